@@ -1,0 +1,1 @@
+"""Batches, experiments, speed and reports, and the command line."""

@@ -1,0 +1,1 @@
+"""Ground truth from the model, every value with a certified error bound."""

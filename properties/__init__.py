@@ -1,0 +1,1 @@
+"""The claims, the generators of problems, and the verdicts."""

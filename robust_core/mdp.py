@@ -1,0 +1,320 @@
+"""The nominal model of a robust MDP (Section 2): kernel P[s,a,s'], cost[s,a], discount gamma.
+
+A model is immutable. Its kernel is dense or a list of sparse rows; both spell the same model and have the
+same hash. A row whose float entries sum to 1 only within rounding stands for the row divided by its exact
+sum.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robust_core import validate
+from robust_core.validate import Floats, Ints
+
+FORMAT = "robust-core/mdp/1"
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """The kernel by rows: row s*A+a gives successors[k] the probability probabilities[k],
+
+    for k in offsets[row] … offsets[row+1]-1.
+    """
+
+    offsets: Ints
+    successors: Ints
+    probabilities: Floats
+
+    def expectation(self, v: Floats) -> Floats:
+        """Σ_{s'} p(s') v(s') of every row.
+
+        >>> rows = SparseRows(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([0.5, 0.5, 1.0]))
+        >>> rows.expectation(np.array([2.0, 4.0]))
+        array([3., 4.])
+        """
+        result: Floats = np.add.reduceat(self.probabilities * v[self.successors], self.offsets[:-1])
+        return result
+
+
+class MDP:
+    """A validated, immutable MDP (S, A, P, c, gamma).
+
+    `kernel` is an array (S, A, S) or `SparseRows` with S*A rows; `cost` has shape (S, A); 0 <= gamma < 1.
+
+    >>> mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.9)
+    >>> mdp
+    MDP(S=2, A=1, gamma=0.9, dense, hash=9233aa28)
+    >>> print(mdp)
+    MDP(S=2, A=1, gamma=0.9, dense, hash=9233aa28)
+      s=0 a=0  cost 1.0  -> 0: 0.5, 1: 0.5
+      s=1 a=0  cost 0.0  -> 1: 1.0
+    >>> MDP.from_json(mdp.to_json()) == mdp
+    True
+    """
+
+    kernel: Floats | SparseRows
+    cost: Floats
+    gamma: float
+    n_states: int
+    n_actions: int
+    state_names: tuple[str, ...] | None
+    action_names: tuple[str, ...] | None
+
+    def __init__(
+        self,
+        kernel: ArrayLike | SparseRows,
+        cost: ArrayLike,
+        gamma: float,
+        *,
+        state_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+    ) -> None:
+        # Adding 0.0 turns -0.0 into 0.0, so that equal models have equal bits.
+        costs = validate.array("cost", cost, shape=(None, None)) + 0.0
+        n_states, n_actions = costs.shape
+        checked = (
+            _checked_sparse(kernel, n_states, n_actions)
+            if isinstance(kernel, SparseRows)
+            else _checked_dense(kernel, n_states, n_actions)
+        )
+        costs.setflags(write=False)
+        values = {
+            "kernel": checked,
+            "cost": costs,
+            "gamma": validate.discount("gamma", gamma) + 0.0,
+            "n_states": n_states,
+            "n_actions": n_actions,
+            "state_names": validate.names("state_names", state_names, n_states),
+            "action_names": validate.names("action_names", action_names, n_actions),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"an MDP is immutable: cannot set {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"an MDP is immutable: cannot delete {name}")
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the kernel is stored as sparse rows."""
+        return isinstance(self.kernel, SparseRows)
+
+    @property
+    def P(self) -> Floats:
+        """The kernel as a dense read-only array P[s,a,s'] (made anew for a sparse model)."""
+        if not isinstance(self.kernel, SparseRows):
+            return self.kernel
+        dense = np.zeros((self.n_states * self.n_actions, self.n_states))
+        dense[np.repeat(np.arange(len(dense)), np.diff(self.kernel.offsets)), self.kernel.successors] = (
+            self.kernel.probabilities
+        )
+        return _frozen(dense.reshape(self.n_states, self.n_actions, self.n_states))
+
+    @cached_property
+    def rows(self) -> SparseRows:
+        """The kernel as sparse rows without zeros, successors ascending: one spelling for every model."""
+        if isinstance(self.kernel, SparseRows):
+            return self.kernel
+        return _nonzero_rows(self.kernel.reshape(-1, self.n_states))
+
+    def expectation(self, v: Floats) -> Floats:
+        """Σ_{s'} p(s'|s,a) v(s') for all (s, a)."""
+        if isinstance(self.kernel, SparseRows):
+            return self.kernel.expectation(v).reshape(self.n_states, self.n_actions)
+        product: Floats = self.kernel @ v
+        return product
+
+    @cached_property
+    def hash(self) -> str:
+        """Content hash (32 hex digits) of sizes, gamma, cost and kernel; names and storage do not enter."""
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(f"{FORMAT} {self.n_states} {self.n_actions} {self.gamma.hex()}".encode())
+        rows = self.rows
+        for values, kind in ((self.cost, "<f8"), (rows.offsets, "<i8"), (rows.successors, "<i8")):
+            digest.update(np.ascontiguousarray(values, dtype=kind).tobytes())
+        digest.update(np.ascontiguousarray(rows.probabilities, dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MDP):
+            return NotImplemented
+        names = (self.state_names, self.action_names) == (other.state_names, other.action_names)
+        return names and self.hash == other.hash
+
+    def __hash__(self) -> int:
+        return int(self.hash[:15], 16)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.kernel, self.cost, self.gamma, self.state_names, self.action_names)
+
+    def __repr__(self) -> str:
+        storage = "sparse" if self.is_sparse else "dense"
+        sizes = f"S={self.n_states}, A={self.n_actions}, gamma={self.gamma!r}"
+        return f"MDP({sizes}, {storage}, hash={self.hash[:8]})"
+
+    def __str__(self) -> str:
+        """The model as a table, one line per pair, for the first pairs of a large one."""
+        shown = min(self.n_states * self.n_actions, 60)
+        lines = [repr(self), *(self._row_text(row) for row in range(shown))]
+        if shown < self.n_states * self.n_actions:
+            lines.append(f"  … {self.n_states * self.n_actions - shown} more pairs")
+        return "\n".join(lines)
+
+    def _row_text(self, row: int) -> str:
+        state, action = divmod(row, self.n_actions)
+        state_text = self.state_names[state] if self.state_names else f"s={state}"
+        action_text = self.action_names[action] if self.action_names else f"a={action}"
+        part = slice(self.rows.offsets[row], self.rows.offsets[row + 1])
+        pairs = zip(self.rows.successors[part].tolist(), self.rows.probabilities[part].tolist(), strict=True)
+        successors = ", ".join(f"{self.state_names[s] if self.state_names else s}: {p!r}" for s, p in pairs)
+        return f"  {state_text} {action_text}  cost {float(self.cost[state, action])!r}  -> {successors}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; floats survive a JSON round trip bit for bit."""
+        result: dict[str, Any] = {"format": FORMAT, "gamma": self.gamma, "cost": self.cost.tolist()}
+        if isinstance(self.kernel, SparseRows):
+            result["offsets"] = self.kernel.offsets.tolist()
+            result["successors"] = self.kernel.successors.tolist()
+            result["probabilities"] = self.kernel.probabilities.tolist()
+        else:
+            result["P"] = self.kernel.tolist()
+        if self.state_names:
+            result["state_names"] = list(self.state_names)
+        if self.action_names:
+            result["action_names"] = list(self.action_names)
+        return result
+
+    def to_json(self) -> str:
+        """The model as JSON text."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, data: object) -> "MDP":
+        """The model that `to_dict` wrote; anything else is refused with the reason."""
+        if not isinstance(data, dict):
+            raise TypeError(f"an MDP must be a JSON object, got {type(data).__name__}")
+        if data.get("format") != FORMAT:
+            raise ValueError(f"format must be {FORMAT!r}, got {data.get('format')!r}")
+        sparse_fields = {"offsets", "successors", "probabilities"}
+        kernel_fields = {"P"} if "P" in data else sparse_fields
+        required = {"format", "gamma", "cost"} | kernel_fields
+        if missing := required - data.keys():
+            raise ValueError(f"an MDP needs the fields {sorted(missing)}")
+        if unknown := data.keys() - required - {"state_names", "action_names"}:
+            raise ValueError(f"an MDP has no fields {sorted(map(str, unknown))}")
+        kernel = (
+            data["P"]
+            if "P" in data
+            else SparseRows(data["offsets"], data["successors"], data["probabilities"])
+        )
+        names = {key: data.get(key) for key in ("state_names", "action_names")}
+        return cls(kernel, data["cost"], data["gamma"], **names)
+
+    @classmethod
+    def from_json(cls, text: str) -> "MDP":
+        """The model that `to_json` wrote."""
+        try:
+            data = json.loads(text, parse_constant=_refuse_constant)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"not an MDP in JSON: {error}") from None
+        return cls.from_dict(data)
+
+
+def _rebuild(
+    kernel: Floats | SparseRows, cost: Floats, gamma: float, states: Sequence[str], actions: Sequence[str]
+) -> MDP:
+    return MDP(kernel, cost, gamma, state_names=states, action_names=actions)
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"numbers must be finite, got {text}")
+
+
+def _frozen(values: NDArray[Any]) -> NDArray[Any]:
+    values.setflags(write=False)
+    return values
+
+
+def _nonzero_rows(flat: Floats) -> SparseRows:
+    row, successors = np.nonzero(flat)
+    return SparseRows(
+        _offsets(row, len(flat)), _frozen(successors.astype(np.int64)), _frozen(flat[row, successors])
+    )
+
+
+def _offsets(row: Ints, n_rows: int) -> Ints:
+    counts = np.bincount(row, minlength=n_rows)
+    return _frozen(np.concatenate(([0], np.cumsum(counts))).astype(np.int64))
+
+
+def _checked_dense(kernel: ArrayLike, n_states: int, n_actions: int) -> Floats:
+    dense = validate.array("kernel", kernel, shape=(n_states, n_actions, n_states)) + 0.0
+    _check_rows(_nonzero_rows(dense.reshape(-1, n_states)), n_actions)
+    return _frozen(dense)
+
+
+def _checked_sparse(kernel: SparseRows, n_states: int, n_actions: int) -> SparseRows:
+    offsets = _whole_numbers("offsets", kernel.offsets)
+    successors = _whole_numbers("successors", kernel.successors)
+    probabilities = validate.array("probabilities", kernel.probabilities, shape=(len(successors),)) + 0.0
+    n_rows = n_states * n_actions
+    if (
+        len(offsets) != n_rows + 1
+        or offsets[0] != 0
+        or offsets[-1] != len(successors)
+        or (np.diff(offsets) < 0).any()
+    ):
+        raise ValueError(f"offsets must rise from 0 to {len(successors)} in {n_rows} steps (one per row)")
+    if (successors < 0).any() or (successors >= n_states).any():
+        wrong = successors[(successors < 0) | (successors >= n_states)][0]
+        raise ValueError(f"successors must lie in 0 … {n_states - 1}, got {wrong}")
+    row = np.repeat(np.arange(n_rows), np.diff(offsets))
+    order = np.lexsort((successors, row))
+    successors, probabilities = successors[order], probabilities[order]
+    repeated = (np.diff(row) == 0) & (np.diff(successors) == 0)
+    if repeated.any():
+        where = int(np.argmax(repeated))
+        state, action = divmod(int(row[where]), n_actions)
+        raise ValueError(f"transition row (s={state}, a={action}) names successor {successors[where]} twice")
+    _check_rows(SparseRows(offsets, successors, probabilities), n_actions)
+    kept = probabilities != 0.0
+    return SparseRows(_offsets(row[kept], n_rows), _frozen(successors[kept]), _frozen(probabilities[kept]))
+
+
+def _whole_numbers(name: str, values: object) -> Ints:
+    result = np.array(values)
+    if result.ndim != 1 or result.size == 0 or not np.issubdtype(result.dtype, np.integer):
+        raise TypeError(f"{name} must be a list of whole numbers")
+    return result.astype(np.int64)
+
+
+def _check_rows(rows: SparseRows, n_actions: int) -> None:
+    """Every row is a distribution; the message names the pair."""
+
+    def pair(row: int) -> str:
+        state, action = divmod(row, n_actions)
+        return f"transition row (s={state}, a={action})"
+
+    negative = rows.probabilities < 0.0
+    if negative.any():
+        where = int(np.argmax(negative))
+        row = int(np.searchsorted(rows.offsets, where, side="right")) - 1
+        value, successor = float(rows.probabilities[where]), int(rows.successors[where])
+        raise ValueError(f"{pair(row)} gives successor {successor} the negative probability {value!r}")
+    lengths = np.diff(rows.offsets)
+    if (lengths == 0).any():
+        raise ValueError(f"{pair(int(np.argmax(lengths == 0)))} sums to 0.0, not 1")
+    sums = np.add.reduceat(rows.probabilities, rows.offsets[:-1])
+    wrong = np.abs(sums - 1.0) > validate.row_sum_tolerance(lengths)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"{pair(row)} sums to {float(sums[row])!r}, not 1")

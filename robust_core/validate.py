@@ -1,0 +1,141 @@
+"""Checks of arguments: each names the argument, the value it got and the rule it broke."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def row_sum_tolerance(length: Ints) -> Floats:
+    """How far the float sum of a probability row with `length` non-zero entries may be from 1.
+
+    Normalising a row in floats perturbs its exact sum by at most `length` units of eps/2, and summing it
+    again adds as much to first order; the last eps covers the second-order terms.
+    """
+    return np.asarray((length + 1) * EPS, dtype=np.float64)
+
+
+def real(name: str, value: object) -> float:
+    """A finite float, or an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}")
+    return number
+
+
+def unit_interval(name: str, value: object) -> float:
+    """A float in [0, 1]."""
+    number = real(name, value)
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"{name} must lie in [0, 1], got {number}")
+    return number
+
+
+def positive(name: str, value: object) -> float:
+    """A finite float above 0."""
+    number = real(name, value)
+    if number <= 0.0:
+        raise ValueError(f"{name} must be positive, got {number}")
+    return number
+
+
+def non_negative(name: str, value: object) -> float:
+    """A finite float of at least 0."""
+    number = real(name, value)
+    if number < 0.0:
+        raise ValueError(f"{name} must not be negative, got {number}")
+    return number
+
+
+def discount(name: str, value: object) -> float:
+    """A float in [0, 1)."""
+    number = real(name, value)
+    if not 0.0 <= number < 1.0:
+        raise ValueError(f"{name} must lie in [0, 1), got {number}")
+    return number
+
+
+def count(name: str, value: object, *, least: int = 0) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {int(value)}")
+    return int(value)
+
+
+def index(name: str, value: object, size: int) -> int:
+    """A whole number in 0 … size-1."""
+    number = count(name, value)
+    if number >= size:
+        raise ValueError(f"{name} must lie in 0 … {size - 1}, got {number}")
+    return number
+
+
+def array(name: str, values: ArrayLike, *, shape: Sequence[int | None]) -> Floats:
+    """A finite float64 array of the given shape (None: any length of at least 1); always a fresh copy."""
+    try:
+        result = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be an array of numbers: {error}") from None
+    wanted = (
+        "("
+        + ", ".join("any" if n is None else str(n) for n in shape)
+        + ("," if len(shape) == 1 else "")
+        + ")"
+    )
+    fits = result.ndim == len(shape) and all(
+        n is None or n == m for n, m in zip(shape, result.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
+    if result.size == 0:
+        raise ValueError(f"{name} must not be empty, got shape {result.shape}")
+    require_finite(name, result)
+    return result
+
+
+def require_finite(name: str, values: Floats) -> None:
+    """Raise unless every entry is finite, naming the first that is not."""
+    if not np.isfinite(values).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
+        raise ValueError(f"{name}{list(where)} must be finite, got {values[where]}")
+
+
+def distribution_rows(name: str, rows: Floats) -> None:
+    """Raise unless every last-axis row of a finite array is a probability distribution."""
+    if (rows < 0.0).any():
+        where = tuple(int(i) for i in np.argwhere(rows < 0.0)[0])
+        raise ValueError(f"{name}{list(where)} must not be negative, got {rows[where]}")
+    sums = rows.sum(axis=-1)
+    wrong = np.abs(sums - 1.0) > row_sum_tolerance(np.asarray(np.count_nonzero(rows, axis=-1)))
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(f"{name} row {where} sums to {float(sums[where])!r}, not 1")
+
+
+def policy(values: ArrayLike, n_states: int, n_actions: int) -> Floats:
+    """A stationary policy pi[s, a]: every row a distribution over actions."""
+    result = array("policy", values, shape=(n_states, n_actions))
+    distribution_rows("policy", result)
+    return result
+
+
+def names(name: str, values: Sequence[str] | None, size: int) -> tuple[str, ...] | None:
+    """`size` distinct strings, or None."""
+    if values is None:
+        return None
+    result = tuple(values)
+    if len(result) != size or not all(isinstance(text, str) for text in result):
+        raise ValueError(f"{name} must be {size} strings, got {values!r}")
+    if len(set(result)) != size:
+        raise ValueError(f"{name} must be distinct, got {values!r}")
+    return result
