@@ -1,0 +1,37 @@
+"""Makes `st.from_type(MDP)` work, also as the target of Hypothesis' entry point.
+
+Hypothesis may call the entry point while `properties.strategies` is only half imported (that import is what
+imported Hypothesis), so everything is looked up when it is used.
+"""
+
+from typing import Any
+
+
+def register() -> None:
+    """Register strategies for `MDP`, `UncertaintySet` and its kinds.
+
+    >>> from hypothesis import find, strategies as st
+    >>> from robust_core.mdp import MDP
+    >>> find(st.from_type(MDP), lambda mdp: True)
+    MDP(S=1, A=1, gamma=0.0, dense, hash=af0acfc8)
+    """
+    from hypothesis import strategies as st
+
+    from robust_core.mdp import MDP
+    from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+
+    st.register_type_strategy(MDP, _models)
+    for kind in (UncertaintySet, Contamination, TotalVariation):
+        st.register_type_strategy(kind, _sets)
+
+
+def _models(_: type) -> Any:
+    from properties.strategies.models import mdps
+
+    return mdps(storage="either")
+
+
+def _sets(kind: type) -> Any:
+    from properties.strategies.sets import KINDS, uncertainty_sets
+
+    return uncertainty_sets(kinds=(kind,) if kind in KINDS else KINDS)
