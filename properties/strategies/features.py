@@ -47,12 +47,12 @@ def _features(
 ) -> Floats:
     d = draw(n_features)
     order = draw(st.permutations(range(n_states)))
-    pivots = st.sampled_from([p for p in (*_PIVOTS, min_pivot, -min_pivot) if abs(p) >= min_pivot])
-    entries = st.sampled_from(scalars.levels("features", (-1.0, 1.0)))
+    pivots = tuple(p for p in (*_PIVOTS, min_pivot, -min_pivot) if abs(p) >= min_pivot)
+    entries = scalars.levels("features", (-1.0, 1.0))
     lower = np.eye(n_states, d)
-    for i, pivot in draw(sizes.overrides(sizes.indices(d), pivots)):
+    for i, pivot in draw(sizes.overrides((d,), pivots)):
         lower[i, i] = pivot
-    for s, i, level in draw(sizes.overrides(sizes.indices(n_states), sizes.indices(d), entries)):
+    for s, i, level in draw(sizes.overrides((n_states, d), entries)):
         if i < s:
             lower[s, i] = level
     phi = np.empty_like(lower)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from hypothesis import strategies as st
 
 from robust_core.validate import Floats
 
@@ -19,10 +18,6 @@ class Grid:
 
     total: int
     shares: tuple[int, ...]
-
-    def share(self, *, whole: bool = False) -> st.SearchStrategy[int]:
-        """How much to move, in units; with `whole`, everything."""
-        return st.just(self.total) if whole else st.sampled_from(self.shares)
 
     def floor(self, exponent: int) -> int:
         """About total/2^exponent (exactly so on the dyadic grid), never zero."""
@@ -51,9 +46,10 @@ DYADIC = _dyadic_grid(bits=20, fine=7)
 DECIMAL = _decimal_grid()
 
 
-def grid(dyadic: bool) -> Grid:
-    """The grid of exact floats, or the one whose entries have to be rounded."""
-    return DYADIC if dyadic else DECIMAL
+def grid(*, dyadic: bool, whole: bool) -> Grid:
+    """The grid of exact floats or the one whose entries have to be rounded; with `whole`, all or nothing."""
+    chosen = DYADIC if dyadic else DECIMAL
+    return Grid(chosen.total, (chosen.total,)) if whole else chosen
 
 
 def moved(reserve: Sequence[int], home: int, moves: Iterable[tuple[int, int]], total: int) -> Floats:

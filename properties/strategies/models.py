@@ -54,8 +54,7 @@ def mdps(
         scalars.levels("cost_range", cost_range),
         scalars.resting(cost_range),
         ergodic,
-        deterministic,
-        mass.grid(dyadic),
+        mass.grid(dyadic=dyadic, whole=deterministic),
         ("dense", "sparse") if storage == "either" else (storage,),
     )
 
@@ -77,16 +76,14 @@ def _mdps(
     cost_levels: tuple[float, ...],
     resting_cost: float,
     ergodic: bool,
-    deterministic: bool,
     grid: mass.Grid,
     storages: tuple[str, ...],
 ) -> MDP:
     S, A = draw(n_states), draw(n_actions)
     gamma = draw(gammas)
     reserve = draw(_skeletons(S, grid)) if ergodic else [[0] * S] * S
-    s, a = sizes.indices(S), sizes.indices(A)
-    moves = draw(sizes.overrides(s, a, s, grid.share(whole=deterministic)))
-    costs = draw(sizes.overrides(s, a, st.sampled_from(cost_levels)))
+    moves = draw(sizes.overrides((S, A, S), grid.shares))
+    costs = draw(sizes.overrides((S, A), cost_levels))
     P = _kernel(S, A, reserve, moves, grid.total)
     cost = np.full((S, A), resting_cost)
     for state, action, level in costs:

@@ -32,18 +32,15 @@ def policies(
     S, A = sizes.sizes_of(mdp_or_sizes)
     if exploring and deterministic and A > 1:
         raise ValueError("exploring and deterministic exclude each other for more than one action")
-    return _policies(S, A, exploring, deterministic, mass.grid(dyadic))
+    return _policies(S, A, exploring, mass.grid(dyadic=dyadic, whole=deterministic))
 
 
 @st.composite
-def _policies(
-    draw: st.DrawFn, S: int, A: int, exploring: bool, deterministic: bool, grid: mass.Grid
-) -> Floats:
+def _policies(draw: st.DrawFn, S: int, A: int, exploring: bool, grid: mass.Grid) -> Floats:
     least = (A - 1).bit_length()
     exponent = draw(st.sampled_from((least, least + 1, least + 4, 10 + least))) if exploring else 0
     reserve = [grid.floor(exponent) if exploring else 0] * A
-    share = grid.share(whole=deterministic)
-    moves = draw(sizes.overrides(sizes.indices(S), sizes.indices(A), share))
+    moves = draw(sizes.overrides((S, A), grid.shares))
     return np.array(
         [
             mass.moved(reserve, 0, [(a, u) for s, a, u in moves if s == state], grid.total)

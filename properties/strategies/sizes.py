@@ -1,5 +1,6 @@
 """Sizes, and lists of overrides addressed by index."""
 
+from functools import lru_cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -28,12 +29,15 @@ def indices(size: int) -> st.SearchStrategy[int]:
     return st.integers(0, size - 1)
 
 
-def overrides(*parts: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[Any, ...]]]:
-    """None, a few or dozens of tuples.
+@lru_cache(maxsize=1024)
+def overrides(ranges: tuple[int, ...], levels: tuple[Any, ...]) -> st.SearchStrategy[list[tuple[Any, ...]]]:
+    """None, a few or dozens of tuples: one index per range, and one of the levels.
 
     Hypothesis makes a list five long on average; a list of lists gives both sparse and crowded problems, and
-    shrinks as well as a flat one because only its flattening is seen.
+    shrinks as well as a flat one because only its flattening is seen. Cached, because a strategy costs more
+    to build than to draw from.
     """
-    return st.lists(st.lists(st.tuples(*parts))).map(
-        lambda groups: [one for group in groups for one in group]
+    one = st.tuples(*map(indices, ranges), st.sampled_from(levels))
+    return st.lists(st.lists(one, max_size=4)).map(
+        lambda groups: [each for group in groups for each in group]
     )

@@ -37,8 +37,7 @@ def q_tables(
 
 
 def _tables(shape: tuple[int, ...], value_range: tuple[float, float]) -> st.SearchStrategy[Floats]:
-    places = [sizes.indices(size) for size in shape]
-    levels = st.sampled_from(scalars.levels("value_range", value_range))
+    levels = scalars.levels("value_range", value_range)
     resting = scalars.resting(value_range)
 
     def filled(changes: list[tuple[Any, ...]]) -> Floats:
@@ -47,4 +46,4 @@ def _tables(shape: tuple[int, ...], value_range: tuple[float, float]) -> st.Sear
             table[tuple(place)] = level
         return table
 
-    return sizes.overrides(*places, levels).map(filled)
+    return sizes.overrides(shape, levels).map(filled)
