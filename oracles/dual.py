@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from oracles.certified import Certified
-from robust_core import validate
+from oracles.pairs import checked_pairs
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import EPS, Floats
 
@@ -35,18 +35,11 @@ def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
     >>> support(TotalVariation(0.25), [0.5, 0.5], [0.0, 1.0]).value
     array(0.75)
     """
-    rows = np.atleast_1d(np.asarray(p, dtype=np.float64))
-    values = np.atleast_1d(np.asarray(v, dtype=np.float64))
-    validate.require_finite("p", rows)
-    validate.require_finite("v", values)
-    validate.distribution_rows("p", rows)
-    if rows.shape[-1] != values.shape[-1]:
-        raise ValueError(f"p has {rows.shape[-1]} states and v has {values.shape[-1]}")
-    rows, values = np.broadcast_arrays(rows, values)
+    rows, values = checked_pairs(p, v)
     # A power of two scales without rounding and keeps sums of huge values finite.
     exponent = np.frexp(np.abs(values).max())[1]
     scaled = np.ldexp(values, -exponent)
-    error = (3 * rows.shape[-1] + OPERATIONS) * EPS
+    error = (3 * rows.shape[-1] + OPERATIONS) * EPS * np.abs(scaled).max()
     value = np.ldexp(_dual(uset, rows, scaled), exponent)
     return Certified(value, float(np.nextafter(np.ldexp(error, exponent), np.inf)), "one-dimensional dual")
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -128,7 +129,7 @@ def _table(mdp: MDP, Q: ArrayLike | Matrix) -> Matrix:
     shape = (mdp.n_states, mdp.n_actions)
     if given.shape == shape and all(isinstance(x, Fraction) for x in given.flat):
         return tuple(map(tuple, given.tolist()))
-    floats = validate.array("Q", Q, shape=shape)
+    floats = validate.array("Q", cast(ArrayLike, Q), shape=shape)
     return tuple(tuple(Fraction(x) for x in row) for row in floats.tolist())
 
 
@@ -157,8 +158,8 @@ def evaluate(mdp: MDP, uset: UncertaintySet, policy: ArrayLike) -> Evaluation:
     Nature's policy iteration: solve for the value W of the current kernel, then replace each row by the worst
     one for W, but only where that is strictly worse. If no row changes, T_pi W = W, so W = V^pi. Otherwise
     T_pi W >= W with > somewhere and, T_pi being monotone, the next value is at least T_pi W: values rise
-    strictly, no kernel returns, and the greedy rule has at most S! distributions per row, so it ends (they are
-    the vertices of the set; the nominal start is left once).
+    strictly, no kernel returns, and the greedy rule has at most S! distributions per row (the vertices of the
+    set), to which the nominal start adds one, so it ends.
 
     >>> evaluate(MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[0.0], [1.0]], 0.5), Contamination(0.5), [0, 0]).V
     (Fraction(6, 7), Fraction(2, 1))
