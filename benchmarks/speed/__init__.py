@@ -1,0 +1,1 @@
+"""Speed: ratios against peers and limits, measured interleaved in one run."""
