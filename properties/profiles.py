@@ -1,0 +1,77 @@
+"""How hard Hypothesis searches: the profiles quick, oracles and nightly.
+
+When Hypothesis sees that it runs in continuous integration it loads a profile of its own (derandomized, no
+database). A profile that left anything to the defaults would mean one thing on a desk and another there, so
+ours spell out everything that matters: quick and oracles can never flake, nightly never repeats itself.
+"""
+
+import math
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+
+NAMES = ("quick", "oracles", "nightly")
+DEFAULT = "quick"
+QUICK_EXAMPLES = 200
+NIGHTLY_DATABASE = Path(".hypothesis") / "nightly"
+
+# The explain phase traces every line of the code under test and makes a failure several times slower to
+# shrink; what explains a failure here is the shrunk model itself.
+_PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
+
+# Both depend on the speed of the machine: a loaded one must not turn a check red.
+_NO_CLOCK = {"deadline": None, "suppress_health_check": (HealthCheck.too_slow,)}
+
+# The same examples in every run of the same code: what is green stays green until the code changes.
+_REPEATABLE = {"derandomize": True, "database": None, "phases": _PHASES, "print_blob": False, **_NO_CLOCK}
+
+
+def register(*, nightly_database: Path | str = NIGHTLY_DATABASE) -> None:
+    """Register the profiles with Hypothesis; nightly keeps what it finds in the given directory.
+
+    >>> register()
+    >>> settings.get_profile("quick").derandomize, settings.get_profile("nightly").derandomize
+    (True, False)
+    """
+    base = settings.get_profile("default")
+    settings.register_profile("quick", base, max_examples=QUICK_EXAMPLES, **_REPEATABLE)
+    settings.register_profile("oracles", base, max_examples=2_000, **_REPEATABLE)
+    settings.register_profile(
+        "nightly",
+        base,
+        max_examples=20_000,
+        derandomize=False,
+        database=DirectoryBasedExampleDatabase(nightly_database),
+        phases=_PHASES,
+        print_blob=True,
+        **_NO_CLOCK,
+    )
+
+
+def load(name: str = DEFAULT, *, nightly_database: Path | str = NIGHTLY_DATABASE) -> None:
+    """Make a profile the default of every test defined from now on.
+
+    >>> load("lazy")
+    Traceback (most recent call last):
+    ValueError: profile must be one of quick, oracles, nightly, got 'lazy'
+    """
+    if name not in NAMES:
+        raise ValueError(f"profile must be one of {', '.join(NAMES)}, got {name!r}")
+    register(nightly_database=nightly_database)
+    settings.load_profile(name)
+
+
+def examples(quick: int) -> settings:
+    """Settings for a test that needs `quick` examples in the quick profile, and more in the deeper ones.
+
+    A test with a fixed `max_examples` would be no deeper at night; this one keeps its proportion.
+
+    >>> load("oracles")
+    >>> examples(50).max_examples
+    500
+    >>> load("quick")
+    >>> examples(50).max_examples
+    50
+    """
+    return settings(max_examples=math.ceil(quick * settings().max_examples / QUICK_EXAMPLES))

@@ -1,0 +1,1 @@
+"""Thin tests: apply claims and laws, and test the verifier itself."""
