@@ -90,9 +90,7 @@ class _Board:
 
 def _bounded(what: str, count: int) -> None:
     if count > LIMIT:
-        raise ValueError(
-            f"{what} means {count} combinations, more than the limit of {LIMIT}: use a smaller model"
-        )
+        raise ValueError(f"{what} means {count} combinations, more than the limit of {LIMIT}: use a smaller model")
 
 
 def stationary_game(mdp: MDP, uset: UncertaintySet) -> GameValue:
@@ -115,9 +113,7 @@ def stationary_game(mdp: MDP, uset: UncertaintySet) -> GameValue:
     flat = best.reshape(-1, board.n_states)
     max_min = tuple(flat.max(axis=0).tolist())
     where = next((k for k, value in enumerate(flat) if tuple(value) == max_min), None)
-    kernel = (
-        None if where is None else board.kernel(tuple(map(int, np.unravel_index(where, best.shape[:-1]))))
-    )
+    kernel = None if where is None else board.kernel(tuple(map(int, np.unravel_index(where, best.shape[:-1]))))
     return GameValue(min_max, max_min, policy, kernel)
 
 
@@ -164,9 +160,7 @@ def worst_value(mdp: MDP, uset: UncertaintySet, policy: Sequence[Sequence[Fracti
     return tuple(max(value[s] for value in values) for s in board.states)
 
 
-def finite_game(
-    mdp: MDP, uset: UncertaintySet, terminal: Sequence[Fraction], *, horizon: int
-) -> tuple[Vector, Vector]:
+def finite_game(mdp: MDP, uset: UncertaintySet, terminal: Sequence[Fraction], *, horizon: int) -> tuple[Vector, Vector]:
     """(min max, max min) of the cost of `horizon` steps plus gamma^horizon terminal(S_horizon).
 
     Both sides choose afresh at every step: Markov policies (pi_0, pi_1, …) against Markov kernels
@@ -194,7 +188,7 @@ def finite_game(
 def _finite_table(
     board: _Board, policies: Sequence[Actions], terminal: Rational, horizon: int
 ) -> tuple[NDArray[np.object_], int]:
-    """value[policy sequence, kernel sequence, state], the first step varying slowest, over one denominator."""
+    """value[policies, kernels, state] of all sequences, the first step varying slowest, and its denominator."""
     flat = Rational.of(x for kernel in board.kernels() for rows in kernel for row in rows for x in row)
     costs = Rational.of(c for row in board.cost for c in row)
     n, m = board.n_states, board.n_actions
@@ -212,9 +206,7 @@ def _finite_table(
             for kernel in kernels
         ]
         table = np.array(steps, dtype=object).reshape(len(policies), len(kernels), *value.shape)
-        value = table.transpose(0, 2, 1, 3, 4).reshape(
-            len(policies) * value.shape[0], len(kernels) * value.shape[1], n
-        )
+        value = table.transpose(0, 2, 1, 3, 4).reshape(len(policies) * value.shape[0], len(kernels) * value.shape[1], n)
         denominator = costs.denominator * future
     return value, denominator
 

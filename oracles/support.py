@@ -128,7 +128,9 @@ def _certified_block(uset: UncertaintySet, p: Floats, v: Floats, block: int) -> 
 
 
 def certificate(uset: UncertaintySet, p: Floats, v: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Lower and upper bounds on sigma(v) from any q and any y, rounding included; |v| <= 1.
+    """Lower and upper bounds on sigma(v) from any q and any y, rounding included.
+
+    Hypothesis: each row of v is zero or has ½ <= max |v| <= 1, so that underflow is far below the allowance.
 
     The allowance: a float inner product of n terms is off by n EPS/2; p stands for itself over its exact sum,
     which is within (2n+1) EPS of 1; together (3n+2) EPS times the largest magnitude, at most twice (for p and

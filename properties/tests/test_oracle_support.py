@@ -1,0 +1,298 @@
+"""The support function by four methods that share no algorithm: they agree within their certified bounds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+from oracles import dual, exact, rational, support, vertices
+from oracles.certified import Certified
+from properties.strategies import mdps, q_tables, radii, uncertainty_sets
+from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.validate import EPS, Floats
+
+ROWS = 4
+STATES = (1, 2, 3, 5, 6, 12, 40)
+SMALL = 6
+EXPONENTS = (0, -1, 10, 300, -300, -1060, 1000)
+"""Powers of two that scale a row of values: common, huge, tiny, subnormal, near overflow."""
+
+SEARCH = settings(phases=(Phase.generate,), max_examples=200, deadline=None, derandomize=True, database=None)
+"""For finding where a broken oracle fails; the smallest such case is of no interest."""
+
+Enclosures = Callable[[UncertaintySet, Floats, Floats], tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A set and a batch of rows with their values."""
+
+    uset: UncertaintySet
+    p: Floats
+    v: Floats
+
+
+@st.composite
+def structured_batches(draw: st.DrawFn) -> tuple[Floats, Floats]:
+    """Dirac, sparse, dyadic and rounded rows; values with ties and constants."""
+    n_states = draw(st.sampled_from(STATES))
+    dyadic = draw(st.booleans())
+    rows = draw(mdps(min_states=n_states, max_states=n_states, max_actions=1, dyadic=dyadic)).P[:, 0]
+    v = draw(q_tables((ROWS, n_states))) + draw(st.sampled_from((0.0, 1.0, -1.0 / 3.0, 1e6)))
+    return np.resize(rows, (ROWS, n_states)), v
+
+
+@st.composite
+def dense_batches(draw: st.DrawFn) -> tuple[Floats, Floats]:
+    """Full rows and values with all their digits, in which every operation rounds."""
+    n_states = draw(st.sampled_from(STATES))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    concentration = draw(st.sampled_from((1.0, 0.05, 20.0)))
+    return rng.dirichlet(np.full(n_states, concentration), ROWS), rng.normal(size=(ROWS, n_states))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Either kind of batch, each row of values with a scale of its own."""
+    p, v = draw(st.one_of(dense_batches(), structured_batches()))
+    scales = draw(st.lists(st.sampled_from(EXPONENTS), min_size=ROWS, max_size=ROWS))
+    uset = draw(uncertainty_sets(radii=radii(dyadic=False)))
+    return Case(uset, p, np.ldexp(v, np.array(scales)[:, None]))
+
+
+def truths(case: Case) -> list[Fraction]:
+    pairs = zip(case.p.tolist(), case.v.tolist(), strict=True)
+    return [rational.sigma(case.uset, p, v) for p, v in pairs]
+
+
+def one_dimensional(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Row by row, so that a row of huge values does not blur the others."""
+    answers = [dual.support(uset, row, values) for row, values in zip(p, v, strict=True)]
+    return np.array([a.lower for a in answers]), np.array([a.upper for a in answers])
+
+
+def disagreements(case: Case, *methods: Enclosures) -> list[str]:
+    """Where an enclosure misses the exact value, or two enclosures do not meet."""
+    found = []
+    bounds = [method(case.uset, case.p, case.v) for method in methods]
+    for row, truth in enumerate(truths(case)):
+        for lower, upper in bounds:
+            if not lower[row] <= truth <= upper[row]:
+                found.append(f"row {row}: {float(truth)!r} is outside [{lower[row]!r}, {upper[row]!r}]")
+    lowest_upper = np.min([upper for _, upper in bounds], axis=0)
+    highest_lower = np.max([lower for lower, _ in bounds], axis=0)
+    return found + [f"row {row}: enclosures do not meet" for row in np.flatnonzero(highest_lower > lowest_upper)]
+
+
+def gap_allowed(case: Case) -> Floats:
+    """What the solver's tolerance can make of the gap.
+
+    Up to n entries of q and of y are off by the tolerance, each moves a bound by at most the span of v, which
+    is at most 2 max |v|; as much again for normalising. Outward rounding adds a unit on either side.
+    """
+    tolerance = support.SOLVER_OPTIONS["HIGHS"]["primal_feasibility_tolerance"]
+    units = 2 * np.finfo(np.float64).smallest_subnormal
+    allowed: Floats = 8 * case.p.shape[1] * tolerance * np.abs(case.v).max(axis=1) + units
+    return allowed
+
+
+@given(cases())
+def test_program_and_dual_enclose_the_exact_value_tightly(case: Case) -> None:
+    assert disagreements(case, support.enclosures, one_dimensional) == []
+    lower, upper = support.enclosures(case.uset, case.p, case.v)
+    assert (upper - lower <= gap_allowed(case)).all(), (upper - lower, gap_allowed(case))
+
+
+@given(cases())
+def test_exact_methods_agree_exactly(case: Case) -> None:
+    for p, v in zip(case.p.tolist(), case.v.tolist(), strict=True):
+        truth, q = rational.sigma(case.uset, p, v), rational.worst_distribution(case.uset, p, v)
+        assert vertices.contains(case.uset, exact.distribution(p).fractions(), q)
+        assert sum(x * Fraction(y) for x, y in zip(q, v, strict=True)) == truth
+        if len(p) <= SMALL:
+            assert vertices.sigma(case.uset, p, v) == truth
+
+
+@given(cases(), st.data())
+def test_a_certificate_is_sound_whatever_the_solver_proposes(case: Case, data: st.DataObject) -> None:
+    shape = (ROWS, case.p.shape[1])
+    v = np.ldexp(case.v, -np.frexp(np.abs(case.v).max(axis=1, keepdims=True))[1])
+    q = data.draw(q_tables(shape, value_range=(-1.0, 4.0)), label="q")
+    y = data.draw(q_tables(shape), label="y")
+    lower, upper = support.certificate(case.uset, case.p, v, q, y)
+    for row, truth in enumerate(truths(Case(case.uset, case.p, v))):
+        assert lower[row] <= truth <= upper[row]
+
+
+def with_l1_radius(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """‖q−p‖₁ <= R, the classical misreading of total variation."""
+    halved = TotalVariation(uset.radius / 2) if isinstance(uset, TotalVariation) else uset
+    return one_dimensional(halved, p, v)
+
+
+def program_with_l1_radius(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+    halved = TotalVariation(uset.radius / 2) if isinstance(uset, TotalVariation) else uset
+    return support.enclosures(halved, p, v)
+
+
+def without_rounding(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """The float value taken for the truth."""
+    value = np.array([float(dual.support(uset, *pair).value) for pair in zip(p, v, strict=True)])
+    return value, value
+
+
+def without_normalisation(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Rounding of the row itself covered, the defect of its sum not: one unit in the last place only."""
+    value, _ = without_rounding(uset, p, v)
+    return np.nextafter(value, -np.inf), np.nextafter(value, np.inf)
+
+
+def with_a_trusting_gap(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """The middle of the solver's interval taken for the truth."""
+    lower, upper = support.enclosures(uset, p, v)
+    middle = lower + (upper - lower) / 2
+    return middle, middle
+
+
+def with_nominal_rows(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """No robustness at all."""
+    return one_dimensional(Contamination(0.0), p, v)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        with_l1_radius,
+        program_with_l1_radius,
+        without_rounding,
+        without_normalisation,
+        with_a_trusting_gap,
+        with_nominal_rows,
+    ],
+)
+def test_a_broken_oracle_is_caught(broken: Enclosures) -> None:
+    find(cases(), lambda case: disagreements(case, support.enclosures, broken) != [], settings=SEARCH)
+
+
+def test_a_certificate_without_allowance_for_rounding_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "EPS", EPS / 1024)
+    find(cases(), lambda case: disagreements(case, support.enclosures) != [], settings=SEARCH)
+
+
+@pytest.mark.parametrize("uset", [Contamination(0.25), TotalVariation(0.25)])
+def test_a_batch_is_its_rows(uset: UncertaintySet) -> None:
+    rng = np.random.default_rng(3)
+    p, v = rng.dirichlet(np.ones(4), 2 * support.BLOCK + 5), rng.normal(size=4)
+    whole = support.support(uset, p, v)
+    assert whole.value.shape == (2 * support.BLOCK + 5,)
+    for row in (0, support.BLOCK, 2 * support.BLOCK + 4):
+        alone = support.support(uset, p[row], v)
+        assert alone.value.shape == ()
+        assert alone.agrees_with(Certified(whole.value[row], whole.error_bound, whole.method))
+    assert support.support(uset, p[:6].reshape(2, 3, 4), v).value.shape == (2, 3)
+
+
+@dataclass(frozen=True)
+class EuclideanBall:
+    """A set from outside the package: {q : ‖q−p‖₂ <= R}, a cone program."""
+
+    radius: float
+
+
+def euclidean_constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[EuclideanBall, Floats], None]]:
+    import cvxpy as cp
+
+    radius = cp.Parameter(nonneg=True)
+
+    def write(uset: EuclideanBall, rows: Floats) -> None:
+        radius.value = uset.radius
+
+    return [cp.norm(q - p, 2, axis=1) <= radius], write  # type: ignore[attr-defined]
+
+
+def euclidean_price(uset: EuclideanBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:
+    # Σ(q−p) = 0, so y may be centred: the price is that of its part along the simplex.
+    centred = y - y.mean(axis=1, keepdims=True)
+    return centred, (p * centred).sum(axis=1) + uset.radius * np.linalg.norm(centred, axis=1)
+
+
+def euclidean_attained(uset: EuclideanBall, p: Floats, q: Floats, v: Floats) -> Floats:
+    near = q / q.sum(axis=1, keepdims=True)
+    slack = 8 * p.shape[1] * np.finfo(np.float64).eps  # of the distance: sums, quotients and the norm
+    share = np.minimum(uset.radius / (np.linalg.norm(near - p, axis=1) + slack), 1.0)
+    value: Floats = (1.0 - share) * (p * v).sum(axis=1) + share * (near * v).sum(axis=1)
+    return value
+
+
+def test_a_further_set_is_one_registration_and_its_cone_program_is_certified() -> None:
+    cut: Any = support.Cut(euclidean_constraints, euclidean_price, euclidean_attained)
+    support.register(EuclideanBall, cut)
+    rng = np.random.default_rng(4)
+    p, v = rng.dirichlet(np.ones(2), 20), rng.normal(size=(20, 2))
+    lower, upper = support.enclosures(EuclideanBall(0.25), p, v)  # type: ignore[arg-type]
+    # With two states the ball is an interval: q = p ± R/√2, cut to [0, 1]; the root is known within an ulp.
+    reach = 0.25 / np.sqrt(2.0)
+    for step, side in ((np.nextafter(reach, 0.0), upper), (np.nextafter(reach, 1.0), -lower)):
+        first = np.where(v[:, 0] > v[:, 1], np.minimum(p[:, 0] + step, 1.0), np.maximum(p[:, 0] - step, 0.0))
+        truth = v[:, 1] + first * (v[:, 0] - v[:, 1])
+        assert (side >= (truth if side is upper else -truth)).all()
+    tolerance = support.SOLVER_OPTIONS["CLARABEL"]["tol_gap_abs"]
+    # The gap of a block is that of the sum of its 32 rows; near the optimum y errs by the root of the gap.
+    assert (upper - lower <= 32 * np.sqrt(tolerance)).all()
+
+
+@dataclass(frozen=True)
+class EmptySet:
+    """No distribution at all."""
+
+
+def test_a_program_that_fails_names_the_set_the_solver_and_the_status() -> None:
+    cut: Any = support.Cut(lambda q, p: ([q >= 2], lambda uset, rows: None), euclidean_price, euclidean_attained)
+    support.register(EmptySet, cut)
+    with pytest.raises(support.SolverFailure, match=r"HIGHS on .* of EmptySet\(\), .* status 'infeasible'"):
+        support.support(EmptySet(), [0.5, 0.5], [0.0, 1.0])  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class UnknownSet:
+    """Registered nowhere."""
+
+
+@pytest.mark.parametrize("method", [support.support, dual.support, vertices.support, rational.sigma])
+def test_an_unknown_set_is_refused_by_name(method: Callable[..., object]) -> None:
+    with pytest.raises(TypeError, match="registered for UnknownSet"):
+        method(UnknownSet(), [0.5, 0.5], [0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("p", "v", "message"),
+    [
+        ([0.5, 0.6], [0.0, 1.0], "p row .* sums to 1.1, not 1"),
+        ([1.5, -0.5], [0.0, 1.0], r"p\[1\] must not be negative"),
+        ([0.5, 0.5], [0.0, np.nan], r"v\[1\] must be finite"),
+        ([0.5, 0.5], [0.0, 1.0, 2.0], "p has 2 states and v has 3|v must have shape"),
+        ([], [0.0], "p must not be empty"),
+        ([0.5, 0.5], "high", "v must be an array of numbers"),
+    ],
+)
+@pytest.mark.parametrize("method", [support.support, dual.support, vertices.support])
+def test_bad_input_is_named(method: Callable[..., object], p: Any, v: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        method(Contamination(0.5), p, v)
+
+
+def test_batches_that_do_not_match_are_refused() -> None:
+    with pytest.raises(ValueError, match="do not broadcast"):
+        support.support(Contamination(0.5), np.full((3, 2), 0.5), np.ones((2, 2)))
+    with pytest.raises(ValueError, match="rows of one length"):
+        dual.support(Contamination(0.5), [[1.0], [0.5, 0.5]], [1.0])
+
+
+def test_vertices_of_many_states_are_refused() -> None:
+    with pytest.raises(ValueError, match="at most 10 states, got 11"):
+        vertices.vertices(Contamination(0.5), [1.0] + [0.0] * 10)
