@@ -211,11 +211,7 @@ class MDP:
             raise ValueError(f"an MDP needs the fields {sorted(missing)}")
         if unknown := data.keys() - required - {"state_names", "action_names"}:
             raise ValueError(f"an MDP has no fields {sorted(map(str, unknown))}")
-        kernel = (
-            data["P"]
-            if "P" in data
-            else SparseRows(data["offsets"], data["successors"], data["probabilities"])
-        )
+        kernel = data["P"] if "P" in data else SparseRows(data["offsets"], data["successors"], data["probabilities"])
         names = {key: data.get(key) for key in ("state_names", "action_names")}
         return cls(kernel, data["cost"], data["gamma"], **names)
 
@@ -246,9 +242,7 @@ def _frozen(values: NDArray[Any]) -> NDArray[Any]:
 
 def _nonzero_rows(flat: Floats) -> SparseRows:
     row, successors = np.nonzero(flat)
-    return SparseRows(
-        _offsets(row, len(flat)), _frozen(successors.astype(np.int64)), _frozen(flat[row, successors])
-    )
+    return SparseRows(_offsets(row, len(flat)), _frozen(successors.astype(np.int64)), _frozen(flat[row, successors]))
 
 
 def _offsets(row: Ints, n_rows: int) -> Ints:
@@ -267,12 +261,7 @@ def _checked_sparse(kernel: SparseRows, n_states: int, n_actions: int) -> Sparse
     successors = _whole_numbers("successors", kernel.successors)
     probabilities = validate.array("probabilities", kernel.probabilities, shape=(len(successors),)) + 0.0
     n_rows = n_states * n_actions
-    if (
-        len(offsets) != n_rows + 1
-        or offsets[0] != 0
-        or offsets[-1] != len(successors)
-        or (np.diff(offsets) < 0).any()
-    ):
+    if len(offsets) != n_rows + 1 or offsets[0] != 0 or offsets[-1] != len(successors) or (np.diff(offsets) < 0).any():
         raise ValueError(f"offsets must rise from 0 to {len(successors)} in {n_rows} steps (one per row)")
     if (successors < 0).any() or (successors >= n_states).any():
         wrong = successors[(successors < 0) | (successors >= n_states)][0]

@@ -36,9 +36,7 @@ class UncertaintySet(ABC):
         Contamination(radius=0.25)
         """
         if not isinstance(data, dict) or data.get("kind") not in _BY_KIND:
-            raise ValueError(
-                f"an uncertainty set must be an object with kind in {sorted(_BY_KIND)}, got {data!r}"
-            )
+            raise ValueError(f"an uncertainty set must be an object with kind in {sorted(_BY_KIND)}, got {data!r}")
         cls = _BY_KIND[data["kind"]]
         names = {f.name for f in fields(cls)}  # type: ignore[arg-type]
         if names != data.keys() - {"kind"}:

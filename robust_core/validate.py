@@ -86,15 +86,8 @@ def array(name: str, values: ArrayLike, *, shape: Sequence[int | None]) -> Float
         result = np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be an array of numbers: {error}") from None
-    wanted = (
-        "("
-        + ", ".join("any" if n is None else str(n) for n in shape)
-        + ("," if len(shape) == 1 else "")
-        + ")"
-    )
-    fits = result.ndim == len(shape) and all(
-        n is None or n == m for n, m in zip(shape, result.shape, strict=True)
-    )
+    wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+    fits = result.ndim == len(shape) and all(n is None or n == m for n, m in zip(shape, result.shape, strict=True))
     if not fits:
         raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
     if result.size == 0:

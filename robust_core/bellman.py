@@ -1,0 +1,51 @@
+"""The robust Bellman operators (Sections 2 and 5) and the greedy policy."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robust_core import support, validate
+from robust_core.mdp import MDP
+from robust_core.smoothing import Smoothing
+from robust_core.uncertainty import UncertaintySet
+from robust_core.validate import Floats
+
+
+def bellman(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Floats:
+    """(TQ)(s,a) = c(s,a) + gamma sigma_{P_s^a}(V), V(s) = min_a Q(s,a).
+
+    A gamma-contraction in the sup norm whose fixed point is Q* (Theorem 1).
+
+    >>> from robust_core.uncertainty import Contamination
+    >>> mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5)
+    >>> bellman(mdp, Contamination(0.5), [[2.0], [0.0]])
+    array([[1.75],
+           [0.5 ]])
+    """
+    table = validate.array("Q", Q, shape=(mdp.n_states, mdp.n_actions))
+    return _finite("TQ", mdp.cost + mdp.gamma * support.support(mdp, uncertainty_set, table.min(axis=1)))
+
+
+def bellman_policy(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Floats:
+    """(T_pi V)(s) = E_{A~pi}[c(s,A) + gamma sigma_{P_s^A}(V)] (eq:bellman op); fixed point V^pi."""
+    pi = validate.policy(policy, mdp.n_states, mdp.n_actions)
+    backup = mdp.cost + mdp.gamma * support.support(mdp, uncertainty_set, V)
+    return _finite("T_pi V", np.einsum("sa,sa->s", pi, backup))
+
+
+def smoothed_bellman_policy(mdp: MDP, radius: float, smoothing: Smoothing, policy: ArrayLike, V: ArrayLike) -> Floats:
+    """T̂_pi: contamination with the maximum replaced by a smooth one (Section 5).
+
+    (T̂_pi V)(s) = E_{A~pi}[c(s,A) + gamma (1−R) Σ p(s'|s,A) V(s') + gamma R smooth-max(V)].
+    """
+    pi = validate.policy(policy, mdp.n_states, mdp.n_actions)
+    R = validate.unit_interval("radius", radius)
+    values = validate.array("V", V, shape=(mdp.n_states,))
+    worst = smoothing.value(values)
+    backup = mdp.cost + mdp.gamma * (1.0 - R) * mdp.expectation(values) + mdp.gamma * R * worst
+    return _finite("smoothed T_pi V", np.einsum("sa,sa->s", pi, backup))
+
+
+def _finite(name: str, values: Floats) -> Floats:
+    if not np.isfinite(values).all():
+        raise OverflowError(f"{name} leaves the range of float64: rescale the cost")
+    return values
