@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from oracles import enclosure
 from oracles.certified import Certified
@@ -18,6 +18,8 @@ from robust_core import validate
 from robust_core.mdp import MDP, SparseRows
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import Floats, Ints
+
+Indices = NDArray[np.uint64]
 
 METHOD = "modified policy iteration with span bounds"
 
@@ -30,7 +32,7 @@ def _constant(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 _NO_MATRIX: Floats = _constant((0, 0), np.float64)
-_NO_INTS: Ints = _constant((0,), np.int64)
+_NO_INDICES: Indices = _constant((0,), np.uint64)
 _NO_FLOATS: Floats = _constant((0,), np.float64)
 
 
@@ -89,7 +91,7 @@ def solve(mdp: MDP, uncertainty: UncertaintySet, *, width: float) -> Solution:
 
     >>> mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5)
     >>> solution = solve(mdp, Contamination(0.5), width=1e-9)
-    >>> abs(solution.V.value - [1.5 / 0.875 * 0.875, 0.5]).max() <= solution.V.error_bound
+    >>> bool(abs(solution.V.value - [12 / 7, 4 / 7]).max() <= solution.V.error_bound)
     True
     """
     return _plan(mdp, uncertainty, _NO_MATRIX, width)
@@ -129,14 +131,16 @@ def _read_only_policy(mdp: MDP, policy: ArrayLike) -> Floats:
     return result
 
 
-def _model(mdp: MDP) -> tuple[tuple[Floats, Ints, Ints, Floats], int]:
+def _model(mdp: MDP) -> tuple[tuple[Floats, Indices, Indices, Floats], int]:
     """The kernel as the compiled code wants it, and the length of its longest row."""
     kernel = mdp.kernel
     if isinstance(kernel, SparseRows):
         longest = int(np.diff(kernel.offsets).max())
-        return (_NO_MATRIX, kernel.offsets, kernel.successors, kernel.probabilities), longest
+        # Unsigned, or the compiled code would check every index for being negative.
+        offsets, successors = kernel.offsets.view(np.uint64), kernel.successors.view(np.uint64)
+        return (_NO_MATRIX, offsets, successors, kernel.probabilities), longest
     flat = kernel.reshape(-1, mdp.n_states)
-    return (flat, _NO_INTS, _NO_INTS, _NO_FLOATS), mdp.n_states
+    return (flat, _NO_INDICES, _NO_INDICES, _NO_FLOATS), mdp.n_states
 
 
 def _plan(

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="misc,untyped-decorator"
 """Compiled modified policy iteration with span bounds: one call from the model to the enclosure.
 
 Each round freezes the greedy policy and nature's answer, solves that linear evaluation roughly (sweeps; when they
@@ -8,12 +9,14 @@ rounding is all that is left.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from oracles import enclosure
-from oracles.planning_sweeps import backup, freeze, sort_states, sweep
+from oracles.planning_sweeps import Frozen, Model, freeze, levels_backup, mean_backup, room, sort_states, sweep
+from robust_core.validate import Floats, Ints
 
 MAX, LSE, MELLOWMAX = 0, 1, 2
 DONE, FLOOR, OVERFLOW = 0, 1, 2
@@ -23,6 +26,7 @@ PATIENCE = 24.0  # expected further sweeps that justify a linear solver
 DIRECT = 96  # states up to which that solver is Gaussian elimination
 UNSETTLED = 0.02  # fraction of the last span worth reaching while the policy still changes
 SETTLED = 0.4  # fraction of the span that ends the iteration, aimed at once the policy stays
+MOST_SWEEPS = 1 << 12
 
 _jit = njit(cache=True, nogil=True)
 _rounding_half_width = _jit(enclosure.rounding_half_width)
@@ -30,8 +34,30 @@ _truncation_half_width = _jit(enclosure.truncation_half_width)
 _soft_max_error = _jit(enclosure.soft_max_error)
 
 
+class Linear(NamedTuple):
+    """The operator x -> scale·Wx of a policy pi and nature's answer to `anchor`."""
+
+    model: Model
+    policy: Floats
+    total_variation: bool
+    anchor: Floats
+    marginal: Ints
+    kept: Floats
+    frozen: Frozen
+    scale: float
+
+
 @_jit
-def extremes(values):
+def apply(linear: Linear, x: Floats, out: Floats) -> None:
+    """out = scale·Wx."""
+    sweep(
+        linear.model, linear.policy, linear.total_variation, linear.anchor, linear.marginal, linear.kept,
+        linear.frozen, linear.scale, x, out,
+    )  # fmt: skip
+
+
+@_jit
+def extremes(values: Floats) -> tuple[float, float]:
     """(min, max) of an array."""
     low = high = values[0]
     for value in values:
@@ -41,8 +67,8 @@ def extremes(values):
 
 
 @_jit
-def reduce_actions(q, policy, control, result, greedy):
-    """result = min_a q (control; the minimiser, as a policy, into `greedy`) or Σ_a π q; whether greedy moved."""
+def reduce_actions(q: Floats, control: bool, policy: Floats, result: Floats) -> bool:
+    """result = min_a q, the minimiser written into `policy` (control), or Σ_a π q; whether the policy moved."""
     n_states, n_actions = q.shape
     moved = False
     for state in range(n_states):
@@ -51,10 +77,11 @@ def reduce_actions(q, policy, control, result, greedy):
             for action in range(1, n_actions):
                 if q[state, action] < q[state, best]:
                     best = action
-            if greedy[state, best] != 1.0:
+            if policy[state, best] != 1.0:
                 moved = True
-                greedy[state, :] = 0.0
-                greedy[state, best] = 1.0
+                for action in range(n_actions):
+                    policy[state, action] = 0.0
+                policy[state, best] = 1.0
             result[state] = q[state, best]
         else:
             total = 0.0
@@ -65,7 +92,7 @@ def reduce_actions(q, policy, control, result, greedy):
 
 
 @_jit
-def centre(values):
+def centre(values: Floats) -> None:
     """Subtract the midpoint of the range."""
     low, high = extremes(values)
     middle = 0.5 * (low + high)
@@ -74,9 +101,9 @@ def centre(values):
 
 
 @_jit
-def change(model, frozen, policy, c, scale, radius, total_variation, order, x, d):
-    """d = c + scale·Wx − x, centred, for the frozen kernel W; returns its span."""
-    sweep(model, frozen, policy, scale, radius, total_variation, order, x, d)
+def change(linear: Linear, c: Floats, x: Floats, d: Floats) -> float:
+    """d = c + scale·Wx − x, centred; returns its span."""
+    apply(linear, x, d)
     low, high = np.inf, -np.inf
     for i in range(x.shape[0]):
         d[i] += c[i] - x[i]
@@ -89,7 +116,14 @@ def change(model, frozen, policy, c, scale, radius, total_variation, order, x, d
 
 
 @_jit
-def solve_directly(model, frozen, policy, scale, radius, total_variation, order, d):
+def add(x: Floats, y: Floats) -> None:
+    """X += y."""
+    for i in range(x.shape[0]):
+        x[i] += y[i]
+
+
+@_jit
+def solve_directly(linear: Linear, d: Floats) -> Floats:
     """The solution y of (I − scale·W)y = d by Gaussian elimination."""
     n_states = d.shape[0]
     matrix = np.eye(n_states)
@@ -97,79 +131,78 @@ def solve_directly(model, frozen, policy, scale, radius, total_variation, order,
     column = np.empty(n_states)
     for j in range(n_states):
         unit[j] = 1.0
-        sweep(model, frozen, policy, scale, radius, total_variation, order, unit, column)
-        matrix[:, j] -= column
+        apply(linear, unit, column)
+        for i in range(n_states):
+            matrix[i, j] -= column[i]
         unit[j] = 0.0
     return np.linalg.solve(matrix, d)
 
 
 @_jit
-def solve_by_krylov(model, frozen, policy, scale, radius, total_variation, order, d, target):
+def solve_by_krylov(linear: Linear, d: Floats, target: float) -> Floats:
     """An approximate solution y of (I − scale·W)y = d by BiCGSTAB; the span of the residual aims at `target`."""
-    y = np.zeros_like(d)
-    residual = d.copy()
-    shadow = d.copy()
-    p = d.copy()
-    ap = np.empty_like(d)
-    at = np.empty_like(d)
+    n_states = d.shape[0]
+    y = np.zeros(n_states)
+    residual, shadow, p = d.copy(), d.copy(), d.copy()
+    ap, at = np.empty(n_states), np.empty(n_states)
     rho = np.dot(shadow, residual)
     best, stale = np.inf, 0
     while stale < 2 * PROBE:
-        sweep(model, frozen, policy, scale, radius, total_variation, order, p, ap)
-        ap[:] = p - ap
+        apply(linear, p, ap)
+        for i in range(n_states):
+            ap[i] = p[i] - ap[i]
         along = np.dot(shadow, ap)
         if along == 0.0 or rho == 0.0:
             break
         alpha = rho / along
-        residual -= alpha * ap
-        sweep(model, frozen, policy, scale, radius, total_variation, order, residual, at)
-        at[:] = residual - at
+        for i in range(n_states):
+            residual[i] -= alpha * ap[i]
+        apply(linear, residual, at)
+        for i in range(n_states):
+            at[i] = residual[i] - at[i]
         square = np.dot(at, at)
         omega = np.dot(at, residual) / square if square > 0.0 else 0.0
-        y += alpha * p + omega * residual
-        residual -= omega * at
+        for i in range(n_states):
+            y[i] += alpha * p[i] + omega * residual[i]
+            residual[i] -= omega * at[i]
         low, high = extremes(residual)
         if not high - low > target or omega == 0.0:
             break
         stale = 0 if high - low < 0.5 * best else stale + 1
         best = min(best, high - low)
         previous, rho = rho, np.dot(shadow, residual)
-        p[:] = residual + (rho / previous) * (alpha / omega) * (p - omega * ap)
+        beta = (rho / previous) * (alpha / omega)
+        for i in range(n_states):
+            p[i] = residual[i] + beta * (p[i] - omega * ap[i])
     return y
 
 
 @_jit
-def evaluate_roughly(model, policy, cost, scale, radius, total_variation, order, x, target, most):
-    """Move x towards the value of a frozen policy and kernel, up to a constant: at most `most` sweeps."""
-    frozen = freeze(model, policy, radius, total_variation, x)
-    n_states, n_actions = policy.shape
+def evaluate_roughly(linear: Linear, cost: Floats, x: Floats, target: float, most: int) -> None:
+    """Move x, up to a constant, towards the value of a frozen policy and kernel: at most `most` sweeps."""
+    n_states, n_actions = cost.shape
     c = np.zeros(n_states)
     for state in range(n_states):
         for action in range(n_actions):
-            c[state] += policy[state, action] * cost[state, action]
+            c[state] += linear.policy[state, action] * cost[state, action]
     d = np.empty(n_states)
-    first = span = np.inf
+    early = np.inf
     for count in range(most):
-        span = change(model, frozen, policy, c, scale, radius, total_variation, order, x, d)
+        span = change(linear, c, x, d)
         if count == PROBE // 2:
-            first = span
-        slow = False
-        if count == PROBE and target < span:
-            rate = (span / first) ** (1.0 / (PROBE - PROBE // 2))
-            slow = rate >= 1.0 or math.log(target / span) < PATIENCE * math.log(rate)
-        if slow and n_states <= DIRECT:
-            x += solve_directly(model, frozen, policy, scale, radius, total_variation, order, d)
-            return
-        if slow:
-            x += solve_by_krylov(model, frozen, policy, scale, radius, total_variation, order, d, target)
-            return
-        x += d
+            early = span
+        if count == PROBE and span > target:
+            rate = (span / early) ** (1.0 / (PROBE - PROBE // 2))
+            if rate >= 1.0 or math.log(target / span) < PATIENCE * math.log(rate):
+                add(x, solve_directly(linear, d) if n_states <= DIRECT else solve_by_krylov(linear, d, target))
+                return
+        add(x, d)
         if not span > target:
             return
 
 
 @_jit
-def common_term(v, smoothing, varrho):
+def common_term(v: Floats, smoothing: int, varrho: float) -> tuple[float, float]:
     """(m(v), bound on its rounding error) for the maximum or its smooth stand-in."""
     low, high = extremes(v)
     if smoothing == MAX:
@@ -184,11 +217,13 @@ def common_term(v, smoothing, varrho):
 
 
 @_jit
-def judge(gamma, radius, units, averaging, smoothing, varrho, x, q, r, d):
-    """(truncation, rounding, κ) of the enclosure that the backup q of x gives, d = r − x."""
+def judge(
+    gamma: float, radius: float, units: float, averaging: float, smoothing: int, varrho: float,
+    x: Floats, q: Floats, low: float, high: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """(truncation, rounding, κ) of the enclosure that the backup q of x gives, d = r − x in [low, high]."""
     low_x, high_x = extremes(x)
     low_q, high_q = extremes(q.reshape(q.size))
-    low, high = extremes(d)
     m, m_error = common_term(x, smoothing, varrho)
     middle = 0.5 * (low + high)
     kappa = (gamma * radius * m + gamma * middle) / (1.0 - gamma)
@@ -207,52 +242,67 @@ def judge(gamma, radius, units, averaging, smoothing, varrho, x, q, r, d):
 
 
 @_jit
-def plan(model, cost, gamma, radius, total_variation, policy, smoothing, varrho, units, averaging, width):
-    """(status, Q, V, greedy policy, truncation, rounding): an enclosure Q ± (truncation + rounding) no wider than
+def plan(
+    model: Model, cost: Floats, gamma: float, radius: float, total_variation: bool, given: Floats,
+    smoothing: int, varrho: float, units: float, averaging: float, width: float,
+) -> tuple[int, Floats, Floats, Floats, float, float]:  # fmt: skip
+    """(status, Q, V, policy, truncation, rounding): Q and V ± (truncation + rounding) enclose the truth, no wider
 
-    `width`, or the best one found when rounding does not allow that. An empty `policy` asks for the optimum.
+    than `width`, or as narrow as found when rounding forbids that. An empty `given` policy asks for the optimum.
     """
     n_states, n_actions = cost.shape
-    control = policy.shape[0] == 0
+    control = given.shape[0] == 0
     scale = gamma if total_variation else gamma * (1.0 - radius)
-    greedy = np.zeros((n_states, n_actions)) if control else policy.copy()
-    order = np.arange(n_states)
-    q, r, d = np.empty((n_states, n_actions)), np.empty(n_states), np.empty(n_states)
-    v, x = np.empty(n_states), np.empty(n_states)
-    moved = reduce_actions(cost, policy, control, v, greedy)
+    policy = np.zeros((n_states, n_actions)) if control else given.copy()
+    q = np.empty((n_states, n_actions))
+    work = np.empty((5, n_states))
+    r, d, v, x, anchor = work[0], work[1], work[2], work[3], work[4]
+    moved = reduce_actions(cost, control, policy, v)
     centre(v)
     low, high = extremes(v)
     last = high - low
-    truncation, rounding, most, goal = np.inf, 0.0, 1 << 12, 0.0
+    n_levels = n_states if total_variation else 0
+    order, place = np.arange(n_levels), np.arange(n_levels)
+    marginal, kept = np.full((n_levels, n_actions), -1), np.empty((n_levels, n_actions))
+    frozen = room(model, policy, control)
+    linear = Linear(model, policy, total_variation, anchor, marginal, kept, frozen, scale)
+    if total_variation:
+        sort_states(v, order, place)
+        levels_backup(model, cost, scale, radius, v, order, place, policy, marginal, kept, q)
+    x[:] = v
+    everything = np.ones((n_levels, n_actions))
+    goal = SETTLED * width * (1.0 - gamma) / max(gamma, 0.5)
+    most = MOST_SWEEPS
     while True:
+        anchor[:] = x
         x[:] = v
-        goal = max(goal, SETTLED * width * (1.0 - gamma) / max(gamma, 0.5))
-        target = max(goal, UNSETTLED * last) if moved else goal
-        if total_variation:
-            sort_states(x, order)
-        evaluate_roughly(model, greedy, cost, scale, radius, total_variation, order, x, target, most)
+        freeze(model, policy, total_variation, anchor, marginal, kept, frozen)
+        evaluate_roughly(linear, cost, x, max(goal, UNSETTLED * last) if moved else goal, most)
         plain = False
         while True:
             centre(x)
             if total_variation:
-                sort_states(x, order)
-            backup(model, cost, scale, radius, total_variation, x, order, q)
-            moved = reduce_actions(q, policy, control, r, greedy)
-            d[:] = r - x
+                sort_states(x, order, place)
+                levels_backup(model, cost, scale, radius, x, order, place, everything, marginal, kept, q)
+            else:
+                mean_backup(model, cost, scale, x, q)
+            moved = reduce_actions(q, control, policy, r)
+            for i in range(n_states):
+                d[i] = r[i] - x[i]
             low, high = extremes(d)
             if plain or high - low <= gamma * last:
                 break
             plain, most = True, max(most // 8, 1)
             x[:] = v
         truncation, rounding, kappa = judge(
-            gamma, radius, units, averaging, smoothing, varrho, x, q, r, d
+            gamma, radius, units, averaging, smoothing, varrho, x, q, low, high
         )
-        if not math.isfinite(truncation + rounding + kappa):
-            return OVERFLOW, q, r, greedy, truncation, rounding
+        finite = math.isfinite(truncation + rounding + kappa)
         done = 2.0 * (truncation + rounding) <= width
-        if done or (plain and high - low > 0.5 * (1.0 + gamma) * last):
-            return (DONE if done else FLOOR), q + kappa, r + kappa, greedy, truncation, rounding
+        if done or not finite or (plain and high - low > 0.5 * (1.0 + gamma) * last):
+            status = DONE if done else FLOOR if finite else OVERFLOW
+            return status, q + kappa, r + kappa, policy, truncation, rounding
         last = high - low
-        most = most if plain else min(2 * most, 1 << 12)
+        most = most if plain else min(2 * most, MOST_SWEEPS)
         v[:] = r
         centre(v)
