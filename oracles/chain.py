@@ -93,8 +93,7 @@ class Chain:
             outside = int(np.setdiff1d(np.arange(self.size), self.recurrent)[0])
             inside = int(self.recurrent[0])
             raise NotErgodicError(
-                f"the chain is not irreducible: {self.label(outside)} cannot be reached "
-                f"from {self.label(inside)}"
+                f"the chain is not irreducible: {self.label(outside)} cannot be reached from {self.label(inside)}"
             )
 
     def require_ergodic(self) -> None:
@@ -185,8 +184,7 @@ def pair_chain(mdp: MDP, policy: ArrayLike) -> Chain:
         weights = [exact.distribution(row).fractions() for row in pi.tolist()]
         nominal = [row.fractions() for rows in exact.kernel(mdp) for row in rows]
         return tuple(
-            exact.Rational.of([p * w for p, ws in zip(row, weights, strict=True) for w in ws])
-            for row in nominal
+            exact.Rational.of([p * w for p, ws in zip(row, weights, strict=True) for w in ws]) for row in nominal
         )
 
     error = row_defect(mdp.n_states) + row_defect(mdp.n_actions) + EPS
@@ -197,9 +195,7 @@ def _require_normal(kernel: Floats, support: NDArray[np.bool_]) -> None:
     lost = support & (kernel < TINY)
     if lost.any():
         row, column = (int(i) for i in np.argwhere(lost)[0])
-        raise ArithmeticError(
-            f"the probability of {row} -> {column} underflows: it is positive but below {TINY}"
-        )
+        raise ArithmeticError(f"the probability of {row} -> {column} underflows: it is positive but below {TINY}")
 
 
 def stationary(chain: Chain, *, method: Method = "gth") -> Certified:
@@ -278,9 +274,7 @@ def _stationary_linear(chain: Chain) -> Certified:
     try:
         inverse = Ball.exact(np.linalg.inv(mid))
     except np.linalg.LinAlgError:
-        raise ArithmeticError(
-            "the linear system of this chain is singular in floats; use method='gth'"
-        ) from None
+        raise ArithmeticError("the linear system of this chain is singular in floats; use method='gth'") from None
     right = Ball.exact(np.append(np.zeros(n - 1), 1.0))
     x = Ball.exact((inverse @ right).mid)
     defect = float(up((Ball.exact(np.eye(n)) - inverse @ system).magnitude.sum(axis=1).max(), n))
@@ -299,23 +293,26 @@ def stationary_exact(chain: Chain) -> exact.Vector:
     """The stationary law in rationals.
 
     With one recurrent state as the reference, the expected visits x_j to the others between two visits of the
-    reference solve x = p_ref + Q^T x, Q the kernel without the reference: a non-singular M-matrix.
+    reference solve x = p_ref + Qᵀx, Q the kernel without the reference; I − Qᵀ is a non-singular M-matrix.
+    Row i has the denominator D_i: in the unknowns y_i = x_i/D_i the system is integral without any lcm.
 
     >>> stationary_exact(kernel_chain([[0.5, 0.5], [0.25, 0.75]]))
     (Fraction(1, 3), Fraction(2, 3))
     """
     inside = chain.recurrent.tolist()
-    rows = [row.fractions() for row in chain.exact_rows()]
+    rows = chain.exact_rows()
     reference, others = inside[0], inside[1:]
-    visits: exact.Vector = ()
+    visits = {reference: rows[reference].denominator}
+    scale = 1
     if others:
-        columns = [exact.Rational.of([rows[i][j] for i in others]) for j in others]
-        visits = exact.discounted_values(
-            columns, [rows[reference][j] for j in others], Fraction(1)
-        ).fractions()
-    total = 1 + sum(visits)
-    mu = dict(zip(others, (x / total for x in visits), strict=True)) | {reference: 1 / total}
-    return tuple(mu.get(state, Fraction(0)) for state in range(chain.size))
+        columns = [exact.Rational(tuple(rows[i].numerators[j] for i in others), rows[j].denominator) for j in others]
+        starts = [Fraction(rows[reference].numerators[j], rows[j].denominator) for j in others]
+        solution = exact.discounted_values(columns, starts, Fraction(1))
+        scale = solution.denominator
+        visits |= {j: y * rows[j].denominator for j, y in zip(others, solution.numerators, strict=True)}
+    visits[reference] *= scale
+    total = sum(visits.values())
+    return tuple(Fraction(visits.get(state, 0), total) for state in range(chain.size))
 
 
 def mu_min(chain: Chain) -> Certified:
