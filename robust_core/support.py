@@ -99,6 +99,8 @@ def _(uncertainty_set: Contamination, rows: Floats, v: Floats) -> Floats:
 
 @row_support.register
 def _(uncertainty_set: TotalVariation, rows: Floats, v: Floats) -> Floats:
+    if uncertainty_set.radius == 1.0:  # the whole simplex: exactly the maximum
+        return np.full(rows.shape[:-1], v.max())
     order, kept = _kept_mass(uncertainty_set, rows, v)
     return kept @ v[order] + (1.0 - kept.sum(axis=-1)) * v.max()
 

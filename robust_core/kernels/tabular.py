@@ -52,13 +52,14 @@ def _average(table: Floats, first: Word, n_actions: Word, policy: Floats) -> flo
 
 
 @compiled
-def _step_size(scale: float, rate: float, power: float, n: int) -> float:
+def step_size(scale: float, rate: float, power: float, n: int) -> float:
+    """`schedules.StepSize.at`, compiled."""
     base = 1.0 + rate * n
     return scale / base if power == 1.0 else scale * power_of(base, -power)
 
 
 @inlined
-def _update(rule, learner, t, s, a, cost, s_next, a_next, stop, worst):  # type: ignore[no-untyped-def]
+def _update(rule, learner, t, s, a, cost, s_next, a_next, stop, worst):
     """One update in place; returns the new state value V(s)."""
     state_value, clock, sampled_next = rule
     table, V, visits, policy, n_actions, schedule, gamma_R, gamma_b = learner
@@ -70,7 +71,7 @@ def _update(rule, learner, t, s, a, cost, s_next, a_next, stop, worst):  # type:
         if clock == _VISITS:
             n = visits[entry]
             visits[entry] = n + 1
-        alpha = _step_size(schedule[0], schedule[1], schedule[2], n)
+        alpha = step_size(schedule[0], schedule[1], schedule[2], n)
     following = table[s_next * n_actions + a_next] if sampled_next else V[s_next]
     if stop:
         following = 0.0
@@ -90,7 +91,7 @@ def _fused(state_value: int, clock: int, sampled_next: bool, robust: bool, episo
     """The loop that draws a transition and learns from it, `steps` times."""
 
     @compiled
-    def run(learner, tree, offsets, cost, columns, bits, stream, position, terminal, t, steps):  # type: ignore[no-untyped-def]
+    def run(learner, tree, offsets, cost, columns, bits, stream, position, terminal, t, steps):
         rule = (state_value, clock, sampled_next)
         V, n_actions = learner[1], learner[4]
         x0, x1, x2, x3 = stream
@@ -152,7 +153,7 @@ def _replayed(state_value: int, clock: int, sampled_next: bool) -> Kernel:
     """The loop over a recorded trajectory."""
 
     @compiled
-    def run(learner, tree, offsets, s, a, cost, s_next, a_next, terminal, t):  # type: ignore[no-untyped-def]
+    def run(learner, tree, offsets, s, a, cost, s_next, a_next, terminal, t):
         rule = (state_value, clock, sampled_next)
         V = learner[1]
         build(tree, offsets, V)

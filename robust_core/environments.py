@@ -1,0 +1,185 @@
+"""FrozenLake, Taxi and CartPole as MDPs, and the paper's perturbation (Section 6).
+
+Environments give rewards; here, and nowhere else, they become costs: cost = −(expected reward). A terminal state is
+a choice of reading: *continuing* (absorbing at no cost, the paper's formal model) or *episodic* (value 0; the walk
+goes on from a reset). Needs the extra `environments` (gymnasium) except for CartPole.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robust_core import streams, validate
+from robust_core.mdp import MDP
+from robust_core.trajectory import Walk
+from robust_core.validate import Floats, Ints
+
+Reading = Literal["continuing", "episodic"]
+Table = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Environment:
+    """A model with its terminal states, its start distribution and the reading of terminal states in force."""
+
+    name: str
+    mdp: MDP
+    terminal: NDArray[np.bool_]
+    initial: Floats
+    reading: Reading
+
+    def walk(self, policy: ArrayLike, *, seed: bytes) -> Walk:
+        """A trajectory of `policy` from a start drawn from `initial`."""
+        rng = streams.numpy_generator(streams.key("start", seed))
+        start = int(np.searchsorted(np.cumsum(self.initial), rng.random() * self.initial.sum(), side="right"))
+        terminal = self.terminal if self.reading == "episodic" else None
+        return Walk(self.mdp, policy, seed=seed, start=start, terminal=terminal)
+
+
+def perturbed(environment: Environment, p: float) -> Environment:
+    """With probability p the next state is uniform over all states (Section 6.1); costs stay.
+
+    Under the episodic reading the reset is not an action of the agent and stays as it is.
+    """
+    p = validate.unit_interval("p", p)
+    mdp = environment.mdp
+    mixed = (1.0 - p) * mdp.P + p / mdp.n_states
+    if environment.reading == "episodic":
+        mixed[environment.terminal] = mdp.P[environment.terminal]
+    mixed /= mixed.sum(axis=-1, keepdims=True)
+    names = {"state_names": mdp.state_names, "action_names": mdp.action_names}
+    return replace(environment, mdp=MDP(mixed, mdp.cost, mdp.gamma, **names))
+
+
+def from_toy_text(name: str, table: Table, initial: ArrayLike, *, gamma: float, reading: Reading) -> Environment:
+    """An environment from Gymnasium's transition table {s: {a: [(probability, s', reward, terminated), …]}}.
+
+    The states entered by a transition marked `terminated` are terminal.
+    """
+    S, A = len(table), len(table[0])
+    P, reward = np.zeros((S, A, S)), np.zeros((S, A))
+    terminal = np.zeros(S, dtype=np.bool_)
+    for s in range(S):
+        for a in range(A):
+            for probability, s_next, gain, terminated in table[s][a]:
+                P[s, a, s_next] += probability
+                reward[s, a] += probability * gain
+                terminal[s_next] |= terminated
+    return _environment(name, P, reward, terminal, initial, gamma=gamma, reading=reading)
+
+
+def _environment(
+    name: str,
+    P: Floats,
+    reward: Floats,
+    terminal: NDArray[np.bool_],
+    initial: ArrayLike,
+    *,
+    gamma: float,
+    reading: Reading,
+) -> Environment:
+    """Close the model at its terminal states according to the reading."""
+    if reading not in ("continuing", "episodic"):
+        raise ValueError(f"reading must be 'continuing' or 'episodic', got {reading!r}")
+    S = len(P)
+    start = validate.array("initial", initial, shape=(S,))
+    validate.distribution_rows("initial", start)
+    if (start[terminal] > 0).any():
+        raise ValueError(f"{name}: a terminal state has positive start probability")
+    if reading == "continuing":
+        P[terminal] = np.eye(S)[terminal][:, None, :]
+    else:
+        P[terminal] = start
+    P /= P.sum(axis=-1, keepdims=True)
+    cost = np.where(terminal[:, None], 0.0, -reward)
+    return Environment(name, MDP(P, cost, gamma), terminal, start, reading)
+
+
+def frozen_lake(
+    *, slippery: bool = True, size: str = "4x4", gamma: float = 0.95, reading: Reading = "continuing"
+) -> Environment:
+    """FrozenLake-v1: reward 1 at the goal, holes end the episode."""
+    made = _gymnasium().make("FrozenLake-v1", map_name=size, is_slippery=slippery).unwrapped
+    label = f"FrozenLake {size}{'' if slippery else ' not'} slippery"
+    return from_toy_text(label, made.P, made.initial_state_distrib, gamma=gamma, reading=reading)
+
+
+def taxi(*, gamma: float = 0.95, reading: Reading = "continuing") -> Environment:
+    """Taxi: reward −1 a step, 20 for a delivery (which ends the episode), −10 for a wrong pick-up or drop-off."""
+    gymnasium = _gymnasium()
+    newest = max(name for name in gymnasium.registry if name.startswith("Taxi-v"))
+    made = gymnasium.make(newest).unwrapped
+    return from_toy_text("Taxi", made.P, made.initial_state_distrib, gamma=gamma, reading=reading)
+
+
+def _gymnasium() -> Any:
+    try:
+        import gymnasium
+    except ImportError:
+        raise ImportError("this environment needs gymnasium: pip install 'robust-core[environments]'") from None
+    return gymnasium
+
+
+# CartPole's constants (Barto, Sutton and Anderson, 1983; the same as in Gymnasium's CartPole).
+GRAVITY, CART_MASS, POLE_MASS, HALF_LENGTH, FORCE, TIME_STEP = 9.8, 1.0, 0.1, 0.5, 10.0, 0.02
+CART_LIMIT, ANGLE_LIMIT = 2.4, 12 * 2 * np.pi / 360
+# Velocities have no limit of their own: bins end here and the outer ones collect the rest.
+SPEED_RANGE, ANGULAR_SPEED_RANGE = 2.0, 2.5
+
+
+def cart_pole_step(state: Floats, action: int) -> Floats:
+    """One Euler step of the cart-pole equations for states (…, 4): position, speed, angle, angular speed."""
+    x, speed, angle, spin = np.moveaxis(np.asarray(state, dtype=np.float64), -1, 0)
+    force = FORCE if action == 1 else -FORCE
+    mass = CART_MASS + POLE_MASS
+    cos, sin = np.cos(angle), np.sin(angle)
+    drive = (force + POLE_MASS * HALF_LENGTH * np.square(spin) * sin) / mass
+    spin_up = (GRAVITY * sin - cos * drive) / (HALF_LENGTH * (4.0 / 3.0 - POLE_MASS * np.square(cos) / mass))
+    acceleration = drive - POLE_MASS * HALF_LENGTH * spin_up * cos / mass
+    return np.stack(
+        (x + TIME_STEP * speed, speed + TIME_STEP * acceleration, angle + TIME_STEP * spin, spin + TIME_STEP * spin_up),
+        axis=-1,
+    )
+
+
+def cart_pole(
+    *,
+    bins: tuple[int, int, int, int] = (3, 3, 6, 6),
+    points: int = 4,
+    gamma: float = 0.95,
+    reading: Reading = "continuing",
+) -> Environment:
+    """CartPole on a grid of cells plus one fallen state (the last); reward 1 for every step that does not fall.
+
+    A cell's transition law is that of `points`^4 states spread evenly over the cell, each moved by one step.
+    """
+    counts = tuple(validate.count("bins", n, least=1) for n in bins)
+    points = validate.count("points", points, least=1)
+    limits = np.array([CART_LIMIT, SPEED_RANGE, ANGLE_LIMIT, ANGULAR_SPEED_RANGE])
+    widths = 2 * limits / counts
+    n_cells = int(np.prod(counts))
+    cells = np.stack(np.unravel_index(np.arange(n_cells), counts), axis=-1)
+    offsets = np.stack(np.meshgrid(*[(np.arange(points) + 0.5) / points] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
+    states = -limits + (cells[:, None, :] + offsets) * widths
+    P = np.zeros((n_cells + 1, 2, n_cells + 1))
+    for a in range(2):
+        reached = _cell(cart_pole_step(states, a), limits, widths, counts)
+        np.add.at(P[:, a], (np.arange(n_cells)[:, None], reached), 1.0 / len(offsets))
+    P[n_cells] = np.eye(n_cells + 1)[n_cells]
+    P /= P.sum(axis=-1, keepdims=True)
+    terminal = np.arange(n_cells + 1) == n_cells
+    initial = np.zeros(n_cells + 1)
+    initial[_cell(np.zeros(4), limits, widths, counts)] = 1.0
+    return _environment("CartPole", P, 1.0 - P[:, :, n_cells], terminal, initial, gamma=gamma, reading=reading)
+
+
+def _cell(states: Floats, limits: Floats, widths: Floats, counts: tuple[int, ...]) -> Ints:
+    """The number of the cell of each state; fallen states get the number after the last cell."""
+    places = np.floor((states + limits) / widths).astype(np.int64)
+    places = np.clip(places, 0, np.array(counts) - 1)
+    flat = np.ravel_multi_index(np.moveaxis(places, -1, 0), counts)
+    fallen = (np.abs(states[..., 0]) > CART_LIMIT) | (np.abs(states[..., 2]) > ANGLE_LIMIT)
+    return np.where(fallen, int(np.prod(counts)), flat)

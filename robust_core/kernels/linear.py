@@ -1,0 +1,143 @@
+"""The compiled loop of TDC and GTD2 (plain form: `linear`).
+
+A step costs the product Phi theta, one exponential per state and the product Phiᵀ softmax. The features are kept
+transposed so that all three run over contiguous states; sums may be reordered into vector lanes (`reassociated`),
+so a step equals the plain one within rounding, not bit for bit.
+"""
+
+from functools import cache
+from math import inf, log, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+
+from robust_core.kernels.exponential import exp
+from robust_core.kernels.jit import compiled
+from robust_core.kernels.tabular import step_size
+from robust_core.kernels.walk import U64, next_outcome
+from robust_core.smoothing import Mellowmax
+from robust_core.validate import Floats
+
+if TYPE_CHECKING:
+    from robust_core.linear import LinearLearner
+    from robust_core.trajectory import Walk
+
+
+def reassociated(function: Any) -> Any:
+    """Compiled with leave to reorder sums and fuse products; nan and inf keep their meaning."""
+    return numba.njit(function, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+
+
+@reassociated
+def _values(transposed: Floats, theta: Floats, V: Floats) -> None:
+    """V = Phi theta."""
+    for s in range(V.size):
+        V[s] = theta[0] * transposed[0, s]
+    for i in range(1, theta.size):
+        for s in range(V.size):
+            V[s] += theta[i] * transposed[i, s]
+
+
+@reassociated
+def _softmax(V: Floats, varrho: float, weights: Floats) -> tuple[float, float]:
+    """max V and Σ exp(varrho (V − max V)); the terms of the sum go to `weights`."""
+    top = -inf
+    for s in range(V.size):
+        top = max(top, V[s])
+    for s in range(V.size):
+        weights[s] = exp(varrho * (V[s] - top))
+    total = 0.0
+    for s in range(V.size):
+        total += weights[s]
+    return top, total
+
+
+@reassociated
+def _dot(x: Floats, y: Floats) -> float:
+    total = 0.0
+    for i in range(x.size):
+        total += x[i] * y[i]
+    return total
+
+
+@compiled
+def _project(x: Floats, radius: float) -> None:
+    norm = sqrt(_dot(x, x))
+    if norm > radius:
+        scale = radius / norm
+        for i in range(x.size):
+            x[i] *= scale
+
+
+@cache
+def _loop(gtd2: bool, robust: bool) -> Any:
+    @compiled
+    def run(
+        theta, omega, features, transposed, smoothing, discounts, radius, alphas, betas,
+        cost, columns, bits, stream, position, terminal, t, steps,
+    ):  # fmt: skip
+        varrho, shift = smoothing
+        gamma_R, gamma_b = discounts
+        x0, x1, x2, x3 = stream
+        column_bits, action_bits = bits
+        action_mask = (U64(1) << action_bits) - U64(1)
+        s, a, s_next = U64(position[0]), U64(position[1]), U64(position[2])
+        S, N = features.shape
+        V, weights, direction = np.empty(S), np.empty(S), np.empty(N)
+        end = t + steps
+        while t < end:
+            pending, x0, x1, x2, x3 = next_outcome(columns, column_bits, s_next, x0, x1, x2, x3)
+            visited, taken = s, a
+            s, a, s_next = s_next, pending & action_mask, pending >> action_bits
+            if terminal[visited]:
+                continue
+            phi, phi_next, stop = features[visited], features[s], terminal[s]
+            smooth, total = 0.0, 1.0
+            if robust:
+                _values(transposed, theta, V)
+                top, total = _softmax(V, varrho, weights)
+                smooth = top + (log(total) + shift) / varrho
+            following = 0.0 if stop else _dot(phi_next, theta)
+            delta = cost[visited, taken] + gamma_b * following + gamma_R * smooth - _dot(phi, theta)
+            tracked = _dot(phi, omega)
+            for i in range(N):
+                g = 0.0 if stop else gamma_b * phi_next[i]
+                if robust:
+                    g += gamma_R * (_dot(transposed[i], weights) / total)
+                direction[i] = (phi[i] - g) * tracked if gtd2 else delta * phi[i] - g * tracked
+            alpha = step_size(alphas[0], alphas[1], alphas[2], t)
+            beta = step_size(betas[0], betas[1], betas[2], t)
+            for i in range(N):
+                theta[i] += alpha * direction[i]
+                omega[i] += beta * (delta - tracked) * phi[i]
+            _project(theta, radius)
+            _project(omega, radius)
+            t += 1
+        stream[0], stream[1], stream[2], stream[3] = x0, x1, x2, x3
+        position[0], position[1], position[2] = s, a, s_next
+        return t
+
+    return run
+
+
+def learn(learner: "LinearLearner", walk: "Walk", steps: int) -> None:
+    """Advance walk and learner together by `steps` transitions, in place."""
+    problem = learner.problem
+    n_states = problem.n_states
+    shift = -np.log(n_states) if isinstance(learner.smoothing, Mellowmax) else 0.0
+    schedules = [
+        (step.scale, 0.0 if step.clock == "constant" else step.rate, step.power)
+        for step in (problem.step_size, learner.second_step_size)
+    ]
+    theta, omega = learner.theta.copy(), learner.omega.copy()
+    run = _loop(learner.rule == "GTD2", learner.radius > 0.0)
+    smoothing = (learner.smoothing.varrho, float(shift))
+    discounts = (problem.gamma * learner.radius, problem.gamma * (1.0 - learner.radius))
+    bits = (U64(walk.table.column_bits), U64(walk.table.action_bits))
+    learner.t = run(
+        theta, omega, learner.features, np.ascontiguousarray(learner.features.T), smoothing, discounts,
+        problem.projection, *schedules, walk.mdp.cost, walk.table.columns, bits, walk.stream, walk.position,
+        walk.terminal, learner.t, steps,
+    )  # fmt: skip
+    learner.theta, learner.omega = theta, omega
