@@ -188,17 +188,19 @@ class MSPRBE:
 
     def gradient(self, theta: ArrayLike) -> Certified:
         """∇J(θ) = 2 M omega."""
-        return _certified(self._gradient(theta), "ball arithmetic")
+        return _certified(self.gradient_ball(theta), "ball arithmetic")
 
-    def _gradient(self, theta: ArrayLike) -> Ball:
+    def gradient_ball(self, theta: ArrayLike) -> Ball:
+        """∇J with a radius for every entry."""
         omega, slope, _ = self._derivatives(theta)
         return Ball.exact(2.0) * (slope @ omega)
 
     def hessian(self, theta: ArrayLike) -> Certified:
         """∇²J(θ) = 2 M C⁻¹ Mᵀ + 2 gamma R varrho (E[φ]ᵀomega) Cov_softmax(φ)."""
-        return _certified(self._hessian(theta), "ball arithmetic")
+        return _certified(self.hessian_ball(theta), "ball arithmetic")
 
-    def _hessian(self, theta: ArrayLike) -> Ball:
+    def hessian_ball(self, theta: ArrayLike) -> Ball:
+        """∇²J with a radius for every entry."""
         omega, slope, softmax = self._derivatives(theta)
         g = self._Phi.T @ softmax
         covariance = (softmax[:, None] * self._Phi).T @ self._Phi - g[:, None] * g[None, :]
@@ -210,14 +212,14 @@ class MSPRBE:
         """∇J by complex step on J: no derivative formula is used, the bound is that of the same sums."""
         steps = self._theta(theta) + 1j * COMPLEX_STEP * np.eye(self.n_features)
         value = np.array([self._J_complex(row).imag for row in steps]) / COMPLEX_STEP
-        bound = COMPLEX_ARITHMETIC * float(self._gradient(theta).rad.max())
+        bound = COMPLEX_ARITHMETIC * float(self.gradient_ball(theta).rad.max())
         return Certified(value, bound, "complex step")
 
     def complex_hessian(self, theta: ArrayLike) -> Certified:
         """∇²J by complex step on ∇J."""
         steps = self._theta(theta) + 1j * COMPLEX_STEP * np.eye(self.n_features)
         value = np.array([self._gradient_complex(row).imag for row in steps]) / COMPLEX_STEP
-        bound = COMPLEX_ARITHMETIC * float(self._hessian(theta).rad.max())
+        bound = COMPLEX_ARITHMETIC * float(self.hessian_ball(theta).rad.max())
         return Certified(value, bound, "complex step")
 
     def _complex_parts(self, theta: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
