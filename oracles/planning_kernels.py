@@ -3,9 +3,9 @@
 
 Each round freezes the greedy policy and nature's answer, solves that linear evaluation roughly (sweeps; when they
 turn out slow, a direct or Krylov solve), and judges the result by one full backup. Whatever the rough part does,
-the enclosure rests on that backup alone. A round that fails to shrink the span of d = TV − V by γ is replaced by
-a plain backup of the last good iterate, which shrinks it by γ in exact arithmetic: when not even that helps,
-rounding is all that is left.
+the enclosure rests on that backup alone. When a few rounds in a row fail to shrink the span of d = TV − V by γ
+(simultaneous moves of two players can cycle), a plain backup of the last good iterate follows, which shrinks it by
+γ in exact arithmetic: when not even that helps, rounding is all that is left.
 """
 
 import math
@@ -26,7 +26,8 @@ PATIENCE = 24.0  # expected further sweeps that justify a linear solver
 DIRECT = 96  # states up to which that solver is Gaussian elimination
 UNSETTLED = 0.02  # fraction of the last span worth reaching while the policy still changes
 SETTLED = 0.4  # fraction of the span that ends the iteration, aimed at once the policy stays
-MOST_SWEEPS = 1 << 12
+MOST_SWEEPS = 1 << 12  # of one evaluation; eight times fewer after each failure
+STRIKES = 3  # rounds without progress before a plain backup
 
 _jit = njit(cache=True, nogil=True)
 _rounding_half_width = _jit(enclosure.rounding_half_width)
@@ -61,8 +62,8 @@ def extremes(values: Floats) -> tuple[float, float]:
     """(min, max) of an array."""
     low = high = values[0]
     for value in values:
-        low = min(low, value)
-        high = max(high, value)
+        low = value if value < low else low
+        high = value if value > high else high
     return low, high
 
 
@@ -92,12 +93,24 @@ def reduce_actions(q: Floats, control: bool, policy: Floats, result: Floats) -> 
 
 
 @_jit
-def centre(values: Floats) -> None:
-    """Subtract the midpoint of the range."""
+def extremes_of_difference(x: Floats, y: Floats) -> tuple[float, float]:
+    """(min, max) of x − y."""
+    low, high = np.inf, -np.inf
+    for i in range(x.shape[0]):
+        difference = x[i] - y[i]
+        low = difference if difference < low else low
+        high = difference if difference > high else high
+    return low, high
+
+
+@_jit
+def centre(values: Floats) -> float:
+    """Subtract the midpoint of the range; returns its length."""
     low, high = extremes(values)
     middle = 0.5 * (low + high)
     for i in range(values.shape[0]):
         values[i] -= middle
+    return high - low
 
 
 @_jit
@@ -106,9 +119,10 @@ def change(linear: Linear, c: Floats, x: Floats, d: Floats) -> float:
     apply(linear, x, d)
     low, high = np.inf, -np.inf
     for i in range(x.shape[0]):
-        d[i] += c[i] - x[i]
-        low = min(low, d[i])
-        high = max(high, d[i])
+        value = d[i] + c[i] - x[i]
+        d[i] = value
+        low = value if value < low else low
+        high = value if value > high else high
     middle = 0.5 * (low + high)
     for i in range(x.shape[0]):
         d[i] -= middle
@@ -256,44 +270,44 @@ def plan(
     policy = np.zeros((n_states, n_actions)) if control else given.copy()
     q = np.empty((n_states, n_actions))
     work = np.empty((5, n_states))
-    r, d, v, x, anchor = work[0], work[1], work[2], work[3], work[4]
-    moved = reduce_actions(cost, control, policy, v)
-    centre(v)
-    low, high = extremes(v)
-    last = high - low
+    r, v, x, safe, anchor = work[0], work[1], work[2], work[3], work[4]
     n_levels = n_states if total_variation else 0
-    order, place = np.arange(n_levels), np.arange(n_levels)
+    sorting = total_variation and model[1].shape[0] == 0
+    order, ranks = np.arange(n_levels), np.empty(n_levels)
     marginal, kept = np.full((n_levels, n_actions), -1), np.empty((n_levels, n_actions))
+    everything = np.ones((n_levels, n_actions))
     frozen = room(model, policy, control)
     linear = Linear(model, policy, total_variation, anchor, marginal, kept, frozen, scale)
-    if total_variation:
-        sort_states(v, order, place)
-        levels_backup(model, cost, scale, radius, v, order, place, policy, marginal, kept, q)
+    # The first iterate is T0 up to a constant: its backup needs no kernel.
+    moved = reduce_actions(cost, control, policy, v)
+    last = centre(v)
     x[:] = v
-    everything = np.ones((n_levels, n_actions))
+    safe[:] = v
+    if sorting:
+        sort_states(v, order, ranks)
+    if total_variation:
+        levels_backup(model, cost, scale, radius, v, order, ranks, policy, marginal, kept, q)
     goal = SETTLED * width * (1.0 - gamma) / max(gamma, 0.5)
-    most = MOST_SWEEPS
+    most, strikes = MOST_SWEEPS, 0
     while True:
-        anchor[:] = x
-        x[:] = v
-        freeze(model, policy, total_variation, anchor, marginal, kept, frozen)
-        evaluate_roughly(linear, cost, x, max(goal, UNSETTLED * last) if moved else goal, most)
-        plain = False
-        while True:
-            centre(x)
-            if total_variation:
-                sort_states(x, order, place)
-                levels_backup(model, cost, scale, radius, x, order, place, everything, marginal, kept, q)
-            else:
-                mean_backup(model, cost, scale, x, q)
-            moved = reduce_actions(q, control, policy, r)
-            for i in range(n_states):
-                d[i] = r[i] - x[i]
-            low, high = extremes(d)
-            if plain or high - low <= gamma * last:
-                break
-            plain, most = True, max(most // 8, 1)
+        plain = strikes == STRIKES
+        if plain:
+            x[:] = safe
+            most, strikes = max(most // 8, 1), 0
+        else:
+            anchor[:] = ranks if sorting else x
             x[:] = v
+            freeze(model, policy, total_variation, anchor, marginal, kept, frozen)
+            evaluate_roughly(linear, cost, x, max(goal, UNSETTLED * last) if moved else goal, most)
+            centre(x)
+        if sorting:
+            sort_states(x, order, ranks)
+        if total_variation:
+            levels_backup(model, cost, scale, radius, x, order, ranks, everything, marginal, kept, q)
+        else:
+            mean_backup(model, cost, scale, x, q)
+        moved = reduce_actions(q, control, policy, r)
+        low, high = extremes_of_difference(r, x)
         truncation, rounding, kappa = judge(
             gamma, radius, units, averaging, smoothing, varrho, x, q, low, high
         )
@@ -302,7 +316,11 @@ def plan(
         if done or not finite or (plain and high - low > 0.5 * (1.0 + gamma) * last):
             status = DONE if done else FLOOR if finite else OVERFLOW
             return status, q + kappa, r + kappa, policy, truncation, rounding
-        last = high - low
-        most = most if plain else min(2 * most, MOST_SWEEPS)
         v[:] = r
         centre(v)
+        if plain or high - low <= gamma * last:
+            last, strikes = high - low, 0
+            safe[:] = v
+            most = most if plain else min(2 * most, MOST_SWEEPS)
+        else:
+            strikes += 1

@@ -5,7 +5,8 @@
 under total variation, z = Σp v less the mass R of least value. There the mass below some *level* of v goes, the
 mass above it stays, and of the mass at the level the fraction `kept` stays: one pass over a row confirms a guess
 of its level, and the level of the last backup is nearly always right. A state at the level is the row's `marginal`
-state. Frozen levels make z linear in v: that is nature's kernel.
+state. Then z = Σp·max(v, level) − R·level. Frozen levels make z linear in v: that is nature's kernel; it is frozen
+at an `anchor`, the ranks of the states (dense, where one sort serves all rows) or their values (sparse).
 
 A model is (dense, offsets, successors, probabilities): either the dense rows, one per pair, or the sparse ones
 are empty.
@@ -22,7 +23,7 @@ Model = tuple[Floats, Indices, Indices, Floats]
 Frozen = tuple[Indices, Indices, Floats]
 
 LONG_ROW = 24  # sparse rows longer than this are sorted to find a first level
-INSERTION = 96  # up to so many states insertion sort of a nearly sorted order beats sorting anew
+INSERTION = 256  # up to so many states insertion sort of a nearly sorted order beats sorting anew
 
 # Free order of summation and fused operations: the bounds in `enclosure` hold for every order.
 _any_order = njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
@@ -38,6 +39,20 @@ def dot(p: Floats, v: Floats) -> float:
     return total
 
 
+@_any_order
+def four_dots(p: Floats, v: Floats) -> tuple[float, float, float, float]:
+    """Σ p v of four rows at once: v is read once."""
+    p0, p1, p2, p3 = p[0], p[1], p[2], p[3]
+    z0 = z1 = z2 = z3 = 0.0
+    for i in range(v.shape[0]):
+        value = v[i]
+        z0 += p0[i] * value
+        z1 += p1[i] * value
+        z2 += p2[i] * value
+        z3 += p3[i] * value
+    return z0, z1, z2, z3
+
+
 @_exact_order
 def sparse_dot(successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats) -> float:
     """Σ p v of one sparse row (short, so vectorising it would cost more than it saves)."""
@@ -48,8 +63,8 @@ def sparse_dot(successors: Indices, probabilities: Floats, begin: int, end: int,
 
 
 @_exact_order
-def sort_states(v: Floats, order: Ints, place: Ints) -> None:
-    """Put `order` into the ascending order of v (fast when it nearly is already), `place` into its inverse."""
+def sort_states(v: Floats, order: Ints, ranks: Floats) -> None:
+    """Put `order` into the ascending order of v (fast when it nearly is already), `ranks` into its inverse."""
     n_states = v.shape[0]
     if n_states > INSERTION:
         order[:] = np.argsort(v)
@@ -63,21 +78,28 @@ def sort_states(v: Floats, order: Ints, place: Ints) -> None:
                 j -= 1
             order[j + 1] = state
     for i in range(n_states):
-        place[order[i]] = i
+        ranks[order[i]] = i
 
 
 @_any_order
-def split(p: Floats, v: Floats, ranks: Floats, level: float) -> tuple[float, float, float, float]:
-    """(mass below, mass at, Σp v at, Σp v above) the level of `ranks`."""
-    below = at = value_at = above = 0.0
+def raised(p: Floats, v: Floats, level: float, ranks: Floats, rank: float) -> tuple[float, float]:
+    """(Σ p·max(v, level), the mass of the states of lower rank)."""
+    total = below = 0.0
     for i in range(v.shape[0]):
-        rank = ranks[i]
+        value = v[i]
         mass = p[i]
-        below += mass if rank < level else 0.0
-        at += mass if rank == level else 0.0
-        value_at += mass * v[i] if rank == level else 0.0
-        above += mass * v[i] if rank > level else 0.0
-    return below, at, value_at, above
+        total += mass * (value if value > level else level)
+        below += mass if ranks[i] < rank else 0.0
+    return total, below
+
+
+@_any_order
+def above(p: Floats, v: Floats, ranks: Floats, rank: float) -> float:
+    """Σ p v over the states of higher rank."""
+    total = 0.0
+    for i in range(v.shape[0]):
+        total += p[i] * v[i] if ranks[i] > rank else 0.0
+    return total
 
 
 @_exact_order
@@ -88,52 +110,84 @@ def fraction_kept(below: float, at: float, radius: float) -> float:
 
 @_exact_order
 def dense_level(
-    p: Floats, v: Floats, order: Ints, place: Ints, guess: int, radius: float
+    p: Floats, v: Floats, order: Ints, ranks: Floats, guess: int, radius: float
 ) -> tuple[float, int, float]:
-    """(z, marginal state, fraction kept) of a dense row; `order` sorts v."""
-    n_states = v.shape[0]
-    level = v[guess]
-    below, at, _, above = split(p, v, v, level)
-    if below > radius or below + at < radius:
-        low = place[guess]
-        while low > 0 and v[order[low - 1]] == level:
-            low -= 1
-        high = low
-        while high < n_states and v[order[high]] == level:
-            high += 1
-        while below + at < radius and high < n_states:
-            below += at
-            low, at, level = high, 0.0, v[order[high]]
-            while high < n_states and v[order[high]] == level:
-                at += p[order[high]]
-                high += 1
-            above -= at * level
-        while below > radius and low > 0:
-            above += at * level
-            high, at, level = low, 0.0, v[order[low - 1]]
-            while low > 0 and v[order[low - 1]] == level:
-                low -= 1
-                at += p[order[low]]
-            below -= at
-        guess = order[low]
-    return above + (below + at - radius) * level, guess, fraction_kept(below, at, radius)
+    """(z, marginal state, fraction kept) of a dense row; `order` sorts v, `ranks` are the places in it."""
+    total, below = raised(p, v, v[guess], ranks, ranks[guess])
+    last = v.shape[0] - 1
+    at = int(ranks[guess])
+    while below + p[order[at]] < radius and at < last:
+        below += p[order[at]]
+        at += 1
+        total += below * (v[order[at]] - v[order[at - 1]])
+    while below > radius and at > 0:
+        total -= below * (v[order[at]] - v[order[at - 1]])
+        at -= 1
+        below -= p[order[at]]
+    guess = order[at]
+    return total - radius * v[guess], guess, fraction_kept(below, p[guess], radius)
 
 
 @_exact_order
-def first_level(successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats, radius: float) -> int:
-    """A successor to start the search for the level from: the least for a short row, the level of a long one."""
-    least = begin
+def lowest(
+    successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats
+) -> tuple[float, float, int]:
+    """(Σ p v, the mass at the least value, a successor that has it)."""
+    total = at = 0.0
+    least = np.inf
+    where = begin
     for k in range(begin, end):
-        if v[successors[k]] < v[successors[least]]:
-            least = k
+        value = v[successors[k]]
+        mass = probabilities[k]
+        total += mass * value
+        at = mass if value < least else at + mass if value == least else at
+        where = k if value < least else where
+        least = value if value < least else least
+    return total, at, np.int64(successors[where])
+
+
+@_exact_order
+def sorted_level(
+    successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats, radius: float
+) -> int:
+    """A successor at the level of a long row."""
+    mass = 0.0
+    where = begin
+    for i in np.argsort(v[successors[begin:end]]):
+        where = begin + np.uint64(i)
+        mass += probabilities[where]
+        if mass >= radius:
+            break
+    return np.int64(successors[where])
+
+
+@_exact_order
+def first_level(
+    successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats, radius: float
+) -> tuple[float, int, float]:
+    """As `sparse_level`, without a guess: often the least value has mass enough."""
     if end - begin > np.uint64(LONG_ROW):
-        mass = 0.0
-        for i in np.argsort(v[successors[begin:end]]):
-            least = begin + np.uint64(i)
-            mass += probabilities[least]
-            if mass >= radius:
-                break
-    return np.int64(successors[least])
+        guess = sorted_level(successors, probabilities, begin, end, v, radius)
+    else:
+        total, at, guess = lowest(successors, probabilities, begin, end, v)
+        if at >= radius:
+            return total - radius * v[guess], guess, fraction_kept(0.0, at, radius)
+        neighbour = next_level(successors, begin, end, v, v[guess], 1)
+        guess = neighbour if neighbour >= 0 else guess
+    return sparse_level(successors, probabilities, begin, end, v, guess, radius)
+
+
+@_exact_order
+def next_level(successors: Indices, begin: int, end: int, v: Floats, level: float, direction: int) -> int:
+    """The successor of the nearest value above (direction 1) or below (−1) the level; −1 if there is none."""
+    found = -1
+    nearest = np.inf
+    for k in range(begin, end):
+        distance = direction * (v[successors[k]] - level)
+        if 0.0 < distance < nearest:
+            nearest = distance
+            found = np.int64(successors[k])
+    return found
 
 
 @_exact_order
@@ -141,36 +195,31 @@ def sparse_level(
     successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats, guess: int, radius: float
 ) -> tuple[float, int, float]:
     """(z, marginal state, fraction kept) of a sparse row, moving from the guessed level to its neighbours."""
-    level = v[guess]
     direction = 0
     while True:
-        below = at = above = 0.0
-        lower, upper = -np.inf, np.inf
+        level = v[guess]
+        total = below = up_to = 0.0
         for k in range(begin, end):
             value = v[successors[k]]
             mass = probabilities[k]
+            total += mass * (value if value > level else level)
             below += mass if value < level else 0.0
-            at += mass if value == level else 0.0
-            above += mass * value if value > level else 0.0
-            lower = max(lower, value if value < level else -np.inf)
-            upper = min(upper, value if value > level else np.inf)
-        # Two sums of the same masses may disagree in the last place: never turn back.
-        if below > radius and lower > -np.inf and direction <= 0:
-            direction, level = -1, lower
-        elif below + at < radius and upper < np.inf and direction >= 0:
-            direction, level = 1, upper
-        else:
+            up_to += mass if value <= level else 0.0
+        wanted = -1 if below > radius else 1 if up_to < radius else 0
+        # Sums of the same masses in another order may disagree in the last place: never turn back.
+        if wanted == 0 or wanted == -direction:
             break
-    if direction != 0:
-        for k in range(begin, end):
-            if v[successors[k]] == level:
-                guess = np.int64(successors[k])
-    return above + (below + at - radius) * level, guess, fraction_kept(below, at, radius)
+        direction = wanted
+        neighbour = next_level(successors, begin, end, v, level, direction)
+        if neighbour < 0:
+            break
+        guess = neighbour
+    return total - radius * level, guess, fraction_kept(below, up_to - below, radius)
 
 
 @_exact_order
 def levels_backup(
-    model: Model, cost: Floats, scale: float, radius: float, v: Floats, order: Ints, place: Ints,
+    model: Model, cost: Floats, scale: float, radius: float, v: Floats, order: Ints, ranks: Floats,
     mask: Floats, marginal: Ints, kept: Floats, q: Floats,
 ) -> None:  # fmt: skip
     """q = cost + scale·z(v) under total variation for the pairs with a positive mask; marginal < 0: no guess."""
@@ -184,12 +233,13 @@ def levels_backup(
                 guess = marginal[state, action]
                 if offsets.shape[0] == 0:
                     guess = start if guess < 0 else guess
-                    z, guess, share = dense_level(dense[row], v, order, place, guess, radius)
+                    z, guess, share = dense_level(dense[row], v, order, ranks, guess, radius)
                 else:
                     begin, end = offsets[row], offsets[row + 1]
                     if guess < 0:
-                        guess = first_level(successors, probabilities, begin, end, v, radius)
-                    z, guess, share = sparse_level(successors, probabilities, begin, end, v, guess, radius)
+                        z, guess, share = first_level(successors, probabilities, begin, end, v, radius)
+                    else:
+                        z, guess, share = sparse_level(successors, probabilities, begin, end, v, guess, radius)
                 marginal[state, action] = guess
                 kept[state, action] = share
                 q[state, action] = cost[state, action] + scale * z
@@ -202,7 +252,11 @@ def mean_backup(model: Model, cost: Floats, scale: float, v: Floats, q: Floats) 
     flat = q.reshape(q.size)
     costs = cost.reshape(q.size)
     if offsets.shape[0] == 0:
-        np.dot(dense, v, flat)
+        fours = flat.shape[0] // 4 * 4
+        for row in range(0, fours, 4):
+            flat[row], flat[row + 1], flat[row + 2], flat[row + 3] = four_dots(dense[row : row + 4], v)
+        for row in range(fours, flat.shape[0]):
+            flat[row] = dot(dense[row], v)
         for row in range(flat.shape[0]):
             flat[row] = costs[row] + scale * flat[row]
     else:
@@ -279,9 +333,8 @@ def sweep(
             if share > 0.0:
                 row = dense[state * n_actions + action]
                 if total_variation:
-                    level = anchor[marginal[state, action]]
-                    _, _, value_at, above = split(row, x, anchor, level)
-                    total += share * (above + kept[state, action] * value_at)
+                    at = marginal[state, action]
+                    total += share * (above(row, x, anchor, anchor[at]) + kept[state, action] * row[at] * x[at])
                 else:
                     total += share * dot(row, x)
         out[state] = scale * total
