@@ -274,13 +274,18 @@ def _checked_sparse(kernel: SparseRows, n_states: int, n_actions: int) -> Sparse
         where = int(np.argmax(repeated))
         state, action = divmod(int(row[where]), n_actions)
         raise ValueError(f"transition row (s={state}, a={action}) names successor {successors[where]} twice")
-    _check_rows(SparseRows(offsets, successors, probabilities), n_actions)
+    # Explicit zeros go first: counted as entries they would widen the tolerance of the row's sum.
     kept = probabilities != 0.0
-    return SparseRows(_offsets(row[kept], n_rows), _frozen(successors[kept]), _frozen(probabilities[kept]))
+    rows = SparseRows(_offsets(row[kept], n_rows), _frozen(successors[kept]), _frozen(probabilities[kept]))
+    _check_rows(rows, n_actions)
+    return rows
 
 
 def _whole_numbers(name: str, values: object) -> Ints:
-    result = np.array(values)
+    try:
+        result = np.array(values)
+    except ValueError as error:
+        raise TypeError(f"{name} must be a list of whole numbers: {error}") from None
     if result.ndim != 1 or result.size == 0 or not np.issubdtype(result.dtype, np.integer):
         raise TypeError(f"{name} must be a list of whole numbers")
     return result.astype(np.int64)
@@ -302,7 +307,8 @@ def _check_rows(rows: SparseRows, n_actions: int) -> None:
     lengths = np.diff(rows.offsets)
     if (lengths == 0).any():
         raise ValueError(f"{pair(int(np.argmax(lengths == 0)))} sums to 0.0, not 1")
-    sums = np.add.reduceat(rows.probabilities, rows.offsets[:-1])
+    with np.errstate(over="ignore"):  # an infinite sum is reported like any other wrong one
+        sums = np.add.reduceat(rows.probabilities, rows.offsets[:-1])
     wrong = np.abs(sums - 1.0) > validate.row_sum_tolerance(lengths)
     if wrong.any():
         row = int(np.argmax(wrong))

@@ -35,7 +35,7 @@ class UncertaintySet(ABC):
         >>> UncertaintySet.from_dict({"kind": "contamination", "radius": 0.25})
         Contamination(radius=0.25)
         """
-        if not isinstance(data, dict) or data.get("kind") not in _BY_KIND:
+        if not isinstance(data, dict) or data.get("kind") not in list(_BY_KIND):  # a list: the kind may be unhashable
             raise ValueError(f"an uncertainty set must be an object with kind in {sorted(_BY_KIND)}, got {data!r}")
         cls = _BY_KIND[data["kind"]]
         names = {f.name for f in fields(cls)}  # type: ignore[arg-type]

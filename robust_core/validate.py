@@ -25,7 +25,10 @@ def real(name: str, value: object) -> float:
     """A finite float, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond the range of floats
+        number = math.inf if value > 0 else -math.inf
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}")
     return number
@@ -80,12 +83,22 @@ def index(name: str, value: object, size: int) -> int:
     return number
 
 
-def array(name: str, values: ArrayLike, *, shape: Sequence[int | None]) -> Floats:
-    """A finite float64 array of the given shape (None: any length of at least 1); always a fresh copy."""
+def _floats(name: str, values: ArrayLike) -> Floats:
+    """A fresh float64 array; text is not a number, even where it spells one."""
     try:
-        result = np.array(values, dtype=np.float64, order="C")
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO" or (given.dtype.kind == "O" and any(isinstance(x, str) for x in given.flat)):
+            raise TypeError("it has entries that are no numbers")
+        return given.astype(np.float64, order="C")
+    except OverflowError:
+        raise ValueError(f"{name} must be finite, got a whole number beyond the range of floats") from None
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be an array of numbers: {error}") from None
+
+
+def array(name: str, values: ArrayLike, *, shape: Sequence[int | None]) -> Floats:
+    """A finite float64 array of the given shape (None: any length of at least 1); always a fresh copy."""
+    result = _floats(name, values)
     wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
     fits = result.ndim == len(shape) and all(n is None or n == m for n, m in zip(shape, result.shape, strict=True))
     if not fits:
@@ -126,6 +139,8 @@ def names(name: str, values: Sequence[str] | None, size: int) -> tuple[str, ...]
     """`size` distinct strings, or None."""
     if values is None:
         return None
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise TypeError(f"{name} must be a list of {size} strings, got {values!r}")
     result = tuple(values)
     if len(result) != size or not all(isinstance(text, str) for text in result):
         raise ValueError(f"{name} must be {size} strings, got {values!r}")
