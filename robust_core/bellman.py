@@ -22,14 +22,17 @@ def bellman(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Floats:
            [0.5 ]])
     """
     table = validate.array("Q", Q, shape=(mdp.n_states, mdp.n_actions))
-    return _finite("TQ", mdp.cost + mdp.gamma * support.support(mdp, uncertainty_set, table.min(axis=1)))
+    with np.errstate(over="ignore"):
+        return _finite("TQ", mdp.cost + mdp.gamma * support.support(mdp, uncertainty_set, table.min(axis=1)))
 
 
 def bellman_policy(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Floats:
     """(T_pi V)(s) = E_{A~pi}[c(s,A) + gamma sigma_{P_s^A}(V)] (eq:bellman op); fixed point V^pi."""
     pi = validate.policy(policy, mdp.n_states, mdp.n_actions)
-    backup = mdp.cost + mdp.gamma * support.support(mdp, uncertainty_set, V)
-    return _finite("T_pi V", np.einsum("sa,sa->s", pi, backup))
+    values = validate.array("V", V, shape=(mdp.n_states,))
+    with np.errstate(over="ignore", invalid="ignore"):
+        backup = mdp.cost + mdp.gamma * support.support(mdp, uncertainty_set, values)
+        return _finite("T_pi V", np.einsum("sa,sa->s", pi, backup))
 
 
 def smoothed_bellman_policy(mdp: MDP, radius: float, smoothing: Smoothing, policy: ArrayLike, V: ArrayLike) -> Floats:
@@ -40,9 +43,12 @@ def smoothed_bellman_policy(mdp: MDP, radius: float, smoothing: Smoothing, polic
     pi = validate.policy(policy, mdp.n_states, mdp.n_actions)
     R = validate.unit_interval("radius", radius)
     values = validate.array("V", V, shape=(mdp.n_states,))
+    if not isinstance(smoothing, Smoothing):
+        raise TypeError(f"smoothing must be LogSumExp or Mellowmax, got {smoothing!r}")
     worst = smoothing.value(values)
-    backup = mdp.cost + mdp.gamma * (1.0 - R) * mdp.expectation(values) + mdp.gamma * R * worst
-    return _finite("smoothed T_pi V", np.einsum("sa,sa->s", pi, backup))
+    with np.errstate(over="ignore", invalid="ignore"):
+        backup = mdp.cost + mdp.gamma * (1.0 - R) * mdp.expectation(values) + mdp.gamma * R * worst
+        return _finite("smoothed T_pi V", np.einsum("sa,sa->s", pi, backup))
 
 
 def _finite(name: str, values: Floats) -> Floats:

@@ -1,5 +1,6 @@
 """Smooth stand-ins for max_s V(s) (Section 5), safe from overflow for any finite V and varrho > 0."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,13 +27,12 @@ class LogSumExp:
 
     def value(self, V: ArrayLike) -> float:
         """LSE(V)."""
-        values, weights = _exponentials(V, self.varrho)
-        return float(values.max() + np.log(weights.sum()) / self.varrho)
+        values, exponents = _exponents(V, self.varrho)
+        return _sum(values.max(), math.log(np.exp(exponents).sum()) / self.varrho)
 
     def gradient(self, V: ArrayLike) -> Floats:
         """∇LSE = softmax(varrho V)."""
-        _, weights = _exponentials(V, self.varrho)
-        return weights / weights.sum()
+        return _softmax(V, self.varrho)
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,38 @@ class Mellowmax:
 
     def value(self, V: ArrayLike) -> float:
         """mm(V)."""
-        values, weights = _exponentials(V, self.varrho)
-        return float(values.max() + np.log(weights.mean()) / self.varrho)
+        values, exponents = _exponents(V, self.varrho)
+        mean_less_1 = np.expm1(exponents).mean()
+        # For small varrho the mean is so close to 1 that only its distance from 1 has digits to spare.
+        log_mean = math.log1p(mean_less_1) if mean_less_1 > -0.5 else math.log(np.exp(exponents).mean())
+        return _sum(values.max(), log_mean / self.varrho)
 
     def gradient(self, V: ArrayLike) -> Floats:
         """∇mm = softmax(varrho V), as for LSE: the two differ by a constant."""
-        _, weights = _exponentials(V, self.varrho)
-        return weights / weights.sum()
+        return _softmax(V, self.varrho)
 
 
 Smoothing = LogSumExp | Mellowmax
 
 
-def _exponentials(V: ArrayLike, varrho: float) -> tuple[Floats, Floats]:
-    """V and exp(varrho (V − max V)), each in [0, 1] with at least one 1."""
+def _exponents(V: ArrayLike, varrho: float) -> tuple[Floats, Floats]:
+    """V and varrho (V − max V): none is positive, at least one is 0."""
     values = validate.array("V", V, shape=(None,))
+    top = values.max()
     with np.errstate(under="ignore", over="ignore"):
-        # An exponent that overflows to −inf belongs to a weight below every float: exp gives the right 0.
-        return values, np.exp(varrho * (values - values.max()))
+        gaps = values - top
+        # A gap beyond the range of floats: its half is within, and doubling the product is exact. An exponent
+        # that still overflows to −inf belongs to a weight below every float: exp gives the right 0.
+        return values, np.where(np.isinf(gaps), 2.0 * (varrho * (0.5 * values - 0.5 * top)), varrho * gaps)
+
+
+def _softmax(V: ArrayLike, varrho: float) -> Floats:
+    weights = np.exp(_exponents(V, varrho)[1])
+    return weights / weights.sum()
+
+
+def _sum(top: float, correction: float) -> float:
+    total = float(top) + correction
+    if not math.isfinite(total):
+        raise OverflowError(f"the smooth maximum leaves the range of float64: raise varrho or rescale V (max {top})")
+    return total

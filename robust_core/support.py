@@ -7,6 +7,7 @@ of ascending v, state i keeps k_i = p_i − min(p_i, R left), so sigma(v) = Σ k
 A further set registers its forms with `row_support.register` and `row_worst_case.register`; nothing else changes.
 """
 
+from collections.abc import Callable
 from functools import singledispatch
 
 import numpy as np
@@ -27,7 +28,7 @@ def sigma(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Floats
     array(3.)
     """
     rows, values = _checked(p, v)
-    return np.asarray(row_support(uncertainty_set, rows, values))
+    return _finite(row_support, uncertainty_set, rows, values)
 
 
 def worst_case(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Floats:
@@ -43,15 +44,24 @@ def worst_case(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> F
 def support(mdp: MDP, uncertainty_set: UncertaintySet, v: ArrayLike) -> Floats:
     """sigma around every row p(.|s,a) of the kernel: an array (S, A); the sort of v is shared by all rows."""
     values = validate.array("v", v, shape=(mdp.n_states,))
-    return kernel_support(uncertainty_set, mdp, values)
+    return _finite(kernel_support, uncertainty_set, mdp, values)
+
+
+def _finite(form: Callable[..., Floats], *arguments: object) -> Floats:
+    """What a closed form gives, unless it overflows on the way (values near the end of the range of float64)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = np.asarray(form(*arguments))
+    if not np.isfinite(result).all():
+        raise OverflowError("the support function of v leaves the range of float64: rescale v")
+    return result
 
 
 def _checked(p: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
     values = validate.array("v", v, shape=(None,))
-    rows = np.array(p, dtype=np.float64)
-    if rows.ndim == 0 or rows.shape[-1] != len(values):
-        raise ValueError(f"p must have {len(values)} entries in its last axis (as v has), got shape {rows.shape}")
-    validate.require_finite("p", rows)
+    shape = np.shape(p)
+    if not shape or shape[-1] != len(values):
+        raise ValueError(f"p must have {len(values)} entries in its last axis (as v has), got shape {shape}")
+    rows = validate.array("p", p, shape=shape)
     validate.distribution_rows("p", rows)
     return rows, values
 
