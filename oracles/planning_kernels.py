@@ -1,4 +1,5 @@
-# mypy: disable-error-code="misc,untyped-decorator"
+# mypy: disable-error-code="misc,untyped-decorator,assignment,return-value"
+# (the compiler infers the types: its integers are numpy's, and its decorators are not annotated)
 """Compiled modified policy iteration with span bounds: one call from the model to the enclosure.
 
 Each round freezes the greedy policy and nature's answer, solves that linear evaluation roughly (sweeps; when they
@@ -308,9 +309,7 @@ def plan(
             mean_backup(model, cost, scale, x, q)
         moved = reduce_actions(q, control, policy, r)
         low, high = extremes_of_difference(r, x)
-        truncation, rounding, kappa = judge(
-            gamma, radius, units, averaging, smoothing, varrho, x, q, low, high
-        )
+        truncation, rounding, kappa = judge(gamma, radius, units, averaging, smoothing, varrho, x, q, low, high)
         finite = math.isfinite(truncation + rounding + kappa)
         done = 2.0 * (truncation + rounding) <= width
         if done or not finite or (plain and high - low > 0.5 * (1.0 + gamma) * last):

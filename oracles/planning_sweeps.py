@@ -1,4 +1,5 @@
-# mypy: disable-error-code="misc,untyped-decorator"
+# mypy: disable-error-code="misc,untyped-decorator,assignment,return-value"
+# (the compiler infers the types: its integers are numpy's, and its decorators are not annotated)
 """Compiled backups: z(v) of every row, for dense and sparse kernels, without the term common to all rows.
 
 σ_{s,a}(v) = z_{s,a}(v) + R·max v with, under contamination, z = (1−R)Σp v (the factor (1−R) is in `scale`) and,
@@ -129,9 +130,7 @@ def dense_level(
 
 
 @_exact_order
-def lowest(
-    successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats
-) -> tuple[float, float, int]:
+def lowest(successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats) -> tuple[float, float, int]:
     """(Σ p v, the mass at the least value, a successor that has it)."""
     total = at = 0.0
     least = np.inf
@@ -147,9 +146,7 @@ def lowest(
 
 
 @_exact_order
-def sorted_level(
-    successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats, radius: float
-) -> int:
+def sorted_level(successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats, radius: float) -> int:
     """A successor at the level of a long row."""
     mass = 0.0
     where = begin

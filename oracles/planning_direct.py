@@ -1,0 +1,51 @@
+"""The value of a policy in an ordinary MDP by a direct linear solve, dense or sparse as the model is."""
+
+from typing import Any
+
+import numpy as np
+
+from robust_core.mdp import MDP, SparseRows
+from robust_core.validate import Floats
+
+
+def policy_value(mdp: MDP, policy: Floats, discount: float) -> Floats:
+    """The solution of W = c_pi + discount·P_pi W, without a certificate: the caller judges its residual.
+
+    >>> policy_value(MDP([[[1.0]]], [[1.0]], 0.9), np.ones((1, 1)), 0.5)
+    array([2.])
+    """
+    from scipy import linalg, sparse
+    from scipy.sparse.linalg import splu
+
+    c = (policy * mdp.cost).sum(axis=1)
+    n, rows = mdp.n_states, mdp.kernel
+    solution: Any
+    if isinstance(rows, SparseRows):
+        kernel = sparse.csr_array((rows.probabilities, rows.successors, rows.offsets), (policy.size, n))
+        pairs = (policy.ravel(), np.arange(policy.size), np.arange(n + 1) * mdp.n_actions)
+        average = sparse.csr_array(pairs, (n, policy.size))
+        solution = splu((sparse.eye_array(n) - discount * (average @ kernel)).tocsc()).solve(c)
+    else:
+        solution = linalg.solve(np.eye(n) - discount * np.einsum("sa,sat->st", policy, rows), c)
+    return np.asarray(solution, dtype=np.float64)
+
+
+def one_hot(Q: Floats) -> Floats:
+    """The greedy policy of Q as pi[s, a].
+
+    >>> one_hot(np.array([[2.0, 1.0]]))
+    array([[0., 1.]])
+    """
+    policy = np.zeros_like(Q)
+    policy[np.arange(len(Q)), Q.argmin(axis=1)] = 1.0
+    return policy
+
+
+def centred(values: Floats) -> tuple[Floats, float]:
+    """(w, k) with w + k equal to `values` up to rounding, and w as small as a constant can make it.
+
+    >>> centred(np.array([1.0, 3.0]))
+    (array([-1.,  1.]), 2.0)
+    """
+    k = float(0.5 * values.min() + 0.5 * values.max())
+    return values - k, k
