@@ -50,9 +50,9 @@ def _features(
     pivots = tuple(p for p in (*_PIVOTS, min_pivot, -min_pivot) if abs(p) >= min_pivot)
     entries = scalars.levels("features", (-1.0, 1.0))
     lower = np.eye(n_states, d)
-    for i, pivot in draw(sizes.overrides((d,), pivots)):
+    for i, pivot in draw(sizes.overrides((sizes.actions(d),), pivots)):
         lower[i, i] = pivot
-    for s, i, level in draw(sizes.overrides((n_states, d), entries)):
+    for i, s, level in draw(sizes.overrides((sizes.actions(d), sizes.states(n_states)), entries)):
         if i < s:
             lower[s, i] = level
     phi = np.empty_like(lower)

@@ -82,25 +82,21 @@ def _mdps(
     S, A = draw(n_states), draw(n_actions)
     gamma = draw(gammas)
     reserve = draw(_skeletons(S, grid)) if ergodic else [[0] * S] * S
-    moves = draw(sizes.overrides((S, A, S), grid.shares))
-    costs = draw(sizes.overrides((S, A), cost_levels))
+    action, state = sizes.actions(A), sizes.states(S)
+    moves = draw(sizes.overrides((action, state, state), grid.shares))
     P = _kernel(S, A, reserve, moves, grid.total)
     cost = np.full((S, A), resting_cost)
-    for state, action, level in costs:
-        cost[state, action] = level
+    for a, s, level in draw(sizes.overrides((action, state), cost_levels)):
+        cost[s, a] = level
     return MDP(_sparse(P) if draw(st.sampled_from(storages)) == "sparse" else P, cost, gamma)
 
 
 def _kernel(S: int, A: int, reserve: list[list[int]], moves: list[tuple[Any, ...]], total: int) -> Floats:
-    """P[s,a,s'] after the moves (s, a, s', units)."""
-    by_pair: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for state, action, successor, units in moves:
-        by_pair.setdefault((state, action), []).append((successor, units))
-    rows = [
-        mass.moved(reserve[state], state, by_pair.get((state, action), ()), total)
-        for state in range(S)
-        for action in range(A)
-    ]
+    """P[s,a,s'] after the moves (a, s, s', units)."""
+    by_pair: dict[tuple[int, int], list[tuple[int, int]]] = {(s, a): [] for s in range(S) for a in range(A)}
+    for a, s, successor, units in moves:
+        by_pair[s, a].append((successor, units))
+    rows = [mass.moved(reserve[s], s, moved, total) for (s, _), moved in by_pair.items()]
     return np.array(rows).reshape(S, A, S)
 
 

@@ -40,10 +40,7 @@ def _policies(draw: st.DrawFn, S: int, A: int, exploring: bool, grid: mass.Grid)
     least = (A - 1).bit_length()
     exponent = draw(st.sampled_from((least, least + 1, least + 4, 10 + least))) if exploring else 0
     reserve = [grid.floor(exponent) if exploring else 0] * A
-    moves = draw(sizes.overrides((S, A), grid.shares))
+    moves = draw(sizes.overrides((sizes.actions(A), sizes.states(S)), grid.shares))
     return np.array(
-        [
-            mass.moved(reserve, 0, [(a, u) for s, a, u in moves if s == state], grid.total)
-            for state in range(S)
-        ]
+        [mass.moved(reserve, 0, [(a, u) for a, s, u in moves if s == state], grid.total) for state in range(S)]
     )

@@ -13,9 +13,7 @@ _DECIMALS = (0.1, 0.9, 1 / 3, 2 / 3, 0.95, 0.99, 0.999)
 _POWERS = tuple(2.0**e for e in (1, 2, 3, 10, -10, 20, -20, 30, -30, 40, 60, 100))
 
 
-def gammas(
-    *, min_gamma: float = 0.0, max_gamma: float = MAX_GAMMA, dyadic: bool = True
-) -> st.SearchStrategy[float]:
+def gammas(*, min_gamma: float = 0.0, max_gamma: float = MAX_GAMMA, dyadic: bool = True) -> st.SearchStrategy[float]:
     """Discounts in [min_gamma, max_gamma], with both ends, shrinking to 0 where that is allowed.
 
     >>> from hypothesis import find
@@ -26,14 +24,10 @@ def gammas(
     near_one = tuple(1.0 - 2.0**-e for e in (5, 6, 7, 10))
     candidates = (0.0, *_SIXTEENTHS, *near_one, *(() if dyadic else _DECIMALS))
     # Horizon matters more than anything else in a discount: half of the draws are long.
-    return st.sampled_from(
-        _within("gamma", candidates, low, high, frequent=(0.0, 0.5, 0.875, *near_one, high))
-    )
+    return st.sampled_from(_within("gamma", candidates, low, high, frequent=(0.0, 0.5, 0.875, *near_one, high)))
 
 
-def radii(
-    *, min_radius: float = 0.0, max_radius: float = 1.0, dyadic: bool = True
-) -> st.SearchStrategy[float]:
+def radii(*, min_radius: float = 0.0, max_radius: float = 1.0, dyadic: bool = True) -> st.SearchStrategy[float]:
     """Radii R in [min_radius, max_radius], with both ends and their neighbours, shrinking to 0 where allowed.
 
     >>> from hypothesis import find

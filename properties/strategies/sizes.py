@@ -1,7 +1,7 @@
 """Sizes, and lists of overrides addressed by index."""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
@@ -24,20 +24,41 @@ def bounded_count(name: str, low: int, high: int) -> st.SearchStrategy[int]:
     return st.integers(low, high)
 
 
-def indices(size: int) -> st.SearchStrategy[int]:
-    """An index into `size` things."""
-    return st.integers(0, size - 1)
+class Things(NamedTuple):
+    """`number` states or actions to choose from; `label` tells the two apart."""
+
+    number: int
+    label: int
+
+
+def states(number: int) -> Things:
+    """An index of a state."""
+    return Things(number, 1 << 10)
+
+
+def actions(number: int) -> Things:
+    """An index of an action."""
+    return Things(number, 1 << 11)
 
 
 @lru_cache(maxsize=1024)
-def overrides(ranges: tuple[int, ...], levels: tuple[Any, ...]) -> st.SearchStrategy[list[tuple[Any, ...]]]:
-    """None, a few or dozens of tuples: one index per range, and one of the levels.
+def overrides(places: tuple[Things, ...], levels: tuple[Any, ...]) -> st.SearchStrategy[list[tuple[Any, ...]]]:
+    """None, a few or dozens of tuples: an index for every place, and one of the levels.
 
-    Hypothesis makes a list five long on average; a list of lists gives both sparse and crowded problems, and
-    shrinks as well as a flat one because only its flattening is seen. Cached, because a strategy costs more
-    to build than to draw from.
+    Three things make the result shrink. A list of lists (Hypothesis makes one list five long on average)
+    gives both sparse and crowded problems but is seen only flattened. Hypothesis lowers equal numbers
+    together: labels make an index of a state unlike any other number, so a state is renamed everywhere at
+    once. It also lowers one number and raises a later one: with actions in front, a second action gives way
+    to a second state. Cached, because a strategy costs more to build than to draw from.
     """
-    one = st.tuples(*map(indices, ranges), st.sampled_from(levels))
-    return st.lists(st.lists(one, max_size=4)).map(
-        lambda groups: [each for group in groups for each in group]
-    )
+    indices = [st.integers(label, label + number - 1) for number, label in places]
+    groups = st.lists(st.lists(st.tuples(*indices, st.sampled_from(levels)), max_size=4))
+
+    def flat(drawn: list[list[tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
+        return [
+            (*(i - place.label for i, place in zip(one, places, strict=False)), one[-1])
+            for group in drawn
+            for one in group
+        ]
+
+    return groups.map(flat)

@@ -7,7 +7,6 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from properties.strategies import sizes
 from robust_core import validate
 from robust_core.mdp import MDP
 
@@ -45,11 +44,9 @@ def trajectories(
     if not first:
         raise ValueError("starts must name at least one state, got none")
     last = frozenset(_states("terminals", terminals, mdp))
-    state, action = sizes.indices(mdp.n_states), sizes.indices(mdp.n_actions)
+    state, action = st.integers(0, mdp.n_states - 1), st.integers(0, mdp.n_actions - 1)
     steps = st.lists(st.tuples(state, action, state, action), min_size=min_length, max_size=max_length)
-    return st.builds(
-        lambda start, drawn: _path(mdp, pi, first, last, start, drawn), st.tuples(state, action), steps
-    )
+    return st.builds(lambda start, drawn: _path(mdp, pi, first, last, start, drawn), st.tuples(state, action), steps)
 
 
 def _states(name: str, states: Collection[int], mdp: MDP) -> tuple[int, ...]:

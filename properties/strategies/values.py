@@ -38,12 +38,14 @@ def q_tables(
 
 def _tables(shape: tuple[int, ...], value_range: tuple[float, float]) -> st.SearchStrategy[Floats]:
     levels = scalars.levels("value_range", value_range)
+    n_states, *n_actions = shape
+    places = (*map(sizes.actions, n_actions), sizes.states(n_states))
     resting = scalars.resting(value_range)
 
     def filled(changes: list[tuple[Any, ...]]) -> Floats:
         table = np.full(shape, resting)
         for *place, level in changes:
-            table[tuple(place)] = level
+            table[tuple(reversed(place))] = level
         return table
 
-    return sizes.overrides(shape, levels).map(filled)
+    return sizes.overrides(places, levels).map(filled)
