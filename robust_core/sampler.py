@@ -29,6 +29,8 @@ class AliasTable:
     columns: NDArray[np.uint64]
     column_bits: int
     action_bits: int
+    n_states: int
+    n_actions: int
 
 
 def outcome(table: AliasTable, state: int, bits: int) -> tuple[int, int]:
@@ -62,7 +64,7 @@ def alias_table(mdp: MDP, policy: ArrayLike) -> AliasTable:
     packed = (outcomes << np.uint64(32)) | second
     columns = np.stack([threshold.ravel(), packed.ravel()], axis=1)
     columns.setflags(write=False)
-    return AliasTable(columns, column_bits, action_bits)
+    return AliasTable(columns, column_bits, action_bits, mdp.n_states, mdp.n_actions)
 
 
 def _joint(mdp: MDP, pi: NDArray[np.float64], action_bits: int) -> tuple[Ints, NDArray[np.uint64]]:

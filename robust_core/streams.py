@@ -35,7 +35,9 @@ def _encoded(part: Part) -> bytes:
         return b"s%d:" % len(text) + text
     if isinstance(part, bytes):
         return b"b%d:" % len(part) + part
-    if isinstance(part, (bool, int, np.integer)):
+    if isinstance(part, bool):
+        return b"t1;" if part else b"t0;"
+    if isinstance(part, (int, np.integer)):
         return b"i%d;" % int(part)
     if isinstance(part, (float, np.floating)):
         return b"f" + float(part).hex().encode() + b";"
@@ -46,6 +48,8 @@ def _encoded(part: Part) -> bytes:
 
 def generator_state(seed: bytes) -> NDArray[np.uint64]:
     """The 256-bit start of the stream that belongs to a key."""
+    if not isinstance(seed, bytes):
+        raise TypeError(f"seed must be bytes (see `key`), got {seed!r}")
     digest = hashlib.blake2b(seed, digest_size=32, person=b"xoshiro256++").digest()
     return np.frombuffer(digest, dtype="<u8").astype(np.uint64)
 
@@ -70,4 +74,6 @@ def _rotated(word: int, bits: int) -> int:
 
 def numpy_generator(seed: bytes) -> np.random.Generator:
     """A numpy Generator that belongs to a key, for work outside hot loops."""
+    if not isinstance(seed, bytes) or len(seed) != 16:
+        raise TypeError(f"seed must be 16 bytes (see `key`), got {seed!r}")
     return np.random.Generator(np.random.Philox(key=np.frombuffer(seed, dtype="<u8").astype(np.uint64)))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robust_core import streams, validate
 from robust_core.mdp import MDP
-from robust_core.sampler import AliasTable, alias_table, outcome
+from robust_core.sampler import MASS_BITS, AliasTable, alias_table, outcome
 from robust_core.validate import Floats, Ints
 
 
@@ -71,6 +71,11 @@ class Walk:
     ) -> None:
         self.mdp = mdp
         self.table = alias_table(mdp, policy) if table is None else table
+        if (self.table.n_states, self.table.n_actions) != (mdp.n_states, mdp.n_actions):
+            raise ValueError(
+                f"table was made for S={self.table.n_states}, A={self.table.n_actions}, "
+                f"the model has S={mdp.n_states}, A={mdp.n_actions}"
+            )
         self.terminal = _terminal_mask(mdp, terminal)
         self.stream = streams.generator_state(seed)
         state = validate.index("start", start, mdp.n_states)
@@ -108,9 +113,11 @@ def _terminal_mask(mdp: MDP, terminal: ArrayLike | None) -> NDArray[np.bool_]:
         raise ValueError(f"terminal must be {mdp.n_states} booleans, got {terminal!r}")
     if mask.all():
         raise ValueError("terminal marks every state: no transition could ever be reported")
-    # A walk that never leaves the terminal states would wait for its next transition for ever.
+    # A walk that never leaves the terminal states would wait for its next transition for ever; what the alias
+    # table cannot draw (even under the likeliest action, which has probability 1/A at least) is no way out.
     rows, A = mdp.rows, mdp.n_actions
-    leaves = np.logical_or.reduceat(~mask[rows.successors], rows.offsets[:-1]).reshape(-1, A).all(axis=1)
+    out = ~mask[rows.successors] & (rows.probabilities >= A * 2.0**-MASS_BITS)
+    leaves = np.logical_or.reduceat(out, rows.offsets[:-1]).reshape(-1, A).all(axis=1)
     if (mask & ~leaves).any():
         state = int(np.argmax(mask & ~leaves))
         raise ValueError(f"terminal state {state} has no reset: its rows must lead to a state that is not terminal")
