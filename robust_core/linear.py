@@ -12,6 +12,7 @@ A terminal next state has V(s') = 0 and phi_{s'} = 0. This module is the specifi
 the compiled form, equal step by step within the rounding of its exponentials and sums.
 """
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -31,7 +32,7 @@ def projected(x: Floats, radius: float) -> Floats:
     >>> projected(np.array([3.0, 4.0]), 1.0)
     array([0.6, 0.8])
     """
-    norm = float(np.sqrt(x @ x))
+    norm = math.hypot(*x)  # safe where squares overflow or underflow
     return x * (radius / norm) if norm > radius else x
 
 
@@ -60,8 +61,16 @@ class LinearLearner:
     def update(self, transition: Transition) -> None:
         """One step of the algorithm, in plain numpy."""
         s, _, cost, s_next, _, terminal = transition
+        for name, state in (("s", s), ("s_next", s_next)):
+            validate.index(name, state, self.problem.n_states)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._step(s, cost, s_next, terminal)
+        self._require_finite(self.theta, self.omega)
+
+    def _step(self, s: int, cost: float, s_next: int, terminal: bool) -> None:
         gamma, R, K = self.problem.gamma, self.radius, self.problem.projection
         V = self.features @ self.theta
+        self._require_finite(V)
         phi = self.features[s]
         following, phi_next = (0.0, np.zeros_like(phi)) if terminal else (V[s_next], self.features[s_next])
         delta = cost + gamma * (1.0 - R) * following + gamma * R * self.smoothing.value(V) - V[s]
@@ -77,8 +86,8 @@ class LinearLearner:
         """Copies of (theta, omega)."""
         return self.theta.copy(), self.omega.copy()
 
-    def _require_finite(self) -> None:
-        if not (np.isfinite(self.theta).all() and np.isfinite(self.omega).all()):
+    def _require_finite(self, *vectors: Floats) -> None:
+        if not all(np.isfinite(x).all() for x in vectors):
             raise OverflowError(f"{self.rule} diverged beyond float64 before step {self.t}: project or step less")
 
 
@@ -88,15 +97,14 @@ def learn(learner: LinearLearner, walk: Walk, steps: int) -> None:
 
     _check_sizes(learner, walk)
     compiled.learn(learner, walk, validate.count("steps", steps))
-    learner._require_finite()
+    learner._require_finite(learner.theta, learner.omega)
 
 
 def learn_plain(learner: LinearLearner, walk: Walk, steps: int) -> None:
     """The same in plain Python: the specification of `learn`."""
     _check_sizes(learner, walk)
-    for transition in walk.steps(steps):
+    for transition in walk.steps(validate.count("steps", steps)):
         learner.update(transition)
-        learner._require_finite()
 
 
 def _check_sizes(learner: LinearLearner, walk: Walk) -> None:

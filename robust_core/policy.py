@@ -21,6 +21,7 @@ def deterministic(actions: ArrayLike, n_actions: int) -> Floats:
     array([[0., 1.],
            [1., 0.]])
     """
+    n_actions = validate.count("n_actions", n_actions, least=1)
     chosen = np.asarray(actions)
     if chosen.ndim != 1 or not np.issubdtype(chosen.dtype, np.integer):
         raise TypeError(f"actions must be a list of whole numbers, got {actions!r}")

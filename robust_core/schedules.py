@@ -31,6 +31,8 @@ class StepSize:
 
     def at(self, n: int) -> float:
         """alpha after n counts."""
+        if n < 0:
+            raise ValueError(f"n must not be negative, got {n}")
         if self.clock == "constant":
             return self.scale
         base = 1.0 + self.rate * n

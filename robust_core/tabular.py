@@ -16,6 +16,7 @@ R = 0 gives the vanilla algorithms. A terminal next state has v' = 0. This modul
 numpy; `learn` runs the compiled form, which gives the same bits.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ import numpy as np
 from robust_core import validate
 from robust_core.trajectory import Recording, Transition, Walk
 from robust_core.uncertainty import Contamination
-from robust_core.validate import Floats
+from robust_core.validate import Floats, Ints
 from robust_core.variant import Problem
 
 
@@ -92,6 +93,9 @@ class TabularLearner:
     def update(self, transition: Transition) -> None:
         """One step of the algorithm, in plain numpy."""
         s, a, cost, s_next, a_next, terminal = transition
+        fields = dict(zip(Transition._fields, transition, strict=True))
+        for name, size in self._indices():
+            validate.index(name, fields[name], size)
         V = self.state_values()
         following = self.table[s_next, a_next] if self.rule.sampled_next else V[s_next]
         place = s if self.rule.state_value == "identity" else (s, a)
@@ -105,6 +109,14 @@ class TabularLearner:
             gamma_b=self.discounts[1],
         )
         self.t += 1
+        if not math.isfinite(self.table[place]):
+            self._require_finite()
+
+    def _indices(self) -> tuple[tuple[str, int], ...]:
+        """The fields of a transition that address this learner's tables, and how far they reach."""
+        S, A = self.problem.n_states, self.problem.n_actions
+        action = () if self.rule.state_value == "identity" else (("a", A),)
+        return ("s", S), ("s_next", S), *action, *((("a_next", A),) if self.rule.sampled_next else ())
 
     def _step_size(self, place: int | tuple[int, int]) -> float:
         if self.problem.step_size.clock != "visits":
@@ -117,6 +129,8 @@ class TabularLearner:
         """The updates of a recorded trajectory, compiled: equal to the loop over `update`."""
         from robust_core.kernels import tabular as compiled
 
+        for name, size in self._indices():
+            _check_column(name, getattr(recording, name), size, len(recording))
         compiled.update_many(self, recording)
         self._require_finite()
 
@@ -127,6 +141,13 @@ class TabularLearner:
     def _require_finite(self) -> None:
         if not np.isfinite(self.table).all():
             raise OverflowError(f"{self.rule.name} left the range of float64 before step {self.t}: rescale the cost")
+
+
+def _check_column(name: str, column: Ints, size: int, length: int) -> None:
+    if column.shape != (length,) or column.dtype.kind not in "iu":
+        raise ValueError(f"recording.{name} must be {length} whole numbers, got {column!r}")
+    if length and not (column.min() >= 0 and column.max() < size):
+        raise ValueError(f"recording.{name} must lie in 0 … {size - 1}, got {column.min()} … {column.max()}")
 
 
 def learn(learner: TabularLearner, walk: Walk, steps: int) -> None:
@@ -141,10 +162,8 @@ def learn(learner: TabularLearner, walk: Walk, steps: int) -> None:
 def learn_plain(learner: TabularLearner, walk: Walk, steps: int) -> None:
     """The same in plain Python: the specification of `learn`."""
     _check_sizes(learner, walk)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for transition in walk.steps(steps):
-            learner.update(transition)
-    learner._require_finite()
+    for transition in walk.steps(validate.count("steps", steps)):
+        learner.update(transition)
 
 
 def _check_sizes(learner: TabularLearner, walk: Walk) -> None:
@@ -169,5 +188,9 @@ def snapshots(learner: TabularLearner, walk: Walk, times: Iterable[int], *, run:
 
 def learn_all(pairs: Iterable[tuple[TabularLearner, Walk]], steps: int, *, threads: int = 1) -> None:
     """Independent runs side by side on `threads` threads (the kernels release the interpreter's lock)."""
-    with ThreadPoolExecutor(validate.count("threads", threads, least=1)) as pool:
-        list(pool.map(lambda pair: learn(pair[0], pair[1], steps), list(pairs)))
+    runs = list(pairs)
+    steps, threads = validate.count("steps", steps), validate.count("threads", threads, least=1)
+    if len({id(part) for run in runs for part in run}) != 2 * len(runs):
+        raise ValueError("pairs must not share a learner or a walk: their runs would disturb each other")
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda run: learn(run[0], run[1], steps), runs))

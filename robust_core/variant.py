@@ -53,9 +53,11 @@ class Problem:
     def __post_init__(self) -> None:
         S = validate.count("n_states", self.n_states, least=1)
         A = validate.count("n_actions", self.n_actions, least=1)
-        validate.discount("gamma", self.gamma)
+        # Stored as what they were checked to be: a float32 here would make every learner compute in float32.
+        object.__setattr__(self, "gamma", validate.discount("gamma", self.gamma))
         if self.projection != np.inf:
-            validate.positive("projection", self.projection)
+            object.__setattr__(self, "projection", validate.positive("projection", self.projection))
+        self._check_types()
         checked: dict[str, Floats] = {}
         if self.policy is not None:
             checked["policy"] = validate.policy(self.policy, S, A)
@@ -72,6 +74,17 @@ class Problem:
         for name, value in checked.items():
             value.setflags(write=False)
             object.__setattr__(self, name, value)
+
+    def _check_types(self) -> None:
+        for name, wanted, optional in (
+            ("uncertainty_set", UncertaintySet, False),
+            ("step_size", StepSize, False),
+            ("second_step_size", StepSize, True),
+            ("smoothing", Smoothing, True),
+        ):
+            value = getattr(self, name)
+            if not (isinstance(value, wanted) or (optional and value is None)):
+                raise TypeError(f"{name} must be of type {getattr(wanted, '__name__', wanted)}, got {value!r}")
 
 
 class Learner(Protocol):

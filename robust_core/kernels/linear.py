@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from robust_core.linear import LinearLearner
     from robust_core.trajectory import Walk
 
+# Squares that sum to at least this lost at most a negligible part of it to underflow.
+_TINY = 2.0**-900
+
 
 def reassociated(function: Any) -> Any:
     """Compiled with leave to reorder sums and fuse products; nan and inf keep their meaning."""
@@ -62,8 +65,25 @@ def _dot(x: Floats, y: Floats) -> float:
 
 
 @compiled
+def _norm(x: Floats) -> float:
+    """‖x‖, of x scaled by its largest entry where squares would leave the normal range."""
+    square = _dot(x, x)
+    if _TINY < square < inf:
+        return sqrt(square)
+    top = 0.0
+    for i in range(x.size):
+        top = max(top, abs(x[i]))
+    if top == 0.0 or not top < inf:
+        return top
+    square = 0.0
+    for i in range(x.size):
+        square += (x[i] / top) ** 2
+    return top * sqrt(square)
+
+
+@compiled
 def _project(x: Floats, radius: float) -> None:
-    norm = sqrt(_dot(x, x))
+    norm = _norm(x)
     if norm > radius:
         scale = radius / norm
         for i in range(x.size):
