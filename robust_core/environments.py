@@ -34,7 +34,8 @@ class Environment:
     def walk(self, policy: ArrayLike, *, seed: bytes) -> Walk:
         """A trajectory of `policy` from a start drawn from `initial`."""
         rng = streams.numpy_generator(streams.key("start", seed))
-        start = int(np.searchsorted(np.cumsum(self.initial), rng.random() * self.initial.sum(), side="right"))
+        cumulated = np.cumsum(self.initial)
+        start = int(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"))
         terminal = self.terminal if self.reading == "episodic" else None
         return Walk(self.mdp, policy, seed=seed, start=start, terminal=terminal)
 
@@ -65,10 +66,18 @@ def from_toy_text(name: str, table: Table, initial: ArrayLike, *, gamma: float, 
     for s in range(S):
         for a in range(A):
             for probability, s_next, gain, terminated in table[s][a]:
-                P[s, a, s_next] += probability
+                P[s, a, validate.index(f"table[{s}][{a}] successor", s_next, S)] += probability
                 reward[s, a] += probability * gain
                 terminal[s_next] |= terminated
+    _check_table_sums(table, P)
     return _environment(name, P, reward, terminal, initial, gamma=gamma, reading=reading)
+
+
+def _check_table_sums(table: Table, P: Floats) -> None:
+    """`_environment` divides by the sums: a row that lost a successor must not pass for a full one."""
+    for (s, a), total in np.ndenumerate(P.sum(axis=-1)):
+        if not abs(total - 1.0) <= validate.row_sum_tolerance(np.int64(len(table[s][a]))):
+            raise ValueError(f"table[{s}][{a}] has probabilities that sum to {float(total)!r}, not 1")
 
 
 def _environment(
@@ -132,8 +141,11 @@ SPEED_RANGE, ANGULAR_SPEED_RANGE = 2.0, 2.5
 
 def cart_pole_step(state: Floats, action: int) -> Floats:
     """One Euler step of the cart-pole equations for states (…, 4): position, speed, angle, angular speed."""
-    x, speed, angle, spin = np.moveaxis(np.asarray(state, dtype=np.float64), -1, 0)
-    force = FORCE if action == 1 else -FORCE
+    shape = np.shape(state)
+    if not shape or shape[-1] != 4:
+        raise ValueError(f"state must have 4 entries in its last axis, got shape {shape}")
+    x, speed, angle, spin = np.moveaxis(validate.array("state", state, shape=shape), -1, 0)
+    force = FORCE if validate.index("action", action, 2) == 1 else -FORCE
     mass = CART_MASS + POLE_MASS
     cos, sin = np.cos(angle), np.sin(angle)
     drive = (force + POLE_MASS * HALF_LENGTH * np.square(spin) * sin) / mass
@@ -157,6 +169,8 @@ def cart_pole(
     A cell's transition law is that of `points`^4 states spread evenly over the cell, each moved by one step.
     """
     counts = tuple(validate.count("bins", n, least=1) for n in bins)
+    if len(counts) != 4:
+        raise ValueError(f"bins must be four whole numbers, got {bins!r}")
     points = validate.count("points", points, least=1)
     limits = np.array([CART_LIMIT, SPEED_RANGE, ANGLE_LIMIT, ANGULAR_SPEED_RANGE])
     widths = 2 * limits / counts
