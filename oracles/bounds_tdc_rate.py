@@ -160,6 +160,8 @@ def _require_admissible(c: PrintedConstants, steps: Steps) -> None:
     verdict = admissible(c, steps.alpha, steps.beta)
     if not verdict:
         raise ValueError(f"(alpha, beta) = ({steps.alpha}, {steps.beta}) is outside the region of the proof: {verdict}")
+    if steps.alpha > c.ratio * steps.beta:
+        raise ValueError(f"the constants assume alpha/beta <= {c.ratio}, got {steps.alpha / steps.beta}")
 
 
 def Q_T(c: PrintedConstants, steps: Steps, z_0: float, *, last_display: bool = False) -> float:
