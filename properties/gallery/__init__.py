@@ -1,0 +1,1 @@
+"""Real variants, each in a small file, verified by the suite."""

@@ -1,0 +1,13 @@
+"""Robust Q-learning (Algorithm 1)."""
+
+from functools import partial
+
+from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant
+
+VARIANT = Variant(
+    "robust Q-learning",
+    "control",
+    partial(TabularLearner, Q_LEARNING),
+    (Contamination,),
+    ("unbiased", "asynchronous"),
+)

@@ -1,0 +1,52 @@
+"""The search for a violation of a law: Hypothesis generates cases and shrinks what fails."""
+
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from properties.law import Case, Law
+from properties.verdict import Finding, Verdict
+from robust_core.variant import Variant
+
+
+class _Violation(Exception):
+    """Raised inside the search to make Hypothesis shrink."""
+
+
+def judged(law: Law, variant: Variant, case: Case) -> Finding | None:
+    """The judge's finding in one case; a variant that raises has broken the law by that."""
+    try:
+        return law.judge(variant, **case)
+    except Exception as error:
+        return Finding(f"{variant.name} raised {type(error).__name__}: {error}", "an exception", "a result")
+
+
+def search(law: Law, variant: Variant, *, examples: int, master_seed: int) -> Verdict:
+    """The verdict of an exact law after at most `examples` cases; the same seed tries the same cases."""
+    tried = 0
+    smallest: list[tuple[Case, Finding]] = []
+
+    @seed(master_seed)
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+    )
+    @given(law.cases(variant))
+    def attempt(case: dict[str, Any]) -> None:
+        nonlocal tried
+        tried += 1
+        finding = judged(law, variant, case)
+        if finding is not None:
+            smallest[:] = [(case, finding)]
+            raise _Violation
+
+    try:
+        attempt()
+    except _Violation:
+        case, finding = smallest[0]
+        return Verdict("violated", str(finding), tried, case, finding)
+    return Verdict("holds", f"no violation in {tried} cases", tried)

@@ -1,0 +1,67 @@
+"""What a check returns: a verdict with its evidence, and the record of it, from which every report is rendered."""
+
+import json
+import platform
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import metadata
+from typing import Any, Literal
+
+Outcome = Literal["holds", "violated", "undecided", "error", "blocked"]
+OUTCOMES: tuple[Outcome, ...] = ("holds", "violated", "undecided", "error", "blocked")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One violation in one case: what was compared, what came out, what the truth is, and the error allowed."""
+
+    what: str
+    got: Any
+    wanted: Any
+    allowed: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.what}: got {self.got!r}, wanted {self.wanted!r} within {self.allowed:.3g}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one law on one variant.
+
+    `cases` counts the problems tried; `evidence` is one line for a person; a violation carries the smallest case
+    found and its finding; `blocked` names the law whose failure makes this one meaningless.
+    """
+
+    outcome: Outcome
+    evidence: str
+    cases: int = 0
+    case: dict[str, Any] | None = None
+    finding: Finding | None = None
+    blocked_by: str | None = None
+
+
+@cache
+def versions() -> dict[str, str]:
+    """The versions a result depends on."""
+    names = ("robust-core", "numpy", "numba", "hypothesis")
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in names}
+
+
+@dataclass(frozen=True)
+class Record:
+    """One verdict as it is stored: one JSON line, plain data only."""
+
+    variant: str
+    law: str
+    outcome: Outcome
+    evidence: str
+    cases: int
+    seconds: float
+    seed: int
+    counterexample: str | None = None
+    blocked_by: str | None = None
+    versions: dict[str, str] = field(default_factory=versions)
+
+    def to_json(self) -> str:
+        """The record as one line of JSON."""
+        return json.dumps(asdict(self), sort_keys=True)
