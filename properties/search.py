@@ -1,8 +1,10 @@
-"""The search for a violation of a law: Hypothesis generates cases and shrinks what fails."""
+"""The search for a violation: Hypothesis generates cases and shrinks what fails."""
 
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 from properties.law import Case, Law
 from properties.verdict import Finding, Verdict
@@ -13,16 +15,10 @@ class _Violation(Exception):
     """Raised inside the search to make Hypothesis shrink."""
 
 
-def judged(law: Law, variant: Variant, case: Case) -> Finding | None:
-    """The judge's finding in one case; a variant that raises has broken the law by that."""
-    try:
-        return law.judge(variant, **case)
-    except Exception as error:
-        return Finding(f"{variant.name} raised {type(error).__name__}: {error}", "an exception", "a result")
-
-
-def search(law: Law, variant: Variant, *, examples: int, master_seed: int) -> Verdict:
-    """The verdict of an exact law after at most `examples` cases; the same seed tries the same cases."""
+def explore(
+    cases: st.SearchStrategy[Case], judge: Callable[[Case], Finding | None], *, examples: int, master_seed: int
+) -> Verdict:
+    """The verdict of an exact judge after at most `examples` cases; the same seed tries the same cases."""
     tried = 0
     smallest: list[tuple[Case, Finding]] = []
 
@@ -31,15 +27,15 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int) -> Ve
         max_examples=examples,
         database=None,
         deadline=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate, Phase.target, Phase.shrink),
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
     )
-    @given(law.cases(variant))
+    @given(cases)
     def attempt(case: dict[str, Any]) -> None:
         nonlocal tried
         tried += 1
-        finding = judged(law, variant, case)
+        finding = judge(case)
         if finding is not None:
             smallest[:] = [(case, finding)]
             raise _Violation
@@ -50,3 +46,18 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int) -> Ve
         case, finding = smallest[0]
         return Verdict("violated", str(finding), tried, case, finding)
     return Verdict("holds", f"no violation in {tried} cases", tried)
+
+
+def judged(law: Law, variant: Variant, case: Case) -> Finding | None:
+    """A law's finding in one case; a variant that raises has broken the law by that."""
+    try:
+        return law.judge(variant, **case)
+    except Exception as error:
+        return Finding(f"{variant.name} raised {type(error).__name__}: {error}", "an exception", "a result")
+
+
+def search(law: Law, variant: Variant, *, examples: int, master_seed: int) -> Verdict:
+    """The verdict of an exact law on a variant."""
+    return explore(
+        law.cases(variant), lambda case: judged(law, variant, case), examples=examples, master_seed=master_seed
+    )

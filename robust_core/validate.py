@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 EPS = float(np.finfo(np.float64).eps)
 
 
-def row_sum_tolerance(length: Ints) -> Floats:
+def row_sum_tolerance(length: Ints | np.integer) -> Floats:
     """How far the float sum of a probability row with `length` non-zero entries may be from 1.
 
     Normalising a row in floats perturbs its exact sum by at most `length` units of eps/2, and summing it
