@@ -42,6 +42,9 @@ class Chain:
     exact_rows: Callable[[], tuple[exact.Rational, ...]]
     label: Callable[[int], str]
 
+    def __post_init__(self) -> None:
+        self.kernel.setflags(write=False)
+
     @property
     def size(self) -> int:
         """The number of states of the chain."""

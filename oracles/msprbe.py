@@ -69,6 +69,8 @@ class MSPRBE:
         self.chain: Chain = state_chain(mdp, self.policy)
         _require_independent(self.features, self.chain.recurrent)
         self.mu, self.mu_log_error = stationary_log(self.chain)
+        for values in (self.policy, self.features, self.mu):
+            values.setflags(write=False)
         if self.floor <= 0.0:
             raise ArithmeticError(
                 "C is non-singular in exact arithmetic, but its smallest eigenvalue is too small to certify "

@@ -186,6 +186,14 @@ def test_one_state() -> None:
     assert geometric_ergodicity(chain).m > 0
 
 
+def test_a_chain_too_slow_to_certify_is_refused() -> None:
+    chain = kernel_chain(NEARLY_DECOMPOSABLE)
+    with pytest.raises(ArithmeticError, match="cannot be told from the threshold"):
+        t_mix(chain)
+    with pytest.raises(ArithmeticError, match="mixes too slowly"):
+        geometric_ergodicity(chain)
+
+
 def test_transient_states_are_starting_points() -> None:
     chain = kernel_chain([[0.9, 0.1], [0.0, 1.0]])
     # From state 0 the distance is 0.9^t.
