@@ -76,7 +76,7 @@ def from_toy_text(name: str, table: Table, initial: ArrayLike, *, gamma: float, 
 def _check_table_sums(table: Table, P: Floats) -> None:
     """`_environment` divides by the sums: a row that lost a successor must not pass for a full one."""
     for (s, a), total in np.ndenumerate(P.sum(axis=-1)):
-        if not abs(total - 1.0) <= validate.row_sum_tolerance(np.int64(len(table[s][a]))):
+        if not abs(total - 1.0) <= validate.row_sum_tolerance(np.array(len(table[s][a]))):
             raise ValueError(f"table[{s}][{a}] has probabilities that sum to {float(total)!r}, not 1")
 
 
