@@ -91,6 +91,10 @@ def test_bad_settings_are_named(change: dict[str, object], message: str) -> None
 # What the constants must bound, on transitions (s, s') of random problems with ‖φ‖ <= 1 and ‖θ‖, ‖omega‖ <= K.
 
 
+def norm(vector: Floats) -> float:
+    return float(np.linalg.norm(vector))
+
+
 class Transition:
     """δ, ∇δ, G, H and ζ of one transition, written out from the paper's definitions."""
 
@@ -147,15 +151,15 @@ def test_corrected_constants_bound_what_they_name(seed: int) -> None:
     problem, K = random_problem(seed)
     c = constants_of(problem, K, CorrectedConstants)
     rng = np.random.default_rng(1000 + seed)
-    slack = 1 + OPERATIONS * EPS * 100 / c.lam
+    # Every value is a product of a few factors, of which omega has a relative error of order eps/λ.
+    slack = 1 + OPERATIONS * EPS / c.lam
     for _ in range(5):
         theta, other, omega = (K * v / max(1.0, np.linalg.norm(v)) for v in rng.normal(size=(3, problem.n_features)))
         s, s_next = rng.integers(problem.mdp.n_states, size=2)
         one, two = Transition(problem, theta, s, s_next), Transition(problem, other, s, s_next)
         gap = float(np.linalg.norm(theta - other))
-        norm = np.linalg.norm
         G_star = one.G(one.omega_star)
-        checks = {
+        checks: dict[str, tuple[float, float]] = {
             "C_delta": (abs(one.delta), c.C_delta),
             "L_delta": (abs(one.delta - two.delta), c.L_delta * gap),
             "Lp_delta": (norm(one.next - two.next), bounds.hessian_delta_bound(c.gamma, c.radius, c.varrho) * gap),
@@ -171,7 +175,7 @@ def test_corrected_constants_bound_what_they_name(seed: int) -> None:
             "omega": (norm(one.omega_star - two.omega_star), c.L_delta / c.lam * gap),
         }
         for name, (value, bound) in checks.items():
-            assert value <= bound * slack + EPS * K / c.lam, name
+            assert value <= bound * slack, name
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -192,7 +196,7 @@ def test_remainder_bounds_the_second_order_of_omega(seed: int) -> None:
 
 def counterexample(epsilon: float = 2.0**-20) -> MSPRBE:
     """States 0 and 1 swap (φ = 1, −1); state 2 (φ = 1) is rare and moves to 0, against the habit of the others."""
-    P = [[[0, 1 - epsilon, epsilon]], [[1 - epsilon, 0, epsilon]], [[1, 0, 0]]]
+    P = [[[0.0, 1 - epsilon, epsilon]], [[1 - epsilon, 0.0, epsilon]], [[1.0, 0.0, 0.0]]]
     return MSPRBE(MDP(P, np.zeros((3, 1)), 0.99), np.ones((3, 1)), [[1.0], [-1.0], [1.0]], radius=0.0, varrho=1.0)
 
 
@@ -244,7 +248,7 @@ def test_printed_theorem6_is_not_homogeneous_and_the_corrected_one_is() -> None:
 def test_theorem3_condition_is_met_from_T_on_and_not_before() -> None:
     for c_0, epsilon in ((1.0, 0.5), (1e-3, 0.9), (100.0, 0.01)):
         common = {"epsilon": epsilon, "gamma": 0.5, "mu_min": 0.25, "t_mix": 3, "c_0": c_0}
-        T = bounds.theorem3_T(delta=0.1, n_pairs=4, **common)  # type: ignore[arg-type]
+        T = bounds.theorem3_T(delta=0.1, n_pairs=4, **common)
         rate = 1 / (0.25 * 0.5**5 * epsilon**2) + 3 / (0.25 * 0.5)
         right = c_0 * rate * math.log(T * 4 / 0.1) * math.log(1 / (epsilon * 0.25))
         assert right <= T * (1 + OPERATIONS * EPS)

@@ -144,9 +144,9 @@ def test_irreducibility_and_period() -> None:
     assert not cycle.is_ergodic
     assert np.allclose(stationary(cycle).value, 1 / 6, atol=stationary(cycle).error_bound, rtol=0)
     # Cycles of length 2 and 3 through state 0: aperiodic.
-    assert kernel_chain([[0, 0.5, 0.5], [1, 0, 0], [0, 1, 0]]).period == 1
+    assert kernel_chain([[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).period == 1
     # Period two, with cycles of length 2 and 4.
-    assert kernel_chain([[0, 1, 0, 0], [0.5, 0, 0.5, 0], [0, 0, 0, 1], [1, 0, 0, 0]]).period == 2
+    assert kernel_chain(np.array([[0, 2, 0, 0], [1, 0, 1, 0], [0, 0, 0, 2], [2, 0, 0, 0]]) / 2).period == 2
 
 
 @given(st.data())

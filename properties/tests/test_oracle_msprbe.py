@@ -1,7 +1,5 @@
 """MSPRBE: ball arithmetic, complex step and long decimals agree; stationary points are certified."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -23,8 +21,8 @@ ONE = [[1.0], [1.0]]
 
 
 @st.composite
-def problems(draw: st.DrawFn, **sizes: Any) -> MSPRBE:
-    mdp = draw(mdps(**{"max_states": 5, "max_actions": 2, "ergodic": True} | sizes))
+def problems(draw: st.DrawFn) -> MSPRBE:
+    mdp = draw(mdps(max_states=5, max_actions=2, ergodic=True))
     return MSPRBE(
         mdp,
         draw(policies(mdp)),
