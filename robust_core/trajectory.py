@@ -98,6 +98,12 @@ class Walk:
         """The next n transitions."""
         return (self.step() for _ in range(validate.count("n", n)))
 
+    def skip(self, n: int) -> None:
+        """Walk n draws on without reporting them (compiled; under the episodic reading resets count too)."""
+        from robust_core.kernels import walk as compiled
+
+        compiled.skip(self, validate.count("n", n))
+
     def record(self, n: int) -> Recording:
         """The next n transitions as arrays (compiled)."""
         from robust_core.kernels import walk as compiled

@@ -112,25 +112,26 @@ def _loop(gtd2: bool, robust: bool) -> Any:
             s, a, s_next = s_next, pending & action_mask, pending >> action_bits
             if terminal[visited]:
                 continue
-            phi, phi_next, stop = features[visited], features[s], terminal[s]
+            stop = terminal[s]
             smooth, total = 0.0, 1.0
             if robust:
                 _values(transposed, theta, V)
                 top, total = _softmax(V, varrho, weights)
                 smooth = top + (log(total) + shift) / varrho
-            following = 0.0 if stop else _dot(phi_next, theta)
-            delta = cost[visited, taken] + gamma_b * following + gamma_R * smooth - _dot(phi, theta)
-            tracked = _dot(phi, omega)
+            following = 0.0 if stop else _row_dot(features, s, theta)
+            delta = cost[visited, taken] + gamma_b * following + gamma_R * smooth - _row_dot(features, visited, theta)
+            tracked = _row_dot(features, visited, omega)
             for i in range(N):
-                g = 0.0 if stop else gamma_b * phi_next[i]
+                phi = features[visited, i]
+                g = 0.0 if stop else gamma_b * features[s, i]
                 if robust:
-                    g += gamma_R * (_dot(transposed[i], weights) / total)
-                direction[i] = (phi[i] - g) * tracked if gtd2 else delta * phi[i] - g * tracked
+                    g += gamma_R * (_row_dot(transposed, i, weights) / total)
+                direction[i] = (phi - g) * tracked if gtd2 else delta * phi - g * tracked
             alpha = step_size(alphas[0], alphas[1], alphas[2], t)
             beta = step_size(betas[0], betas[1], betas[2], t)
             for i in range(N):
                 theta[i] += alpha * direction[i]
-                omega[i] += beta * (delta - tracked) * phi[i]
+                omega[i] += beta * (delta - tracked) * features[visited, i]
             _project(theta, radius)
             _project(omega, radius)
             t += 1

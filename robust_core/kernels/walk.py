@@ -71,6 +71,24 @@ def _record(
     position[0], position[1], position[2] = s, a, s_next
 
 
+@compiled
+def _skip(columns: Words, column_bits: Word, action_bits: Word, stream: Words, position: Ints, n: int) -> None:
+    x0, x1, x2, x3 = stream
+    action_mask = (U64(1) << action_bits) - U64(1)
+    s, a, s_next = U64(position[0]), U64(position[1]), U64(position[2])
+    for _ in range(n):
+        pending, x0, x1, x2, x3 = next_outcome(columns, column_bits, s_next, x0, x1, x2, x3)
+        s, a, s_next = s_next, pending & action_mask, pending >> action_bits
+    stream[0], stream[1], stream[2], stream[3] = x0, x1, x2, x3
+    position[0], position[1], position[2] = s, a, s_next
+
+
+def skip(walk: "Walk", n: int) -> None:
+    """Advance a walk by n draws."""
+    table = walk.table
+    _skip(table.columns, U64(table.column_bits), U64(table.action_bits), walk.stream, walk.position, n)
+
+
 def record(walk: "Walk", n: int) -> "Recording":
     """The next n transitions of a walk as arrays."""
     from robust_core.trajectory import Recording

@@ -1,0 +1,28 @@
+"""The hand-written C peers, built when a compiler is there."""
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+FLAGS = {
+    # The same bits as the kernels: no contraction of products and sums.
+    "q_learning.c": ("-O3", "-march=native", "-ffp-contract=off"),
+    # Vectorised exponentials need leave to reorder and the vector library of the C library.
+    "tdc.c": ("-O3", "-march=native", "-ffast-math"),
+}
+
+
+@cache
+def library(source: str) -> ctypes.CDLL | None:
+    """The compiled source, or None without a C compiler."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return None
+    target = Path(tempfile.mkdtemp(prefix="robust-core-c-")) / (source + ".so")
+    path = Path(__file__).with_name(source)
+    command = [compiler, *FLAGS[source], "-shared", "-fPIC", "-o", str(target), str(path), "-lm"]
+    subprocess.run(command, check=True, capture_output=True)
+    return ctypes.CDLL(str(target))

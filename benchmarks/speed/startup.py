@@ -1,0 +1,58 @@
+"""First call and memory: what a user pays before the first step, and what a learner keeps."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+
+from benchmarks.speed.timing import Measurement, at_most
+
+_FIRST_RUN = """
+import numpy as np
+from robust_core import *
+from robust_core.models import garnet
+from robust_core.tabular import learn
+mdp = garnet(10, 2, 3, gamma=0.9)
+problem = Problem(n_states=10, n_actions=2, gamma=0.9, uncertainty_set=Contamination(0.2),
+                  step_size=constant(0.1), initial=np.zeros((10, 2)))
+learn(TabularLearner(Q_LEARNING, problem), Walk(mdp, uniform(10, 2), seed=key("first")), 1000)
+"""
+WARM_LIMIT = 3.0
+
+
+def _seconds(cache: str) -> float:
+    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-c", _FIRST_RUN], check=True, env=environment)
+    return time.perf_counter() - started
+
+
+def first_call(*, quick: bool = False) -> list[Measurement]:
+    """Import, compile and a thousand steps in a new process: with an empty cache, then with a warm one."""
+    with tempfile.TemporaryDirectory() as cache:
+        cold = _seconds(cache)
+        warm = min(_seconds(cache) for _ in range(3))
+    return [
+        at_most("first call, warm cache / 1 s", "seconds", warm, 1.0, WARM_LIMIT),
+        Measurement("first call, cold cache", "seconds", cold, 1.0, cold, "stated", True),
+    ]
+
+
+def memory(*, quick: bool = False) -> list[Measurement]:
+    """Peak memory of a learner and its compiled loop, in tables of S·A floats."""
+    from benchmarks.speed.q_learning import RADIUS, Run
+    from robust_core.models import garnet
+    from robust_core.tabular import learn
+
+    S, A = 100_000, 8
+    run = Run(garnet(S, A, 2, gamma=0.9), RADIUS)
+    learn(run.learner, run.walk, 1)
+    tracemalloc.start()
+    learner = run.fresh()
+    learn(learner, run.walk, 1_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # The learner's own table and its copy of the start, V, the tree, and the largest temporary of O(S).
+    return [at_most("peak memory / (S,A) table", f"S={S}, A={A}", peak, S * A * 8, 3.0)]

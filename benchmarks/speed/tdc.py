@@ -1,0 +1,82 @@
+"""Robust TDC against C with vectorised exponentials and against the plain numpy loop."""
+
+import ctypes
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from benchmarks.speed import c_peer
+from benchmarks.speed.q_learning import _pointer
+from benchmarks.speed.timing import Measurement, at_least, at_most, best_times
+from robust_core import MDP, Contamination, LinearLearner, LogSumExp, Problem, Walk, constant, key, uniform
+from robust_core.linear import learn, learn_plain
+from robust_core.models import garnet
+from robust_core.streams import numpy_generator
+
+N_FEATURES, RADIUS, GAMMA, VARRHO, ALPHA, BETA, PROJECTION = 8, 0.2, 0.9, 5.0, 1e-3, 1e-2, 10.0
+LEAST = {16: 100, 1_000: 4}
+STATE_STEPS, PLAIN_STEPS = 1_600_000, 300
+
+
+def _learner(mdp: MDP) -> tuple[LinearLearner, Walk]:
+    S, A = mdp.n_states, mdp.n_actions
+    features = numpy_generator(key("speed", "features", S)).standard_normal((S, N_FEATURES))
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    problem = Problem(
+        n_states=S,
+        n_actions=A,
+        gamma=GAMMA,
+        uncertainty_set=Contamination(RADIUS),
+        step_size=constant(ALPHA),
+        second_step_size=constant(BETA),
+        initial=np.ones(N_FEATURES),
+        features=features,
+        smoothing=LogSumExp(VARRHO),
+        projection=PROJECTION,
+    )
+    return LinearLearner("TDC", problem), Walk(mdp, uniform(S, A), seed=key("speed"))
+
+
+def _c_run(mdp: MDP, n: int) -> Callable[[], None] | None:
+    library = c_peer.library("tdc.c")
+    if library is None:
+        return None
+    learner, walk = _learner(mdp)
+    S = mdp.n_states
+    recording = walk.record(n)
+    arrays = [recording.s, recording.s_next, recording.cost]
+    state = [learner.theta, learner.omega, learner.features, np.ascontiguousarray(learner.features.T)]
+    scratch = [np.empty(S), np.empty(S)]
+    numbers = [VARRHO, GAMMA * RADIUS, GAMMA * (1.0 - RADIUS), ALPHA, BETA, PROJECTION]
+    arguments = [
+        *map(_pointer, arrays), ctypes.c_size_t(n), *map(_pointer, [*state, *scratch]), ctypes.c_size_t(S),
+        ctypes.c_size_t(N_FEATURES), *map(ctypes.c_double, numbers),
+    ]  # fmt: skip
+    keep = (arrays, state, scratch)  # the pointers must outlive the closure
+
+    def work() -> None:
+        library.tdc(*arguments)
+        assert keep
+
+    return work
+
+
+def loops(*, quick: bool = False) -> list[Measurement]:
+    """The compiled step of Algorithm 2 against C and numpy."""
+    lines = []
+    for S, least in LEAST.items():
+        n = STATE_STEPS // S
+        mdp = garnet(S, 4, 8, gamma=GAMMA)
+        fast, plain = _learner(mdp), _learner(mdp)
+        contestants: dict[str, Callable[[], None] | None] = {
+            "fast": partial(learn, *fast, n),
+            "plain": partial(learn_plain, *plain, PLAIN_STEPS),
+            "C": _c_run(mdp, n),
+        }
+        times = best_times({name: work for name, work in contestants.items() if work is not None})
+        size, ours = f"S={S}, N={N_FEATURES}", times["fast"] / n
+        if "C" in times:
+            lines.append(at_most("TDC / C", size, ours, times["C"] / n, 1.2))
+        lines.append(at_least("plain TDC / TDC", size, ours, times["plain"] / PLAIN_STEPS, least))
+    return lines
