@@ -9,11 +9,10 @@ from functools import cache
 from math import inf, log, sqrt
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 
 from robust_core.kernels.exponential import exp
-from robust_core.kernels.jit import compiled
+from robust_core.kernels.jit import compiled, reassociated, row_dot
 from robust_core.kernels.tabular import step_size
 from robust_core.kernels.walk import U64, next_outcome
 from robust_core.smoothing import Mellowmax
@@ -25,11 +24,6 @@ if TYPE_CHECKING:
 
 # Squares that sum to at least this lost at most a negligible part of it to underflow.
 _TINY = 2.0**-900
-
-
-def reassociated(function: Any) -> Any:
-    """Compiled with leave to reorder sums and fuse products; nan and inf keep their meaning."""
-    return numba.njit(function, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 
 
 @reassociated
@@ -118,14 +112,14 @@ def _loop(gtd2: bool, robust: bool) -> Any:
                 _values(transposed, theta, V)
                 top, total = _softmax(V, varrho, weights)
                 smooth = top + (log(total) + shift) / varrho
-            following = 0.0 if stop else _row_dot(features, s, theta)
-            delta = cost[visited, taken] + gamma_b * following + gamma_R * smooth - _row_dot(features, visited, theta)
-            tracked = _row_dot(features, visited, omega)
+            following = 0.0 if stop else row_dot(features, s, theta)
+            delta = cost[visited, taken] + gamma_b * following + gamma_R * smooth - row_dot(features, visited, theta)
+            tracked = row_dot(features, visited, omega)
             for i in range(N):
                 phi = features[visited, i]
                 g = 0.0 if stop else gamma_b * features[s, i]
                 if robust:
-                    g += gamma_R * (_row_dot(transposed, i, weights) / total)
+                    g += gamma_R * (row_dot(transposed, i, weights) / total)
                 direction[i] = (phi - g) * tracked if gtd2 else delta * phi - g * tracked
             alpha = step_size(alphas[0], alphas[1], alphas[2], t)
             beta = step_size(betas[0], betas[1], betas[2], t)

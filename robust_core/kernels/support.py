@@ -7,7 +7,7 @@ more than the product p·v.
 
 import numpy as np
 
-from robust_core.kernels.jit import compiled
+from robust_core.kernels.jit import compiled, row_dot
 from robust_core.mdp import MDP, SparseRows
 from robust_core.validate import Floats, Ints
 
@@ -16,15 +16,17 @@ _SHORT_ROW = 32
 
 
 @compiled
-def _dense(rows: Floats, order: Ints, gain: Floats, radius: float, sigma: Floats) -> None:
+def _dense(rows: Floats, v: Floats, order: Ints, gain: Floats, radius: float, sigma: Floats) -> None:
     for row in range(rows.shape[0]):
-        left = radius
+        # The product is taken here, not for all rows before, so that the walk finds the row in the cache.
+        total, left = row_dot(rows, row, v), radius
         for i in order:
             taken = min(rows[row, i], left)
-            sigma[row] += taken * gain[i]
+            total += taken * gain[i]
             left -= taken
             if left <= 0.0:
                 break
+        sigma[row] = total
 
 
 @compiled
@@ -63,13 +65,13 @@ def total_variation(mdp: MDP, radius: float, v: Floats) -> Floats:
         return np.full((mdp.n_states, mdp.n_actions), v.max())
     order = np.argsort(v, kind="stable")
     gain = v.max() - v
-    sigma = mdp.expectation(v)
-    flat = sigma.reshape(-1)
     if isinstance(mdp.kernel, SparseRows):
+        sigma = mdp.expectation(v)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         kernel = mdp.kernel
-        _sparse(kernel.offsets, kernel.successors, kernel.probabilities, rank, gain, radius, flat)
+        _sparse(kernel.offsets, kernel.successors, kernel.probabilities, rank, gain, radius, sigma.reshape(-1))
     else:
-        _dense(mdp.kernel.reshape(-1, mdp.n_states), order, gain, radius, flat)
+        sigma = np.empty((mdp.n_states, mdp.n_actions))
+        _dense(mdp.kernel.reshape(-1, mdp.n_states), v, order, gain, radius, sigma.reshape(-1))
     return sigma
