@@ -1,0 +1,407 @@
+"""The robust Bellman operators and the smooth maxima: equal to exact ones, contracting, safe from overflow.
+
+T and T_pi are compared on *coarse* problems, where float arithmetic is exact: p in multiples of 2^-20, V, R and
+gamma in sixteenths, costs and pi in quarters; a backup then has at most 20 + 4·3 + 2·2 fractional bits.
+
+Rounding of the smooth maxima, with u = 2^-53, n states and x_i = varrho (V_i − max V) <= 0, to first order:
+two operations make x_i, off by 2u|x_i|, and numpy's exp is within one unit in the last place (2u), so a weight
+w_i = exp(x_i) is off by w_i (2|x_i| + 2) u, where w|x| <= 1/e. The sum of n weights is at least 1 and off by
+(n·2/e + 2 + n)u <= (2n+2)u of itself, its logarithm (at most log n) by as much and by 2u log n.
+- LSE = max V + log(sum)/varrho is off by ((2n+2) + 4 log n) u/varrho + 2u(|max V| + log n/varrho).
+- mellow-max has the correction m = |mm − max V|. Above a mean of ½, log1p(mean of expm1(x)) is used: expm1 is off by
+  6u of itself (its argument by 2u, and |x| e^x <= 1 − e^x), the mean by (n+6)u of itself, log1p by twice that and 2u.
+  Below, |log mean| > log 2 and the bound of LSE, divided by log 2, is relative too. So (4n+20)u·m + 2u(|max V| + m).
+- a softmax weight is off by (2/e + 2)u from itself, (2n+2)u from the sum, u from the division: (2n+6)u.
+"""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import rational
+from properties.profiles import examples
+from properties.strategies import mdps, policies, q_tables, radii, uncertainty_sets, values
+from robust_core import models
+from robust_core.bellman import bellman, bellman_policy, smoothed_bellman_policy
+from robust_core.mdp import MDP
+from robust_core.policy import deterministic, greedy, uniform
+from robust_core.smoothing import LogSumExp, Mellowmax, Smoothing
+from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.validate import EPS, Floats
+
+U = EPS / 2
+SIXTEENTHS = tuple(k / 16 for k in range(17))
+
+
+@st.composite
+def coarse(draw: st.DrawFn) -> tuple[MDP, UncertaintySet]:
+    gammas = st.sampled_from(SIXTEENTHS[:16])
+    mdp = draw(mdps(gammas=gammas, cost_range=(-4.0, 4.0), storage="either"))
+    cost = np.round(mdp.cost * 4) / 4
+    return MDP(mdp.kernel, cost, mdp.gamma), draw(uncertainty_sets(radii=st.sampled_from(SIXTEENTHS)))
+
+
+def sixteenths(*shape: int) -> st.SearchStrategy[Floats]:
+    size = int(np.prod(shape))
+    return st.lists(st.integers(-256, 256), min_size=size, max_size=size).map(lambda k: np.array(k).reshape(shape) / 16)
+
+
+def quarter_policies(mdp: MDP) -> st.SearchStrategy[Floats]:
+    """pi[s,a] in quarters: four draws of an action per state."""
+    S, A = mdp.n_states, mdp.n_actions
+    actions = st.lists(st.integers(0, A - 1), min_size=4 * S, max_size=4 * S)
+    return actions.map(lambda drawn: np.eye(A)[np.array(drawn).reshape(S, 4)].mean(axis=1))
+
+
+def exact_policy_backup(mdp: MDP, uset: UncertaintySet, pi: Floats, V: Floats) -> list[Fraction]:
+    """T_pi V from its definition, in rationals."""
+    gamma, v = Fraction(mdp.gamma), V.tolist()
+    return [
+        sum(
+            (
+                Fraction(float(pi[s, a]))
+                * (Fraction(float(mdp.cost[s, a])) + gamma * rational.sigma(uset, mdp.P[s, a].tolist(), v))
+                for a in range(mdp.n_actions)
+            ),
+            Fraction(0),
+        )
+        for s in range(mdp.n_states)
+    ]
+
+
+def fractions(table: Floats) -> list[list[Fraction]]:
+    return [[Fraction(x) for x in row] for row in np.atleast_2d(table).tolist()]
+
+
+@given(coarse(), st.data())
+@examples(100)
+def test_T_is_the_exact_backup(case: tuple[MDP, UncertaintySet], data: st.DataObject) -> None:
+    mdp, uset = case
+    Q = data.draw(sixteenths(mdp.n_states, mdp.n_actions))
+    kept = Q.copy()
+    wanted = [list(row) for row in rational.backup(mdp, uset, Q)]
+    assert fractions(bellman(mdp, uset, Q)) == wanted
+    assert Q.tobytes() == kept.tobytes()
+
+
+@given(coarse(), st.data())
+@examples(100)
+def test_T_pi_is_the_exact_backup(case: tuple[MDP, UncertaintySet], data: st.DataObject) -> None:
+    mdp, uset = case
+    V, pi = data.draw(sixteenths(mdp.n_states)), data.draw(quarter_policies(mdp))
+    assert fractions(bellman_policy(mdp, uset, pi, V)) == [exact_policy_backup(mdp, uset, pi, V)]
+
+
+def with_maximum(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    """V = max_a Q: rewards taken for costs."""
+    return bellman(mdp, uset, np.repeat(Q.max(axis=1, keepdims=True), mdp.n_actions, axis=1))
+
+
+def undiscounted_cost(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    """gamma (c + sigma) instead of c + gamma sigma."""
+    return mdp.cost * (mdp.gamma - 1.0) + bellman(mdp, uset, Q)
+
+
+@pytest.mark.parametrize("wrong", [with_maximum, undiscounted_cost])
+def test_wrong_backups_are_noticed(wrong: Callable[[MDP, UncertaintySet, Floats], Floats]) -> None:
+    mdp, uset = models.two_states(), Contamination(0.25)
+    Q = np.array([[1.0, 2.0], [0.0, -1.0]])
+    wanted = [list(row) for row in rational.backup(mdp, uset, Q)]
+    assert fractions(bellman(mdp, uset, Q)) == wanted
+    assert fractions(wrong(mdp, uset, Q)) != wanted
+
+
+@given(coarse(), st.data())
+@examples(60)
+def test_T_contracts_and_is_monotone(case: tuple[MDP, UncertaintySet], data: st.DataObject) -> None:
+    """Floats are exact here, so ‖TQ − TQ'‖ <= gamma ‖Q − Q'‖ and Q <= Q' ⟹ TQ <= TQ' hold without a tolerance."""
+    mdp, uset = case
+    Q, other = (data.draw(sixteenths(mdp.n_states, mdp.n_actions)) for _ in range(2))
+    image, other_image = bellman(mdp, uset, Q), bellman(mdp, uset, other)
+    assert np.abs(image - other_image).max() <= mdp.gamma * np.abs(Q - other).max()
+    assert (bellman(mdp, uset, np.maximum(Q, other)) >= np.maximum(image, other_image)).all()
+
+
+def test_the_contraction_bites() -> None:
+    """The best possible rate is gamma: a shift is discounted by exactly gamma, so a smaller modulus fails."""
+    mdp, uset = models.two_states(), TotalVariation(0.25)
+    Q = np.zeros((2, 2))
+    assert (bellman(mdp, uset, Q + 1.0) - bellman(mdp, uset, Q) == mdp.gamma).all()
+
+
+# ---- smooth maxima
+
+VARRHOS = (1e-300, 1e-18, 1e-6, 0.1, 1.0, 7.0, 1e3, 1e6, 1e18, 1e300)
+Kind = type[LogSumExp] | type[Mellowmax]
+SMOOTHINGS: tuple[Kind, ...] = (LogSumExp, Mellowmax)
+
+
+def exact_smooth_max(kind: Kind, varrho: float, V: Floats) -> Decimal:
+    """LSE or mellow-max of the given floats to sixty digits or more."""
+    with localcontext() as context:
+        context.prec, context.Emin, context.Emax = 700, -(10**9), 10**9
+        v, rate = [Decimal(float(x)) for x in V], Decimal(varrho)
+        exponents = [rate * (x - max(v)) for x in v]
+        total = sum((x.exp() for x in exponents if x > -5000), Decimal(0))
+        return max(v) + (total / (len(v) if kind is Mellowmax else 1)).ln() / rate
+
+
+def value_bound(kind: Kind, varrho: float, V: Floats, truth: Decimal) -> Decimal:
+    """The module's docstring; a result below the normal range may also lose the smallest float."""
+    n, top = len(V), Decimal(float(np.abs(V.max())))
+    log_n, rate, u = Decimal(math.log(n)), Decimal(varrho), Decimal(U)
+    if kind is LogSumExp:
+        own = ((2 * n + 3) + 4 * log_n) * u / rate + 3 * u * (top + log_n / rate)
+    else:
+        correction = abs(truth - Decimal(float(V.max())))
+        own = (4 * n + 24) * u * correction + 3 * u * (top + correction)
+    return own + Decimal("5e-324")
+
+
+def smooth_error(kind: Kind, varrho: float, V: Floats, value: float) -> tuple[Decimal, Decimal]:
+    """(error, allowed error), both in decimals."""
+    truth = exact_smooth_max(kind, varrho, V)
+    with localcontext() as context:
+        context.prec = 60
+        return abs(Decimal(value) - truth), value_bound(kind, varrho, V, truth)
+
+
+@pytest.mark.parametrize("kind", SMOOTHINGS)
+@pytest.mark.parametrize("varrho", VARRHOS)
+@given(v=values(4, value_range=(-1000.0, 1000.0)), scale=st.sampled_from((1.0, 1 / 3, 1e-3, 1e6)))
+@examples(10)
+def test_smooth_maxima_are_right_for_every_varrho(kind: Kind, varrho: float, v: Floats, scale: float) -> None:
+    V = v * scale
+    error, allowed = smooth_error(kind, varrho, V, kind(varrho).value(V))
+    assert error <= allowed, (error, allowed)
+    low = 0.0 if kind is LogSumExp else -math.log(4) / varrho
+    slack = 4 * U * (abs(V.max()) + math.log(4) / varrho)
+    assert low - slack <= kind(varrho).value(V) - V.max() <= low + math.log(4) / varrho + slack
+
+
+def naive_mellowmax(varrho: float, V: Floats) -> float:
+    """log of a mean near 1: no digit is left for small varrho."""
+    return float(V.max() + np.log(np.exp(varrho * (V - V.max())).mean()) / varrho)
+
+
+def without_shift(varrho: float, V: Floats) -> float:
+    """exp of what it is given: overflows."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return float(np.log(np.exp(varrho * V).sum()) / varrho)
+
+
+def slightly_wrong_exponential(varrho: float, V: Floats) -> float:
+    """exp with a relative error of 1e-12."""
+    return float(V.max() + np.log(np.exp(varrho * (V - V.max())).sum() * (1 + 1e-12)) / varrho)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "varrho", "V"),
+    [
+        (naive_mellowmax, Mellowmax, 1e-12, [0.0, 1.0]),
+        (without_shift, LogSumExp, 1.0, [1000.0, 0.0]),
+        (without_shift, LogSumExp, 1.0, [-1000.0, -2000.0]),
+        (slightly_wrong_exponential, LogSumExp, 1.0, [1.0, 0.5, 0.25]),
+    ],
+)
+def test_wrong_smooth_maxima_are_noticed(
+    wrong: Callable[[float, Floats], float], kind: Kind, varrho: float, V: list[float]
+) -> None:
+    floats = np.array(V)
+    got = wrong(varrho, floats)
+    error, allowed = (Decimal(1), Decimal(0)) if not math.isfinite(got) else smooth_error(kind, varrho, floats, got)
+    assert error > allowed
+    error, allowed = smooth_error(kind, varrho, floats, kind(varrho).value(floats))
+    assert error <= allowed
+
+
+def complex_step_gradient(varrho: float, V: Floats) -> Floats:
+    """Im LSE(V + ih e_i)/h for an h so small that h² vanishes: no subtraction, no truncation error."""
+    h = 1e-200
+    gradient = np.empty_like(V)
+    for i in range(len(V)):
+        z = varrho * (V - V.max()) + 0j
+        z[i] += 1j * h
+        gradient[i] = np.log(np.exp(z).sum()).imag / h
+    return gradient
+
+
+@given(v=values(5, value_range=(-20.0, 20.0)), varrho=st.sampled_from((1e-6, 0.3, 1.0, 10.0, 1e4)))
+@examples(100)
+def test_gradients_are_the_derivatives(v: Floats, varrho: float) -> None:
+    """Both sides round alike: twice the bound of a softmax weight, (2n+6)u, doubled for the complex functions."""
+    allowed = 4 * (2 * len(v) + 6) * U
+    for kind in SMOOTHINGS:
+        assert np.abs(kind(varrho).gradient(v) - complex_step_gradient(varrho, v)).max() <= allowed
+        assert abs(kind(varrho).gradient(v).sum() - 1.0) <= allowed
+    gradient_without_varrho = np.exp(v - v.max()) / np.exp(v - v.max()).sum()
+    if varrho != 1.0 and np.ptp(v) > 1.0:
+        assert np.abs(gradient_without_varrho - complex_step_gradient(varrho, v)).max() > allowed
+
+
+@pytest.mark.parametrize("varrho", [1e-6, 1.0, 1e6, 1e300])
+@pytest.mark.parametrize("scale", [1.0, 1e6, 1e300])
+def test_varrho_V_of_any_size(varrho: float, scale: float) -> None:
+    V = np.array([-1.0, 0.5, 1.0, 1.0]) * scale
+    for kind in SMOOTHINGS:
+        error, allowed = smooth_error(kind, varrho, V, kind(varrho).value(V))
+        assert error <= allowed
+        gradient = kind(varrho).gradient(V)
+        assert np.isfinite(gradient).all()
+        assert (gradient >= 0).all()
+    if varrho * scale > 1e4:
+        assert LogSumExp(varrho).gradient(V).tolist() == [0.0, 0.0, 0.5, 0.5]
+
+
+def test_the_span_may_exceed_the_largest_float() -> None:
+    """V − max V overflows; the weight is 0 unless varrho is so small that it is not."""
+    V = np.array([-1.7e308, 1.7e308])
+    assert LogSumExp(1.0).value(V) == 1.7e308
+    assert LogSumExp(1.0).gradient(V).tolist() == [0.0, 1.0]
+    for kind in SMOOTHINGS:
+        value = kind(2e-308).value(V)
+        error, allowed = smooth_error(kind, 2e-308, V, value)
+        assert error <= allowed
+
+
+def test_smooth_overflow_is_an_error() -> None:
+    with pytest.raises(OverflowError, match="smooth maximum"):
+        LogSumExp(5e-324).value([0.0, 0.0])
+    with pytest.raises(OverflowError, match="smooth maximum"):
+        LogSumExp(1e-308).value([1.7e308] * 4)
+    assert Mellowmax(5e-324).value([0.0, 0.0]) == 0.0
+    assert Mellowmax(1e-300).value([1.7e308] * 4) == 1.7e308
+
+
+def test_one_state_is_its_own_smooth_maximum() -> None:
+    for kind in SMOOTHINGS:
+        for varrho in VARRHOS:
+            assert kind(varrho).value([-3.5]) == -3.5
+            assert kind(varrho).gradient([-3.5]).tolist() == [1.0]
+
+
+# ---- the smoothed operator
+
+
+def smoothed_bound(mdp: MDP, kind: Kind, varrho: float, V: Floats) -> float:
+    """Rounding of one smoothed backup.
+
+    p·V is off by (n+1)u M and, for the exact sum of p, by (3n+2)u M; the smooth maximum by its own bound; six
+    operations on terms that add up to at most D = |c| + gamma (M + log n/varrho), and the mean over actions.
+    """
+    n, A, M = len(V), mdp.n_actions, float(np.abs(V).max())
+    smooth = float(value_bound(kind, varrho, V, exact_smooth_max(kind, varrho, V)))
+    D = float(np.abs(mdp.cost).max()) + mdp.gamma * (M + math.log(n) / varrho)
+    return mdp.gamma * ((4 * n + 4) * U * M + smooth) + (2 * A + 8) * U * D
+
+
+def exact_smoothed(mdp: MDP, R: float, kind: Kind, varrho: float, pi: Floats, V: Floats) -> list[Decimal]:
+    """T̂_pi V from its definition (pi as given, rows of P over their sums)."""
+    worst = exact_smooth_max(kind, varrho, V)
+    with localcontext() as context:
+        context.prec = 80
+
+        def decimal(x: Fraction) -> Decimal:
+            return Decimal(x.numerator) / Decimal(x.denominator)
+
+        nominal = Contamination(0.0)
+        expected = [[decimal(rational.sigma(nominal, p.tolist(), V.tolist())) for p in rows] for rows in mdp.P]
+        gamma, radius = Decimal(mdp.gamma), Decimal(R)
+        return [
+            sum(
+                (
+                    Decimal(float(pi[s, a]))
+                    * (Decimal(float(mdp.cost[s, a])) + gamma * (1 - radius) * expected[s][a] + gamma * radius * worst)
+                    for a in range(mdp.n_actions)
+                ),
+                Decimal(0),
+            )
+            for s in range(mdp.n_states)
+        ]
+
+
+def smoothed_error(mdp: MDP, R: float, smoothing: Smoothing, pi: Floats, V: Floats, got: Floats) -> float:
+    wanted = exact_smoothed(mdp, R, type(smoothing), smoothing.varrho, pi, V)
+    with localcontext() as context:
+        context.prec = 80
+        return float(max(abs(Decimal(float(x)) - w) for x, w in zip(got, wanted, strict=True)))
+
+
+smoothings = st.builds(
+    lambda kind, varrho: kind(varrho), st.sampled_from(SMOOTHINGS), st.sampled_from((0.1, 1.0, 30.0, 1e6))
+)
+
+
+@given(mdps(cost_range=(-4.0, 4.0), storage="either"), radii(), smoothings, st.data())
+@examples(80)
+def test_smoothed_T_pi(mdp: MDP, R: float, smoothing: Smoothing, data: st.DataObject) -> None:
+    pi, V = data.draw(policies(mdp)), data.draw(values(mdp.n_states))
+    got = smoothed_bellman_policy(mdp, R, smoothing, pi, V)
+    bound = smoothed_bound(mdp, type(smoothing), smoothing.varrho, V)
+    assert smoothed_error(mdp, R, smoothing, pi, V, got) <= bound
+    other = data.draw(values(mdp.n_states))
+    other_bound = smoothed_bound(mdp, type(smoothing), smoothing.varrho, other)
+    distance = np.abs(got - smoothed_bellman_policy(mdp, R, smoothing, pi, other)).max()
+    assert distance <= mdp.gamma * np.abs(V - other).max() * (1 + 4 * U) + bound + other_bound
+    if R == 0.0:
+        plain = bellman_policy(mdp, Contamination(0.0), pi, V)
+        assert np.abs(got - plain).max() <= 2 * bound
+
+
+def test_wrong_smoothed_operators_are_noticed() -> None:
+    mdp, R, smoothing = models.two_states(), 0.25, LogSumExp(2.0)
+    pi, V = uniform(2, 2), np.array([1.0, 1.5])
+    bound = smoothed_bound(mdp, LogSumExp, 2.0, V)
+    right = smoothed_bellman_policy(mdp, R, smoothing, pi, V)
+    hard = bellman_policy(mdp, Contamination(R), pi, V)
+    mellow = smoothed_bellman_policy(mdp, R, Mellowmax(2.0), pi, V)
+    undiscounted = right + (1 - mdp.gamma) * R * smoothing.value(V)
+    assert smoothed_error(mdp, R, smoothing, pi, V, right) <= bound
+    for wrong in (hard, mellow, undiscounted, right + 1e-12):
+        assert smoothed_error(mdp, R, smoothing, pi, V, wrong) > bound
+
+
+def test_overflow_is_an_error() -> None:
+    mdp = MDP(models.two_states().P, [[1e308, 1e308], [-1e308, 1e308]], 0.99)
+    huge = np.full(2, 1.7e308)
+    pi = uniform(2, 2)
+    calls: list[Callable[[], object]] = [
+        lambda: bellman(mdp, Contamination(0.5), np.full((2, 2), 1.7e308)),
+        lambda: bellman_policy(mdp, Contamination(0.5), pi, huge),
+        lambda: bellman_policy(mdp, TotalVariation(0.5), pi, np.array([-1.7e308, 1.7e308])),
+        lambda: smoothed_bellman_policy(mdp, 0.5, LogSumExp(1.0), pi, huge),
+        lambda: smoothed_bellman_policy(mdp, 0.5, LogSumExp(5e-324), pi, np.zeros(2)),
+    ]
+    for call in calls:
+        with pytest.raises(OverflowError, match="leaves the range of float64"):
+            call()
+
+
+def test_extreme_legal_values_stay_correct() -> None:
+    """Costs of ±1e300 and gamma = 1 − 1e-9: one backup, against the rationals, within four roundings."""
+    gamma = 1.0 - 1e-9
+    mdp = MDP(models.two_states().P, [[1e300, -1e300], [1e-300, 0.0]], gamma)
+    Q = np.array([[1e300, 2e300], [-1e300, 5.0]])
+    for uset in (Contamination(0.25), TotalVariation(0.25)):
+        got = bellman(mdp, uset, Q)
+        for (s, a), x in np.ndenumerate(got):
+            wanted = rational.backup(mdp, uset, Q)[s][a]
+            assert abs(Fraction(float(x)) - wanted) <= Fraction(40 * U) * Fraction(3e300)
+            assert math.isfinite(x)
+
+
+# ---- policies
+
+
+@given(st.integers(1, 4).flatmap(lambda A: q_tables((3, A))))
+@examples(50)
+def test_greedy_takes_the_first_cheapest_action(Q: Floats) -> None:
+    assert greedy(Q).tolist() == [row.index(min(row)) for row in Q.tolist()]
+    assert deterministic(greedy(Q), Q.shape[1]).sum(axis=1).tolist() == [1.0] * len(Q)
+    assert (uniform(*Q.shape) == 1.0 / Q.shape[1]).all()
