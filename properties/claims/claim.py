@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from hypothesis import strategies as st
+from hypothesis import target
 
 from properties.law import Case
 from properties.search import explore
@@ -45,6 +46,8 @@ class Claim:
     """A checkable claim: its id in the inventory, its place in the paper, its kind, and its statements.
 
     A claim that needs statistics or an experiment has `elsewhere`: where its test lives.
+    `broken` is a statement that differs by one slip and must be caught: it shows that the check can fail. A claim
+    whose printed form fails needs none.
     """
 
     id: str
@@ -55,6 +58,7 @@ class Claim:
     printed: Statement | None = None
     amended: Statement | None = None
     amendment: Amendment | None = None
+    broken: Statement | None = None
     elsewhere: str | None = None
     note: str = ""
 
@@ -78,19 +82,21 @@ class Adjudication:
 
 def adjudicate(claim: Claim, *, examples: int, seed: int = 0) -> Adjudication:
     """Run a claim's statements and derive its status."""
-    printed = _verdict(claim.printed, examples, seed)
-    amended = _verdict(claim.amended, examples, seed)
-    best = claim.amended if claim.amended is not None else claim.printed
-    return Adjudication(claim, _status(claim, printed, amended), printed, amended, _tightest(best, examples, seed))
+    printed, printed_ratio = _run(claim.printed, examples, seed)
+    amended, amended_ratio = _run(claim.amended, examples, seed)
+    tightest = printed_ratio if claim.amended is None else amended_ratio
+    return Adjudication(claim, status(claim, printed, amended), printed, amended, tightest)
 
 
-def _verdict(statement: Statement | None, examples: int, seed: int) -> Verdict | None:
-    if statement is None:
-        return None
-    return explore(statement.cases(), lambda case: statement.judge(**case), examples=examples, master_seed=seed)
+def judge(statement: Statement, *, examples: int, seed: int = 0) -> Verdict:
+    """The verdict on one statement."""
+    verdict, _ = _run(statement, examples, seed)
+    assert verdict is not None
+    return verdict
 
 
-def _status(claim: Claim, printed: Verdict | None, amended: Verdict | None) -> Status:
+def status(claim: Claim, printed: Verdict | None, amended: Verdict | None) -> Status:
+    """What the two verdicts make of a claim."""
     if amended is not None and amended.outcome != "holds":
         return "open"
     if printed is None:
@@ -102,19 +108,19 @@ def _status(claim: Claim, printed: Verdict | None, amended: Verdict | None) -> S
     return "corrected" if claim.amendment == "correction" else "conditional"
 
 
-def _tightest(statement: Statement | None, examples: int, seed: int) -> float | None:
-    """The largest ratio of left to right side seen, with Hypothesis climbing towards it."""
-    if statement is None or statement.tightness is None:
-        return None
-    from hypothesis import target
-
+def _run(statement: Statement | None, examples: int, seed: int) -> tuple[Verdict | None, float | None]:
+    """The verdict, and the largest ratio of left to right side seen on the way, towards which the search climbs."""
+    if statement is None:
+        return None, None
     measure = statement.tightness
-    seen = [0.0]
+    ratios: list[float] = []
 
-    def climb(case: dict[str, Any]) -> None:
-        ratio = float(measure(**case))
-        seen[0] = max(seen[0], ratio)
-        target(ratio)
+    def judged(case: dict[str, Any]) -> Finding | None:
+        finding = statement.judge(**case)
+        if finding is None and measure is not None:
+            ratios.append(float(measure(**case)))
+            target(ratios[-1])
+        return finding
 
-    explore(statement.cases(), climb, examples=examples, master_seed=seed)
-    return seen[0]
+    verdict = explore(statement.cases(), judged, examples=examples, master_seed=seed)
+    return verdict, max(ratios, default=None)
