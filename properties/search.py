@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from properties.guard import CASE_SECONDS, TooSlow, watched
 from properties.law import Case, Law
 from properties.verdict import Finding, Verdict
 from robust_core.variant import Variant
@@ -35,25 +36,40 @@ def explore(
     def attempt(case: dict[str, Any]) -> None:
         nonlocal tried
         tried += 1
-        finding = judge(case)
+        try:
+            finding = judge(case)
+        except TooSlow:
+            # Shrinking would wait for the limit at every attempt: the case is reported as it is.
+            smallest[:] = [(case, Finding("conduct: time of one case", f"over {CASE_SECONDS:g} s", "milliseconds"))]
+            raise
         if finding is not None:
             smallest[:] = [(case, finding)]
             raise _Violation
 
     try:
         attempt()
-    except _Violation:
+    except (_Violation, TooSlow):
         case, finding = smallest[0]
         return Verdict("violated", str(finding), tried, case, finding)
     return Verdict("holds", f"no violation in {tried} cases", tried)
 
 
 def judged(law: Law, variant: Variant, case: Case) -> Finding | None:
-    """A law's finding in one case; a variant that raises has broken the law by that."""
-    try:
-        return law.judge(variant, **case)
-    except Exception as error:
-        return Finding(f"{variant.name} raised {type(error).__name__}: {error}", "an exception", "a result")
+    """A law's finding in one case; a variant that raises or misbehaves has broken the law by that."""
+
+    def work() -> Finding | None:
+        try:
+            return law.judge(variant, **case)
+        except Exception as error:
+            return Finding(_raised(error), "an exception", "a result")
+
+    return watched(work)
+
+
+def _raised(error: Exception) -> str:
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        return "conduct: tried to change an array it was given"
+    return f"conduct: raised {type(error).__name__}: {error}"
 
 
 def search(law: Law, variant: Variant, *, examples: int, master_seed: int) -> Verdict:
