@@ -83,10 +83,10 @@ def _mdps(
     gamma = draw(gammas)
     reserve = draw(_skeletons(S, grid)) if ergodic else [[0] * S] * S
     action, state = sizes.actions(A), sizes.states(S)
-    moves = draw(sizes.overrides((action, state, state), grid.shares))
+    moves = draw(sizes.overrides((action, state, state), grid.shares, crowded=True))
     P = _kernel(S, A, reserve, moves, grid.total)
     cost = np.full((S, A), resting_cost)
-    for a, s, level in draw(sizes.overrides((action, state), cost_levels)):
+    for a, s, level in reversed(draw(sizes.overrides((action, state), cost_levels))):
         cost[s, a] = level
     return MDP(_sparse(P) if draw(st.sampled_from(storages)) == "sparse" else P, cost, gamma)
 

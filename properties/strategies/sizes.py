@@ -1,6 +1,7 @@
 """Sizes, and lists of overrides addressed by index."""
 
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -42,23 +43,24 @@ def actions(number: int) -> Things:
 
 
 @lru_cache(maxsize=1024)
-def overrides(places: tuple[Things, ...], levels: tuple[Any, ...]) -> st.SearchStrategy[list[tuple[Any, ...]]]:
-    """None, a few or dozens of tuples: an index for every place, and one of the levels.
+def overrides(
+    places: tuple[Things, ...], levels: tuple[Any, ...], *, crowded: bool = False
+) -> st.SearchStrategy[list[tuple[Any, ...]]]:
+    """A list of tuples: an index for every place, and one of the levels; of two for one place the first holds.
 
-    Three things make the result shrink. A list of lists (Hypothesis makes one list five long on average)
-    gives both sparse and crowded problems but is seen only flattened. Hypothesis lowers equal numbers
-    together: labels make an index of a state unlike any other number, so a state is renamed everywhere at
-    once. It also lowers one number and raises a later one: with actions in front, a second action gives way
-    to a second state. Cached, because a strategy costs more to build than to draw from.
+    What makes it shrink: Hypothesis lowers equal numbers together, and labels make the index of a state
+    unlike any other number, so a state is renamed everywhere at once. It lowers one number and raises a
+    later one: with actions in front, a second action gives way to a second state. It sorts: what named a
+    state or action that is gone falls back to index 0, late in the list, where it changes nothing.
+
+    Five tuples on average, as Hypothesis has it; `crowded` doubles that by a list of lists. Cached, because
+    a strategy costs more to build than to draw from.
     """
-    indices = [st.integers(label, label + number - 1) for number, label in places]
-    groups = st.lists(st.lists(st.tuples(*indices, st.sampled_from(levels)), max_size=4))
+    one = st.tuples(*(st.integers(low, low + n - 1) for n, low in places), st.sampled_from(levels))
 
-    def flat(drawn: list[list[tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
-        return [
-            (*(i - place.label for i, place in zip(one, places, strict=False)), one[-1])
-            for group in drawn
-            for one in group
-        ]
+    def unlabelled(drawn: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        return [(*(i - place.label for i, place in zip(each, places, strict=False)), each[-1]) for each in drawn]
 
-    return groups.map(flat)
+    if not crowded:
+        return st.lists(one).map(unlabelled)
+    return st.lists(st.lists(one, max_size=4)).map(lambda groups: unlabelled([*chain(*groups)]))

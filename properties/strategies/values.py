@@ -44,7 +44,7 @@ def _tables(shape: tuple[int, ...], value_range: tuple[float, float]) -> st.Sear
 
     def filled(changes: list[tuple[Any, ...]]) -> Floats:
         table = np.full(shape, resting)
-        for *place, level in changes:
+        for *place, level in reversed(changes):
             table[tuple(reversed(place))] = level
         return table
 
