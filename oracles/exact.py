@@ -123,9 +123,7 @@ def _bareiss(system: list[list[int]]) -> Rational:
         for i in range(k + 1, n):
             row = system[i]
             head = row[k]
-            row[k + 1 :] = [
-                (pivot * x - head * y) // previous for x, y in zip(row[k + 1 :], top[k + 1 :], strict=True)
-            ]
+            row[k + 1 :] = [(pivot * x - head * y) // previous for x, y in zip(row[k + 1 :], top[k + 1 :], strict=True)]
         previous = pivot
     determinant = system[-1][n - 1]
     solution = [0] * n

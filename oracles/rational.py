@@ -199,9 +199,7 @@ def _evaluate(model: _Model, policy: _Policy, rows: _Rows) -> tuple[Rational, _R
         ]
         V = exact.discounted_values(chain, cost, model.gamma)
         worse = {
-            pair: candidate
-            for pair, row in rows.items()
-            if (candidate := model.worst(*pair, V)).dot(V) > row.dot(V)
+            pair: candidate for pair, row in rows.items() if (candidate := model.worst(*pair, V)).dot(V) > row.dot(V)
         }
         if not worse:
             return V, rows
@@ -272,14 +270,10 @@ def certify_policy(mdp: MDP, uset: UncertaintySet, policy: ArrayLike, V: ArrayLi
     model = _Model(mdp, uset)
     values = Rational.of(floats)
     image = [
-        exact.distribution(weights.values()).dot(
-            Rational.of(model.action_value(s, a, values) for a in weights)
-        )
+        exact.distribution(weights.values()).dot(Rational.of(model.action_value(s, a, values) for a in weights))
         for s, weights in enumerate(_policy(mdp, policy))
     ]
-    lower, upper = _macqueen(
-        np.array(image, dtype=object), np.array([Fraction(x) for x in floats]), model.gamma
-    )
+    lower, upper = _macqueen(np.array(image, dtype=object), np.array([Fraction(x) for x in floats]), model.gamma)
     return _enclosed(lower, upper, "one exact backup of the policy (MacQueen)")
 
 
