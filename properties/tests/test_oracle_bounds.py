@@ -401,6 +401,15 @@ def test_noise_bound_holds_and_a_tenth_of_it_does_not() -> None:
     assert max(path.k2) > bound / 10
 
 
+def test_noise_bound_is_hoeffding_with_the_weights_of_the_visits() -> None:
+    for alpha in (1e-3, 0.1, 1.0):
+        weights = alpha * (1 - alpha) ** np.arange(50_000)
+        radius = math.sqrt(float(weights @ weights) * math.log(2 * 6 * 100 / 0.1) / 2)
+        known = {"gamma": 0.5, "radius": 0.5, "V_span": 3.0, "n_pairs": 6, "T": 100, "delta": 0.1}
+        bound = bounds.noise_bound(alpha=alpha, **known)  # type: ignore[arg-type]
+        assert math.isclose(bound, 0.5 * 0.5 * 3.0 * radius, rel_tol=len(weights) * EPS)
+
+
 def test_elementary_frames_hold_on_a_real_chain() -> None:
     rng = np.random.default_rng(0)
     mdp = MDP(rng.dirichlet(np.ones(2), size=(2, 2)), np.zeros((2, 2)), 0.9)
@@ -435,6 +444,9 @@ def test_explicit_theorem3_is_consistent() -> None:
         noise=noise,
     )
     assert final <= known["epsilon"]
+    # Each half of the error has its own half of epsilon.
+    assert noise / (1 - 0.9) <= known["epsilon"] / 2
+    assert final - noise / (1 - 0.9) <= known["epsilon"] / 2
     assert plan.frames.length * plan.frames.count == plan.T
     # Scaling costs and epsilon together changes nothing.
     same = bounds.explicit_theorem3(n_pairs=8, mu_min=0.05, tau=4, cost_span=16.0, **{**known, "epsilon": 3.2})
