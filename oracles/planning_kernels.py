@@ -312,7 +312,8 @@ def plan(
         truncation, rounding, kappa = judge(gamma, radius, units, averaging, smoothing, varrho, x, q, low, high)
         finite = math.isfinite(truncation + rounding + kappa)
         done = 2.0 * (truncation + rounding) <= width
-        if done or not finite or (plain and high - low > 0.5 * (1.0 + gamma) * last):
+        hopeless = truncation <= rounding and 2.0 * rounding > width
+        if done or not finite or hopeless or (plain and high - low > 0.5 * (1.0 + gamma) * last):
             status = DONE if done else FLOOR if finite else OVERFLOW
             return status, q + kappa, r + kappa, policy, truncation, rounding
         v[:] = r
