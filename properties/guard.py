@@ -43,7 +43,7 @@ def watched(work: Callable[[], Finding | None], *, seconds: float = CASE_SECONDS
 
 
 def _legacy_state() -> tuple[Any, ...]:
-    name, keys, position, *rest = np.random.get_state(legacy=True)
+    name, keys, position, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - it is what is watched
     return name, np.asarray(keys).tobytes(), position, *rest
 
 

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from properties.expectations import read
 from properties.loading import load
 from properties.verdict import Record
 from properties.verify import EXAMPLES, applicable, verify
@@ -26,9 +27,11 @@ class Order:
 
     target: str
     skip: int
+    failed: dict[str, str]
     examples: int
     seed: int
     keep: str | None
+    expected: str | None
 
 
 def verify_isolated(
@@ -37,14 +40,18 @@ def verify_isolated(
     examples: int = EXAMPLES,
     seed: int = 0,
     keep: Path | None = None,
+    expected: Path | None = None,
     law_seconds: float = LAW_SECONDS,
 ) -> Iterator[Record | str]:
     """Records as they come, each preceded by the name of the law that has begun."""
     (variant,) = load(target).values()
     laws = applicable(variant)
+    if expected is not None:
+        read(expected, [law.name for law in laws])  # a bad file is refused before any work
     done = 0
+    failed: dict[str, str] = {}
     while done < len(laws):
-        order = Order(target, done, examples, seed, None if keep is None else str(keep))
+        order = Order(target, done, failed, examples, seed, _text(keep), _text(expected))
         child, connection = _started(order)
         try:
             while done < len(laws):
@@ -53,9 +60,12 @@ def verify_isolated(
                     yield message["law"]
                     continue
                 if "record" in message:
-                    yield Record(**message["record"])
+                    record = Record(**message["record"])
                 else:
-                    yield _casualty(variant.name, laws[done].name, message["fault"], child, seed)
+                    record = _casualty(variant.name, laws[done].name, message["fault"], child, seed, law_seconds)
+                if record.outcome != "holds":
+                    failed[record.law] = record.blocked_by or record.law
+                yield record
                 done += 1
                 if "fault" in message:
                     break
@@ -63,6 +73,10 @@ def verify_isolated(
             child.kill()
             child.join()
             connection.close()
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def _started(order: Order) -> tuple[Any, Connection]:
@@ -84,9 +98,9 @@ def _message(connection: Connection, seconds: float) -> dict[str, Any]:
         return {"fault": "died"}
 
 
-def _casualty(variant: str, law: str, fault: str, child: Any, seed: int) -> Record:
+def _casualty(variant: str, law: str, fault: str, child: Any, seed: int, law_seconds: float) -> Record:
     if fault == "hung":
-        evidence, seconds = f"conduct: no answer within {LAW_SECONDS:g} s: it hangs or is far too slow", LAW_SECONDS
+        evidence, seconds = f"conduct: no answer within {law_seconds:g} s: it hangs or is far too slow", law_seconds
     else:
         child.join(timeout=5.0)
         evidence, seconds = f"conduct: its process ended with exit code {child.exitcode}", 0.0
@@ -102,12 +116,15 @@ def _serve(connection: Connection, text: str) -> None:
     def send(message: dict[str, Any]) -> None:
         connection.send_bytes(json.dumps(message).encode())
 
+    laws = applicable(variant)
     records = verify(
         variant,
         name=order.target,
         examples=order.examples,
         seed=order.seed,
-        laws=applicable(variant)[order.skip :],
+        laws=laws[order.skip :],
+        failed=order.failed,
+        expected=None if order.expected is None else read(Path(order.expected), [law.name for law in laws]),
         keep=None if order.keep is None else Path(order.keep),
         progress=lambda law: send({"law": law.name}),
     )

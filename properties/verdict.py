@@ -7,6 +7,8 @@ from functools import cache
 from importlib import metadata
 from typing import Any, Literal
 
+import numpy as np
+
 Outcome = Literal["holds", "violated", "undecided", "error", "blocked"]
 OUTCOMES: tuple[Outcome, ...] = ("holds", "violated", "undecided", "error", "blocked")
 
@@ -19,6 +21,12 @@ class Finding:
     got: Any
     wanted: Any
     allowed: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("got", "wanted", "allowed"):
+            value = getattr(self, name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, name, value.item())
 
     def __str__(self) -> str:
         return f"{self.what}: got {self.got!r}, wanted {self.wanted!r} within {self.allowed:.3g}"
@@ -49,7 +57,10 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Record:
-    """One verdict as it is stored: one JSON line, plain data only."""
+    """One verdict as it is stored: one JSON line, plain data only.
+
+    `expected` is the reason under which a violation is accepted, if it is.
+    """
 
     variant: str
     law: str
@@ -60,6 +71,7 @@ class Record:
     seed: int
     counterexample: str | None = None
     blocked_by: str | None = None
+    expected: str | None = None
     versions: dict[str, str] = field(default_factory=versions)
 
     def to_json(self) -> str:

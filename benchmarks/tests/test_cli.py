@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cli import HOLDS, USAGE, VIOLATED, main
+from benchmarks.cli import main
+from benchmarks.exit_codes import HOLDS, USAGE, VIOLATED
 
 WRONG = "properties.mutants.operator:NO_DISCOUNT"
 RIGHT = "properties.gallery.bellman:VARIANT"

@@ -1,0 +1,92 @@
+"""Variants that misbehave instead of being merely wrong: each must get a verdict in plain words, and the suite goes on."""
+
+import os
+import random
+import time
+from typing import Any
+
+import numpy as np
+
+from robust_core import Q_LEARNING, Contamination, Problem, TabularLearner, Transition, Variant
+
+
+class _Correct(TabularLearner):
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, problem)
+
+
+class _Raises(_Correct):
+    def update(self, transition: Transition) -> None:
+        raise RuntimeError("no idea what to do")
+
+
+class _Hangs(_Correct):
+    def update(self, transition: Transition) -> None:
+        while True:
+            time.sleep(0.01)
+
+
+class _Stubborn(_Correct):
+    """Hangs and swallows every interruption it can."""
+
+    def update(self, transition: Transition) -> None:
+        while True:
+            try:
+                time.sleep(60.0)
+            except BaseException:
+                pass
+
+
+class _Dies(_Correct):
+    def update(self, transition: Transition) -> None:
+        os._exit(7)
+
+
+class _NotANumber(_Correct):
+    def estimate(self) -> np.ndarray:
+        return np.full_like(self.table, np.nan)
+
+
+class _WrongShape(_Correct):
+    def estimate(self) -> np.ndarray:
+        return self.table.ravel()[:1]
+
+
+class _ChangesInput(_Correct):
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        problem.initial[0] = 1.0
+
+
+class _GlobalRandomState(_Correct):
+    def update(self, transition: Transition) -> None:
+        random.random()
+        super().update(transition)
+
+
+class _Prints(_Correct):
+    def update(self, transition: Transition) -> None:
+        print("updating", transition)  # noqa: T201
+        super().update(transition)
+
+
+class _Memory(_Correct):
+    def update(self, transition: Transition) -> None:
+        np.ones(1 << 36)
+        super().update(transition)
+
+
+def _variant(name: str, make: Any) -> Variant:
+    return Variant(name, "control", make, (Contamination,), ("unbiased", "asynchronous"))
+
+
+RAISES = _variant("raises", _Raises)
+HANGS = _variant("hangs", _Hangs)
+STUBBORN = _variant("hangs and cannot be interrupted", _Stubborn)
+DIES = _variant("ends its process", _Dies)
+NOT_A_NUMBER = _variant("returns nan", _NotANumber)
+WRONG_SHAPE = _variant("returns a wrong shape", _WrongShape)
+CHANGES_INPUT = _variant("writes into its input", _ChangesInput)
+GLOBAL_RANDOM_STATE = _variant("draws from global random state", _GlobalRandomState)
+PRINTS = _variant("prints", _Prints)
+MEMORY = _variant("asks for half a terabyte", _Memory)

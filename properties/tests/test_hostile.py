@@ -1,0 +1,126 @@
+"""Misbehaving variants get a verdict of their own in plain words, and the suite goes on."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from properties import hostile
+from properties.counterexample import Counterexample
+from properties.expectations import Expectation, read
+from properties.isolation import verify_isolated
+from properties.mutants.control import LOST_GAMMA
+from properties.verdict import Record
+from properties.verify import applicable, verify
+
+IN_PROCESS = {
+    "RAISES": "conduct: raised RuntimeError: no idea what to do",
+    "NOT_A_NUMBER": "got nan",
+    "WRONG_SHAPE": "raised",
+    "CHANGES_INPUT": "conduct: tried to change an array it was given",
+    "GLOBAL_RANDOM_STATE": "conduct: drew from global random state",
+    "PRINTS": "conduct: printed to standard output",
+    "MEMORY": "MemoryError",
+    "HANGS": "conduct: time of one case: got 'over 5 s'",
+}
+
+
+def first(records: list[Record]) -> Record:
+    assert records[0].outcome == "violated", records
+    return records[0]
+
+
+@pytest.mark.parametrize("name", [name for name in IN_PROCESS if name != "HANGS"])
+def test_a_fault_of_conduct_is_named(name: str) -> None:
+    variant = getattr(hostile, name)
+    record = first(list(verify(variant, examples=5, laws=applicable(variant)[:1])))
+    assert IN_PROCESS[name] in record.evidence
+
+
+def isolated(name: str, law_seconds: float) -> list[Record]:
+    messages = verify_isolated(f"properties.hostile:{name}", examples=3, law_seconds=law_seconds)
+    return [message for message in messages if isinstance(message, Record)]
+
+
+def test_a_hanging_variant_is_interrupted_with_its_case() -> None:
+    record = first(list(verify(hostile.HANGS, examples=3, laws=applicable(hostile.HANGS)[:1])))
+    assert IN_PROCESS["HANGS"] in record.evidence
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "words"),
+    [("DIES", 60.0, "ended with exit code 7"), ("STUBBORN", 12.0, "no answer within 12 s")],
+)
+def test_a_dying_or_stubborn_variant_does_not_take_the_suite_down(name: str, limit: float, words: str) -> None:
+    records = isolated(name, limit)
+    laws = [law.name for law in applicable(getattr(hostile, name))]
+    assert [record.law for record in records] == laws, "every law got its record"
+    assert words in first(records).evidence
+
+
+def test_isolation_changes_no_verdict() -> None:
+    target = "properties.mutants.control:LOST_GAMMA"
+    messages = [m for m in verify_isolated(target, examples=50) if isinstance(m, Record)]
+    inside = list(verify(LOST_GAMMA, name=target, examples=50))
+    assert [(m.law, m.outcome, m.evidence) for m in messages] == [(r.law, r.outcome, r.evidence) for r in inside]
+
+
+@pytest.fixture
+def pinned(tmp_path: Path) -> Path:
+    record = next(r for r in verify(LOST_GAMMA, examples=50, keep=tmp_path) if r.outcome == "violated")
+    assert record.counterexample is not None
+    file = tmp_path / "expected.toml"
+    name = Path(record.counterexample).name
+    entry = f'law = "{record.law}"\nreason = "known"\nexpires = 2100-01-01\ncounterexample = "{name}"\n'
+    file.write_text(f"[[expected]]\n{entry}")
+    return file
+
+
+LAWS = [law.name for law in applicable(LOST_GAMMA)]
+
+
+def test_an_expected_failure_is_judged_on_its_pinned_case_only(pinned: Path) -> None:
+    expected = read(pinned, LAWS)
+    (law,) = expected
+    record = next(r for r in verify(LOST_GAMMA, examples=50, expected=expected) if r.law == law)
+    assert (record.outcome, record.cases, record.expected) == ("violated", 1, "known")
+
+
+def test_an_unexpected_pass_is_an_error(pinned: Path) -> None:
+    from properties.gallery.q_learning import VARIANT
+
+    expected = read(pinned, LAWS)
+    (law,) = expected
+    record = next(r for r in verify(VARIANT, examples=5, expected=expected) if r.law == law)
+    assert record.outcome == "error"
+    assert "remove the entry" in record.evidence
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("2100-01-01", "2001-01-01"), "expired on 2001-01-01"),
+        (('reason = "known"', 'reason = " "'), "reason must say why"),
+        (('law = "', 'law = "no such '), "no law 'no such "),
+        (("reason", "excuse"), "fields must be"),
+        (("[[expected]]", "[[unexpected]]"), "must hold [[expected]] entries"),
+        (("[[expected]]", "[[expected"), "not TOML"),
+        (("expires = 2100-01-01", 'expires = "soon"'), "must be a date"),
+    ],
+)
+def test_a_bad_file_is_refused(pinned: Path, change: tuple[str, str], message: str) -> None:
+    pinned.write_text(pinned.read_text().replace(*change))
+    with pytest.raises(ValueError, match=r".") as caught:
+        read(pinned, LAWS)
+    assert message in str(caught.value)
+
+
+def test_an_expectation_for_another_law_is_refused(pinned: Path) -> None:
+    (expectation,) = read(pinned, LAWS).values()
+    assert isinstance(expectation, Expectation)
+    assert isinstance(expectation.counterexample, Counterexample)
+    assert expectation.expires > datetime.date(2099, 1, 1)
+    other = next(law for law in LAWS if law != expectation.law)
+    pinned.write_text(pinned.read_text().replace(f'law = "{expectation.law}"', f'law = "{other}"'))
+    with pytest.raises(ValueError, match="is a counterexample to"):
+        read(pinned, LAWS)
