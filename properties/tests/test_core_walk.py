@@ -122,7 +122,7 @@ def test_keys_separate_everything() -> None:
     ]
     assert len({streams.key(*part) for part in parts}) == len(parts)
     assert streams.key([1, 2]) == streams.key((1, 2))
-    assert streams.key(np.int64(3), np.float64(0.5)) == streams.key(3, 0.5)
+    assert streams.key(np.int64(3), np.float64(0.5)) == streams.key(3, 0.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a key is made of"):
         streams.key({"a": 1})  # type: ignore[arg-type]
 
@@ -172,9 +172,10 @@ def mass_errors(mdp: MDP, pi: Floats, table: AliasTable) -> list[str]:
         unit = Fraction(1, 1 << MASS_BITS)
         exact = all(w % unit == 0 and Fraction(float(w)) == w for w in wanted.values())
         slack = {pair: Fraction(0) if exact else w * Fraction(EPS / 2) + unit / 2 for pair, w in wanted.items()}
+        remainder = abs(sum(wanted.values(), Fraction(0)) - 1) + sum(slack.values(), Fraction(0))
         largest = max(masses, key=lambda pair: masses[pair])
         for pair, w in wanted.items():
-            lost = abs(sum(wanted.values()) - 1) + sum(slack.values(), Fraction(0)) if pair == largest else 0
+            lost = remainder if pair == largest else Fraction(0)
             if abs(masses.get(pair, Fraction(0)) - w) > slack[pair] + lost:
                 errors.append(f"state {s}, (a, s')={pair}: {masses.get(pair)} instead of {w}")
     return errors
