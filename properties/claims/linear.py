@@ -1,0 +1,246 @@
+"""What Appendix D speaks of, in ball arithmetic: delta, its derivatives, G, H, omega(theta), one step of Algorithm 2.
+
+Expectations under the stationary law are sums over all (s, a, s') of mu(s) pi(a|s) p(s'|s,a): no formula of the
+paper is used to take them. From the oracle come the stationary law and a certified lower bound on lambda.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from oracles.ball import TINY, UNIT, Ball, solve, up
+from oracles.bounds_tdc import CorrectedConstants, PrintedConstants, Source
+from oracles.chain import row_defect
+from oracles.msprbe import MSPRBE
+from properties.verdict import Finding
+from robust_core.mdp import MDP
+from robust_core.validate import Floats
+
+CONSTANT_ROUNDINGS = 128
+"""A constant of Appendix D is at most this many products and sums of positive numbers, each rounded once."""
+
+
+def above(bound: float) -> float:
+    """A printed constant, raised by all that its evaluation in floats may have lost."""
+    return bound * (1.0 + CONSTANT_ROUNDINGS * UNIT) + TINY
+
+
+def number(value: float) -> Ball:
+    """An exact number."""
+    return Ball.exact(value)
+
+
+def norm(x: Ball) -> Ball:
+    """‖x‖ of a vector (or the Frobenius norm of a matrix): |‖x‖ − ‖mid‖| <= ‖rad‖."""
+    size = math.hypot(*x.mid.ravel())
+    return Ball(np.float64(size), up(math.hypot(*x.rad.ravel()) + (x.mid.size + 4) * UNIT * size + TINY, x.mid.size))
+
+
+def operator_norm(matrix: Ball) -> Ball:
+    """A lower bound on the operator norm, as the image of the (approximate) first singular vector."""
+    vector = np.linalg.svd(matrix.mid)[2][0]
+    return norm(matrix @ Ball.exact(vector)) / norm(Ball.exact(vector))
+
+
+def dot(x: Ball, y: Ball) -> Ball:
+    """⟨x, y⟩ of two vectors."""
+    return (x * y).sum()
+
+
+def lower(x: Ball) -> float:
+    """The least value in a scalar ball."""
+    return float(x.mid - up(x.rad))
+
+
+def upper(x: Ball) -> float:
+    """The largest value in a scalar ball."""
+    return float(x.mid + up(x.rad))
+
+
+def exceeds(what: str, left: Ball, bound: float | Ball) -> Finding | None:
+    """A finding if the left side is certainly above the bound."""
+    top = upper(bound) if isinstance(bound, Ball) else bound
+    if lower(left) <= top:
+        return None
+    return Finding(what, float(left.mid), f"at most {top!r}", float(left.rad))
+
+
+def differs(what: str, left: Ball, right: Ball) -> Finding | None:
+    """A finding if the two sides certainly differ somewhere."""
+    if left.mid.shape != right.mid.shape:
+        return Finding(f"shape of {what}", left.mid.shape, right.mid.shape)
+    gap = (left - right).mid
+    allowed = up(left.rad + right.rad + UNIT * np.abs(gap))
+    wrong = np.abs(gap) > allowed
+    if not wrong.any():
+        return None
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return Finding(f"{what}{list(place)}", float(left.mid[place]), float(right.mid[place]), float(allowed[place]))
+
+
+def ratio(left: Ball, bound: float) -> float:
+    """Left over right; 0 where the right side is not above the rounding of the left."""
+    return float(left.mid) / bound if bound > float(left.rad) else 0.0
+
+
+def smooth_maximum(V: Ball, varrho: float) -> tuple[Ball, Ball]:
+    """LSE(V) and softmax(varrho V)."""
+    shift, rho = number(float(V.mid.max())), number(varrho)
+    weights = ((V - shift) * rho).exp()
+    total = weights.sum()
+    return shift + total.log() / rho, weights / total
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """A problem of Section 5; `n` transitions (s, a, s') in all, numbered in that order."""
+
+    mdp: MDP
+    policy: Floats
+    features: Floats
+    radius: float
+    varrho: float
+
+    @cached_property
+    def oracle(self) -> MSPRBE:
+        """The oracle of the same problem."""
+        return MSPRBE(self.mdp, self.policy, self.features, radius=self.radius, varrho=self.varrho)
+
+    def constants(self, K: float, *, corrected: bool = False, source: Source = "list", **options: Any) -> Any:
+        """The constants of Appendix D at the certified lower bound of lambda, where they are largest."""
+        kind = CorrectedConstants if corrected else PrintedConstants
+        return kind(
+            float(np.abs(self.mdp.cost).max()), self.mdp.gamma, self.radius, self.mdp.n_states, self.varrho, K,
+            min(self.oracle.floor, 1.0), source, **options,
+        )  # fmt: skip
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        S, A = self.mdp.n_states, self.mdp.n_actions
+        s, a, s_next = np.indices((S, A, S)).reshape(3, -1)
+        return s, a, s_next
+
+    def index(self, s: int, a: int, s_next: int) -> int:
+        """The number of a transition."""
+        return (s * self.mdp.n_actions + a) * self.mdp.n_states + s_next
+
+    @cached_property
+    def phi(self) -> Ball:
+        """phi_s of every transition."""
+        return Ball.exact(self.features[self._places[0]])
+
+    @cached_property
+    def phi_next(self) -> Ball:
+        """phi_{s'} of every transition."""
+        return Ball.exact(self.features[self._places[2]])
+
+    @cached_property
+    def weights(self) -> Ball:
+        """mu(s) pi(a|s) p(s'|s,a)."""
+        s, a, s_next = self._places
+        S, A = self.mdp.n_states, self.mdp.n_actions
+        mu = Ball.relative(self.oracle.mu[s], self.oracle.mu_log_error)
+        pi = Ball.relative(self.policy[s, a], row_defect(A))
+        return mu * pi * Ball.relative(self.mdp.P[s, a, s_next], row_defect(S))
+
+    def mean(self, x: Ball) -> Ball:
+        """E_mu[x] of one row for every transition."""
+        return self.weights @ x
+
+    def outer_mean(self, x: Ball, y: Ball) -> Ball:
+        """E_mu[x yᵀ]."""
+        return (self.weights[:, None] * x).T @ y
+
+    @cached_property
+    def C(self) -> Ball:
+        """E_mu[phi phiᵀ]."""
+        return self.outer_mean(self.phi, self.phi)
+
+    @cached_property
+    def lam(self) -> Ball:
+        """lambda."""
+        certified = self.oracle.lam
+        return Ball(certified.value, np.float64(certified.error_bound))
+
+    def _smooth(self, theta: Ball) -> tuple[Ball, Ball, Ball]:
+        """Phi theta, LSE and g = Phiᵀ softmax."""
+        Phi = Ball.exact(self.features)
+        V = Phi @ theta
+        smooth, softmax = smooth_maximum(V, self.varrho)
+        return V, smooth, Phi.T @ softmax
+
+    @cached_property
+    def _discounts(self) -> tuple[Ball, Ball]:
+        gamma, R = number(self.mdp.gamma), number(self.radius)
+        return gamma * (number(1.0) - R), gamma * R
+
+    def delta(self, theta: Ball) -> Ball:
+        """delta_{s,a,s'}(theta) of every transition."""
+        s, a, s_next = self._places
+        nominal, worst = self._discounts
+        V, smooth, _ = self._smooth(theta)
+        return Ball.exact(self.mdp.cost[s, a]) + nominal * V[s_next] + worst * smooth - V[s]  # type: ignore[index]
+
+    def jump(self, theta: Ball) -> Ball:
+        """gamma((1−R) phi_{s'} + R Phiᵀ softmax) of every transition."""
+        nominal, worst = self._discounts
+        return nominal * self.phi_next + worst * self._smooth(theta)[2][None, :]
+
+    def slope(self, theta: Ball) -> Ball:
+        """∇delta of every transition."""
+        return self.jump(theta) - self.phi
+
+    def moment(self, theta: Ball) -> Ball:
+        """E_mu[delta phi]."""
+        return self.mean(self.delta(theta)[:, None] * self.phi)
+
+    def M(self, theta: Ball) -> Ball:
+        """E_mu[∇delta phiᵀ]."""
+        return self.outer_mean(self.slope(theta), self.phi)
+
+    def solved(self, right: Ball) -> Ball:
+        """C⁻¹ applied to a vector or to columns."""
+        return solve(self.C, right, self.oracle.floor)
+
+    def omega(self, theta: Ball) -> Ball:
+        """omega(theta) = C⁻¹E[delta phi]."""
+        return self.solved(self.moment(theta))
+
+    def jacobian(self, theta: Ball) -> Ball:
+        """∇omega(theta): E[phi ∇deltaᵀ] with C⁻¹ before it."""
+        return self.solved(self.M(theta).T)
+
+    def gradient(self, theta: Ball) -> Ball:
+        """∇J = 2M omega (claim J-grad)."""
+        return number(2.0) * (self.M(theta) @ self.omega(theta))
+
+    def J(self, theta: Ball) -> Ball:
+        """J = E[delta phi]ᵀ C⁻¹ E[delta phi]."""
+        b = self.moment(theta)
+        return dot(b, self.solved(b))
+
+    def G(self, theta: Ball, omega: Ball) -> Ball:
+        """G(theta, omega) of every transition."""
+        tracked = self.phi @ omega
+        return self.delta(theta)[:, None] * self.phi - self.jump(theta) * tracked[:, None]
+
+    def H(self, theta: Ball, omega: Ball) -> Ball:
+        """H(theta, omega) of every transition."""
+        return (self.delta(theta) - self.phi @ omega)[:, None] * self.phi
+
+
+def projected(x: Ball, K: float) -> tuple[Ball, bool | None]:
+    """Π_K(x), and whether it was active (None: the ball of x does not tell).
+
+    Π_K is non-expansive in the Euclidean norm, so the radius of every entry is at most the norm of all radii.
+    """
+    size = norm(x)
+    if upper(size) <= K:
+        return x, False
+    scale = min(1.0, K / float(size.mid))
+    mid = x.mid * scale
+    spread = up(math.hypot(*x.rad.ravel()) + float(size.rad) + 8 * UNIT * K, x.mid.size)
+    return Ball(mid, np.full_like(mid, spread)), True if lower(size) > K else None
