@@ -6,13 +6,12 @@ The requested width ends the computation, never a number of iterations.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from oracles import enclosure
 from oracles.certified import Certified
 from robust_core import validate
 from robust_core.mdp import MDP, SparseRows
@@ -20,6 +19,8 @@ from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySe
 from robust_core.validate import Floats, Ints
 
 Indices = NDArray[np.uint64]
+
+Found = tuple[int, Floats, Floats, Floats, float, float]  # status, Q, V, policy, truncation, rounding
 
 METHOD = "modified policy iteration with span bounds"
 
@@ -31,7 +32,8 @@ def _constant(shape: tuple[int, ...], dtype: Any) -> Any:
     return result
 
 
-_NO_MATRIX: Floats = _constant((0, 0), np.float64)
+_NO_KERNEL: Floats = _constant((0, 0, 0), np.float64)
+_NO_POLICY: Floats = _constant((0, 0), np.float64)
 _NO_INDICES: Indices = _constant((0,), np.uint64)
 _NO_FLOATS: Floats = _constant((0,), np.float64)
 
@@ -46,11 +48,32 @@ class Solution:
 
     mdp: MDP
     uncertainty: UncertaintySet
-    policy: Floats
-    truncation: float
-    rounding: float
-    q: Floats
-    v: Floats
+    found: Found
+
+    @property
+    def q(self) -> Floats:
+        """The midpoints of Q."""
+        return self.found[1]
+
+    @property
+    def v(self) -> Floats:
+        """The midpoints of V."""
+        return self.found[2]
+
+    @property
+    def policy(self) -> Floats:
+        """The given or the greedy policy."""
+        return self.found[3]
+
+    @property
+    def truncation(self) -> float:
+        """What stopping before the fixed point contributes to the error bound."""
+        return self.found[4]
+
+    @property
+    def rounding(self) -> float:
+        """What rounding contributes to the error bound."""
+        return self.found[5]
 
     @cached_property
     def Q(self) -> Certified:
@@ -94,7 +117,7 @@ def solve(mdp: MDP, uncertainty: UncertaintySet, *, width: float) -> Solution:
     >>> bool(abs(solution.V.value - [12 / 7, 4 / 7]).max() <= solution.V.error_bound)
     True
     """
-    return _plan(mdp, uncertainty, _NO_MATRIX, width)
+    return _plan(mdp, uncertainty, _NO_POLICY, width)
 
 
 def evaluate(mdp: MDP, uncertainty: UncertaintySet, policy: ArrayLike, *, width: float) -> Solution:
@@ -118,10 +141,8 @@ def smoothed_fixed_point(
     >>> smoothed_fixed_point(mdp, 0.5, [[1.0]], 10.0, width=1e-9).value.round(9)
     array([2.])
     """
-    from oracles.planning_kernels import LSE, MELLOWMAX
-
     checked = validate.positive("varrho", varrho)
-    mode = MELLOWMAX if mellowmax else LSE
+    mode = _kernels().MELLOWMAX if mellowmax else _kernels().LSE
     return _plan(mdp, Contamination(radius), _read_only_policy(mdp, policy), width, mode, checked).V
 
 
@@ -131,16 +152,12 @@ def _read_only_policy(mdp: MDP, policy: ArrayLike) -> Floats:
     return result
 
 
-def _model(mdp: MDP) -> tuple[tuple[Floats, Indices, Indices, Floats], int]:
-    """The kernel as the compiled code wants it, and the length of its longest row."""
-    kernel = mdp.kernel
-    if isinstance(kernel, SparseRows):
-        longest = int(np.diff(kernel.offsets).max())
-        # Unsigned, or the compiled code would check every index for being negative.
-        offsets, successors = kernel.offsets.view(np.uint64), kernel.successors.view(np.uint64)
-        return (_NO_MATRIX, offsets, successors, kernel.probabilities), longest
-    flat = kernel.reshape(-1, mdp.n_states)
-    return (flat, _NO_INDICES, _NO_INDICES, _NO_FLOATS), mdp.n_states
+@cache
+def _kernels() -> Any:
+    """The compiled code, imported (and compiled) when first used."""
+    from oracles import planning_kernels
+
+    return planning_kernels
 
 
 def _plan(
@@ -151,24 +168,31 @@ def _plan(
     smoothing: int = 0,
     varrho: float = 1.0,
 ) -> Solution:
-    from oracles import planning_kernels as kernels
-
     if not isinstance(uncertainty, (Contamination, TotalVariation)):
         raise TypeError(f"uncertainty must be Contamination or TotalVariation, got {uncertainty!r}")
     wanted = validate.positive("width", width)
     total_variation = isinstance(uncertainty, TotalVariation)
-    model, longest = _model(mdp)
-    averaging = enclosure.average_units(mdp.n_actions) if len(policy) else 0.0
-    units = enclosure.backup_units(longest, total_variation)
-    status, q, v, greedy, truncation, rounding = kernels.plan(
-        model, mdp.cost, mdp.gamma, uncertainty.radius, total_variation, policy, smoothing, varrho, units,
-        averaging, wanted,
+    kernel: Any = mdp.kernel
+    if isinstance(kernel, SparseRows):
+        longest = int(np.diff(kernel.offsets).max())
+        # Unsigned, or the compiled code would test every index for being negative.
+        offsets, successors = kernel.offsets.view(np.uint64), kernel.successors.view(np.uint64)
+        model = (_NO_KERNEL, offsets, successors, kernel.probabilities)
+    else:
+        longest = mdp.n_states
+        model = (kernel, _NO_INDICES, _NO_INDICES, _NO_FLOATS)
+    found = _kernels().plan(
+        *model, mdp.cost, mdp.gamma, uncertainty.radius, total_variation, policy, smoothing, varrho, longest,
+        wanted,
     )  # fmt: skip
-    if status == kernels.OVERFLOW:
-        raise ValueError(f"the values of {mdp!r} exceed the range of floats (costs up to {abs(mdp.cost).max()!r})")
-    if status == kernels.FLOOR:
-        raise ValueError(
-            f"width must be at least about {2.0 * (truncation + rounding):.3g} for {mdp!r}: rounding of "
-            f"float64 allows no less, got {wanted!r}"
-        )
-    return Solution(mdp, uncertainty, greedy, truncation, rounding, q, v)
+    if found[0] != 0:
+        raise ValueError(_refusal(mdp, wanted, found))
+    return Solution(mdp, uncertainty, found)
+
+
+def _refusal(mdp: MDP, width: float, found: Found) -> str:
+    status, _, _, _, truncation, rounding = found
+    if status == _kernels().OVERFLOW:
+        return f"the values of {mdp!r} exceed the range of floats (costs up to {float(abs(mdp.cost).max())!r})"
+    possible = 2.0 * (truncation + rounding)
+    return f"width must be at least about {possible:.3g} for {mdp!r}: rounding of float64 allows no less, got {width!r}"

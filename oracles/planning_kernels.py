@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from oracles import enclosure
-from oracles.planning_sweeps import Frozen, Model, freeze, levels_backup, mean_backup, room, sort_states, sweep
+from oracles.planning_sweeps import Frozen, Indices, Model, freeze, levels_backup, mean_backup, room, sort_states, sweep
 from robust_core.validate import Floats, Ints
 
 MAX, LSE, MELLOWMAX = 0, 1, 2
@@ -31,6 +31,8 @@ MOST_SWEEPS = 1 << 12  # of one evaluation; eight times fewer after each failure
 STRIKES = 3  # rounds without progress before a plain backup
 
 _jit = njit(cache=True, nogil=True)
+_backup_units = _jit(enclosure.backup_units)
+_average_units = _jit(enclosure.average_units)
 _rounding_half_width = _jit(enclosure.rounding_half_width)
 _truncation_half_width = _jit(enclosure.truncation_half_width)
 _soft_max_error = _jit(enclosure.soft_max_error)
@@ -258,15 +260,31 @@ def judge(
 
 @_jit
 def plan(
-    model: Model, cost: Floats, gamma: float, radius: float, total_variation: bool, given: Floats,
-    smoothing: int, varrho: float, units: float, averaging: float, width: float,
-) -> tuple[int, Floats, Floats, Floats, float, float]:  # fmt: skip
+    kernel: Floats,
+    offsets: Indices,
+    successors: Indices,
+    probabilities: Floats,
+    cost: Floats,
+    gamma: float,
+    radius: float,
+    total_variation: bool,
+    given: Floats,
+    smoothing: int,
+    varrho: float,
+    longest: int,
+    width: float,
+) -> tuple[int, Floats, Floats, Floats, float, float]:
     """(status, Q, V, policy, truncation, rounding): Q and V ± (truncation + rounding) enclose the truth, no wider
 
-    than `width`, or as narrow as found when rounding forbids that. An empty `given` policy asks for the optimum.
+    than `width`, or as narrow as found when rounding forbids that. An empty `given` policy asks for the optimum;
+    `longest` is the length of the longest row.
     """
     n_states, n_actions = cost.shape
+    # Separate arguments: unpacking a tuple of arrays takes longer than planning for a small model.
+    model = (kernel.reshape(kernel.shape[0] * kernel.shape[1], kernel.shape[2]), offsets, successors, probabilities)
     control = given.shape[0] == 0
+    units = _backup_units(longest, total_variation)
+    averaging = 0.0 if control else _average_units(n_actions)
     scale = gamma if total_variation else gamma * (1.0 - radius)
     policy = np.zeros((n_states, n_actions)) if control else given.copy()
     q = np.empty((n_states, n_actions))
