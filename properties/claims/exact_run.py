@@ -30,14 +30,13 @@ def runs(
     *,
     max_states: int = 3,
     max_actions: int = 2,
+    min_length: int = 0,
     max_length: int = 8,
-    deterministic: bool = False,
-    cost_range: tuple[float, float] = (-1.0, 1.0),
 ) -> Case:
     """A model, a radius, a first table, a constant step and a path (rows s, a, s') that the model can take."""
-    mdp = draw(mdps(max_states=max_states, max_actions=max_actions, cost_range=cost_range, deterministic=deterministic))
+    mdp = draw(mdps(max_states=max_states, max_actions=max_actions, cost_range=(-1.0, 1.0)))
     everything = draw(policies(mdp, exploring=True))
-    path = draw(trajectories(mdp, everything, max_length=max_length))
+    path = draw(trajectories(mdp, everything, min_length=min_length, max_length=max_length))
     return {
         "mdp": mdp,
         "radius": draw(radii()),
