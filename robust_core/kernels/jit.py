@@ -1,6 +1,16 @@
-"""How kernels are compiled: without the interpreter's lock, cached on disk, and by default in program order."""
+"""How kernels are compiled: without the interpreter's lock, cached on disk, and by default in program order.
 
+Numba's cache looks at the file of the kernel itself, not at the files whose functions were compiled into it, so
+after a change elsewhere it would go on serving old code. Here the cache lives in a folder named for the content of
+all kernel sources: any change of any of them is a new folder.
+"""
+
+import hashlib
+import os
+import tempfile
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -10,9 +20,40 @@ from robust_core.validate import Floats
 F = TypeVar("F", bound=Callable[..., object])
 
 
+@cache
+def cache_folder() -> str:
+    """Where compiled kernels of exactly these sources are kept."""
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.name.encode() + source.read_bytes())
+    name = f"robust-core-{digest.hexdigest()}"
+    own = Path(__file__).parent / "__pycache__"
+    chosen: str = getattr(numba.config, "CACHE_DIR", "")
+    wanted = Path(chosen) if chosen else own
+    for base in (wanted, Path.home() / ".cache", Path(tempfile.gettempdir())):
+        folder = base / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return str(folder)
+    raise OSError(f"no writable folder for compiled kernels: tried {wanted}, the home and the temporary folder")
+
+
+def _cached(function: F, **options: Any) -> F:
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = cache_folder()  # read by numba while it decorates, and only then
+    try:
+        return cast(F, numba.njit(function, nogil=True, cache=True, error_model="numpy", **options))
+    finally:
+        settings.CACHE_DIR = before
+
+
 def compiled(function: F) -> F:
     """`function` compiled at its first call; division by zero gives inf as in numpy."""
-    return cast(F, numba.njit(function, nogil=True, cache=True, error_model="numpy"))
+    return _cached(function)
 
 
 def inlined(function: F) -> F:
@@ -20,10 +61,14 @@ def inlined(function: F) -> F:
     return cast(F, numba.njit(function, inline="always", error_model="numpy"))
 
 
+def contracted(function: F) -> F:
+    """Compiled with leave to fuse a product and a sum into one rounding, and no other."""
+    return _cached(function, fastmath={"contract"})
+
+
 def reassociated(function: F) -> F:
     """Compiled with leave to reorder sums and fuse products, for vector lanes; nan and inf keep their meaning."""
-    leave = {"reassoc", "contract", "nsz"}
-    return cast(F, numba.njit(function, nogil=True, cache=True, error_model="numpy", fastmath=leave))
+    return _cached(function, fastmath={"reassoc", "contract", "nsz"})
 
 
 @reassociated
