@@ -46,9 +46,13 @@ def _values(transposed: Floats, theta: Floats, V: Floats) -> None:
 @reassociated
 def _softmax(V: Floats, varrho: float, weights: Floats) -> tuple[float, float]:
     """max V and Σ exp(varrho (V − max V)); the terms of the sum go to `weights`."""
-    top = V[0]
-    for s in range(1, V.size):
-        top = V[s] if V[s] > top else top
+    a = b = c = d = V[0]
+    whole = V.size // 4 * 4
+    for s in range(0, whole, 4):
+        a, b, c, d = max(a, V[s]), max(b, V[s + 1]), max(c, V[s + 2]), max(d, V[s + 3])
+    top = max(max(a, b), max(c, d))  # noqa: PLW3301 - two independent halves
+    for s in range(whole, V.size):
+        top = max(top, V[s])
     total = 0.0
     for s in range(V.size):
         weight = exp(varrho * (V[s] - top))
