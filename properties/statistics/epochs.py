@@ -1,0 +1,26 @@
+"""Seeds: every replicate has a key of its own, made of what it is and never of when or where it is computed."""
+
+import datetime
+
+from robust_core.streams import Part, key
+
+PINNED = "pinned"
+"""The epoch of runs that must be repeatable (pull requests): green stays green until the code changes."""
+
+
+def fresh(today: datetime.date | None = None) -> str:
+    """The epoch of a nightly run: new samples every day, the same within a day, so that a run can be resumed.
+
+    >>> fresh(datetime.date(2030, 1, 2))
+    'night 2030-01-02'
+    """
+    return f"night {(today or datetime.datetime.now(datetime.UTC).date()).isoformat()}"
+
+
+def replicate(epoch: str, cell: str, purpose: str, index: int, *content: Part) -> bytes:
+    """The key of one replicate.
+
+    >>> replicate("pinned", "a", "walk", 0) == replicate("pinned", "a", "walk", 1)
+    False
+    """
+    return key("statistics", epoch, cell, purpose, index, *content)

@@ -1,0 +1,120 @@
+"""Confidence sequences: intervals that cover the truth at all sample sizes at once, with probability 1 − alpha.
+
+Each is the set of parameter values that an e-process does not reject, so it may be read whenever one likes.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from properties.statistics.mixtures import WEIGHTS
+from robust_core import validate
+from robust_core.validate import Floats
+
+ALPHA = 1e-3
+"""Intervals describe, they do not gate: one in a thousand may miss."""
+_BISECTIONS = 60
+
+
+@dataclass(frozen=True)
+class Interval:
+    """lower <= truth <= upper, except with probability alpha; `estimate` is the natural point estimate."""
+
+    lower: float
+    estimate: float
+    upper: float
+    alpha: float = ALPHA
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.3g} [{self.lower:.3g}, {self.upper:.3g}]"
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+
+def _beta_log_e(ones: float, n: float, q: float) -> float:
+    """log of the uniform mixture over alternatives: E = B(1+ones, 1+zeros)/(q^ones (1−q)^zeros)."""
+    zeros = n - ones
+    log_marginal = math.lgamma(ones + 1.0) + math.lgamma(zeros + 1.0) - math.lgamma(n + 2.0)
+    log_null = (ones * math.log(q) if ones else 0.0) + (zeros * math.log1p(-q) if zeros else 0.0)
+    return log_marginal - log_null
+
+
+def proportion(ones: int, n: int, *, alpha: float = ALPHA) -> Interval:
+    """The success probability of Bernoulli samples.
+
+    >>> 0.5 in proportion(50, 100), 0.9 in proportion(50, 100)
+    (True, False)
+    """
+    validate.count("n", n)
+    if n == 0:
+        return Interval(0.0, 0.5, 1.0, alpha)
+    estimate, level = ones / n, -math.log(alpha)
+
+    def inside(q: float) -> bool:
+        return _beta_log_e(ones, n, q) < level
+
+    return Interval(
+        0.0 if ones == 0 else _edge(inside, estimate, 0.0),
+        estimate,
+        1.0 if ones == n else _edge(inside, estimate, 1.0),
+        alpha,
+    )
+
+
+def _edge(inside: Callable[[float], bool], middle: float, end: float) -> float:
+    """Where `inside` stops being true between the middle and an end; the outer point of the last bisection."""
+    good, bad = middle, end
+    for _ in range(_BISECTIONS):
+        trial = (good + bad) / 2.0
+        if trial in (good, bad):
+            break
+        if inside(trial):
+            good = trial
+        else:
+            bad = trial
+    return bad
+
+
+def median(x: ArrayLike, *, alpha: float = ALPHA) -> Interval:
+    """The median of independent samples of a law without atoms: order statistics that the sign test keeps.
+
+    >>> median(np.arange(101.0)).estimate
+    50.0
+    """
+    samples = np.sort(np.ravel(x))
+    n, level = samples.size, -math.log(alpha)
+    # With the true median, the number of samples below it is Bin(n, ½): a rank k that is rejected is too low.
+    rejected = [k for k in range(n // 2 + 1) if _beta_log_e(k, n, 0.5) >= level]
+    if not rejected:
+        return Interval(-math.inf, float(np.median(samples)) if n else math.nan, math.inf, alpha)
+    k = max(rejected)
+    return Interval(float(samples[k]), float(np.median(samples)), float(samples[n - 1 - k]), alpha)
+
+
+def mean(x: ArrayLike, *, low: float, high: float, alpha: float = ALPHA) -> Interval:
+    """The mean of independent samples in [low, high], by betting: half of alpha on either side.
+
+    >>> interval = mean(np.tile([0.0, 1.0], 500), low=0.0, high=1.0)
+    >>> 0.5 in interval, 0.4 in interval
+    (True, False)
+    """
+    samples = np.ravel(x)
+    estimate = float(samples.mean())
+    level = -math.log(alpha / 2.0)
+    lower = _edge(lambda m: _bet(samples, m, low, high, 1.0) < level, estimate, low)
+    upper = _edge(lambda m: _bet(samples, m, low, high, -1.0) < level, estimate, high)
+    return Interval(lower, estimate, upper, alpha)
+
+
+_SCALES = 0.9 * 0.5 ** np.arange(len(WEIGHTS) * 2)
+
+
+def _bet(samples: Floats, m: float, low: float, high: float, side: float) -> float:
+    """log of the uniform mixture over λ = 0.9·2^{−j}/(high − low), which is fair for every m in [low, high]."""
+    bets = side * _SCALES / (high - low)
+    terms = np.log1p(np.outer(samples - m, bets)).sum(axis=0) - math.log(_SCALES.size)
+    return float(np.logaddexp.reduce(terms))

@@ -1,0 +1,165 @@
+"""Three-valued verdicts: look at geometric times, stop as soon as the evidence is clear.
+
+Two processes per claim. `against` has the null "the claim holds" and decides *violated* at 1/alpha; `favour` has
+the null "the claim fails by the stated effect" and decides *holds* at 1/beta, which means: not violated by the
+effect. Neither by n_max: *undecided*. By Ville's inequality a false *violated* has probability at most alpha and a
+false *holds* at most beta, whenever one looks and however often a run is continued.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from properties.statistics.mixtures import Mixture, Process
+from robust_core import validate
+from robust_core.validate import Floats
+
+FIRST_LOOK = 16
+LOOK_RATIO = 1.25
+BETA = 1e-3
+"""The default probability of a false *holds*, per cell."""
+Outcome = Literal["holds", "violated", "undecided"]
+Evidence = Callable[[int, int], Floats]
+"""The statistic of the replicates start … stop−1."""
+
+
+def look_times() -> Iterator[int]:
+    """16·1.25^k, rounded up.
+
+    >>> from itertools import islice
+    >>> list(islice(look_times(), 5))
+    [16, 20, 25, 32, 40]
+    """
+    exact = float(FIRST_LOOK)
+    while True:
+        yield math.ceil(exact)
+        exact *= LOOK_RATIO
+
+
+def look_at_least(n: float) -> int:
+    """The first look that is no earlier than n: a sample size that a longer run passes through.
+
+    >>> look_at_least(21)
+    25
+    """
+    return next(look for look in look_times() if look >= n)
+
+
+@dataclass(frozen=True)
+class Test:
+    """The two processes of one claim; `effect` says in words what `favour` excludes."""
+
+    against: Mixture
+    favour: Process
+    effect: str
+
+    # Not a test in the sense of pytest, whatever its name begins with.
+    __test__ = False
+
+    @property
+    def size(self) -> int:
+        """The length of the joint statistic."""
+        return self.against.size + self.favour.size
+
+    def statistic(self, x: Floats) -> Floats:
+        """The joint statistic of samples."""
+        return np.concatenate((self.against.statistic(x), self.favour.statistic(x)))
+
+    def split(self, statistic: Floats) -> tuple[Floats, Floats]:
+        """The parts of the two processes."""
+        return statistic[: self.against.size], statistic[self.against.size :]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A test with its error probabilities and its largest sample size, a look."""
+
+    test: Test
+    alpha: float
+    beta: float
+    n_max: int
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            value = validate.real(name, getattr(self, name))
+            if not 0.0 < value < 1.0:
+                raise ValueError(f"{name} must lie in (0, 1), got {value}")
+        if look_at_least(self.n_max) != self.n_max:
+            raise ValueError(f"n_max must be a look (the next is {look_at_least(self.n_max)}), got {self.n_max}")
+
+    def looks(self) -> list[int]:
+        """The sample sizes at which the evidence is looked at."""
+        times = []
+        for look in look_times():
+            times.append(look)
+            if look >= self.n_max:
+                return times
+        raise AssertionError("look times never end")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The outcome with the evidence *at the stopping time* (its running maximum would not be an e-value).
+
+    `log_factors` is the evidence against the claim at every point of the common grid.
+    """
+
+    outcome: Outcome
+    n: int
+    log_against: float
+    log_favour: float
+    log_factors: tuple[float, ...]
+
+
+def judge(plan: Plan, statistic: Floats, n: int) -> Decision:
+    """The decision if one stopped now; *undecided* is a reason to go on."""
+    against, favour = plan.test.split(statistic)
+    log_against, log_favour = plan.test.against.log_e(against), plan.test.favour.log_e(favour)
+    outcome: Outcome = "undecided"
+    if log_against >= -math.log(plan.alpha):
+        outcome = "violated"
+    elif log_favour >= -math.log(plan.beta):
+        outcome = "holds"
+    factors = tuple(float(x) for x in plan.test.against.log_factors(against))
+    return Decision(outcome, n, log_against, log_favour, factors)
+
+
+def pieces(start: int, stop: int, most: int) -> list[tuple[int, int]]:
+    """start … stop−1 in pieces of at most `most`, always cut at the same places.
+
+    >>> pieces(16, 20, 3)
+    [(16, 19), (19, 20)]
+    """
+    return [(first, min(first + most, stop)) for first in range(start, stop, most)]
+
+
+def run(
+    plan: Plan, evidence: Evidence, *, piece: int = 256, out_of_time: Callable[[], bool] = lambda: False
+) -> Decision:
+    """Take samples until a look decides or n_max is reached.
+
+    The pieces are fixed and added in their order, so the decision has the same bits whoever computed them. When
+    time runs out, OutOfTime is raised between pieces: a cell is finished or pending, never cut short.
+    """
+    total, n = np.zeros(plan.test.size), 0
+    for look in plan.looks():
+        for first, last in pieces(n, look, piece):
+            if out_of_time():
+                raise OutOfTime(first)
+            total = total + evidence(first, last)
+        n = look
+        decision = judge(plan, total, n)
+        if decision.outcome != "undecided":
+            break
+    return decision
+
+
+class OutOfTime(Exception):
+    """The time budget ended before the verdict; `done` replicates are there."""
+
+    def __init__(self, done: int) -> None:
+        super().__init__(f"out of time after {done} replicates")
+        self.done = done

@@ -1,0 +1,310 @@
+"""The statistical engine against exact enumeration, dynamic programming and simulation; broken engines beside it."""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from properties.statistics import budget, design, intervals
+from properties.statistics.mixtures import (
+    Average,
+    Bernoulli,
+    Categorical,
+    Mean,
+    Minimum,
+    NoOutcomeOff,
+    Process,
+    SoftSign,
+    mixed,
+)
+from properties.statistics.sequential import Decision, OutOfTime, Plan, judge, look_at_least, run
+from robust_core import streams
+from robust_core.validate import Floats
+
+LENGTH = 5
+# Enumeration adds at most 4^5 products of a few rounded factors.
+ROUNDING = 1e-12
+
+# A process and a law on its null's edge: there the mean of E is exactly 1.
+FAIR: dict[str, tuple[Process, dict[float, float]]] = {
+    "mean above": (Mean.above(0.5, bound=0.0, design=0.7), {0.0: 0.5, 0.25: 0.25, 1.75: 0.25}),
+    "mean below": (Mean.below(0.5, bound=2.0, design=0.3), {-3.0: 0.25, 1.5: 0.5, 2.0: 0.25}),
+    "bernoulli above": (Bernoulli.versus(0.3, 0.6), {0.0: 0.7, 1.0: 0.3}),
+    "bernoulli below": (Bernoulli.versus(0.3, 0.1), {0.0: 0.7, 1.0: 0.3}),
+    "soft sign": (SoftSign.versus(1.0, effect=0.5, sigma=1.0), {-4.0: 0.2, 0.5: 0.3, 1.5: 0.3, 6.0: 0.2}),
+    "categorical": (Categorical.designed((0.5, 0.25, 0.25), effect=0.1), {0.0: 0.5, 1.0: 0.25, 2.0: 0.25}),
+    "average": (
+        Average(Mean.above(0.0, bound=-1.0, design=0.5), Mean.below(0.0, bound=1.0, design=0.5)),
+        {-1.0: 0.25, 0.0: 0.5, 1.0: 0.25},
+    ),
+}
+
+
+def mean_of_e(process: Process, law: dict[float, float], length: int = LENGTH) -> float:
+    """E[E_n] by enumerating every sequence."""
+    total = 0.0
+    for sequence in itertools.product(law, repeat=length):
+        weight = math.prod(law[x] for x in sequence)
+        total += weight * math.exp(process.log_e(process.statistic(np.array(sequence))))
+    return total
+
+
+@pytest.mark.parametrize("name", FAIR)
+def test_evidence_is_fair_on_the_edge_of_the_null(name: str) -> None:
+    process, law = FAIR[name]
+    assert mean_of_e(process, law) == pytest.approx(1.0, abs=ROUNDING)
+
+
+def test_evidence_against_a_union_is_at_most_fair_under_each_part() -> None:
+    off = NoOutcomeOff((0.5, 0.25, 0.25), 0.1)
+    for law in ({0.0: 0.6, 1.0: 0.2, 2.0: 0.2}, {0.0: 0.4, 1.0: 0.35, 2.0: 0.25}, {0.0: 0.5, 1.0: 0.35, 2.0: 0.15}):
+        assert mean_of_e(off, law) <= 1.0 + ROUNDING
+    both = Minimum(Mean.below(0.5, bound=1.0, design=1.0), Mean.above(-0.5, bound=-1.0, design=1.0))
+    assert mean_of_e(both, {0.0: 0.5, 1.0: 0.5}) <= 1.0 + ROUNDING
+
+
+def test_enumeration_sees_an_unfair_factor() -> None:
+    """A bettor who forgets to centre, and one who mixes by the maximum instead of the mean."""
+    process, law = FAIR["bernoulli above"]
+    assert isinstance(process, Bernoulli)
+    uncentred = Bernoulli(process.q - 0.01, process.side, process.lambdas)
+    assert mean_of_e(uncentred, law) > 1.0 + ROUNDING
+
+    class Greedy(Bernoulli):
+        def log_e(self, statistic: Floats) -> float:
+            return float(self.log_factors(statistic).max())
+
+    assert mean_of_e(Greedy(process.q, process.side, process.lambdas), law) > 1.0 + ROUNDING
+
+
+def test_an_impossible_outcome_is_infinite_evidence() -> None:
+    process = Categorical.designed((0.5, 0.5, 0.0), effect=0.1)
+    assert process.log_e(process.statistic(np.array([0.0, 2.0]))) == math.inf
+
+
+@pytest.mark.parametrize("name", FAIR)
+def test_shards_merge_by_adding_in_any_order(name: str) -> None:
+    process, law = FAIR[name]
+    rng = streams.numpy_generator(streams.key("shards"))
+    x = rng.choice(list(law), size=300, p=list(law.values()))
+    whole = process.statistic(x)
+    parts = sum((process.statistic(part) for part in np.array_split(x, 7)), np.zeros(process.size))
+    assert whole == pytest.approx(parts, rel=ROUNDING)
+    assert np.array_equal(process.statistic(x[::-1]), whole)
+
+
+def test_samples_outside_the_stated_bound_are_refused() -> None:
+    with pytest.raises(ValueError, match="bound"):
+        Mean.above(0.5, bound=0.0, design=1.0).statistic(np.array([-0.1]))
+    with pytest.raises(ValueError, match="0 or 1"):
+        Bernoulli.versus(0.5, 0.7).statistic(np.array([0.5]))
+
+
+def simulated(plan: Plan, law: Callable[[np.random.Generator, int], Floats], runs: int, name: str) -> list[Decision]:
+    def one(i: int) -> Decision:
+        def evidence(start: int, stop: int) -> Floats:
+            rng = streams.numpy_generator(streams.key("engine", name, i, start))
+            return plan.test.statistic(law(rng, stop - start))
+
+        return run(plan, evidence)
+
+    return [one(i) for i in range(runs)]
+
+
+DESIGNS = [(0.5, 0.8, 1e-6), (0.25, 0.5, 1e-7), (0.5, 0.2, 1e-6), (0.05, 0.15, 1e-8)]
+
+
+@pytest.mark.parametrize(("q0", "q1", "alpha"), DESIGNS)
+def test_error_rates_are_kept_exactly(q0: float, q1: float, alpha: float) -> None:
+    plan = design.bernoulli(q0, q1, alpha=alpha)
+    true, false = design.characteristics(plan, q0), design.characteristics(plan, q1)
+    assert true.violated <= alpha
+    assert false.holds <= plan.beta
+    assert false.violated >= 1.0 - 2.0 * plan.beta
+    assert max(true.undecided, false.undecided) <= 4e-4
+
+
+@pytest.mark.parametrize(("q0", "q1", "alpha"), DESIGNS)
+def test_early_stopping_saves_samples(q0: float, q1: float, alpha: float) -> None:
+    plan = design.bernoulli(q0, q1, alpha=alpha)
+    fixed = plan.n_max / design.ROOM / 1.25
+    clearly = q0 / 4.0 if q0 < q1 else 1.0 - (1.0 - q0) / 4.0
+    assert 4.0 * design.characteristics(plan, clearly).mean_n <= fixed
+    assert design.characteristics(plan, q1).mean_n < fixed
+
+
+def test_the_exact_rates_see_a_test_that_peeks() -> None:
+    """An ordinary test repeated at every look: far beyond its level."""
+    from scipy.stats import binom
+
+    alpha, looks = 1e-3, design.bernoulli(0.5, 0.8, alpha=1e-3).looks()
+    alive, false, n = np.ones(1), 0.0, 0
+    for look in looks:
+        alive = np.convolve(alive, binom.pmf(np.arange(look - n + 1), look - n, 0.5))
+        k = int(binom.isf(alpha, look, 0.5)) + 1
+        false += float(alive[k:].sum())
+        alive[k:], n = 0.0, look
+    assert false > alpha
+
+
+@pytest.mark.parametrize("q", [0.1, 0.65, 0.8])
+def test_dynamic_programming_agrees_with_simulation(q: float) -> None:
+    plan = design.bernoulli(0.5, 0.8, alpha=1e-6)
+    exact = design.characteristics(plan, q)
+    decisions = simulated(plan, lambda rng, n: (rng.random(n) < q).astype(float), 400, f"dp {q}")
+    violated = intervals.proportion(sum(d.outcome == "violated" for d in decisions), len(decisions), alpha=1e-6)
+    assert exact.violated in violated
+    sizes = intervals.mean([d.n for d in decisions], low=0.0, high=plan.n_max, alpha=1e-6)
+    assert exact.mean_n in sizes
+
+
+def test_means_pairs_and_outcomes_have_the_stated_power() -> None:
+    """At the design defect *violated*, on the claim *holds*; misses at most as many as beta explains."""
+    plans: dict[str, tuple[Plan, Callable[..., Floats], Callable[..., Floats]]] = {
+        "mean": (
+            design.mean(0.3, 0.1, sigma=0.3, low=0.0, high=1.0, alpha=1e-6),
+            lambda rng, n: np.clip(rng.beta(1.0, 7.0 / 3.0, n), 0.0, 1.0),
+            lambda rng, n: np.clip(rng.beta(1.0, 1.5, n), 0.0, 1.0),
+        ),
+        "two-sided mean": (
+            design.two_sided_mean(0.0, 0.2, sigma=1.0, low=-1.0, high=1.0, alpha=1e-6),
+            lambda rng, n: 2.0 * rng.random(n) - 1.0,
+            lambda rng, n: np.where(rng.random(n) < 0.4, -1.0, 1.0),
+        ),
+        "paired": (
+            design.paired(0.5, alpha=1e-6),
+            lambda rng, n: rng.standard_normal(n),
+            lambda rng, n: rng.standard_normal(n) + 0.5,
+        ),
+        "two-sided pair": (
+            design.paired(0.5, alpha=1e-6, two_sided=True),
+            lambda rng, n: rng.standard_normal(n),
+            lambda rng, n: rng.standard_normal(n) - 0.5,
+        ),
+        "categorical": (
+            design.categorical((0.5, 0.3, 0.2), 0.1, alpha=1e-6),
+            lambda rng, n: rng.choice(3, n, p=[0.5, 0.3, 0.2]),
+            lambda rng, n: rng.choice(3, n, p=[0.4, 0.4, 0.2]),
+        ),
+    }
+    for name, (plan, right, wrong) in plans.items():
+        outcomes = [d.outcome for d in simulated(plan, right, 40, f"{name} right")]
+        assert outcomes.count("violated") == 0, name
+        assert outcomes.count("holds") >= 39, (name, outcomes)
+        outcomes = [d.outcome for d in simulated(plan, wrong, 40, f"{name} wrong")]
+        assert outcomes.count("violated") >= 39, (name, outcomes)
+
+
+def test_expected_size_of_a_mean_follows_its_formula() -> None:
+    """About 29 sigma²/effect² at alpha = 1e-6, with the least favourable law on two points."""
+    plan = design.mean(0.5, 0.1, sigma=0.5, low=0.0, high=1.0, alpha=1e-6)
+    decisions = simulated(plan, lambda rng, n: (rng.random(n) < 0.6).astype(float), 100, "size")
+    formula = design.expected_size(plan, 0.1**2 / (2 * 0.5**2))
+    assert 0.8 * formula <= np.mean([d.n for d in decisions]) <= 1.4 * formula
+
+
+def test_a_run_cut_short_and_resumed_has_the_same_bits() -> None:
+    plan = design.mean(0.5, 0.2, sigma=0.5, low=0.0, high=1.0, alpha=1e-6)
+    kept: dict[tuple[int, int], Floats] = {}
+
+    def evidence(start: int, stop: int) -> Floats:
+        if (start, stop) not in kept:
+            keys = (streams.key("resume", i) for i in range(start, stop))
+            kept[start, stop] = plan.test.statistic(np.array([streams.numpy_generator(k).random() for k in keys]))
+        return kept[start, stop]
+
+    whole = run(plan, evidence, piece=5)
+    kept.clear()
+    countdown = iter([False] * 4 + [True])
+    with pytest.raises(OutOfTime):
+        run(plan, evidence, piece=5, out_of_time=lambda: next(countdown))
+    assert len(kept) == 4
+    assert run(plan, evidence, piece=5) == whole
+
+
+def test_n_max_is_a_look() -> None:
+    plan = design.bernoulli(0.5, 0.8, alpha=1e-6)
+    assert plan.looks()[-1] == plan.n_max == look_at_least(plan.n_max)
+    with pytest.raises(ValueError, match="look"):
+        Plan(plan.test, 1e-6, 1e-3, plan.n_max + 1)
+
+
+def entry(cell: str, log_e: float, alpha: float = 1e-8) -> budget.Entry:
+    factors = tuple([log_e] * 8)
+    return budget.Entry(cell, alpha, 1e-3, "", Decision("undecided", 16, log_e, 0.0, factors))
+
+
+def test_the_budget_is_never_exceeded() -> None:
+    shares = budget.shares({f"cell {i}": 1.0 + i for i in range(37)})
+    assert math.fsum(shares.values()) <= budget.RUN_BUDGET / 2.0 * (1.0 + 37 * 2.0**-52)
+    with pytest.raises(ValueError, match="more than the budget"):
+        budget.gate([entry("greedy", 0.0, alpha=1e-6)])
+
+
+def test_the_product_sees_what_no_single_cell_shows() -> None:
+    weak = [entry(f"cell {i}", 3.0) for i in range(6)]
+    assert budget.gate(weak).outcome == "violated"
+    assert budget.gate(weak[:4]).outcome == "undecided"
+    assert budget.log_product(e.decision for e in weak) == pytest.approx(18.0)
+
+
+def test_the_product_of_fair_evidence_is_fair() -> None:
+    """Exact: two cells, all outcomes of three Bernoulli samples each."""
+    process = Bernoulli.versus(0.3, 0.6)
+    total = 0.0
+    for first, second in itertools.product(range(4), repeat=2):
+        weight = math.prod(math.comb(3, k) * 0.3**k * 0.7 ** (3 - k) for k in (first, second))
+        factors = [process.log_factors(np.array([3.0, k])) for k in (first, second)]
+        total += weight * math.exp(mixed(factors[0] + factors[1]))
+    assert total == pytest.approx(1.0, abs=ROUNDING)
+
+
+def test_e_bh_names_the_large_ones() -> None:
+    ledger = [entry("a", 12.0), entry("b", 0.0), entry("c", 5.5), entry("d", -3.0)]
+    assert budget.suspects(ledger, rate=0.01) == ("a", "c")
+    assert budget.suspects([entry("b", 0.0)], rate=0.01) == ()
+
+
+def test_violated_has_the_word_when_both_have_evidence() -> None:
+    plan = design.bernoulli(0.5, 0.55, alpha=1e-2, beta=0.5)
+    decision = judge(plan, np.array([4000.0, 2110.0, 4000.0, 2110.0]), 4000)
+    assert decision.log_favour >= math.log(2.0)
+    assert decision.outcome == "violated"
+
+
+SEQUENCES = 150
+CHECKED_SIZES = (20, 50, 100, 200, 400)
+
+
+def misses(interval: Callable[[Floats], intervals.Interval], truth: float, name: str) -> int:
+    """How many of the sequences leave their interval at some of the sizes."""
+    count = 0
+    for i in range(SEQUENCES):
+        x = streams.numpy_generator(streams.key("cover", name, i)).random(CHECKED_SIZES[-1])
+        count += any(truth not in interval(x[:n]) for n in CHECKED_SIZES)
+    return count
+
+
+def test_intervals_cover_at_all_sizes_at_once() -> None:
+    alpha = 0.05
+    assert (
+        misses(lambda x: intervals.proportion(int((x < 0.3).sum()), len(x), alpha=alpha), 0.3, "p") <= 0.1 * SEQUENCES
+    )
+    assert misses(lambda x: intervals.median(x, alpha=alpha), 0.5, "median") <= 0.1 * SEQUENCES
+    assert misses(lambda x: intervals.mean(x, low=0.0, high=1.0, alpha=alpha), 0.5, "mean") <= 0.1 * SEQUENCES
+
+
+def test_the_coverage_check_sees_a_textbook_interval() -> None:
+    def textbook(x: Floats) -> intervals.Interval:
+        half = 1.96 * x.std() / math.sqrt(len(x))
+        return intervals.Interval(float(x.mean() - half), float(x.mean()), float(x.mean() + half))
+
+    assert misses(textbook, 0.5, "mean") > 0.1 * SEQUENCES
+
+
+def test_intervals_shrink() -> None:
+    x = streams.numpy_generator(streams.key("shrink")).random(2000)
+    assert intervals.median(x).upper - intervals.median(x).lower < 0.15
+    assert intervals.mean(x, low=0.0, high=1.0).upper - intervals.mean(x, low=0.0, high=1.0).lower < 0.06
