@@ -5,16 +5,21 @@ paper is used to take them. From the oracle come the stationary law and a certif
 """
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from oracles.ball import TINY, UNIT, Ball, solve, up
 from oracles.bounds_tdc import CorrectedConstants, PrintedConstants, Source
 from oracles.chain import row_defect
 from oracles.msprbe import MSPRBE
+from properties.claims.claim import Statement
+from properties.claims.sides import first
+from properties.law import Case
 from properties.verdict import Finding
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
@@ -36,7 +41,7 @@ def number(value: float) -> Ball:
 def norm(x: Ball) -> Ball:
     """‖x‖ of a vector (or the Frobenius norm of a matrix): |‖x‖ − ‖mid‖| <= ‖rad‖."""
     size = math.hypot(*x.mid.ravel())
-    return Ball(np.float64(size), up(math.hypot(*x.rad.ravel()) + (x.mid.size + 4) * UNIT * size + TINY, x.mid.size))
+    return Ball(np.asarray(size), up(math.hypot(*x.rad.ravel()) + (x.mid.size + 4) * UNIT * size + TINY, x.mid.size))
 
 
 def operator_norm(matrix: Ball) -> Ball:
@@ -163,7 +168,7 @@ class Linear:
     def lam(self) -> Ball:
         """lambda."""
         certified = self.oracle.lam
-        return Ball(certified.value, np.float64(certified.error_bound))
+        return Ball(certified.value, np.asarray(certified.error_bound))
 
     def _smooth(self, theta: Ball) -> tuple[Ball, Ball, Ball]:
         """Phi theta, LSE and g = Phiᵀ softmax."""
@@ -244,3 +249,48 @@ def projected(x: Ball, K: float) -> tuple[Ball, bool | None]:
     mid = x.mid * scale
     spread = up(math.hypot(*x.rad.ravel()) + float(size.rad) + 8 * UNIT * K, x.mid.size)
     return Ball(mid, np.full_like(mid, spread)), True if lower(size) > K else None
+
+
+def problem_of(case: Case) -> Linear:
+    """The problem of a case."""
+    return Linear(case["mdp"], case["policy"], case["features"], case["radius"], case["varrho"])
+
+
+def row_norms(x: Ball) -> Ball:
+    """‖x_i‖ of every row."""
+    mid = np.sqrt((x.mid**2).sum(axis=1))
+    rad = up(np.sqrt((x.rad**2).sum(axis=1)) + (x.mid.shape[1] + 4) * UNIT * mid + TINY, x.mid.shape[1])
+    return Ball(mid, rad)
+
+
+def largest(x: Ball) -> Ball:
+    """The entry of a vector that is largest in absolute value."""
+    place = int(np.abs(x.mid).argmax())
+    return Ball(np.abs(x.mid[place]), x.rad[place])
+
+
+Side = tuple[str, Ball, float]
+"""What is bounded, its value, its bound (already rounded up)."""
+Sides = Callable[..., Iterable[Side]]
+
+
+def inequality(text: str, cases: Callable[[], st.SearchStrategy[Case]], sides: Sides) -> Statement:
+    """The statement that every left side is at most its right side; tightness is the largest ratio.
+
+    Judge and tightness ask for the same case one after the other: the last answer is kept.
+    """
+    kept: list[Any] = [None, []]
+
+    def both(case: Case) -> list[Side]:
+        values = tuple(case.values())
+        if kept[0] is None or len(kept[0]) != len(values) or any(x is not y for x, y in zip(kept[0], values, strict=True)):
+            kept[:] = [values, list(sides(**case))]
+        result: list[Side] = kept[1]
+        return result
+
+    return Statement(
+        text,
+        cases,
+        lambda **case: first(exceeds(*side) for side in both(case)),
+        lambda **case: max((ratio(left, bound) for _, left, bound in both(case)), default=0.0),
+    )

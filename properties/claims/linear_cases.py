@@ -6,6 +6,7 @@ as periodic, absorbing or independent. All numbers are dyadic and all norms exac
 """
 
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -33,10 +34,10 @@ _ROWS: dict[int, tuple[tuple[float, ...], ...]] = {
 """Positive distributions by the number of states, simplest first."""
 
 VECTORS: dict[int, tuple[tuple[float, ...], ...]] = {
-    1: ((1.0,), (-1.0,), (0.5,), (0.0,), (-0.5,), (2.0**-5,)),
+    1: ((1.0,), (-1.0,), (0.5,), (0.0,), (-0.5,), (2.0**-5,), (1.0 - 2.0**-5,)),
     2: (
-        (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (0.5, 0.5), (0.5, -0.5), (0.75, 0.5), (-0.5, 0.75), (0.0, 0.0),
-        (0.0, 2.0**-5),
+        (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (0.5, 0.5), (0.5, -0.5), (0.75, 0.5), (-0.5, 0.75),
+        (0.0, 0.0), (0.0, 2.0**-5),
     ),
 }  # fmt: skip
 """Vectors of norm at most 1 by dimension, exactly."""
@@ -85,9 +86,9 @@ def _full_rank(phi: Floats) -> Floats:
 
 
 @st.composite
-def in_the_ball(draw: st.DrawFn, *names: str, reach: tuple[float, ...] = (1.0,), **options: object) -> Case:
+def in_the_ball(draw: st.DrawFn, /, *names: str, reach: tuple[float, ...] = (1.0,), **options: Any) -> Case:
     """A problem, K, and points of norm at most K (times one of `reach`) under the given names."""
-    case: Case = dict(draw(problems(**options)))  # type: ignore[arg-type]
+    case: Case = dict(draw(problems(**options)))
     case["K"] = draw(st.sampled_from(SCALES))
     vectors = VECTORS[case["features"].shape[1]]
     for name in names:
@@ -96,7 +97,7 @@ def in_the_ball(draw: st.DrawFn, *names: str, reach: tuple[float, ...] = (1.0,),
 
 
 @st.composite
-def one_step(draw: st.DrawFn, *, betas: tuple[float, ...] = (0.5, 1.0, 2.0**-3, 2.0**-7), **options: object) -> Case:
+def one_step(draw: st.DrawFn, /, *, betas: tuple[float, ...] = (0.5, 1.0, 2.0**-3, 2.0**-7), **options: Any) -> Case:
     """theta and omega in the ball, a possible transition (s, a, s_next), and alpha <= beta <= 1."""
     case = draw(in_the_ball("theta", "omega", **options))
     S, A = case["mdp"].n_states, case["mdp"].n_actions

@@ -161,7 +161,7 @@ def _expected_moment(model: Rationals, V: Matrix, smooth: Fraction, radius: floa
     gamma, R = Fraction(model.mdp.gamma), Fraction(radius)
     total = 0 * model.Phi[0]
     for s, a, s_next in np.ndindex(model.P.shape):
-        delta = Fraction(model.mdp.cost[s, a]) + gamma * (1 - R) * V[s_next] + gamma * R * smooth - V[s]
+        delta = Fraction(float(model.mdp.cost[s, a])) + gamma * (1 - R) * V[s_next] + gamma * R * smooth - V[s]
         total = total + model.mu[s] * model.pi[s, a] * model.P[s, a, s_next] * delta * model.Phi[s]
     return total
 
@@ -295,8 +295,8 @@ J_GRAD = Claim(
         _J_grad,
     ),
     amendment="correction",
-    note="Only the first display is wrong, and only for two or more features: of the readings of (∇delta)phi, the outer "
-    "product ∇delta phiᵀ must not be transposed, and the inner product is a number. phi(∇delta)ᵀ under the transpose "
+    note="Only the first display is wrong, and only for two or more features: of the readings of (∇delta)phi, the "
+    "outer product ∇delta phiᵀ must not be transposed, and the inner product is a number. phi(∇delta)ᵀ under the transpose "
     "would be right. The second display, which the algorithm uses, holds (∇LSE in theta: Φᵀsoftmax).",
 )
 
@@ -338,7 +338,7 @@ def _convex_or_not(
     mdp: MDP, policy: Floats, features: Floats, radius: float, varrho: float, K: float, theta: Floats,
     *, direction: float = -1.0,
 ) -> Finding | None:  # fmt: skip
-    """Convex at theta if gamma R E[phi] = 0 or the features are equal; else costs lowered by k make it non-convex at 0."""
+    """Convex at theta if gamma R E[phi] = 0 or all features are equal; else lower costs make J non-convex at 0."""
     del K
     problem = Linear(mdp, policy, features, radius, varrho)
     if _is_quadratic(problem):

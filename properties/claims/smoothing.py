@@ -45,7 +45,7 @@ def exact_lse(V: list[Decimal], varrho: Decimal) -> Decimal:
 def directional(V: Floats, x: Floats, varrho: float, order: int) -> Ball:
     """The first or second derivative of h ↦ LSE(V + h x) at 0, by central differences with a proven error.
 
-    With step h = STEP/varrho the truncation is at most h²/6·|f'''| or h²/12·|f''''|, and |f^(k)| <= varrho^(k−1) c_k X^k
+    With step h = STEP/varrho the truncation is at most h²/6·|f'''| or h²/12·|f''''|, |f^(k)| <= varrho^(k−1) c_k X^k
     with X = max|x|, c_3 = 2, c_4 = 8 (central moments and cumulants of numbers in [−X, X]). Rounding: 20 units of the
     last digit of the largest number met, over h^order.
     """
@@ -64,7 +64,7 @@ def directional(V: Floats, x: Floats, varrho: float, order: int) -> Ball:
         else:
             value, truncation = (right - 2 * middle + left) / h**2, h**2 * rho**3 * X**4
         error = truncation + 20 * Decimal(10) ** (1 - DIGITS) * size / h**order
-        return Ball(np.float64(value), up(float(error) + UNIT * abs(float(value)) + 5e-324))
+        return Ball(np.asarray(float(value)), up(float(error) + UNIT * abs(float(value)) + 5e-324))
 
 
 @st.composite
@@ -97,14 +97,14 @@ def _gradient(
     value, softmax = _value(V, smoothing)
     _, wanted = smooth_maximum(Ball.exact(V), varrho * claimed)
     shift, _ = _value(other, smoothing)
-    distance = np.abs(V - other).max()
+    distance = float(np.abs(V - other).max())
     derivatives = [directional(V, row, varrho, 1) for row in np.eye(len(V))]
     derivative = Ball(np.array([d.mid for d in derivatives]), np.array([d.rad for d in derivatives]))
     return first(
         [
             differs("∂LSE/∂V against softmax(varrho V)", derivative, wanted),
             differs("‖softmax‖₁", softmax.sum(), number(1.0)),
-            exceeds("|LSE(V) − LSE(V')| against ‖V − V'‖", _size(value - shift), up(distance)),
+            exceeds("|LSE(V) − LSE(V')| against ‖V − V'‖", _size(value - shift), above(distance)),
             differs("the implementation's value", _twice(value), number(smoothing.value(V))),
             differs("the implementation's gradient", _twice(softmax), Ball.exact(smoothing.gradient(V))),
         ]
@@ -133,7 +133,7 @@ LSE_GRAD = Claim(
         _lipschitz_ratio,
     ),
     broken=Statement("the gradient is softmax(2 varrho V)", _vectors, lambda **case: _gradient(**case, claimed=2.0)),
-    note="The derivative is a difference quotient in 60-digit decimals. The Lipschitz constant 1 is attained by shifts.",
+    note="The derivative is a difference of 60-digit decimals. The Lipschitz constant 1 is attained by shifts.",
 )
 
 
@@ -340,7 +340,7 @@ MELLOWMAX = Claim(
         ),
     ),
     broken=Statement("max V <= mm(V), as for LSE", _operators, lambda **case: _mellow(**case, below=False)),
-    note="mm = LSE − log S/varrho, so gap and fixed point lie on the other side: mellow-max is exact for equal values and "
+    note="mm = LSE − log S/varrho, so gap and fixed point lie on the other side: mellow-max is exact for equal values, "
     "off by up to log S/varrho for far ones, LSE the reverse. With mellow-max the term gamma R log S/varrho of C_delta "
     "is not needed: |mm(V)| <= max|V|.",
 )
