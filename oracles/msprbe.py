@@ -179,6 +179,10 @@ class MSPRBE:
         """b(θ) = E_mu[δ(θ)φ]."""
         return _certified(self._moment(self._theta(theta))[0], "ball arithmetic")
 
+    def slope(self, theta: ArrayLike) -> Certified:
+        """M(θ) = E_mu[∇δ(θ) φᵀ], so that ∇J = 2 M omega and E_mu[g φᵀ] = M + C."""
+        return _certified(self._slope(self._moment(self._theta(theta))[1]), "ball arithmetic")
+
     def omega(self, theta: ArrayLike) -> Certified:
         """omega(θ) = C⁻¹ E_mu[δ(θ)φ]."""
         return _certified(self._derivatives(theta)[0], "ball arithmetic")

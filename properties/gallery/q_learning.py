@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from properties.gallery import PATHWISE
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant
 
 VARIANT = Variant(
@@ -9,5 +10,5 @@ VARIANT = Variant(
     "control",
     partial(TabularLearner, Q_LEARNING),
     (Contamination,),
-    ("unbiased", "asynchronous"),
+    ("unbiased", "sample form", "monotone in R", *PATHWISE),
 )

@@ -1,6 +1,25 @@
 """Laws that apply to any variant of a kind; `LAWS` has them all, cheapest and most basic first."""
 
 from properties.law import Law
-from properties.laws import control, operator
+from properties.laws import (
+    conduct,
+    linear,
+    operator,
+    planner,
+    sampler,
+    support,
+    tabular_path,
+    tabular_step,
+)
 
-LAWS: tuple[Law, ...] = (*operator.LAWS, *control.LAWS)
+LAWS: tuple[Law, ...] = (
+    *support.LAWS,
+    *operator.LAWS,
+    *planner.LAWS,
+    *sampler.LAWS,
+    *conduct.LAWS,
+    *tabular_step.LAWS,
+    *tabular_path.LAWS,
+    *linear.LAWS,
+    conduct.BATCH,
+)

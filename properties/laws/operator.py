@@ -3,72 +3,147 @@
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
 from oracles import rational
 from properties.law import Case, Law
+from properties.laws.cases import RADII, VALUES, Tape, decoded
+from properties.laws.comparison import below, compared
+from properties.laws.enlarged import respellings
 from properties.laws.rounding import UNIT, backup_bound
-from properties.strategies import mdps, q_tables, uncertainty_sets
 from properties.verdict import Finding
 from robust_core.mdp import MDP
 from robust_core.uncertainty import UncertaintySet
 from robust_core.variant import Variant
 
-
-@st.composite
-def _cases(draw: st.DrawFn, variant: Variant, *, tables: int) -> Case:
-    mdp = draw(mdps())
-    uset = draw(uncertainty_sets(kinds=variant.sets))
-    names = ("Q", "other")[:tables]
-    return {"mdp": mdp, "uncertainty_set": uset} | {name: draw(q_tables(mdp)) for name in names}
+SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 
-def _exact_backup(mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:
+def _read(tape: Tape, variant: Variant) -> Case:
+    mdp = tape.mdp()
+    shape = (mdp.n_states, mdp.n_actions)
+    case: Case = {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
+    return case | {"Q": tape.array(shape, VALUES), "other": tape.array(shape, VALUES)}
+
+
+def _read_shift(tape: Tape, variant: Variant) -> Case:
+    return _read(tape, variant) | {"shift": tape.pick(SHIFTS), "larger": tape.pick(RADII)}
+
+
+def _applied(variant: Variant, mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:
+    return np.array(variant.make(mdp, uset, Q.copy()))
+
+
+def exact_backup(mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:
+    """TQ in rationals, rounded to floats."""
     return np.array([[float(x) for x in row] for row in rational.backup(mdp, uset, Q)])
 
 
-def _matches(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> Finding | None:
-    got = np.asarray(variant.make(mdp, uncertainty_set, Q.copy()))
-    wanted = _exact_backup(mdp, uncertainty_set, Q)
-    return _compared(got, wanted, backup_bound(mdp, Q) + UNIT * float(np.abs(wanted).max()), "TQ")
+def _pure(
+    variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray, other: np.ndarray
+) -> Finding | None:
+    """Same input, same output, float64; the input is left alone and the output is the caller's own."""
+    given = Q.copy()
+    first = np.asarray(variant.make(mdp, uncertainty_set, given))
+    if not np.array_equal(given, Q):
+        return Finding("the caller's Q after a call", given.tolist(), Q.tolist())
+    if first.dtype != np.float64:
+        return Finding("type of TQ", str(first.dtype), "float64")
+    kept = first.copy()
+    variant.make(mdp, uncertainty_set, other.copy())
+    if not np.array_equal(first, kept, equal_nan=True):
+        return Finding("TQ after another call", first.tolist(), kept.tolist())
+    again = _applied(variant, mdp, uncertainty_set, Q)
+    if not np.array_equal(again, kept, equal_nan=True):
+        return Finding("TQ of a second call", again.tolist(), kept.tolist())
+    return None
 
 
-def _compared(got: Any, wanted: np.ndarray, allowed: float, what: str) -> Finding | None:
-    if got.shape != wanted.shape:
-        return Finding(f"shape of {what}", got.shape, wanted.shape)
-    wrong = ~(np.abs(got - wanted) <= allowed)
-    if not wrong.any():
-        return None
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return Finding(f"{what}{list(place)}", float(got[place]), float(wanted[place]), allowed)
+def _matches(
+    variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray, other: np.ndarray
+) -> Finding | None:
+    wanted = exact_backup(mdp, uncertainty_set, Q)
+    allowed = backup_bound(mdp, Q) + UNIT * float(np.abs(wanted).max())
+    return compared(_applied(variant, mdp, uncertainty_set, Q), wanted, allowed, "TQ")
 
 
 def _contracts(
     variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray, other: np.ndarray
 ) -> Finding | None:
-    image = np.asarray(variant.make(mdp, uncertainty_set, Q.copy()))
-    other_image = np.asarray(variant.make(mdp, uncertainty_set, other.copy()))
-    distance, before = float(np.abs(image - other_image).max()), float(np.abs(Q - other).max())
+    images = [_applied(variant, mdp, uncertainty_set, table) for table in (Q, other)]
+    distance, before = float(np.abs(images[0] - images[1]).max()), float(np.abs(Q - other).max())
     allowed = backup_bound(mdp, Q) + backup_bound(mdp, other)
     if distance <= mdp.gamma * before + allowed:
         return None
     return Finding("‖TQ − TQ'‖ against gamma‖Q − Q'‖", distance, mdp.gamma * before, allowed)
 
 
-MATCHES = Law(
-    "bellman backup",
-    ("operator",),
-    "bellman",
-    "TQ(s,a) = c(s,a) + gamma sigma_{P_s^a}(min_a Q), against exact rational arithmetic (Theorem 1)",
-    lambda variant: _cases(variant, tables=1),
-    _matches,
+def _monotone(
+    variant: Variant, mdp: MDP, uncertainty_set: Any, Q: np.ndarray, other: np.ndarray, shift: float, larger: float
+) -> Finding | None:
+    """Monotone in Q and R, and T(Q + k) = TQ + gamma k."""
+    image = _applied(variant, mdp, uncertainty_set, Q)
+    above, moved = Q + np.abs(other), Q + shift
+    allowed = backup_bound(mdp, Q) + backup_bound(mdp, above) + backup_bound(mdp, moved)
+    wider = type(uncertainty_set)(max(uncertainty_set.radius, larger))
+    return (
+        below(image, _applied(variant, mdp, uncertainty_set, above), allowed, "TQ against TQ' for Q <= Q'")
+        or below(image, _applied(variant, mdp, wider, Q), allowed, "TQ against TQ of a larger set")
+        or compared(
+            _applied(variant, mdp, uncertainty_set, moved), image + mdp.gamma * shift, allowed, f"T(Q + {shift})"
+        )
+    )
+
+
+def _respelled(
+    variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray, other: np.ndarray
+) -> Finding | None:
+    image = _applied(variant, mdp, uncertainty_set, Q)
+    for same in respellings(mdp, Q):
+        got = _applied(variant, same.mdp, uncertainty_set, same.Q)
+        if got.shape != same.Q.shape:
+            return Finding("shape of TQ", got.shape, same.Q.shape)
+        allowed = backup_bound(mdp, Q) + backup_bound(same.mdp, same.Q)
+        finding = compared(got[np.ix_(same.states, same.actions)], image, allowed, f"TQ of the model {same.what}")
+        if finding is not None:
+            return finding
+    return None
+
+
+def _law(name: str, statement: str, judge: Any, *after: str, read: Any = _read) -> Law:
+    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
+    return Law(name, ("operator",), "bellman", statement, cases, judge, after=after)
+
+
+LAWS = (
+    _law(
+        "bellman purity", "T is a function: it leaves Q alone, repeats itself and hands out fresh float64 arrays", _pure
+    ),
+    _law(
+        "bellman backup",
+        "TQ(s,a) = c(s,a) + gamma sigma_{P_s^a}(min_a Q), against exact rational arithmetic (Theorem 1)",
+        _matches,
+        "bellman purity",
+    ),
+    _law(
+        "contraction",
+        "‖TQ − TQ'‖ <= gamma ‖Q − Q'‖ in the sup norm (Appendix A)",
+        _contracts,
+        "bellman purity",
+        "bellman backup",
+    ),
+    _law(
+        "bellman order",
+        "T is monotone in Q and R, and T(Q + k) = TQ + gamma k",
+        _monotone,
+        "bellman purity",
+        "bellman backup",
+        read=_read_shift,
+    ),
+    _law(
+        "bellman respelling",
+        "duplicate and dominated actions, split states and new names leave TQ as it is",
+        _respelled,
+        "bellman purity",
+        "bellman backup",
+    ),
 )
-CONTRACTION = Law(
-    "contraction",
-    ("operator",),
-    "bellman",
-    "‖TQ − TQ'‖ <= gamma ‖Q − Q'‖ in the sup norm (Appendix A)",
-    lambda variant: _cases(variant, tables=2),
-    _contracts,
-)
-LAWS = (MATCHES, CONTRACTION)

@@ -1,10 +1,13 @@
-"""How far a correct float implementation may be from the exact result: one bound for all exact laws."""
+"""How far a correct float implementation may be from the exact result: one home for the bounds of all exact laws."""
+
+import math
 
 import numpy as np
 
 from robust_core.mdp import MDP
 
 UNIT = 2.0**-53
+TINY = 5e-324
 
 
 def operations_bound(operations: int, magnitude: float) -> float:
@@ -14,7 +17,7 @@ def operations_bound(operations: int, magnitude: float) -> float:
     smallest positive float each.
     """
     relative = operations * UNIT / (1.0 - operations * UNIT)
-    return relative * magnitude + operations * 5e-324
+    return relative * magnitude + operations * TINY
 
 
 def backup_bound(mdp: MDP, estimate: np.ndarray) -> float:
@@ -24,6 +27,80 @@ def backup_bound(mdp: MDP, estimate: np.ndarray) -> float:
     next states is such a sum again: 4 S + 4 A + 32 roundings leave room for other orders of evaluation. All
     intermediate quantities are at most |cost| + |estimate| up to the factor 2 of a difference.
     """
-    S, A = mdp.n_states, mdp.n_actions
-    magnitude = 2.0 * (float(np.abs(mdp.cost).max()) + float(np.abs(estimate).max()))
-    return operations_bound(4 * S + 4 * A + 32, magnitude)
+    size = float(np.abs(mdp.cost).max()) + float(np.abs(estimate).max())
+    return step_bound(mdp.n_states, mdp.n_actions, size)
+
+
+def step_bound(n_states: int, n_actions: int, size: float) -> float:
+    """The same for one update of a table of S x A entries, |cost| + |estimate| <= `size`.
+
+    It covers a step size that errs by some units: alpha multiplies the difference of target and entry.
+    """
+    return operations_bound(4 * n_states + 4 * n_actions + 32, 2.0 * size)
+
+
+def box_size(gamma: float, cost: float, start: float) -> float:
+    """The largest |estimate| on any path: max(|start|, |cost|/(1−gamma)), since a step is a convex combination
+
+    of the entry and of c + gamma (a value between smallest and largest entry); times (1 + 2^-20) for rounding.
+    """
+    return max(start, cost / (1.0 - gamma)) * (1.0 + 2.0**-20)
+
+
+def path_bound(mdp: MDP, steps: int, cost: float, start: float) -> float:
+    """How far rounding moves a tabular learner in `steps` steps.
+
+    A step is a non-expansion in the sup norm, so the error grows by one `step_bound` a step and never by a factor.
+    """
+    size = box_size(mdp.gamma, cost, start)
+    return (steps + 1) * step_bound(mdp.n_states, mdp.n_actions, cost + size)
+
+
+def fixed_point_bound(mdp: MDP, Q: np.ndarray) -> float:
+    """How far from Q* a float table is whose residual is all rounding: |Q − Q*| <= |TQ − Q|/(1−gamma)."""
+    return 2.0 * backup_bound(mdp, Q) / (1.0 - mdp.gamma)
+
+
+def support_bound(p: np.ndarray, v: np.ndarray) -> float:
+    """A support function of n values: a sort, n differences, n products and their sum, none above 2 max|v|."""
+    return operations_bound(8 * len(v) + 16, 2.0 * float(np.abs(v).max()))
+
+
+def linear_step_bound(
+    features: np.ndarray, theta: np.ndarray, omega: np.ndarray, cost: float, varrho: float
+) -> tuple[float, float]:
+    """(error of theta, error of omega) of one step of TDC or GTD2 with step sizes of at most 1.
+
+    With f = max|phi|, v = max_s Σ_i |phi_i theta_i|, w likewise for omega, and L = max|V| + log(S)/varrho >= |smax V|,
+
+        |delta| <= D = |c| + 2(v + L),    |g| <= f,    |direction| <= D f + 2 f w,
+
+    and each is a chain of at most 8(S + N) + 64 roundings of quantities of that size. V itself errs by N u v; that
+    moves delta by as much (smax is 1-Lipschitz), and the softmax weights by the factor exp(2 varrho N u v), hence
+    g by 2 varrho (N + 2) u v f; an exponent t = varrho(V − max V) rounds by 2u|t| and |t|eᵗ < 1. exp and log err
+    by at most 8 units. A projection scales by K/norm: N + 8 more roundings, and it is a non-expansion.
+    """
+    S, N = features.shape
+    f = float(np.abs(features).max())
+    v = float((np.abs(features) @ np.abs(theta)).max())
+    w = float((np.abs(features) @ np.abs(omega)).max())
+    D = abs(cost) + 2.0 * (2.0 * v + math.log(S) / varrho)
+    roundings = 8 * (S + N) + 64
+    softmax = 4.0 * varrho * (N + 2) * v * UNIT * f * w
+    direction = D * f + 2.0 * f * w
+    theta_error = operations_bound(roundings, float(np.abs(theta).max()) + direction) + softmax
+    omega_error = operations_bound(roundings, float(np.abs(omega).max()) + (D + w) * f)
+    # A projection of a vector of N entries spreads the error of one entry over the others.
+    return math.sqrt(N) * 2.0 * theta_error, math.sqrt(N) * 2.0 * omega_error
+
+
+def linear_growth(features: np.ndarray, largest_omega: float, varrho: float) -> float:
+    """By how much one step of TDC or GTD2 can stretch the sup distance of two states (theta, omega).
+
+    With f = max|phi|, N features and w = N f |omega|: V moves by f N e, hence delta by 2 f N e and the softmax by
+    2 varrho f N e in the 1-norm, g by f times that; so theta + direction moves by at most
+    e (1 + f² N (3 + 2 varrho w)), omega by less, and the projection, a non-expansion in the 2-norm, by √N more.
+    """
+    N = features.shape[1]
+    f = float(np.abs(features).max())
+    return math.sqrt(N) * (1.0 + f * f * N * (3.0 + 2.0 * varrho * N * f * largest_omega))

@@ -1,0 +1,49 @@
+"""Robust double Q-learning: two tables, a coin decides which learns; the other one values its greedy action.
+
+The estimate is their mean. Its mean update is no Bellman backup of that estimate (the two tables differ), and an
+argmin that flips makes it neither monotone nor a non-expansion, so it claims none of these.
+"""
+
+from robust_core import Contamination, Problem, Transition, Variant
+from robust_core.validate import Floats
+
+
+class DoubleQLearner:
+    """van Hasselt's double estimator (2010) with the contamination term of eq:Qupdate."""
+
+    def __init__(self, problem: Problem) -> None:
+        if problem.rng is None:
+            raise ValueError("double Q-learning draws coins: the problem needs an rng")
+        self.problem, self.rng = problem, problem.rng
+        self.tables = [problem.initial.copy(), problem.initial.copy()]
+        self.radius = float(getattr(problem.uncertainty_set, "radius"))  # noqa: B009 (any set with a radius)
+        self.visits: dict[tuple[int, int], int] = {}
+        self.t = 0
+
+    def update(self, transition: Transition) -> None:
+        """Toss the coin, learn from the other table."""
+        s, a, cost, s_next, _, terminal = transition
+        learning, other = self.tables if self.rng.random() < 0.5 else self.tables[::-1]
+        values = [other[state, learning[state].argmin()] for state in range(self.problem.n_states)]
+        following = 0.0 if terminal else values[s_next]
+        gamma, R = self.problem.gamma, self.radius
+        target = cost + gamma * (R * max(values) + (1.0 - R) * following)
+        alpha = self._step_size(s, a)
+        learning[s, a] = (1.0 - alpha) * learning[s, a] + alpha * target
+
+    def _step_size(self, s: int, a: int) -> float:
+        n = self.visits.get((s, a), 0)
+        self.visits[s, a] = n + 1
+        self.t += 1
+        schedule = self.problem.step_size
+        return schedule.at(n if schedule.clock == "visits" else self.t - 1)
+
+    def estimate(self) -> Floats:
+        """The mean of the two tables."""
+        mean: Floats = (self.tables[0] + self.tables[1]) / 2.0
+        return mean
+
+
+VARIANT = Variant(
+    "robust double Q-learning", "control", DoubleQLearner, (Contamination,), ("asynchronous", "scale", "bounded")
+)

@@ -1,0 +1,160 @@
+"""Small problems for the laws, read off a string of bytes.
+
+A law needs hundreds of problems per second and each of them small: a slip that three states and two actions do not
+show is rare. So a problem is decoded from one drawn string instead of being built from many draws. Every byte selects
+from a list whose first entry is the trivial one (no move, no cost, value 0), so the shrinker, which lowers bytes,
+removes whatever the violation does not need. All rows are dyadic: the float model is the rational model.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from properties.law import Case
+from robust_core import LogSumExp, Mellowmax, StepSize, constant, per_visit, polynomial
+from robust_core.mdp import MDP
+from robust_core.uncertainty import UncertaintySet
+from robust_core.validate import Floats
+from robust_core.variant import Variant
+
+TOTAL = 1 << 20
+# About half of the moves are none, so that sparse rows, loops and Diracs are as common as full rows.
+SHARES = (
+    0,
+    TOTAL,
+    TOTAL // 2,
+    0,
+    TOTAL // 4,
+    0,
+    3 * TOTAL // 4,
+    0,
+    TOTAL // 8,
+    0,
+    1,
+    0,
+    TOTAL - 1,
+    0,
+    5 * TOTAL // 8,
+    0,
+)
+WHOLE = (0, TOTAL)
+COSTS = (0.0, 1.0, 0.5, 0.25, 0.75, 2.0, -1.0, 0.1, 1 / 3, 2.0**-10, 0.0)
+VALUES = (0.0, 1.0, 2.0, -1.0, 0.5, 4.0, -3.0, 0.1, 16.0, 1 / 3, -0.25, 2.0**-10, 1.0, 0.0)
+GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9375, 0.9, 1.0 - 2.0**-7)
+RADII = (0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.1, 2.0**-20, 1.0 - 2.0**-20)
+STEP_SIZES = (
+    constant(0.5),
+    constant(1.0),
+    constant(0.0),
+    per_visit(1.0, rate=1.0, power=1.0),
+    polynomial(1.0, rate=1.0, power=1.0),
+    constant(0.125),
+    per_visit(0.75, rate=0.5, power=0.75),
+    polynomial(0.5, rate=2.0, power=0.5),
+)
+STEP_SIZES_WITHOUT_VISITS = tuple(step for step in STEP_SIZES if step.clock != "visits")
+VARRHOS = (1.0, 2.0, 0.5, 10.0, 0.125, 100.0, 1000.0)
+PROJECTIONS = (np.inf, 1.0, 0.5, 4.0, np.inf, 16.0)
+FEATURES = (0.0, 1.0, 0.5, -0.5, 0.25, -1.0, 0.1, 0.0)
+
+MAX_STATES, MAX_ACTIONS, MAX_STEPS = 3, 2, 10
+BYTES = 128
+
+
+class Tape:
+    """The bytes of one case, consumed from left to right (past the end all are zero)."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.place = data, 0
+
+    def byte(self) -> int:
+        """The next byte."""
+        value = self.data[self.place] if self.place < len(self.data) else 0
+        self.place += 1
+        return value
+
+    def pick(self, options: tuple[Any, ...]) -> Any:
+        """One of the options; a zero byte takes the first."""
+        return options[self.byte() % len(options)]
+
+    def array(self, shape: tuple[int, ...], levels: tuple[float, ...]) -> Floats:
+        """An array of levels; it takes as many bytes as the largest shape, so a size can shrink by itself."""
+        largest = (MAX_STATES, MAX_ACTIONS)[: len(shape)]
+        block = np.array([self.pick(levels) for _ in range(int(np.prod(largest)))]).reshape(largest)
+        return np.ascontiguousarray(block[tuple(map(slice, shape))])
+
+    def row(self, n: int, most: int, home: int, shares: tuple[int, ...]) -> Floats:
+        """A distribution on n outcomes: shares moved away from `home`; it takes `most` bytes."""
+        wanted = [self.pick(shares) for _ in range(most)]
+        units, left = [0] * n, TOTAL
+        for outcome in range(n):
+            units[outcome] = min(wanted[outcome], left)
+            left -= units[outcome]
+        units[home] += left
+        return np.array(units) / TOTAL
+
+    def mdp(self, *, whole: bool = False, gammas: tuple[float, ...] = GAMMAS, min_states: int = 1) -> MDP:
+        """A model; with `whole`, a deterministic one."""
+        S = min_states + self.byte() % (MAX_STATES + 1 - min_states)
+        A = 1 + self.byte() % MAX_ACTIONS
+        gamma = self.pick(gammas)
+        shares = WHOLE if whole else SHARES
+        P = np.empty((S, A, S))
+        for s, a in np.ndindex(MAX_STATES, MAX_ACTIONS):
+            row = self.row(S, MAX_STATES, min(s, S - 1), shares)
+            if s < S and a < A:
+                P[s, a] = row
+        return MDP(P, self.array((S, A), COSTS), gamma)
+
+    def policy(self, mdp: MDP, *, whole: bool = False) -> Floats:
+        """A policy pi[s, a]."""
+        shares = WHOLE if whole else SHARES
+        rows = [self.row(mdp.n_actions, MAX_ACTIONS, 0, shares) for _ in range(MAX_STATES)]
+        return np.array(rows[: mdp.n_states])
+
+    def uncertainty_set(self, variant: Variant) -> UncertaintySet:
+        """One of the sets that the variant is for."""
+        kind: Any = self.pick(variant.sets)
+        return kind(self.pick(RADII))
+
+    def path(self, mdp: MDP, *, steps: int, policy: Floats | None, ends: bool = False) -> list[tuple[Any, ...]]:
+        """`steps` possible transitions, each where the last one ended; `ends`: some are marked terminal.
+
+        All possible outcomes are alike, whatever their probability. Without a policy any action is taken.
+        """
+        s, a = self.byte() % mdp.n_states, self.byte()
+        path = []
+        a = _possible(policy, s, a, mdp.n_actions)
+        for _ in range(steps):
+            successors = np.flatnonzero(mdp.P[s, a])
+            byte, then = self.byte(), self.byte()
+            s_next = int(successors[byte % len(successors)])
+            a_next = _possible(policy, s_next, then, mdp.n_actions)
+            path.append((s, a, float(mdp.cost[s, a]), s_next, a_next, ends and then % 16 > 12))
+            s, a = s_next, a_next
+        return path
+
+
+def _possible(policy: Floats | None, s: int, byte: int, n_actions: int) -> int:
+    actions = range(n_actions) if policy is None else np.flatnonzero(policy[s])
+    return int(actions[byte % len(actions)])
+
+
+def decoded(read: Callable[[Tape], Case]) -> st.SearchStrategy[Case]:
+    """The cases that `read` makes of a string of bytes."""
+    return st.binary(min_size=BYTES, max_size=BYTES).map(lambda data: read(Tape(data)))
+
+
+def smoothing(tape: Tape) -> LogSumExp | Mellowmax:
+    """LSE or mellow-max."""
+    kind = tape.pick((LogSumExp, Mellowmax))
+    made: LogSumExp | Mellowmax = kind(tape.pick(VARRHOS))
+    return made
+
+
+def step_sizes(tape: Tape, *, visits: bool) -> StepSize:
+    """A step size; without `visits` one that a learner without visit counts can follow."""
+    chosen: StepSize = tape.pick(STEP_SIZES if visits else STEP_SIZES_WITHOUT_VISITS)
+    return chosen

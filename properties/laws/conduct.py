@@ -1,0 +1,160 @@
+"""Laws that every learner obeys, whatever it learns: it starts as told, keeps to itself, and can be copied."""
+
+import copy
+import random
+from typing import Any
+
+import numpy as np
+
+from properties.law import Law
+from properties.laws.cases import decoded
+from properties.laws.learning import LEARNERS, Path, advance, arrays, made, problem, read_run, same
+from properties.verdict import Finding
+from robust_core import Recording, constant
+from robust_core.variant import Variant
+
+
+def _wanted_start(told: Any) -> tuple[np.ndarray, ...]:
+    if told.features is None:
+        return (told.initial,)
+    return told.initial, np.zeros_like(told.initial)
+
+
+def _start(variant: Variant, path: Path, **case: Any) -> Finding | None:
+    """The estimate before the first update, its type, and that a step size of 0 leaves it as it is."""
+    told = problem(case)
+    wanted = _wanted_start(told)
+    got = arrays(variant.make(told).estimate())
+    if len(got) != len(wanted):
+        return Finding("parts of the estimate", len(got), len(wanted))
+    for name, part, right in zip(("estimate", "omega"), got, wanted, strict=False):
+        if part.shape != right.shape:
+            return Finding(f"shape of the {name} before the first update", part.shape, right.shape)
+        if part.dtype != np.float64:
+            return Finding(f"type of the {name}", str(part.dtype), "float64")
+        if not np.array_equal(part, right):
+            return Finding(f"{name} before the first update", part.tolist(), right.tolist())
+    return _still(variant, path, case, got) or _finite(variant, path, case, got)
+
+
+def _still(variant: Variant, path: Path, case: dict[str, Any], start: tuple[np.ndarray, ...]) -> Finding | None:
+    still = {name: constant(0.0) for name in ("step_size", "second_step_size") if name in case}
+    after = arrays(advance(made(variant, case | still), path).estimate())
+    if same(start, after):
+        return None
+    wanted = [part.tolist() for part in start]
+    return Finding("estimate after a run with step size 0", [part.tolist() for part in after], wanted)
+
+
+def _finite(variant: Variant, path: Path, case: dict[str, Any], start: tuple[np.ndarray, ...]) -> Finding | None:
+    after = arrays(advance(made(variant, case), path).estimate())
+    for before, part in zip(start, after, strict=True):
+        if part.shape != before.shape or part.dtype != before.dtype:
+            return Finding("shape and type after a run", (part.shape, str(part.dtype)), (before.shape, "float64"))
+        if not np.isfinite(part).all():
+            return Finding("estimate after a run", part.tolist(), "finite numbers")
+    return None
+
+
+def _conduct(variant: Variant, path: Path, **case: Any) -> Finding | None:
+    """Same problem, same rng, same path: same bits, however the estimate is read and whoever else runs."""
+    before = np.random.get_state()[1].copy(), random.getstate()  # type: ignore[index]  # noqa: NPY002
+    result = arrays(advance(made(variant, case), path).estimate())
+    after = np.random.get_state()[1], random.getstate()  # type: ignore[index]  # noqa: NPY002
+    if not np.array_equal(before[0], after[0]) or before[1] != after[1]:
+        return Finding("global random state after a run", "changed", "left alone (draw from problem.rng)")
+    for what, other in (
+        ("a second run with the same problem, rng and path", lambda: advance(made(variant, case), path)),
+        ("a run whose estimates are read and overwritten at every step", lambda: _disturbed(variant, case, path)),
+        ("a run beside another learner of the same problem", lambda: _beside(variant, case, path)),
+        ("a run that was copied half way, the copy continued", lambda: _copied(variant, case, path, original=False)),
+        ("a run that was copied half way, the copy used up first", lambda: _copied(variant, case, path, original=True)),
+    ):
+        got = arrays(other().estimate())
+        if not same(result, got):
+            return Finding(f"estimate of {what}", [x.tolist() for x in got], [x.tolist() for x in result])
+    return _told_the_same(variant, case, path)
+
+
+def _disturbed(variant: Variant, case: dict[str, Any], path: Path) -> Any:
+    learner = made(variant, case)
+    for step in path:
+        advance(learner, [step])
+        for part in arrays(learner.estimate()):
+            if part.flags.writeable:
+                part[...] = np.nan
+    return learner
+
+
+def _beside(variant: Variant, case: dict[str, Any], path: Path) -> Any:
+    """The neighbour has the same problem and its own rng, and walks the path backwards."""
+    learner, neighbour = made(variant, case), made(variant, case)
+    for step, other in zip(path, reversed(path), strict=True):
+        advance(learner, [step])
+        advance(neighbour, [other])
+    return learner
+
+
+def _copied(variant: Variant, case: dict[str, Any], path: Path, *, original: bool) -> Any:
+    half = len(path) // 2
+    learner = advance(made(variant, case), path[:half])
+    twin = copy.deepcopy(learner)
+    if original:
+        advance(twin, path[half:])
+        return advance(learner, path[half:])
+    return advance(twin, path[half:])
+
+
+def _told_the_same(variant: Variant, case: dict[str, Any], path: Path) -> Finding | None:
+    told = problem(case)
+    advance(variant.make(told), path)
+    for name in ("initial", "policy", "features"):
+        if name in case and not np.array_equal(getattr(told, name), case[name]):
+            return Finding(f"problem.{name} after a run", getattr(told, name).tolist(), case[name].tolist())
+    return None
+
+
+def _batch(variant: Variant, path: Path, **case: Any) -> Finding | None:
+    """update_many, where a learner has it, equals the loop over update."""
+    learner = made(variant, case)
+    if not hasattr(learner, "update_many"):
+        return None
+    columns = list(zip(*path, strict=True)) or [()] * 6
+    kinds = (np.int64, np.int64, np.float64, np.int64, np.int64, np.bool_)
+    half = len(path) // 2
+    advance(learner, path[:half])
+    learner.update_many(Recording(*(np.array(c[half:], dtype=k) for c, k in zip(columns, kinds, strict=True))))
+    got, wanted = (arrays(x.estimate()) for x in (learner, advance(made(variant, case), path)))
+    # The same arithmetic in another order of loops: the fast path must give the same numbers.
+    if same(got, wanted):
+        return None
+    return Finding("estimate after update_many", [x.tolist() for x in got], [x.tolist() for x in wanted])
+
+
+START = Law(
+    "start",
+    LEARNERS,
+    None,
+    "the estimate starts as the problem says, is float64 and finite, and a step size of 0 leaves it as it is",
+    lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
+    _start,
+)
+CONDUCT = Law(
+    "conduct",
+    LEARNERS,
+    None,
+    "a run is a function of problem, rng and path: repeatable, undisturbed by reading, copies and neighbours",
+    lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
+    _conduct,
+    after=("start",),
+)
+BATCH = Law(
+    "batch",
+    LEARNERS,
+    None,
+    "update_many on a recorded path equals the loop over update, bit for bit",
+    lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
+    _batch,
+    after=("start", "conduct"),
+)
+LAWS = (START, CONDUCT)

@@ -1,0 +1,43 @@
+"""Models that are the same but for their spelling: relations that T and Q* obey exactly (design: 6)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from robust_core.mdp import MDP
+
+
+class Respelled(NamedTuple):
+    """A model, the table that belongs to it, and which of its entries are the old ones."""
+
+    what: str
+    mdp: MDP
+    Q: np.ndarray
+    states: list[int]
+    actions: list[int]
+
+
+def respellings(mdp: MDP, Q: np.ndarray) -> list[Respelled]:
+    """The model with a duplicate action, with a dominated one, with its last state split, and relabelled.
+
+    A dominated action costs 1 more and its table entry is 1 more than that of the action it copies: the minimum
+    never takes it. A split state is two states with the same rows, which share its incoming mass: every
+    distribution on the old states is one on the new, and the other way round, with the same set and values.
+    """
+    S, A = mdp.n_states, mdp.n_actions
+    states, actions = list(range(S)), list(range(A))
+    wide, cost, table = (np.concatenate((x, x[:, :1]), axis=1) for x in (mdp.P, mdp.cost, Q))
+    dear, high = cost.copy(), table.copy()
+    dear[:, A] += 1.0
+    high[:, A] += 1.0
+    copies = [*states, S - 1]
+    P = mdp.P[copies][:, :, copies].copy()
+    P[:, :, S - 1] *= 0.5
+    P[:, :, S] = P[:, :, S - 1]
+    back = mdp.P[::-1, ::-1, ::-1], mdp.cost[::-1, ::-1]
+    return [
+        Respelled("with a duplicate action", MDP(wide, cost, mdp.gamma), table, states, actions),
+        Respelled("with a dominated action", MDP(wide, dear, mdp.gamma), high, states, actions),
+        Respelled("with its last state split", MDP(P, mdp.cost[copies], mdp.gamma), Q[copies], states, actions),
+        Respelled("in reverse order", MDP(*back, mdp.gamma), Q[::-1, ::-1], states[::-1], actions[::-1]),
+    ]

@@ -1,0 +1,255 @@
+"""Laws of linear evaluation: make(problem) -> learner with estimate() = (theta, omega) (Section 5, design: 7-11)."""
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from oracles.certified import Certified
+from oracles.msprbe import MSPRBE
+from properties.law import Case, Law
+from properties.laws.cases import Tape, decoded
+from properties.laws.comparison import compared
+from properties.laws.learning import Path, advance, arrays, made, read_run, step_size_at
+from properties.laws.linear_step import stepped
+from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
+from properties.verdict import Finding
+from robust_core.mdp import MDP
+from robust_core.smoothing import LogSumExp
+from robust_core.variant import Variant
+
+KIND = ("linear evaluation",)
+ROTATION = np.array([[0.6, 0.8], [-0.8, 0.6]])
+PAIR_STEPS = 4
+
+
+def _sizes(case: Case, number: int) -> tuple[float, float]:
+    return step_size_at(case["step_size"], number), step_size_at(case["second_step_size"], number)
+
+
+def _bounds(case: Case, estimate: tuple[np.ndarray, ...], cost: float) -> tuple[float, float]:
+    return linear_step_bound(case["features"], estimate[0], estimate[1], cost, case["smoothing"].varrho)
+
+
+def _steps(variant: Variant, rule: str, path: Path, **case: Any) -> Finding | None:
+    """Follow the path; at every step compare (theta, omega) with the formulas in long decimals."""
+    learner = made(variant, case)
+    before = arrays(learner.estimate())
+    for number, step in enumerate(path):
+        alpha, beta = _sizes(case, number)
+        wanted = stepped(rule, case, step, before, alpha, beta)
+        allowed = _bounds(case, before, step[2])
+        after = arrays(advance(learner, [step]).estimate())
+        for name, got, right, error in zip(("theta", "omega"), after, wanted, allowed, strict=True):
+            finding = compared(
+                got, right, error + UNIT * float(np.abs(right).max()), f"{name} after step {number + 1}, "
+            )
+            if finding is not None:
+                return finding
+        before = after
+    return None
+
+
+def _drift(variant: Variant, rule: str, path: Path, **case: Any) -> Finding | None:
+    """The mean change of (theta, omega) under the stationary law, by enumeration, against J's own derivatives.
+
+    TDC:  E[Δtheta] = −alpha(½∇J + (M+C)(omega − omega(theta))),   GTD2: −alpha(½∇J + M(omega − omega(theta))),
+    both: E[Δomega] = −beta C(omega − omega(theta)); so at omega(theta) both follow −½∇J.
+    """
+    mdp, uset, smooth = case["mdp"], case["uncertainty_set"], case["smoothing"]
+    learner = advance(made(variant, case), path)
+    theta, omega = (x.copy() for x in arrays(learner.estimate()))
+    if not (np.isfinite(theta).all() and np.isfinite(omega).all()):
+        return Finding("estimate", [theta.tolist(), omega.tolist()], "finite numbers")
+    problem = MSPRBE(
+        mdp,
+        case["policy"],
+        case["features"],
+        radius=uset.radius,
+        varrho=smooth.varrho,
+        smoothing="lse" if isinstance(smooth, LogSumExp) else "mellowmax",
+    )
+    mean, largest = _mean_change(learner, (theta, omega), mdp, case["policy"], problem.mu)
+    alpha, beta = _sizes(case, len(path))
+    wanted, certified = _wanted_drift(rule, problem, theta, omega, alpha, beta)
+    step_errors = _bounds(case, (theta, omega), float(np.abs(mdp.cost).max()))
+    for name, got, right, error, step_error, size in zip(
+        ("theta", "omega"), mean, wanted, certified, step_errors, largest, strict=True
+    ):
+        weights = math.expm1(problem.mu_log_error) + 8 * mdp.n_states * mdp.n_actions * UNIT
+        allowed = error + step_error + weights * size
+        finding = compared(got, right, allowed, f"expected change of {name}")
+        if finding is not None:
+            return finding
+    return None
+
+
+def _mean_change(
+    learner: Any, before: tuple[np.ndarray, np.ndarray], mdp: MDP, policy: np.ndarray, mu: np.ndarray
+) -> tuple[list[np.ndarray], list[float]]:
+    mean, largest = [np.zeros_like(x) for x in before], [0.0, 0.0]
+    for s, a, s_next in np.argwhere(mdp.P * policy[:, :, None] > 0.0).tolist():
+        weight = mu[s] * policy[s, a] * mdp.P[s, a, s_next]
+        step = (s, a, float(mdp.cost[s, a]), s_next, int(np.argmax(policy[s_next])), False)
+        after = arrays(advance(copy.deepcopy(learner), [step]).estimate())
+        for i in range(2):
+            change = after[i] - before[i]
+            mean[i] = mean[i] + weight * change
+            largest[i] = max(largest[i], float(np.abs(change).max()))
+    return mean, largest
+
+
+def _product(matrix: Certified, x: np.ndarray, x_error: float) -> tuple[np.ndarray, float]:
+    """matrix·x and its error, entrywise: N terms, each off by the errors of both factors and a few roundings."""
+    N = len(x)
+    size, largest = float(np.abs(matrix.value).max()), float(np.abs(x).max())
+    error = N * (matrix.error_bound * (largest + x_error) + size * x_error + (N + 2) * UNIT * size * largest)
+    return matrix.value @ x, error
+
+
+def _wanted_drift(
+    rule: str, problem: MSPRBE, theta: np.ndarray, omega: np.ndarray, alpha: float, beta: float
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[float, float]]:
+    best, gradient, slope, C = problem.omega(theta), problem.gradient(theta), problem.slope(theta), problem.C
+    offset = omega - best.value
+    offset_error = best.error_bound + UNIT * float(np.abs(offset).max())
+    pull, pull_error = _product(C, offset, offset_error)
+    bend, bend_error = _product(slope, offset, offset_error)
+    if rule == "TDC":
+        bend, bend_error = bend + pull, bend_error + pull_error
+    total = 0.5 * gradient.value + bend
+    sizes = float(np.abs(gradient.value).max() + np.abs(bend).max() + np.abs(pull).max())
+    error = 0.5 * gradient.error_bound + bend_error + 4 * UNIT * sizes
+    return (-alpha * total, -beta * pull), (alpha * error, beta * (pull_error + 4 * UNIT * sizes))
+
+
+def _ball(variant: Variant, path: Path, **case: Any) -> Finding | None:
+    K = case["projection"]
+    learner = made(variant, case)
+    # A projected vector has the norm K up to the roundings of its N entries and of the norm itself.
+    allowed = K * (4 * case["features"].shape[1] + 16) * UNIT if np.isfinite(K) else 0.0
+    for number, step in enumerate(path):
+        for name, x in zip(("theta", "omega"), arrays(advance(learner, [step]).estimate()), strict=True):
+            norm = float(np.linalg.norm(x))
+            if not norm <= K + allowed:
+                return Finding(f"norm of {name} after step {number + 1}", norm, f"at most {K}", allowed)
+    return None
+
+
+Changed = Callable[[np.ndarray], np.ndarray]
+
+
+def _related(variant: Variant, left: Case, right: Case, change: Changed, what: str) -> Finding | None:
+    """Run both side by side: the right estimates are the changed left ones, up to rounding and its growth."""
+    learners = made(variant, left), made(variant, right)
+    allowed = 0.0
+    for number, steps in enumerate(zip(left["path"], right["path"], strict=True)):
+        estimates = [arrays(learner.estimate()) for learner in learners]
+        cases = (left, right)
+        errors = [max(_bounds(c, e, step[2])) for c, e, step in zip(cases, estimates, steps, strict=True)]
+        growth = max(
+            linear_growth(c["features"], float(np.abs(e[1]).max()), c["smoothing"].varrho)
+            for c, e in zip(cases, estimates, strict=True)
+        )
+        allowed = growth * allowed + 2.0 * sum(errors)
+        for learner, step in zip(learners, steps, strict=True):
+            advance(learner, [step])
+        after = [arrays(learner.estimate()) for learner in learners]
+        for name, x, y in zip(("theta", "omega"), *after, strict=True):
+            finding = compared(y, change(x), 2.0 * allowed, f"{what}: {name} after {number + 1} steps, ")
+            if finding is not None:
+                return finding
+    return None
+
+
+def _scale(variant: Variant, **case: Any) -> Finding | None:
+    smooth = case["smoothing"]
+    right = case | {
+        "initial": 2.0 * case["initial"],
+        "projection": 2.0 * case["projection"],
+        "smoothing": type(smooth)(smooth.varrho / 2.0),
+        "path": [(s, a, 2.0 * c, t, b, end) for s, a, c, t, b, end in case["path"]],
+    }
+    return _related(variant, case, right, lambda x: 2.0 * x, "costs, start and K times 2, varrho half")
+
+
+def _rotated(variant: Variant, **case: Any) -> Finding | None:
+    if case["features"].shape[1] != 2:
+        return None
+    right = case | {"features": case["features"] @ ROTATION.T, "initial": ROTATION @ case["initial"]}
+    return _related(variant, case, right, lambda x: ROTATION @ x, "rotated features")
+
+
+def _read_ergodic(tape: Tape, variant: Variant) -> Case:
+    """A chain that visits every state, features that are independent, no projection."""
+    case = read_run(tape, variant, steps=4)
+    mdp: MDP = case["mdp"]
+    S = mdp.n_states
+    ring = np.zeros((S, 1, S))
+    ring[np.arange(S), 0, (np.arange(S) + 1) % S] += 0.25
+    ring[:, 0, 0] += 0.25
+    # A quarter to the next state and a quarter to state 0: irreducible and aperiodic under every policy.
+    ergodic = MDP(0.5 * mdp.P + ring, mdp.cost, mdp.gamma)
+    features = case["features"][:, :S].copy()
+    N = features.shape[1]
+    features[:N] = np.tril(features[:N])
+    diagonal = np.arange(N)
+    features[diagonal, diagonal] = np.where(features[diagonal, diagonal] == 0.0, 1.0, features[diagonal, diagonal])
+    path = [step for step in case["path"] if ergodic.P[step[0], step[1], step[3]] > 0.0]
+    return case | {
+        "mdp": ergodic, "features": features, "initial": case["initial"][:N], "projection": np.inf, "path": path
+    }  # fmt: skip
+
+
+def _read_run(tape: Tape, variant: Variant) -> Case:
+    return read_run(tape, variant, ends=True)
+
+
+def _read_short(tape: Tape, variant: Variant) -> Case:
+    return read_run(tape, variant, steps=PAIR_STEPS)
+
+
+def _law(name: str, claim: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
+    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
+    return Law(name, KIND, claim, statement, cases, judge, after=("start", "conduct", *after))
+
+
+def _of(rule: str, judge: Callable[..., Finding | None]) -> Callable[..., Finding | None]:
+    return lambda variant, **case: judge(variant, rule, **case)
+
+
+_STEPS = ("TDC step", "GTD2 step")
+LAWS = (
+    _law("TDC step", "TDC", "each step is Algorithm 2's, recomputed in long decimals", _read_run, _of("TDC", _steps)),
+    _law("GTD2 step", "GTD2", "each step is GTD2's, recomputed in long decimals", _read_run, _of("GTD2", _steps)),
+    _law(
+        "TDC drift",
+        "TDC",
+        "under the stationary law E[Δtheta] = −alpha(½∇J + (M+C)(omega − omega(theta))), "
+        "E[Δomega] = −beta C(omega − omega(theta))",
+        _read_ergodic,
+        _of("TDC", _drift),
+        *_STEPS,
+    ),
+    _law(
+        "GTD2 drift",
+        "GTD2",
+        "under the stationary law E[Δtheta] = −alpha(½∇J + M(omega − omega(theta))), "
+        "E[Δomega] = −beta C(omega − omega(theta))",
+        _read_ergodic,
+        _of("GTD2", _drift),
+        *_STEPS,
+    ),
+    _law("ball", "projected", "‖theta‖ <= K and ‖omega‖ <= K at all times", _read_run, _ball, *_STEPS),
+    _law(
+        "linear scale",
+        "scale",
+        "cost, K and theta_0 times 2 and varrho half give theta and omega times 2",
+        _read_short,
+        _scale,
+        *_STEPS,
+    ),
+    _law("rotation", "rotation", "rotated features rotate theta and omega", _read_short, _rotated, *_STEPS),
+)

@@ -1,0 +1,96 @@
+"""Laws of planners: (mdp, uncertainty_set) -> Q*."""
+
+from typing import Any
+
+import numpy as np
+
+from oracles import closed_form, rational
+from properties.law import Case, Law
+from properties.laws.cases import Tape, decoded
+from properties.laws.comparison import below, compared
+from properties.laws.enlarged import respellings
+from properties.laws.rounding import UNIT, fixed_point_bound
+from properties.verdict import Finding
+from robust_core.mdp import MDP
+from robust_core.uncertainty import Contamination, UncertaintySet
+from robust_core.variant import Variant
+
+# A planner that iterates needs about 1/(1−gamma) sweeps for each digit: long horizons only cost time here.
+GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9)
+
+
+def _read(tape: Tape, variant: Variant) -> Case:
+    return {"mdp": tape.mdp(gammas=GAMMAS), "uncertainty_set": tape.uncertainty_set(variant)}
+
+
+def exact_optimum(mdp: MDP, uset: UncertaintySet) -> np.ndarray:
+    """Q* in rationals, rounded to floats."""
+    return np.array([[float(x) for x in row] for row in rational.solve(mdp, uset).Q])
+
+
+def promised(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
+    """The error the variant allows itself, relative to max|c|/(1−gamma), and rounding."""
+    scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
+    return float(variant.options.get("accuracy", 0.0)) * scale + fixed_point_bound(mdp, Q)
+
+
+def _matches(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet) -> Finding | None:
+    wanted = exact_optimum(mdp, uncertainty_set)
+    allowed = promised(variant, mdp, wanted) + UNIT * float(np.abs(wanted).max())
+    return compared(variant.make(mdp, uncertainty_set), wanted, allowed, "Q*")
+
+
+def _closed_form(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None:
+    """Under contamination Q* is the ordinary Q at discount gamma(1−R), plus a constant (design: 1)."""
+    if not isinstance(uncertainty_set, Contamination):
+        return None
+    wanted = closed_form.solve(mdp, uncertainty_set.radius).Q
+    allowed = promised(variant, mdp, wanted.value) + wanted.error_bound
+    return compared(variant.make(mdp, uncertainty_set), wanted.value, allowed, "Q*")
+
+
+def _respelled(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet) -> Finding | None:
+    Q = np.asarray(variant.make(mdp, uncertainty_set))
+    for same in respellings(mdp, np.zeros((mdp.n_states, mdp.n_actions))):
+        got = np.asarray(variant.make(same.mdp, uncertainty_set))
+        allowed = promised(variant, mdp, Q) + promised(variant, same.mdp, Q)
+        part = got[np.ix_(same.states, same.actions)]
+        finding = compared(part, Q, allowed, f"Q* of the model {same.what}")
+        if finding is not None:
+            return finding
+    return None
+
+
+def _ordered(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None:
+    """Q* rises with the radius and by k/(1−gamma) with a cost of k more."""
+    Q = np.asarray(variant.make(mdp, uncertainty_set))
+    dearer = MDP(mdp.P, mdp.cost + 1.0, mdp.gamma)
+    wider = type(uncertainty_set)((1.0 + uncertainty_set.radius) / 2.0)
+    allowed = promised(variant, mdp, Q) + promised(variant, dearer, np.abs(Q) + 1.0 / (1.0 - mdp.gamma))
+    shifted = Q + 1.0 / (1.0 - mdp.gamma)
+    return below(Q, variant.make(mdp, wider), allowed, "Q* against Q* of a larger set") or compared(
+        variant.make(dearer, uncertainty_set), shifted, allowed, "Q* with all costs 1 higher"
+    )
+
+
+def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
+    cases = lambda variant: decoded(lambda tape: _read(tape, variant))  # noqa: E731
+    return Law(name, ("planner",), "optimal", statement, cases, judge, after=after)
+
+
+LAWS = (
+    _law("optimum", "the result is Q*, against exact rational policy iteration (Theorem 1)", _matches),
+    _law(
+        "closed form",
+        "under contamination Q* = Q_b + (gamma R/(1−gamma)) max W at the discount b = gamma(1−R)",
+        _closed_form,
+        "optimum",
+    ),
+    _law("optimum order", "Q* rises with R, and by k/(1−gamma) if all costs rise by k", _ordered, "optimum"),
+    _law(
+        "optimum respelling",
+        "duplicate and dominated actions, split states and new names leave Q* as it is",
+        _respelled,
+        "optimum",
+    ),
+)

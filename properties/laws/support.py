@@ -1,0 +1,131 @@
+"""Laws of support functions: (uncertainty_set, p, v) -> sigma(v) = max of q·v over the set around p."""
+
+from typing import Any
+
+import numpy as np
+
+from oracles import rational
+from properties.law import Case, Law
+from properties.laws.cases import MAX_STATES, RADII, SHARES, VALUES, Tape, decoded
+from properties.laws.comparison import below, compared
+from properties.laws.rounding import UNIT, support_bound
+from properties.verdict import Finding
+from robust_core.uncertainty import UncertaintySet
+from robust_core.variant import Variant
+
+FACTORS = (2.0, 0.5, 3.0, 0.0, 0.1)
+SHIFTS = (1.0, -2.0, 16.0, 0.1)
+
+
+def _read(tape: Tape, variant: Variant) -> Case:
+    n = 1 + tape.byte() % MAX_STATES
+    return {
+        "uncertainty_set": tape.uncertainty_set(variant),
+        "p": tape.row(n, MAX_STATES, 0, SHARES),
+        "v": tape.array((n,), VALUES),
+    }
+
+
+def _read_axioms(tape: Tape, variant: Variant) -> Case:
+    case = _read(tape, variant)
+    n = len(case["v"])
+    return case | {
+        "other": tape.array((n,), VALUES),
+        "factor": tape.pick(FACTORS),
+        "shift": tape.pick(SHIFTS),
+        "larger": tape.pick(RADII),
+    }
+
+
+def _read_rows(tape: Tape, variant: Variant) -> Case:
+    case = _read(tape, variant)
+    n = len(case["v"])
+    others = [tape.row(n, MAX_STATES, n - 1, SHARES) for _ in range(3)]
+    return case | {"p": np.array([[case["p"], others[0]], [others[1], others[2]]])}
+
+
+def _sigma(variant: Variant, uset: UncertaintySet, p: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return np.asarray(variant.make(uset, p, v), dtype=np.float64)
+
+
+def _matches(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> Finding | None:
+    given = p.copy(), v.copy()
+    got = _sigma(variant, uncertainty_set, *given)
+    if not (np.array_equal(given[0], p) and np.array_equal(given[1], v)):
+        return Finding("the caller's p and v after a call", [x.tolist() for x in given], [p.tolist(), v.tolist()])
+    wanted = float(rational.sigma(uncertainty_set, p.tolist(), v.tolist()))
+    return compared(got, np.array(wanted), support_bound(p, v) + UNIT * abs(wanted), "sigma(v)")
+
+
+def _axioms(
+    variant: Variant,
+    uncertainty_set: Any,
+    p: np.ndarray,
+    v: np.ndarray,
+    other: np.ndarray,
+    factor: float,
+    shift: float,
+    larger: float,
+) -> Finding | None:
+    """What holds for the support function of any set around p, of whatever shape."""
+
+    def sigma(values: np.ndarray) -> np.ndarray:
+        return _sigma(variant, uncertainty_set, p, values)
+
+    def allowed(*vectors: np.ndarray) -> float:
+        return 2.0 * sum(support_bound(p, x) for x in (v, *vectors))
+
+    value, above, both = sigma(v), v + np.abs(other), v + other
+    wider = type(uncertainty_set)(max(uncertainty_set.radius, larger))
+    scaled, moved = factor * v, v + shift
+    top, mean = np.array(v.max()), np.array(float(p @ v))
+    findings = (
+        below(mean, value, allowed(), "p·v against sigma(v)"),
+        below(value, top, allowed(), "sigma(v) against max v"),
+        compared(sigma(scaled), factor * value, allowed(scaled), f"sigma({factor} v)"),
+        compared(sigma(moved), value + shift, allowed(moved), f"sigma(v + {shift})"),
+        below(value, sigma(above), allowed(above), "sigma(v) against sigma(v') for v <= v'"),
+        below(sigma(both), value + sigma(other), allowed(both, other), "sigma(v + w) against sigma(v) + sigma(w)"),
+        below(value, _sigma(variant, wider, p, v), allowed(), "sigma(v) against that of a larger radius"),
+        _ends(variant, uncertainty_set, p, v, mean, top, allowed()),
+    )
+    return next((finding for finding in findings if finding is not None), None)
+
+
+def _ends(
+    variant: Variant, uset: Any, p: np.ndarray, v: np.ndarray, mean: np.ndarray, top: np.ndarray, allowed: float
+) -> Finding | None:
+    return compared(_sigma(variant, type(uset)(0.0), p, v), mean, allowed, "sigma(v) with radius 0") or compared(
+        _sigma(variant, type(uset)(1.0), p, v), top, allowed, "sigma(v) with radius 1"
+    )
+
+
+def _rows(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> Finding | None:
+    got = _sigma(variant, uncertainty_set, p, v)
+    single = [[float(rational.sigma(uncertainty_set, row.tolist(), v.tolist())) for row in rows] for rows in p]
+    return compared(got, np.array(single), support_bound(p, v) + UNIT * float(np.abs(v).max()), "sigma(v) of row ")
+
+
+def _law(name: str, claim: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
+    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
+    return Law(name, ("support",), claim, statement, cases, judge, after=after)
+
+
+LAWS = (
+    _law(
+        "support value",
+        "support function",
+        "sigma(v) = max of q·v over the set around p, against exact rational arithmetic (Section 2)",
+        _read,
+        _matches,
+    ),
+    _law(
+        "support axioms",
+        "support function",
+        "sigma is sublinear, monotone, shifts with v, lies in [p·v, max v], rises with R and has the right ends",
+        _read_axioms,
+        _axioms,
+        "support value",
+    ),
+    _law("support rows", "rows", "many rows at once give what each gives alone", _read_rows, _rows, "support value"),
+)

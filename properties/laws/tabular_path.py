@@ -1,0 +1,272 @@
+"""Laws of whole runs of a tabular learner: relations between two runs on one path, and fixed points (design: 5, 6).
+
+A step of a robust learner is a monotone non-expansion in the sup norm, equivariant under shifts and scales of the
+costs. So relations between runs hold at every time up to the rounding of both, `path_bound` each.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from oracles import rational
+from properties.law import Case, Law
+from properties.laws.cases import COSTS, RADII, VALUES, Tape, decoded
+from properties.laws.learning import TABULAR, Path, advance, estimates, made, read_run, table
+from properties.laws.rounding import UNIT, path_bound
+from properties.laws.tabular_step import place_of
+from properties.verdict import Finding
+from robust_core.mdp import MDP
+from robust_core.variant import Variant
+
+SHIFTS = (1.0, -2.0, 0.5, 16.0, 0.1)
+Relation = Callable[[np.ndarray, np.ndarray], Finding | None]
+
+
+def _recosted(path: Path, cost: Callable[[int, int, float], float]) -> list[Any]:
+    return [(s, a, cost(s, a, c), s_next, a_next, end) for s, a, c, s_next, a_next, end in path]
+
+
+def _together(variant: Variant, left: Case, right: Case, related: Relation) -> Finding | None:
+    """Run both cases side by side; `related` judges the two tables at every time, the start included."""
+    learners = made(variant, left), made(variant, right)
+    for time in range(len(left["path"]) + 1):
+        tables = [table(learner) for learner in learners]
+        finding = related(tables[0], tables[1])
+        if finding is not None:
+            return Finding(f"{finding.what} after {time} steps", finding.got, finding.wanted, finding.allowed)
+        if time < len(left["path"]):
+            for learner, case in zip(learners, (left, right), strict=True):
+                advance(learner, [case["path"][time]])
+    return None
+
+
+def _rounding(case: Case) -> float:
+    """What rounding does to a run: the largest |cost| is that of the path."""
+    costs = [abs(step[2]) for step in case["path"]] or [0.0]
+    return path_bound(case["mdp"], len(case["path"]), max(costs), float(np.abs(case["initial"]).max()))
+
+
+def _equal(wanted: np.ndarray, got: np.ndarray, allowed: float, what: str) -> Finding | None:
+    wrong = ~(np.abs(got - wanted) <= allowed)
+    if not wrong.any():
+        return None
+    place = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return Finding(f"{what}, entry {list(place)}", float(got[place]), float(wanted[place]), allowed)
+
+
+def _non_expansive(variant: Variant, other: np.ndarray, **case: Any) -> Finding | None:
+    right = case | {"initial": other}
+    allowed = _rounding(case) + _rounding(right)
+    closest = np.inf
+
+    def related(x: np.ndarray, y: np.ndarray) -> Finding | None:
+        nonlocal closest
+        distance = float(np.abs(x - y).max())
+        if not distance <= closest + allowed:
+            return Finding("distance of two estimates", distance, f"at most {closest!r}, as before", allowed)
+        closest = min(closest, distance)
+        return None
+
+    return _together(variant, case, right, related)
+
+
+def _monotone(variant: Variant, other: np.ndarray, dearer: np.ndarray, **case: Any) -> Finding | None:
+    right = case | {
+        "initial": case["initial"] + np.abs(other),
+        "path": _recosted(case["path"], lambda s, a, c: c + float(dearer[s, a])),
+    }
+    return _ordered(variant, case, right, "with larger start and cost")
+
+
+def _wider(variant: Variant, larger: float, **case: Any) -> Finding | None:
+    uset = case["uncertainty_set"]
+    right = case | {"uncertainty_set": type(uset)(max(uset.radius, larger))}
+    return _ordered(variant, case, right, f"with radius {right['uncertainty_set'].radius}")
+
+
+def _ordered(variant: Variant, case: Case, right: Case, what: str) -> Finding | None:
+    allowed = _rounding(case) + _rounding(right)
+
+    def related(x: np.ndarray, y: np.ndarray) -> Finding | None:
+        wrong = ~(x <= y + allowed)
+        if not wrong.any():
+            return None
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        return Finding(f"entry {list(place)} {what}", float(y[place]), f"at least {float(x[place])!r}", allowed)
+
+    return _together(variant, case, right, related)
+
+
+def _shift(variant: Variant, shift: float, **case: Any) -> Finding | None:
+    gamma = case["mdp"].gamma
+    right = case | {
+        "initial": case["initial"] + shift,
+        "path": _recosted(case["path"], lambda s, a, c: c + shift * (1.0 - gamma)),
+    }
+    # The shifted cost is rounded as well: at most two roundings a step, well within another run's rounding.
+    allowed = _rounding(case) + 2.0 * _rounding(right) + 4.0 * UNIT * abs(shift)
+    return _together(variant, case, right, lambda x, y: _equal(x + shift, y, allowed, f"costs + {shift}(1−gamma)"))
+
+
+def _scale(variant: Variant, **case: Any) -> Finding | None:
+    right = case | {
+        "initial": 2.0 * case["initial"],
+        "path": _recosted(case["path"], lambda s, a, c: 2.0 * c),
+    }
+    allowed = 2.0 * _rounding(right)
+    return _together(variant, case, right, lambda x, y: _equal(2.0 * x, y, allowed, "costs times 2"))
+
+
+def _relabelled(variant: Variant, **case: Any) -> Finding | None:
+    """States and actions in reverse order."""
+    mdp: MDP = case["mdp"]
+    S, A = mdp.n_states, mdp.n_actions
+    right = case | {
+        "mdp": MDP(mdp.P[::-1, ::-1, ::-1], mdp.cost[::-1, ::-1], mdp.gamma),
+        "initial": _reversed(case["initial"]),
+        "path": [(S - 1 - s, A - 1 - a, c, S - 1 - t, A - 1 - b, end) for s, a, c, t, b, end in case["path"]],
+    }
+    if "policy" in case:
+        right["policy"] = case["policy"][::-1, ::-1]
+    allowed = _rounding(case) + _rounding(right)
+    related = lambda x, y: _equal(x, _reversed(y), allowed, "states and actions in reverse order")  # noqa: E731
+    return _together(variant, case, right, related)
+
+
+def _reversed(entries: np.ndarray) -> np.ndarray:
+    return entries[::-1, ::-1] if entries.ndim == 2 else entries[::-1]
+
+
+def _padded(variant: Variant, **case: Any) -> Finding | None:
+    """A state never visited whose value is below all others and an action never taken above all change nothing."""
+    mdp: MDP = case["mdp"]
+    S, A = mdp.n_states, mdp.n_actions
+    costs = [step[2] for step in case["path"]] or [0.0]
+    start = case["initial"]
+    low = min(0.0, float(start.min()), min(costs) / (1.0 - mdp.gamma)) - 1.0
+    high = max(0.0, float(start.max()), max(costs) / (1.0 - mdp.gamma)) + 1.0
+    P = np.zeros((S + 1, A + 1, S + 1))
+    P[:S, :A, :S] = mdp.P
+    P[:S, A, 0] = P[S, :, 0] = 1.0
+    cost = np.zeros((S + 1, A + 1))
+    cost[:S, :A] = mdp.cost
+    wider = np.full((S + 1, A + 1)[: start.ndim], high)
+    wider[S] = low
+    wider[tuple(map(slice, start.shape))] = start
+    right = case | {"mdp": MDP(P, cost, mdp.gamma), "initial": wider}
+    if "policy" in case:
+        policy = np.zeros((S + 1, A + 1))
+        policy[:S, :A], policy[S, 0] = case["policy"], 1.0
+        right["policy"] = policy
+    allowed = _rounding(case) + _rounding(right)
+    within = tuple(map(slice, start.shape))
+    what = "with a state never visited (low) and an action never taken (high)"
+    return _together(variant, case, right, lambda x, y: _equal(x, y[within], allowed, what))
+
+
+def _bounded(variant: Variant, **case: Any) -> Finding | None:
+    gamma = case["mdp"].gamma
+    costs = case["mdp"].cost
+    low, high = float(costs.min()) / (1.0 - gamma), float(costs.max()) / (1.0 - gamma)
+    inside = np.clip(case["initial"], low, high)
+    run = case | {"initial": inside}
+    allowed = _rounding(run) + UNIT * max(abs(low), abs(high))
+    learner = made(variant, run)
+    for time, step in enumerate(case["path"]):
+        got = table(advance(learner, [step]))
+        if not ((got >= low - allowed) & (got <= high + allowed)).all():
+            worst = float(got.flat[np.argmax(np.maximum(low - got, got - high))])
+            return Finding(f"an entry after {time + 1} steps", worst, f"in [{low}, {high}]", allowed)
+    return None
+
+
+def _solution(variant: Variant, case: Case) -> np.ndarray:
+    """Q*, Q^pi or V^pi in rationals, rounded to floats."""
+    if variant.kind == "control":
+        exact: Any = rational.solve(case["mdp"], case["uncertainty_set"]).Q
+    else:
+        evaluation = rational.evaluate(case["mdp"], case["uncertainty_set"], case["policy"])
+        exact = evaluation.Q if estimates(variant) == "Q" else evaluation.V
+    return np.vectorize(float, otypes=[np.float64])(np.array(exact, dtype=object))
+
+
+def _fixed_point(variant: Variant, **case: Any) -> Finding | None:
+    solution = _solution(variant, case)
+    run = case | {"initial": solution}
+    # The rounding of the start is at most UNIT times its size: less than one step's bound, which _rounding has.
+    allowed = _rounding(run)
+    learner = made(variant, run)
+    for time, step in enumerate(case["path"]):
+        got = table(advance(learner, [step]))
+        what = f"started at the solution, after {time + 1} steps, the last at {place_of(variant, step[0], step[1])}"
+        finding = _equal(solution, got, allowed, what)
+        if finding is not None:
+            return finding
+    return None
+
+
+def _read_pair(tape: Tape, variant: Variant) -> Case:
+    case = read_run(tape, variant)
+    return case | {"other": tape.array(case["initial"].shape, VALUES)}
+
+
+def _read_larger(tape: Tape, variant: Variant) -> Case:
+    case = _read_pair(tape, variant)
+    mdp = case["mdp"]
+    return case | {
+        "dearer": np.abs(tape.array((mdp.n_states, mdp.n_actions), COSTS)),
+    }
+
+
+def _read_wider(tape: Tape, variant: Variant) -> Case:
+    larger = tape.pick(RADII)
+    return read_run(tape, variant) | {"larger": larger}
+
+
+def _read_shift(tape: Tape, variant: Variant) -> Case:
+    shift = tape.pick(SHIFTS)
+    return read_run(tape, variant) | {"shift": shift}
+
+
+def _read_deterministic(tape: Tape, variant: Variant) -> Case:
+    return read_run(tape, variant, whole=True, steps=30)
+
+
+_FIRST = ("start", "conduct", "asynchronous update", "sample step", "sample step, next action", "unbiased step")
+
+
+def _law(name: str, claim: str, statement: str, read: Callable[[Tape, Variant], Case], judge: Any) -> Law:
+    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
+    return Law(name, TABULAR, claim, statement, cases, judge, after=_FIRST)
+
+
+LAWS = (
+    _law(
+        "fixed point",
+        "fixed point",
+        "on a deterministic model (and policy) a learner started at the solution stays there",
+        _read_deterministic,
+        _fixed_point,
+    ),
+    _law(
+        "non-expansion",
+        "non-expansive",
+        "‖Q_t − Q'_t‖ never rises on a common path",
+        _read_pair,
+        _non_expansive,
+    ),
+    _law("monotonicity", "monotone", "a larger Q_0 or cost gives a larger Q_t", _read_larger, _monotone),
+    _law("radius order", "monotone in R", "a larger R gives a larger Q_t", _read_wider, _wider),
+    _law("cost shift", "shift", "cost + k(1−gamma) and Q_0 + k give Q_t + k", _read_shift, _shift),
+    _law("cost scale", "scale", "2 cost and 2 Q_0 give 2 Q_t", read_run, _scale),
+    _law("relabelling", "symmetric", "permuted states and actions give the permuted Q_t", read_run, _relabelled),
+    _law(
+        "irrelevant entries",
+        "symmetric",
+        "a state never visited, below all others, and an action never taken, above all others, leave Q_t as it is",
+        read_run,
+        _padded,
+    ),
+    _law("box", "bounded", "Q_t stays in [min c, max c]/(1−gamma)", read_run, _bounded),
+)

@@ -1,0 +1,214 @@
+"""Laws of one tabular update, fresh or after a history: what it writes, where, and in the mean (eq:Qupdate)."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from oracles import exact, rational
+from properties.law import Case, Law
+from properties.laws.cases import Tape, decoded
+from properties.laws.learning import TABULAR, Path, advance, branch, estimates, made, read_run, step_size_at, table
+from properties.laws.rounding import UNIT, step_bound
+from properties.verdict import Finding
+from robust_core.mdp import MDP
+from robust_core.uncertainty import UncertaintySet
+from robust_core.variant import Variant
+
+Place = int | tuple[int, int]
+
+
+def state_values(entries: np.ndarray, policy: np.ndarray | None) -> list[Fraction]:
+    """V(s) of a table, exactly: its entries, their minimum, or their mean under the policy."""
+    if entries.ndim == 1:
+        return [Fraction(x) for x in entries.tolist()]
+    rows = [[Fraction(x) for x in row] for row in entries.tolist()]
+    if policy is None:
+        return [min(row) for row in rows]
+    weights = [exact.distribution(row).fractions() for row in policy.tolist()]
+    return [
+        sum((w * x for w, x in zip(ws, row, strict=True)), Fraction(0)) for ws, row in zip(weights, rows, strict=True)
+    ]
+
+
+def place_of(variant: Variant, s: int, a: int) -> Place:
+    """Where a visit of (s,a) writes."""
+    return (s, a) if estimates(variant) == "Q" else s
+
+
+class Clock:
+    """Counts what the step size counts."""
+
+    def __init__(self, schedule: Any) -> None:
+        self.schedule, self.t = schedule, 0
+        self.visits: dict[Place, int] = {}
+
+    def next(self, place: Place) -> float:
+        """The step size of a visit of `place`, which is counted."""
+        n = self.visits.get(place, 0) if self.schedule.clock == "visits" else self.t
+        self.visits[place] = self.visits.get(place, 0) + 1
+        self.t += 1
+        return step_size_at(self.schedule, n)
+
+
+def _size(entries: np.ndarray, cost: float) -> float:
+    return float(np.abs(entries).max()) + abs(cost)
+
+
+def _written(
+    variant: Variant, *, mdp: MDP, uncertainty_set: Any, step_size: Any, path: Path, sampled: bool, **case: Any
+) -> Finding | None:
+    """Follow the path; at every step compare the written entry with eq:Qupdate, evaluated in rationals."""
+    case |= {"mdp": mdp, "uncertainty_set": uncertainty_set, "step_size": step_size}
+    learner, clock = made(variant, case), Clock(step_size)
+    R, gamma = Fraction(uncertainty_set.radius), Fraction(mdp.gamma)
+    before = table(learner)
+    for number, step in enumerate(path):
+        s, a, cost, s_next, a_next, terminal = step
+        place = place_of(variant, s, a)
+        V = state_values(before, case.get("policy"))
+        following = Fraction(float(before[s_next, a_next])) if sampled else V[s_next]
+        alpha = Fraction(clock.next(place))
+        target = Fraction(cost) + gamma * (R * max(V) + (1 - R) * (0 if terminal else following))
+        wanted = float((1 - alpha) * Fraction(float(before[place])) + alpha * target)
+        after = table(advance(learner, [step]))
+        allowed = step_bound(mdp.n_states, mdp.n_actions, _size(before, cost))
+        if not abs(after[place] - wanted) <= allowed:
+            what = f"entry {place} after step {number + 1} with alpha = {float(alpha)}"
+            return Finding(what, float(after[place]), wanted, allowed)
+        before = after
+    return None
+
+
+def _sample_form(variant: Variant, **case: Any) -> Finding | None:
+    return _written(variant, sampled=False, **case)
+
+
+def _sample_form_next_action(variant: Variant, **case: Any) -> Finding | None:
+    return _written(variant, sampled=True, **case)
+
+
+def _asynchronous(variant: Variant, path: Path, **case: Any) -> Finding | None:
+    """All entries but the visited one keep their bits (Algorithm 1, line 6)."""
+    learner = made(variant, case)
+    before = table(learner)
+    for number, step in enumerate(path):
+        after = table(advance(learner, [step]))
+        place = place_of(variant, step[0], step[1])
+        changed = after != before
+        changed[place] = False
+        if changed.any():
+            where = tuple(int(i) for i in np.argwhere(changed)[0])
+            what = f"entry {list(where)} after step {number + 1}, a visit of {place}"
+            return Finding(what, float(after[where]), float(before[where]))
+        before = after
+    return None
+
+
+def backup(
+    variant: Variant, mdp: MDP, uset: UncertaintySet, entries: np.ndarray, policy: np.ndarray | None, s: int, a: int
+) -> Fraction:
+    """The robust backup that a visit of (s,a) is about, exactly: TQ(s,a), T_pi Q(s,a) or T_pi V(s)."""
+    V = state_values(entries, policy)
+    gamma = Fraction(mdp.gamma)
+
+    def value(action: int) -> Fraction:
+        return Fraction(float(mdp.cost[s, action])) + gamma * rational.sigma(uset, mdp.P[s, action].tolist(), V)
+
+    if estimates(variant) == "Q":
+        return value(a)
+    assert policy is not None
+    weights = exact.distribution(policy[s].tolist()).fractions()
+    return sum((w * value(action) for action, w in enumerate(weights) if w), Fraction(0))
+
+
+def _outcomes(
+    variant: Variant, mdp: MDP, policy: np.ndarray | None, s: int, a: int
+) -> Iterator[tuple[Fraction, Sequence[Any]]]:
+    """Every transition from (s,a), or from s for a table of state values, with its probability."""
+    weights = {a: Fraction(1)}
+    if estimates(variant) == "V" and policy is not None:
+        weights = {b: Fraction(w) for b, w in enumerate(policy[s].tolist()) if w}
+    for action, weight in weights.items():
+        for s_next in np.flatnonzero(mdp.P[s, action]).tolist():
+            after = {0: 1.0} if policy is None else {b: w for b, w in enumerate(policy[s_next].tolist()) if w}
+            for a_next, share in after.items():
+                probability = weight * Fraction(float(mdp.P[s, action, s_next])) * Fraction(share)
+                yield probability, (s, action, float(mdp.cost[s, action]), s_next, a_next, False)
+
+
+def _unbiased(
+    variant: Variant, *, mdp: MDP, uncertainty_set: Any, step_size: Any, path: Path, s: int, a: int, **case: Any
+) -> Finding | None:
+    """After the path, the mean over all transitions of the written entry, by enumeration."""
+    policy = case.get("policy")
+    learner = made(variant, case | {"mdp": mdp, "uncertainty_set": uncertainty_set, "step_size": step_size})
+    clock = Clock(step_size)
+    for step in path:
+        advance(learner, [step])
+        clock.next(place_of(variant, step[0], step[1]))
+    before, place = table(learner), place_of(variant, s, a)
+    mean = Fraction(0)
+    for probability, step in _outcomes(variant, mdp, policy, s, a):
+        entry = float(branch(learner, step)[place])
+        if not np.isfinite(entry):
+            return Finding(f"entry {place} after {step}", entry, "a finite number")
+        mean += probability * Fraction(entry)
+    alpha = Fraction(clock.next(place))
+    target = backup(variant, mdp, uncertainty_set, before, policy, s, a)
+    wanted = float((1 - alpha) * Fraction(float(before[place])) + alpha * target)
+    allowed = step_bound(mdp.n_states, mdp.n_actions, _size(before, float(np.abs(mdp.cost).max()))) + UNIT * abs(wanted)
+    if abs(float(mean) - wanted) <= allowed:
+        return None
+    what = f"expected entry {place} after {len(path)} steps and one more with alpha = {float(alpha)}"
+    return Finding(what, float(mean), wanted, allowed)
+
+
+def _read_step(tape: Tape, variant: Variant) -> Case:
+    s, a = tape.byte(), tape.byte()
+    case = read_run(tape, variant, steps=6)
+    mdp = case["mdp"]
+    return case | {"s": s % mdp.n_states, "a": a % mdp.n_actions}
+
+
+_RUNS = {
+    "cases": lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
+}
+ASYNCHRONOUS = Law(
+    "asynchronous update",
+    TABULAR,
+    "asynchronous",
+    "Q_{t+1}(s,a) = Q_t(s,a) for (s,a) other than the visited pair (Algorithm 1, line 6)",
+    _RUNS["cases"],
+    _asynchronous,
+    after=("start",),
+)
+SAMPLE_FORM = Law(
+    "sample step",
+    TABULAR,
+    "sample form",
+    "each step writes (1−alpha)x + alpha(c + gamma R max V + gamma(1−R)V(s')), alpha from the schedule (eq:Qupdate)",
+    _RUNS["cases"],
+    _sample_form,
+    after=("start", "conduct"),
+)
+SAMPLE_FORM_NEXT_ACTION = Law(
+    "sample step, next action",
+    TABULAR,
+    "sample form, next action",
+    "each step writes (1−alpha)x + alpha(c + gamma R max V + gamma(1−R)Q(s',a')), alpha from the schedule",
+    _RUNS["cases"],
+    _sample_form_next_action,
+    after=("start", "conduct"),
+)
+UNBIASED = Law(
+    "unbiased step",
+    TABULAR,
+    "unbiased",
+    "after any history Σ p·step = (1−alpha)x + alpha·backup, exactly, by enumerating the transitions (eq:exp=0)",
+    lambda variant: decoded(lambda tape: _read_step(tape, variant)),
+    _unbiased,
+    after=("start", "conduct", "sample step", "sample step, next action"),
+)
+LAWS = (ASYNCHRONOUS, SAMPLE_FORM, SAMPLE_FORM_NEXT_ACTION, UNBIASED)
