@@ -31,11 +31,13 @@ def worst_kernel(mdp: MDP, uncertainty: UncertaintySet, v: Floats) -> Floats | S
 def _removed(rows: SparseRows, row: Ints, v: Floats, radius: float) -> Floats:
     """The mass that leaves every entry when the mass R of least value leaves each row."""
     order = np.lexsort((v[rows.successors], row))
-    p = rows.probabilities[order]
-    before = np.cumsum(p) - p
-    before -= before[rows.offsets[:-1]][row]  # the rows keep their places in `order`
-    removed = np.empty_like(p)
-    removed[order] = np.clip(radius - before, 0.0, p)
+    place = np.arange(len(row)) - rows.offsets[row]  # `order` keeps the rows in place
+    # One line per row: a running sum over all rows would lose the digits of the later ones.
+    p = np.zeros((len(rows.offsets) - 1, int(place.max()) + 1))
+    p[row, place] = rows.probabilities[order]
+    before = np.cumsum(p, axis=1) - p
+    removed = np.empty(len(row))
+    removed[order] = np.clip(radius - before, 0.0, p)[row, place]
     return removed
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from properties.strategies import mdps, policies, radii, uncertainty_sets
 from robust_core.mdp import MDP, SparseRows
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 
-SETS = (Contamination, TotalVariation)
+Ball = Contamination | TotalVariation
+SETS: tuple[type[Contamination], type[TotalVariation]] = (Contamination, TotalVariation)
 GAMMAS = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999)
 RADII = (0.0, 0.01, 0.3, 0.7, 1.0)
 
@@ -41,7 +43,7 @@ def random_model(seed: int, *, n_states: int | None = None, sparse: bool | None 
     return MDP(model.rows, cost, model.gamma) if (seed % 2 if sparse is None else sparse) else model
 
 
-def random_set(seed: int) -> UncertaintySet:
+def random_set(seed: int) -> Ball:
     rng = np.random.default_rng([seed, 1])
     return SETS[seed // 2 % 2](float(rng.choice(RADII)))
 
@@ -52,6 +54,7 @@ def random_policy(seed: int, mdp: MDP) -> np.ndarray:
 
 def second(mdp: MDP, uset: UncertaintySet, policy: np.ndarray | None = None) -> closed_form.ClosedForm:
     """The method that shares nothing with `planning`."""
+    assert isinstance(uset, SETS), uset
     method = closed_form if isinstance(uset, Contamination) else planning_newton
     return method.solve(mdp, uset.radius) if policy is None else method.evaluate(mdp, uset.radius, policy)
 
@@ -68,12 +71,9 @@ def contains(enclosure: Certified, truth: object) -> bool:
     return all(abs(t - Fraction(value)) <= Fraction(enclosure.error_bound) for t, value in pairs)
 
 
-either_storage = st.sampled_from(["dense", "sparse"])
-
-
 @given(st.data())
-def test_enclosures_contain_the_rational_truth(data):
-    mdp = data.draw(mdps(storage=data.draw(either_storage), dyadic=data.draw(st.booleans())))
+def test_enclosures_contain_the_rational_truth(data: st.DataObject) -> None:
+    mdp = data.draw(mdps(storage="either", dyadic=data.draw(st.booleans())))
     uset = data.draw(uncertainty_sets())
     optimum = rational.solve(mdp, uset)
     solution = planning.solve(mdp, uset, width=request(mdp))
@@ -84,8 +84,8 @@ def test_enclosures_contain_the_rational_truth(data):
 
 
 @given(st.data())
-def test_policy_values_contain_the_rational_truth(data):
-    mdp = data.draw(mdps(max_states=4, storage=data.draw(either_storage)))
+def test_policy_values_contain_the_rational_truth(data: st.DataObject) -> None:
+    mdp = data.draw(mdps(max_states=4, storage="either"))
     uset, policy = data.draw(uncertainty_sets()), data.draw(policies(mdp))
     truth = rational.evaluate(mdp, uset, policy).V
     for V in (planning.evaluate(mdp, uset, policy, width=request(mdp)).V, second(mdp, uset, policy).V):
@@ -93,7 +93,7 @@ def test_policy_values_contain_the_rational_truth(data):
 
 
 @given(st.integers(0, 10**9))
-def test_methods_agree(seed):
+def test_methods_agree(seed: int) -> None:
     mdp, uset = random_model(seed), random_set(seed)
     policy = random_policy(seed, mdp)
     width = request(mdp)
@@ -110,7 +110,7 @@ def test_methods_agree(seed):
 
 
 @given(st.integers(0, 10**9), st.sampled_from([2.0**-4, 1.0, 2.0**10]), st.booleans())
-def test_smoothed_fixed_points_agree(seed, varrho, mellowmax):
+def test_smoothed_fixed_points_agree(seed: int, varrho: float, mellowmax: bool) -> None:
     mdp, radius = random_model(seed), random_set(seed).radius
     policy = random_policy(seed, mdp)
     width = request(mdp) + 2.0**-20 / varrho / (1.0 - mdp.gamma)
@@ -126,7 +126,7 @@ def test_smoothed_fixed_points_agree(seed, varrho, mellowmax):
 
 
 @given(st.integers(0, 10**9))
-def test_dense_and_sparse_storage_agree(seed):
+def test_dense_and_sparse_storage_agree(seed: int) -> None:
     dense, uset = random_model(seed, sparse=False), random_set(seed)
     rows = MDP(dense.rows, dense.cost, dense.gamma)
     width = request(dense)
@@ -134,7 +134,7 @@ def test_dense_and_sparse_storage_agree(seed):
 
 
 @given(mdps(max_states=4), uncertainty_sets())
-def test_as_narrow_as_rounding_allows(mdp, uset):
+def test_as_narrow_as_rounding_allows(mdp: MDP, uset: Ball) -> None:
     """Ask for nothing: the error names a width; twice that is granted and still contains the truth."""
     try:
         solution = planning.solve(mdp, uset, width=5e-324)
@@ -148,7 +148,7 @@ def test_as_narrow_as_rounding_allows(mdp, uset):
 @pytest.mark.parametrize("gamma", [0.95, 0.9999])
 @pytest.mark.parametrize("n_states", [30, 120, 300])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_slowly_mixing_chains(uset, gamma, n_states, sparse):
+def test_slowly_mixing_chains(uset: Ball, gamma: float, n_states: int, sparse: bool) -> None:
     """A ring with short steps: the direct and Krylov solves, long rows and the large sort are all used."""
     rng = np.random.default_rng(n_states)
     steps = np.arange(-min(14, n_states // 2 - 1), 15)
@@ -162,7 +162,7 @@ def test_slowly_mixing_chains(uset, gamma, n_states, sparse):
     assert_meet(ours.Q, other.Q, (uset, gamma))
 
 
-def test_a_deterministic_cycle_far_from_mixing():
+def test_a_deterministic_cycle_far_from_mixing() -> None:
     """Period 40, γ = 0.9999: V by hand, V(s) = γ^(steps to the paid step)/(1 − γ^40)."""
     n, gamma = 40, 0.9999
     mdp = MDP(np.roll(np.eye(n), 1, axis=1)[:, None, :], np.eye(n)[0][:, None], gamma)
@@ -175,7 +175,7 @@ def test_a_deterministic_cycle_far_from_mixing():
 
 
 @given(st.integers(0, 10**9))
-def test_worst_kernel_lies_in_the_set_and_attains_the_value(seed):
+def test_worst_kernel_lies_in_the_set_and_attains_the_value(seed: int) -> None:
     mdp, uset = random_model(seed), random_set(seed)
     solution = planning.solve(mdp, uset, width=request(mdp))
     attacked = MDP(solution.worst_kernel(), mdp.cost, mdp.gamma)  # validates the rows
@@ -192,7 +192,7 @@ def test_worst_kernel_lies_in_the_set_and_attains_the_value(seed):
     assert abs(nominal.v - solution.v).max() <= allowed, (seed, uset, mdp)
 
 
-def test_quantecon_on_the_worst_kernel():
+def test_quantecon_on_the_worst_kernel() -> None:
     quantecon = pytest.importorskip("quantecon.markov", exc_type=ImportError)
     for seed in range(20):
         mdp, uset = random_model(seed, sparse=False), random_set(seed)
@@ -222,7 +222,7 @@ def _interval_mdp(mdp: MDP, radius: float) -> str:
     return "\n".join([*lines, f"state {done} [0] done", "\taction 0 [0]", f"\t\t{done} : [1, 1]", ""])
 
 
-def test_storm_solves_the_interval_mdp(tmp_path):
+def test_storm_solves_the_interval_mdp(tmp_path: Path) -> None:
     stormpy = pytest.importorskip("stormpy", minversion="2", exc_type=ImportError)
     prop = stormpy.parse_properties('Rmin=? [F "done"]')[0]
     for seed, radius in enumerate((0.0625, 0.25, 0.5)):
@@ -243,28 +243,28 @@ def test_storm_solves_the_interval_mdp(tmp_path):
 
 # Certificates that are wrong --------------------------------------------------------------------------------------
 
-Planner = Callable[[MDP, UncertaintySet], Certified]
+Planner = Callable[[MDP, Ball], Certified]
 
 
-def _honest(mdp: MDP, uset: UncertaintySet) -> Certified:
+def _honest(mdp: MDP, uset: Ball) -> Certified:
     return planning.solve(mdp, uset, width=request(mdp)).Q
 
 
-def _ignores_rounding(mdp: MDP, uset: UncertaintySet) -> Certified:
+def _ignores_rounding(mdp: MDP, uset: Ball) -> Certified:
     solution = planning.solve(mdp, uset, width=request(mdp) * 2.0**-20)
     return Certified(solution.q, solution.truncation, "no rounding")
 
 
-def _l1_radius(mdp: MDP, uset: UncertaintySet) -> Certified:
+def _l1_radius(mdp: MDP, uset: Ball) -> Certified:
     narrowed = TotalVariation(uset.radius / 2.0) if isinstance(uset, TotalVariation) else uset
     return planning.solve(mdp, narrowed, width=request(mdp)).Q
 
 
-def _backup(mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:
+def _backup(mdp: MDP, uset: Ball, Q: np.ndarray) -> np.ndarray:
     return np.array(rational.backup(mdp, uset, Q), dtype=float)
 
 
-def _stops_on_the_change(mdp: MDP, uset: UncertaintySet) -> Certified:
+def _stops_on_the_change(mdp: MDP, uset: Ball) -> Certified:
     width = 2.0**-6
     Q = np.zeros_like(mdp.cost)
     while abs((image := _backup(mdp, uset, Q)) - Q).max() > width:
@@ -272,7 +272,7 @@ def _stops_on_the_change(mdp: MDP, uset: UncertaintySet) -> Certified:
     return Certified(image, width, "no 1/(1-gamma)")
 
 
-def _span_without_shift(mdp: MDP, uset: UncertaintySet) -> Certified:
+def _span_without_shift(mdp: MDP, uset: Ball) -> Certified:
     width = 2.0**-6
     factor = mdp.gamma / (1.0 - mdp.gamma) / 2.0
     Q = np.zeros_like(mdp.cost)
@@ -292,12 +292,12 @@ def caught(planner: Planner) -> int:
     return misses
 
 
-def test_the_honest_planner_is_not_caught():
+def test_the_honest_planner_is_not_caught() -> None:
     assert caught(_honest) == 0
 
 
 @pytest.mark.parametrize("planner", [_ignores_rounding, _l1_radius, _stops_on_the_change, _span_without_shift])
-def test_wrong_certificates_are_caught(planner):
+def test_wrong_certificates_are_caught(planner: Planner) -> None:
     assert caught(planner) > 0
 
 
@@ -307,37 +307,37 @@ COIN = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5)
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, float("nan"), float("inf")])
-def test_width_must_be_positive(width):
+def test_width_must_be_positive(width: float) -> None:
     with pytest.raises(ValueError, match="width must be"):
         planning.solve(COIN, Contamination(0.1), width=width)
 
 
-def test_width_below_rounding_is_refused_with_the_width_that_is_possible():
+def test_width_below_rounding_is_refused_with_the_width_that_is_possible() -> None:
     with pytest.raises(ValueError, match="rounding of float64 allows no less, got 1e-300"):
         planning.solve(COIN, TotalVariation(0.1), width=1e-300)
 
 
-def test_unknown_sets_are_refused():
+def test_unknown_sets_are_refused() -> None:
     with pytest.raises(TypeError, match="uncertainty must be Contamination or TotalVariation"):
-        planning.solve(COIN, "contamination", width=1e-6)
+        planning.solve(COIN, "contamination", width=1e-6)  # type: ignore[arg-type]
 
 
-def test_a_policy_must_be_a_distribution():
+def test_a_policy_must_be_a_distribution() -> None:
     with pytest.raises(ValueError, match="policy row"):
         planning.evaluate(COIN, Contamination(0.1), [[0.5], [1.0]], width=1e-6)
 
 
-def test_varrho_must_be_positive():
+def test_varrho_must_be_positive() -> None:
     with pytest.raises(ValueError, match="varrho must be positive"):
         planning.smoothed_fixed_point(COIN, 0.1, [[1.0], [1.0]], 0.0, width=1e-6)
 
 
-def test_values_beyond_floats_are_refused():
+def test_values_beyond_floats_are_refused() -> None:
     with pytest.raises(ValueError, match="exceed the range of floats"):
         planning.solve(MDP([[[1.0]]], [[1e308]], 0.99), Contamination(0.1), width=1.0)
 
 
-def test_results_are_the_callers_own():
+def test_results_are_the_callers_own() -> None:
     policy = np.ones((2, 1))
     solution = planning.evaluate(COIN, Contamination(0.1), policy, width=1e-6)
     before = solution.V.value.copy()
@@ -348,13 +348,13 @@ def test_results_are_the_callers_own():
 
 @example(radius=0.5)
 @given(radii())
-def test_more_uncertainty_costs_more(radius):
+def test_more_uncertainty_costs_more(radius: float) -> None:
     for kind in SETS:
         nominal = planning.solve(COIN, kind(0.0), width=1e-9).V
         assert (planning.solve(COIN, kind(radius), width=1e-9).V.upper >= nominal.lower).all()
 
 
-def test_sparse_rows_of_the_worst_kernel_gain_the_top_state():
+def test_sparse_rows_of_the_worst_kernel_gain_the_top_state() -> None:
     rows = MDP(COIN.rows, COIN.cost, COIN.gamma)
     kernel = planning.solve(rows, Contamination(0.5), width=1e-9).worst_kernel()
     assert isinstance(kernel, SparseRows)
