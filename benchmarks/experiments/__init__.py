@@ -1,0 +1,1 @@
+"""Section 6 and Appendix E of the paper: fifteen panels, their controls, and one outcome for each."""

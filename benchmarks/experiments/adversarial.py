@@ -1,0 +1,113 @@
+"""Robust Q-learning against RARL on Taxi (Figure 4), tested where each step may end in the worst state."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from benchmarks.experiments import control, evaluation
+from benchmarks.experiments.curves import CHECKPOINTS, checkpoints, envelope, plateau
+from benchmarks.experiments.learners.rarl import BestResponse, Rarl, Schedule, snapshots
+from benchmarks.experiments.outcome import judged, spread_scores
+from benchmarks.experiments.panels import Panel
+from benchmarks.experiments.readings import DEFAULT, Reading
+from benchmarks.experiments.setting import Setting, environment
+from robust_core import streams
+from robust_core.environments import perturbed
+from robust_core.validate import Floats, Ints
+
+LEARNERS = ("robust", "rarl", "vanilla", "shorter horizon")
+
+
+def setting_of(panel: Panel, reading: Reading) -> Setting:
+    """Robust Q-learning's training MDP (unperturbed by default) and the test MDP before the worst case."""
+    raw = environment(panel, reading, "episodic")
+    training = perturbed(raw, panel.p) if reading.training == "perturbed" else raw
+    return Setting(panel, reading, training, environment(panel, reading, "continuing"), raw.terminal)
+
+
+def best_response(setting: Setting) -> BestResponse:
+    """The adversary's exact answer to a policy of the agent: the state that is worst under that policy."""
+    raw = environment(setting.panel, setting.reading, "episodic")
+
+    def answer(agent: Ints) -> int:
+        Q, _ = evaluation.limit_table(raw.mdp, setting.panel.radius, raw.terminal, policy=agent)
+        return int(Q[np.arange(len(agent)), agent].argmax())
+
+    return answer
+
+
+def schedule_of(setting: Setting) -> Schedule:
+    """25 iterations; the agent's steps as in the other panels, the adversary's a multiple of them."""
+    S, A = setting.test.mdp.cost.shape
+    steps = setting.reading.visits * S * A // CHECKPOINTS
+    return Schedule(CHECKPOINTS, steps, steps * setting.reading.adversary_steps)
+
+
+def tables(setting: Setting, replicate: int) -> Floats:
+    """The tables (learners, iterations, S, A) of all learners."""
+    schedule = schedule_of(setting)
+    panel = setting.panel
+    raw = environment(panel, setting.reading, "episodic")
+    exact = best_response(setting) if setting.reading.adversary == "exact" else None
+    seed = streams.key("panels", "rarl", replicate)
+    rarl = snapshots(Rarl(raw, panel.radius, panel.alpha, seed, exact), schedule)
+    per_iteration = schedule.agent_steps
+    if setting.reading.samples == "total":
+        per_iteration += schedule.adversary_steps
+    times = checkpoints(per_iteration * CHECKPOINTS)
+    robust, vanilla, shorter = control.learned(setting, replicate, times)
+    return np.stack([robust, rarl, vanilla, shorter])
+
+
+def tested(setting: Setting, learned: Floats) -> Floats:
+    """The exact reward (learners, iterations) in the worst-case test of the greedy policies."""
+    policies = evaluation.greedy(learned, setting.reading.ties)
+    worst = None
+    if setting.reading.test_state == "own":
+        V = learned.min(axis=-1)
+        V[..., setting.test.terminal] = 0.0
+        worst = V.argmax(axis=-1)
+    return evaluation.rewards(setting.test, policies, p=setting.panel.p, worst=worst)
+
+
+def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
+    """The record of a panel (see `panels.record`)."""
+    setting = setting_of(panel, reading)
+    first = tested(setting, tables(setting, 0))  # compiles in one thread
+    with ThreadPoolExecutor(control.THREADS) as pool:
+        others = list(pool.map(lambda i: tested(setting, tables(setting, i)), range(1, runs)))
+    stacked = np.stack([first, *others], axis=1)
+    curves = dict(zip(LEARNERS, stacked, strict=True))
+    controls = anchors(setting)
+    scale = controls["optimum"] - controls["best constant action"]
+    ends = {learner: plateau(curve) for learner, curve in curves.items()}
+    claims = [
+        judged("robust earns more than RARL in the worst-case test", (ends["robust"] - ends["rarl"]) / scale, 0.0),
+        judged("over all iterations, not their second half", (curves["robust"] - curves["rarl"]).mean(axis=1) / scale, 0.0),
+        judged("robust runs vary less", spread_scores(ends["robust"], ends["rarl"]), 0.0),
+        judged("robust earns more than vanilla", (ends["robust"] - ends["vanilla"]) / scale, 0.0),
+        judged("robust earns more than vanilla at discount gamma(1−R)", (ends["robust"] - ends["shorter horizon"]) / scale, 0.0),
+    ]  # fmt: skip
+    result: dict[str, Any] = {
+        "steps": schedule_of(setting).agent_steps * CHECKPOINTS,
+        "claims": claims,
+        "values": {learner: float(end.mean()) for learner, end in ends.items()} | controls,
+    }
+    if reading == DEFAULT:
+        shown = {learner: envelope(curve[: control.PLOTTED]) for learner, curve in curves.items()}
+        result |= {"times": list(range(1, CHECKPOINTS + 1)), "curves": shown}
+    return result
+
+
+def anchors(setting: Setting) -> dict[str, float]:
+    """Exact worst-case rewards that need no learning: the robust optimum at radius p, the best constant action."""
+    test, p = setting.test, setting.panel.p
+    raw = environment(setting.panel, setting.reading, "episodic")
+    best, _ = evaluation.limit_table(raw.mdp, p, raw.terminal)
+    A, S = test.mdp.n_actions, test.mdp.n_states
+    everywhere = np.repeat(np.arange(A)[:, None], S, axis=1)
+    return {
+        "optimum": float(evaluation.rewards(test, evaluation.greedy(best, "first")[None], p=p)[0]),
+        "best constant action": float(evaluation.rewards(test, everywhere, p=p).max()),
+    }

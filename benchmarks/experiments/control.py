@@ -1,0 +1,181 @@
+"""Robust against vanilla Q-learning (Figures 1, 2 and 5): learn on the perturbed MDP, test on the unperturbed one."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from benchmarks.experiments import evaluation
+from benchmarks.experiments.curves import checkpoints, envelope, plateau
+from benchmarks.experiments.outcome import MUCH_REWARD, MUCH_SPREAD, judged, spread_scores
+from benchmarks.experiments.panels import Panel
+from benchmarks.experiments.readings import DEFAULT, Reading
+from benchmarks.experiments.setting import Setting, control_setting
+from robust_core import streams, tabular
+from robust_core.schedules import constant
+from robust_core.trajectory import Recording
+from robust_core.uncertainty import Contamination
+from robust_core.validate import Floats, Ints
+from robust_core.variant import Problem
+
+LEARNERS = ("robust", "vanilla", "shorter horizon")
+PLOTTED = 30
+THREADS = 2
+
+
+def discounts(panel: Panel, learner: str) -> tuple[float, float]:
+    """(gamma, radius) of a learner; the control has no radius but the discount gamma(1−R).
+
+    >>> from benchmarks.experiments.panels import PANELS
+    >>> [discounts(PANELS["taxi-c"], learner) for learner in LEARNERS]
+    [(0.8, 0.2), (0.8, 0.0), (0.6400000000000001, 0.0)]
+    """
+    if learner == "robust":
+        return panel.gamma, panel.radius
+    return (panel.gamma, 0.0) if learner == "vanilla" else (panel.gamma * (1.0 - panel.radius), 0.0)
+
+
+def initial_table(setting: Setting, replicate: int, gamma: float) -> Floats:
+    """Q₀ under the reading; decreed ends hold 0, or a value below all others if they are not to be the worst."""
+    mdp = setting.training.mdp
+    Q = np.zeros(mdp.cost.shape)
+    if setting.reading.initial == "random":
+        rng = streams.numpy_generator(streams.key("initial", setting.training.name, replicate))
+        Q = -rng.random(Q.shape)
+    if setting.ends is not None:
+        box = (float(np.abs(mdp.cost).max()) + 1.0) / (1.0 - gamma)
+        Q[setting.ends] = -2.0 * box if setting.reading.worst == "inner" else 0.0
+    return Q
+
+
+def fresh(setting: Setting, learner: str, replicate: int) -> tabular.TabularLearner:
+    """A learner at its initial table."""
+    panel, mdp = setting.panel, setting.training.mdp
+    gamma, radius = discounts(panel, learner)
+    problem = Problem(
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        gamma=gamma,
+        uncertainty_set=Contamination(radius),
+        step_size=constant(panel.alpha),
+        initial=initial_table(setting, replicate, panel.gamma),
+    )
+    return tabular.TabularLearner(tabular.Q_LEARNING, problem)
+
+
+def learned(setting: Setting, replicate: int, times: list[int], learners: tuple[str, ...] = LEARNERS) -> Floats:
+    """The tables (learners, times, S, A) of all learners on one walk, which is walked once."""
+    made = [fresh(setting, learner, replicate) for learner in learners]
+    walk = setting.walk(replicate)
+    result = np.empty((len(made), len(times), *setting.training.mdp.cost.shape))
+    for place, (start, end) in enumerate(pairwise([0, *times])):
+        recording = walk.record(end - start)
+        if setting.reading.reward == "landing":
+            recording = paid_on_landing(setting, recording)
+        for table, learner in zip(result, made, strict=True):
+            learner.update_many(recording)
+            table[place] = learner.table
+    return result
+
+
+def paid_on_landing(setting: Setting, recording: Recording) -> Recording:
+    """The recording with costs by the next state: FrozenLake pays at the goal, CartPole wherever the pole stands."""
+    ends, last = setting.training.terminal, setting.training.mdp.n_states - 1
+    lake = setting.panel.figure == "frozenlake"
+    paid = recording.s_next == last if lake else ~ends[recording.s_next]
+    cost = np.where(paid & ~ends[recording.s], -1.0, 0.0)
+    return replace(recording, cost=cost)
+
+
+def policies(setting: Setting, runs: int, times: list[int]) -> dict[str, Ints]:
+    """The greedy policies (runs, times, S) of every learner; runs are independent, so threads change nothing."""
+
+    def run(replicate: int) -> Ints:
+        return evaluation.greedy(learned(setting, replicate, times), setting.reading.ties)
+
+    run(0)  # compiles in one thread
+    with ThreadPoolExecutor(THREADS) as pool:
+        chosen = np.stack(list(pool.map(run, range(runs))), axis=1)
+    return dict(zip(LEARNERS, chosen, strict=True))
+
+
+def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
+    """The record of a panel (see `panels.record`)."""
+    setting = control_setting(panel, reading)
+    mdp, test = setting.training.mdp, setting.test
+    times = checkpoints(reading.visits * mdp.n_states * mdp.n_actions)
+    chosen = policies(setting, runs, times)
+    curves = {learner: evaluation.rewards(test, greedy) for learner, greedy in chosen.items()}
+    controls = anchors(setting)
+    scale = controls["optimum"] - max(controls["uniform policy"], controls["best constant action"])
+    robust, vanilla, shorter = (plateau(curves[learner]) for learner in LEARNERS)
+    scores = (robust - vanilla) / scale
+    same = (chosen["robust"] == chosen["shorter horizon"])[..., ~test.terminal].all(axis=(1, 2))
+    claims = [
+        judged("robust earns much more than vanilla", scores, MUCH_REWARD),
+        judged("over the whole curve, not its second half", (curves["robust"] - curves["vanilla"]).mean(axis=1) / scale, MUCH_REWARD),
+        judged("robust runs vary much less", spread_scores(robust, vanilla), MUCH_SPREAD),
+        judged("robust earns more than vanilla at discount gamma(1−R)", (robust - shorter) / scale, 0.0),
+    ]  # fmt: skip
+    result: dict[str, Any] = {
+        "steps": times[-1],
+        "claims": claims,
+        "values": {learner: float(plateau(curves[learner]).mean()) for learner in LEARNERS} | controls,
+        "limits": limits(setting),
+        "runs equal to shorter horizon": int(same.sum()),
+    }
+    if reading == DEFAULT:
+        result |= {"monte carlo": monte_carlo(setting, chosen, curves), "times": times}
+        result |= {"curves": {learner: envelope(curves[learner][:PLOTTED]) for learner in LEARNERS}}
+        result |= {"scores": scores.tolist()}
+    return result
+
+
+def anchors(setting: Setting) -> dict[str, float]:
+    """Exact rewards on the test MDP that need no learning."""
+    test = setting.test
+    best, _ = evaluation.limit_table(test.mdp, 0.0, None)
+    action, constant_reward = evaluation.best_constant(test)
+    return {
+        "optimum": float(evaluation.rewards(test, evaluation.greedy(best, "first"))),
+        "best constant action": constant_reward,
+        "that action": float(action),
+        "uniform policy": evaluation.uniform_reward(test),
+    }
+
+
+def limits(setting: Setting) -> dict[str, list[float]]:
+    """Exact rewards of the policies to which the learners converge as alpha → 0, by planning on the training MDP.
+
+    Two numbers: the first and the last of actions that the enclosures cannot tell apart.
+    """
+    result = {}
+    for learner in ("robust", "vanilla"):
+        _gamma, radius = discounts(setting.panel, learner)
+        mdp = setting.training.mdp
+        inner = setting.reading.worst == "inner"
+        Q, error = evaluation.limit_table(mdp, radius, setting.ends, inner=inner)
+        tied = np.where(Q.min(axis=1, keepdims=True) + 2.0 * error >= Q, 0.0, 1.0)
+        result[learner] = [
+            float(evaluation.rewards(setting.test, evaluation.greedy(tied, ties))) for ties in ("first", "last")
+        ]
+    return result
+
+
+def monte_carlo(setting: Setting, chosen: dict[str, Ints], curves: dict[str, Floats]) -> dict[str, float]:
+    """The paper's thirty trajectories of the last policy of every plotted run, against the exact value.
+
+    The error of the mean over runs, divided by its standard error, should look like one standard normal number.
+    """
+    result = {}
+    for learner in ("robust", "vanilla"):
+        last = chosen[learner][:PLOTTED, -1]
+        sampled = evaluation.monte_carlo(setting.test, last, streams.key("monte carlo", setting.panel.id))
+        error = sampled.mean(axis=1) - curves[learner][:PLOTTED, -1]
+        noise = float(np.sqrt((sampled.var(axis=1, ddof=1) / sampled.shape[1]).sum()))
+        result[learner] = float(sampled.mean())
+        result[f"{learner} exact"] = float(curves[learner][:PLOTTED, -1].mean())
+        result[f"{learner} standardised error"] = float(error.sum()) / noise if noise > 0.0 else 0.0
+    return result

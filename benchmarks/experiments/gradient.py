@@ -1,0 +1,176 @@
+"""Robust against vanilla TDC on FrozenLake (Figure 3): ‖∇J(theta_t)‖² on the unperturbed MDP along the runs."""
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.experiments.curves import checkpoints, envelope, plateau
+from benchmarks.experiments.outcome import MUCH_GRADIENT, MUCH_SPREAD, judged, spread_scores
+from benchmarks.experiments.panels import Panel
+from benchmarks.experiments.readings import DEFAULT, Reading
+from benchmarks.experiments.setting import Setting, environment
+from oracles.msprbe import MSPRBE
+from robust_core import linear, streams
+from robust_core.environments import perturbed
+from robust_core.policy import uniform
+from robust_core.schedules import constant
+from robust_core.smoothing import LogSumExp
+from robust_core.uncertainty import Contamination
+from robust_core.validate import Floats
+from robust_core.variant import Problem
+
+N_FEATURES = 5
+LEARNERS = ("robust", "vanilla", "shorter horizon")
+PLOTTED = 30
+
+
+def setting_of(panel: Panel, reading: Reading) -> Setting:
+    """Training on the perturbed, test on the unperturbed MDP; a terminal state leads to the start in both.
+
+    J needs a chain with one stationary law, which absorbing terminal states do not give.
+    """
+    raw = environment(panel, reading, "episodic")
+    return Setting(panel, reading, perturbed(raw, panel.p), raw, None)
+
+
+def features(setting: Setting, replicate: int) -> Floats:
+    """phi_s: five numbers drawn from (0, 1) for every state; 0 in a terminal state whose value is 0 by decree."""
+    draw = setting.reading.features
+    seed = streams.key("features", "run" if draw is None else "draw", replicate if draw is None else draw)
+    phi = streams.numpy_generator(seed).random((setting.test.mdp.n_states, N_FEATURES))
+    if setting.reading.tdc_terminal == "episodic":
+        phi[setting.test.terminal] = 0.0
+    return phi
+
+
+def radius_and_discount(panel: Panel, learner: str) -> tuple[float, float]:
+    """(R, gamma) of a learner; the control has R = 0 and the discount gamma(1−R)."""
+    if learner == "robust":
+        return panel.radius, panel.gamma
+    return 0.0, panel.gamma if learner == "vanilla" else panel.gamma * (1.0 - panel.radius)
+
+
+def trajectory(setting: Setting, learner: str, replicate: int, times: list[int]) -> Floats:
+    """theta at the given times (len(times), 5); infinite after a run has left the range of floats."""
+    panel, mdp, reading = setting.panel, setting.training.mdp, setting.reading
+    radius, gamma = radius_and_discount(panel, learner)
+    assert panel.beta is not None
+    problem = Problem(
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        gamma=gamma,
+        uncertainty_set=Contamination(radius),
+        step_size=constant(panel.alpha),
+        second_step_size=constant(panel.beta),
+        initial=np.ones(N_FEATURES),
+        features=features(setting, replicate),
+        smoothing=LogSumExp(reading.varrho),
+        projection=reading.projection,
+    )
+    made, walk = linear.LinearLearner("TDC", problem), setting.walk(replicate)
+    result = np.full((len(times), N_FEATURES), np.inf)
+    try:
+        for place, time in enumerate(times):
+            linear.learn(made, walk, time - made.t)
+            result[place] = made.theta
+    except OverflowError:
+        pass
+    return result
+
+
+class Gradient:
+    """‖∇J‖² for many theta at once, on the law mu and the chain of the oracle (which checks it in the tests)."""
+
+    def __init__(self, problem: MSPRBE) -> None:
+        self.problem = problem
+        phi = problem.features
+        self.weighted = problem.mu[:, None] * phi
+        self.C = problem.C.value
+        self.cost = (problem.policy * problem.mdp.cost).sum(axis=1)
+        self.successor = (problem.chain.kernel @ phi).T @ self.weighted
+        self.mean_phi = self.weighted.sum(axis=0)
+
+    def squared_norm(self, theta: Floats) -> Floats:
+        """‖∇J(theta)‖² of thetas (n, N); infinite where theta is."""
+        finite = np.isfinite(theta).all(axis=1)
+        result = np.full(len(theta), np.inf)
+        with np.errstate(over="ignore"):
+            result[finite] = (self.gradient(theta[finite]) ** 2).sum(axis=1)
+        return result
+
+    def gradient(self, theta: Floats) -> Floats:
+        """∇J = 2 M omega, M = gamma(1−R) E[phi_{S'} phi_Sᵀ] + gamma R g E[phi]ᵀ − C, g = Phiᵀ softmax(varrho V)."""
+        problem = self.problem
+        gamma, R, varrho, phi = problem.mdp.gamma, problem.radius, problem.varrho, problem.features
+        V = theta @ phi.T
+        top = V.max(axis=1, keepdims=True)
+        weights = np.exp(varrho * (V - top))
+        total = weights.sum(axis=1, keepdims=True)
+        smooth = top + np.log(total) / varrho
+        residual = self.cost + gamma * (1.0 - R) * (V @ problem.chain.kernel.T) + gamma * R * smooth - V
+        omega = np.linalg.solve(self.C, (residual @ self.weighted).T).T
+        g = (weights / total) @ phi
+        common = gamma * (1.0 - R) * (omega @ self.successor.T) - omega @ self.C
+        return 2.0 * (common + gamma * R * g * (omega @ self.mean_phi)[:, None])
+
+
+def objective(setting: Setting, learner: str, replicate: int) -> Gradient:
+    """The J by which a learner is measured under the reading."""
+    mdp, choice = setting.test.mdp, setting.reading.gradient
+    robust = choice == "robust" or (choice == "own" and learner == "robust")
+    radius = setting.panel.radius if robust else 0.0
+    policy = uniform(mdp.n_states, mdp.n_actions)
+    phi = features(setting, replicate)
+    return Gradient(MSPRBE(mdp, policy, phi, radius=radius, varrho=setting.reading.varrho))
+
+
+def curves_of(setting: Setting, learner: str, runs: int, times: list[int]) -> Floats:
+    """‖∇J(theta_t)‖² of every run (runs, times)."""
+    thetas = np.stack([trajectory(setting, learner, replicate, times) for replicate in range(runs)])
+    if setting.reading.features is not None:
+        flat = objective(setting, learner, 0).squared_norm(thetas.reshape(-1, N_FEATURES))
+        return flat.reshape(runs, len(times))
+    return np.stack([objective(setting, learner, i).squared_norm(theta) for i, theta in enumerate(thetas)])
+
+
+def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
+    """The record of a panel (see `panels.record`)."""
+    setting = setting_of(panel, reading)
+    times = checkpoints(reading.tdc_visits * setting.test.mdp.n_states)
+    curves = {learner: curves_of(setting, learner, runs, times) for learner in LEARNERS}
+    logs = {learner: np.log10(np.minimum(curve.mean(axis=1), CEILING)) for learner, curve in curves.items()}
+    ends = {learner: np.minimum(plateau(curve), CEILING) for learner, curve in curves.items()}
+    claims = [
+        judged("the squared gradient of robust is much smaller over the run", logs["vanilla"] - logs["robust"], MUCH_GRADIENT),
+        judged("at the plateau", np.log10(ends["vanilla"]) - np.log10(ends["robust"]), MUCH_GRADIENT),
+        judged("robust runs vary much less", spread_scores(ends["robust"], ends["vanilla"]), MUCH_SPREAD),
+        judged("smaller than that of vanilla at discount gamma(1−R)", logs["shorter horizon"] - logs["robust"], 0.0),
+    ]  # fmt: skip
+    result: dict[str, Any] = {
+        "steps": times[-1],
+        "claims": claims,
+        "values": {learner: float(np.median(ends[learner])) for learner in LEARNERS},
+        "diverged": {learner: int((curve[:, -1] > DIVERGED).sum()) for learner, curve in curves.items()},
+        "stability": stability(setting),
+    }
+    if reading == DEFAULT:
+        shown = {learner: np.minimum(curve[:PLOTTED], CEILING) for learner, curve in curves.items()}
+        result |= {"times": times, "curves": {learner: envelope(curve) for learner, curve in shown.items()}}
+    return result
+
+
+CEILING = 1e300
+"""What stands for a squared gradient beyond float64, so that records hold numbers."""
+DIVERGED = 1e6
+"""A squared gradient that counts as divergence: theta_0 has about 1, costs are at most 1."""
+
+
+def stability(setting: Setting) -> dict[str, float]:
+    """beta max‖phi‖², which must stay below 2 or omega grows at single steps, and the smallest eigenvalue of C."""
+    phi = features(setting, 0)
+    assert setting.panel.beta is not None
+    problem = objective(setting, "robust", 0).problem
+    return {
+        "beta max |phi|^2": setting.panel.beta * float((phi**2).sum(axis=1).max()),
+        "smallest eigenvalue of C": float(problem.lam.value),
+    }

@@ -1,0 +1,1 @@
+"""Learners that only the experiments need."""

@@ -1,0 +1,93 @@
+"""The fifteen panels: what is printed about each, and the record of one under a reading."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.experiments.readings import CONTROL, DEFAULT, Figure, Reading
+
+MANY, FEW = 400, 100
+"""How many seeds (see `outcome`); the plotted envelope uses the first thirty."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot of the paper with its printed numbers (beta belongs to TDC)."""
+
+    id: str
+    figure: Figure
+    source: str
+    p: float
+    radius: float
+    gamma: float
+    alpha: float
+    beta: float | None = None
+
+
+_PRINTED: tuple[tuple[Figure, str, float, float, float | None], ...] = (
+    ("frozenlake", "Fig. 1", 0.96, 0.8, None),
+    ("cartpole", "Fig. 2", 0.95, 0.2, None),
+    ("tdc", "Fig. 3", 0.9, 0.1, 0.5),
+    ("rarl", "Fig. 4", 0.9, 0.2, None),
+    ("taxi", "Fig. 5", 0.8, 0.3, None),
+)
+_COLUMNS = (("a", 0.1, 0.1), ("b", 0.05, 0.2), ("c", 0.1, 0.2))
+
+PANELS: dict[str, Panel] = {
+    f"{figure}-{letter}": Panel(f"{figure}-{letter}", figure, f"{source}({letter})", p, radius, gamma, alpha, beta)
+    for figure, source, gamma, alpha, beta in _PRINTED
+    for letter, p, radius in _COLUMNS
+}
+
+
+def runs_of(panel: Panel, reading: Reading) -> int:
+    """How many seeds a panel gets under a reading.
+
+    >>> runs_of(PANELS["cartpole-a"], DEFAULT), runs_of(PANELS["taxi-a"], DEFAULT)
+    (400, 100)
+    """
+    return MANY if reading == DEFAULT and panel.figure not in ("taxi", "rarl") else FEW
+
+
+def record(panel: Panel, reading: Reading = DEFAULT, *, runs: int | None = None) -> dict[str, Any]:
+    """The panel under the reading: values, controls, claims with intervals, outcome; a pure function of its arguments.
+
+    A record of the default reading also holds the curves and, for the trend, the score of every run.
+    """
+    if panel.figure not in reading.figures:
+        raise ValueError(f"reading {reading.name!r} is not for {panel.figure}: it changes nothing there")
+    count = runs_of(panel, reading) if runs is None else runs
+    if count < 2:
+        raise ValueError(f"runs must be at least 2, got {count}")
+    head = {"panel": panel.id, "source": panel.source, "reading": reading.name, "p": panel.p, "R": panel.radius}
+    body = _experiment(panel.figure)(panel, reading, count)
+    return head | {"outcome": body["claims"][0]["outcome"]} | body
+
+
+def _experiment(figure: Figure) -> Callable[[Panel, Reading, int], dict[str, Any]]:
+    if figure in CONTROL:
+        from benchmarks.experiments.control import experiment
+    elif figure == "tdc":
+        from benchmarks.experiments.gradient import experiment
+    else:
+        from benchmarks.experiments.adversarial import experiment
+    return experiment
+
+
+def trends(records: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """'As p and R get larger the advantage gets more significant': panel c against a (R grows) and b (p grows).
+
+    The runs of a figure share their seeds, so the scores of two panels are compared run by run. The words name no
+    size, so any growth that is found reproduces them.
+    """
+    import numpy as np
+
+    from benchmarks.experiments.outcome import judged
+
+    for figure in CONTROL:
+        scores = {letter: records.get(f"{figure}-{letter}", {}).get("scores") for letter in "abc"}
+        if any(column is None for column in scores.values()):
+            continue
+        for letter, grows in (("a", "R from 0.1 to 0.2"), ("b", "p from 0.05 to 0.1")):
+            difference = np.array(scores["c"]) - np.array(scores[letter])
+            yield {"figure": figure} | judged(f"the advantage grows with {grows}", difference, 0.0)
