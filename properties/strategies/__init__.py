@@ -5,8 +5,8 @@ Every draw is valid by construction: nothing is filtered or rejected. Every prob
 shrinks by losing overrides and sizes and ends as a counterexample that can be read. Probabilities, discounts
 and radii are dyadic (k/2^n) unless asked otherwise: the float model and the rational model are one object.
 
->>> from hypothesis import find
->>> print(find(mdps(), lambda mdp: mdp.P[0, 0, 0] < 1.0))
+>>> from properties.strategies import mdps, minimal
+>>> print(minimal(mdps(), lambda mdp: mdp.P[0, 0, 0] < 1.0))
 MDP(S=2, A=1, gamma=0.0, dense, hash=cc146967)
   s=0 a=0  cost 0.0  -> 1: 1.0
   s=1 a=0  cost 0.0  -> 1: 1.0
@@ -15,6 +15,7 @@ With this package imported (or installed, through its entry point) `st.from_type
 """
 
 from properties.strategies.features import features
+from properties.strategies.minimal import minimal
 from properties.strategies.models import mdps
 from properties.strategies.policies import policies
 from properties.strategies.registration import register
@@ -27,6 +28,7 @@ __all__ = [
     "features",
     "gammas",
     "mdps",
+    "minimal",
     "policies",
     "q_tables",
     "radii",

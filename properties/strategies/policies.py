@@ -22,11 +22,11 @@ def policies(
     - `deterministic`: one action per state (excludes `exploring`, beyond one action).
     - `dyadic`: as for `mdps`.
 
-    >>> from hypothesis import find
-    >>> find(policies((2, 2)), lambda pi: pi[1, 0] < 1.0)
+    >>> from properties.strategies import minimal
+    >>> minimal(policies((2, 2)), lambda pi: pi[1, 0] < 1.0)
     array([[1., 0.],
            [0., 1.]])
-    >>> find(policies((1, 2), exploring=True), lambda pi: True)
+    >>> minimal(policies((1, 2), exploring=True), lambda pi: True)
     array([[0.5, 0.5]])
     """
     S, A = sizes.sizes_of(mdp_or_sizes)

@@ -10,9 +10,10 @@ from typing import Any
 def register() -> None:
     """Register strategies for `MDP`, `UncertaintySet` and its kinds.
 
-    >>> from hypothesis import find, strategies as st
+    >>> from hypothesis import strategies as st
+    >>> from properties.strategies import minimal
     >>> from robust_core.mdp import MDP
-    >>> find(st.from_type(MDP), lambda mdp: True)
+    >>> minimal(st.from_type(MDP), lambda mdp: True)
     MDP(S=1, A=1, gamma=0.0, dense, hash=af0acfc8)
     """
     from hypothesis import strategies as st

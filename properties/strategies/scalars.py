@@ -16,8 +16,8 @@ _POWERS = tuple(2.0**e for e in (1, 2, 3, 10, -10, 20, -20, 30, -30, 40, 60, 100
 def gammas(*, min_gamma: float = 0.0, max_gamma: float = MAX_GAMMA, dyadic: bool = True) -> st.SearchStrategy[float]:
     """Discounts in [min_gamma, max_gamma], with both ends, shrinking to 0 where that is allowed.
 
-    >>> from hypothesis import find
-    >>> find(gammas(), lambda gamma: gamma > 0.0), find(gammas(min_gamma=0.9), lambda gamma: True)
+    >>> from properties.strategies import minimal
+    >>> minimal(gammas(), lambda gamma: gamma > 0.0), minimal(gammas(min_gamma=0.9), lambda gamma: True)
     (0.5, 0.9375)
     """
     low, high = validate.discount("min_gamma", min_gamma), validate.discount("max_gamma", max_gamma)
@@ -30,8 +30,8 @@ def gammas(*, min_gamma: float = 0.0, max_gamma: float = MAX_GAMMA, dyadic: bool
 def radii(*, min_radius: float = 0.0, max_radius: float = 1.0, dyadic: bool = True) -> st.SearchStrategy[float]:
     """Radii R in [min_radius, max_radius], with both ends and their neighbours, shrinking to 0 where allowed.
 
-    >>> from hypothesis import find
-    >>> find(radii(), lambda radius: True), find(radii(), lambda radius: 0.0 < radius < 0.5)
+    >>> from properties.strategies import minimal
+    >>> minimal(radii(), lambda radius: True), minimal(radii(), lambda radius: 0.0 < radius < 0.5)
     (0.0, 0.25)
     """
     low, high = (

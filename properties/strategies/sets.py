@@ -17,8 +17,8 @@ def uncertainty_sets(
 ) -> st.SearchStrategy[UncertaintySet]:
     """Sets of the given kinds (Section 3), each with a radius; shrinks to the first kind and radius 0.
 
-    >>> from hypothesis import find
-    >>> find(uncertainty_sets(), lambda uncertainty: uncertainty.radius > 0)
+    >>> from properties.strategies import minimal
+    >>> minimal(uncertainty_sets(), lambda uncertainty: uncertainty.radius > 0)
     Contamination(radius=1.0)
     """
     if not kinds:

@@ -30,11 +30,11 @@ def trajectories(
     first successor. Each step starts where the last ended (s = s_next, a = a_next), except after a step into
     one of `terminals` (the episodic reading): the next one starts anew in one of `starts` (default: all).
 
-    >>> from hypothesis import find
+    >>> from properties.strategies import minimal
     >>> mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5)
-    >>> find(trajectories(mdp, [[1.0], [1.0]]), lambda path: any(s == 1 for s, *_ in path))
+    >>> minimal(trajectories(mdp, [[1.0], [1.0]]), lambda path: any(s == 1 for s, *_ in path))
     [(1, 0, 0.0, 1, 0, False)]
-    >>> find(trajectories(mdp, [[1.0], [1.0]], starts=[0]), lambda path: any(s == 1 for s, *_ in path))
+    >>> minimal(trajectories(mdp, [[1.0], [1.0]], starts=[0]), lambda path: any(s == 1 for s, *_ in path))
     [(0, 0, 1.0, 1, 0, False), (1, 0, 0.0, 1, 0, False)]
     """
     pi = validate.policy(policy, mdp.n_states, mdp.n_actions)

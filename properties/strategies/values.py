@@ -16,8 +16,8 @@ VALUE_RANGE = (-16.0, 16.0)
 def values(n: int, *, value_range: tuple[float, float] = VALUE_RANGE) -> st.SearchStrategy[Floats]:
     """Vectors of n values with ties, signs and scales; they shrink to all zero (or the nearest to it).
 
-    >>> from hypothesis import find
-    >>> find(values(3), lambda v: v[1] != v[2])
+    >>> from properties.strategies import minimal
+    >>> minimal(values(3), lambda v: v[1] != v[2])
     array([0., 1., 0.])
     """
     return _tables((validate.count("n", n, least=1),), value_range)
@@ -28,8 +28,8 @@ def q_tables(
 ) -> st.SearchStrategy[Floats]:
     """Tables Q[s, a] for a model or for sizes (S, A); they shrink as `values`.
 
-    >>> from hypothesis import find
-    >>> find(q_tables((2, 2)), lambda Q: Q.min() < 0)
+    >>> from properties.strategies import minimal
+    >>> minimal(q_tables((2, 2)), lambda Q: Q.min() < 0)
     array([[-1.,  0.],
            [ 0.,  0.]])
     """
