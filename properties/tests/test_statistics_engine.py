@@ -269,12 +269,12 @@ def test_e_bh_names_the_large_ones() -> None:
 
 def test_violated_has_the_word_when_both_have_evidence() -> None:
     plan = design.bernoulli(0.5, 0.55, alpha=1e-2, beta=0.5)
-    decision = judge(plan, np.array([4000.0, 2110.0, 4000.0, 2110.0]), 4000)
+    decision = judge(plan, np.array([8000.0, 4220.0, 8000.0, 4220.0]), 8000)
     assert decision.log_favour >= math.log(2.0)
     assert decision.outcome == "violated"
 
 
-SEQUENCES = 150
+SEQUENCES = 60
 CHECKED_SIZES = (20, 50, 100, 200, 400)
 
 
