@@ -18,9 +18,10 @@ valid row has |Σp − 1| <= (n+1)·2u as summed in floats, so |Σp − 1| <= δ
 
 - A scalar product of n terms errs by at most n·u·Σp|v| in whatever order it is summed, fused or not; the defect
   δ moves it by δx. Scaling by fl(γ(1−R)) costs 4u more. Sum: (4n + 8)·u·γx, `backup_units`.
-- Total variation removes the mass R from the states of least value. The running remainder errs by u a step, so
-  the mass removed is R ± (nu + δ); p/Σp instead of p moves the rest by 2δx; the products and differences of
-  at most n steps err by 2nu·x. With the scalar product: below (13n + 24)·u·γx.
+- Total variation: z(v) = min_η Σp·max(v, η) − Rη, at the level η where the mass below passes R. The sum errs by
+  nu·x and by δx for the defect; moving the level by at most n steps adds u·x each and, as the mass below errs by
+  2nu, another 4(n+1)u·x. That mass decides the level: it may miss the best one by a slope of 2nu + δ over at most
+  2x. Sum: below (20n + 32)·u·γx.
 - Adding the cost: u·y. A policy's average over A actions, with the defect of its rows: (4A+8)·u·y.
 - d̃ = fl(r̃ − v) adds u·max|d̃|; κ and the last addition add u·(10κ̄ + 2y), κ̄ = (γR|m| + γ|mid|)/(1−γ).
 
@@ -43,7 +44,7 @@ def backup_units(row_length: int, total_variation: bool) -> float:
     >>> backup_units(8, False)
     40.0
     """
-    return 13.0 * row_length + 24.0 if total_variation else 4.0 * row_length + 8.0
+    return 20.0 * row_length + 32.0 if total_variation else 4.0 * row_length + 8.0
 
 
 def average_units(n_actions: int) -> float:
