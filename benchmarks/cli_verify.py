@@ -132,5 +132,5 @@ def _replay(options: argparse.Namespace) -> int:
     (variant,) = load(example.variant).values()
     finding = judged(law, variant, example.case)
     print(f"{variant.name}: {law.name}\n  {law.statement}\n\n{described(example.case)}\n")
-    print("holds" if finding is None else f"violated: {finding}")
+    print("holds" if finding is None else f"violated: {finding}\n{finding.side_by_side()}".rstrip())
     return HOLDS if finding is None else VIOLATED

@@ -40,8 +40,10 @@ class Check:
 
             warnings.warn(f"{self.variant.name}: {self.law.name}: {verdict.evidence}", UndecidedWarning, stacklevel=2)
         elif verdict.outcome != "holds":
-            case = "" if verdict.case is None else "\n" + described(verdict.case)
-            pytest.fail(f"{self.law.name}: {self.law.statement}\n{verdict.evidence}{case}", pytrace=False)
+            parts = [f"{self.law.name}: {self.law.statement}", verdict.evidence]
+            parts += [described(verdict.case)] if verdict.case is not None else []
+            parts += [verdict.finding.side_by_side()] if verdict.finding is not None else []
+            pytest.fail("\n".join(parts).rstrip(), pytrace=False)
 
     def __str__(self) -> str:
         return f"{self.variant.name}-{self.law.name}".replace(" ", "-")

@@ -6,6 +6,7 @@ is killed or dies, the law it was at gets a verdict that says so, and a new chil
 
 import json
 import multiprocessing
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
@@ -109,7 +110,11 @@ def _casualty(variant: str, law: str, fault: str, child: Any, seed: int, law_sec
 
 def _serve(connection: Connection, text: str) -> None:
     """The child: verify and report; standard output belongs to the parent alone."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
     order = Order(**json.loads(text))
+    # Hypothesis keeps notes on the interpreter in the working folder; the user's folder is not the place for them.
+    set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
     _limit_memory()
     (variant,) = load(order.target).values()
 

@@ -15,12 +15,16 @@ OUTCOMES: tuple[Outcome, ...] = ("holds", "violated", "undecided", "error", "blo
 
 @dataclass(frozen=True)
 class Finding:
-    """One violation in one case: what was compared, what came out, what the truth is, and the error allowed."""
+    """One violation in one case: what was compared, what came out, what the truth is, and the error allowed.
+
+    `tables` are the variant's and the oracle's whole result, where a law compares more than one number.
+    """
 
     what: str
     got: Any
     wanted: Any
     allowed: float = 0.0
+    tables: tuple[np.ndarray, np.ndarray] | None = None
 
     def __post_init__(self) -> None:
         for name in ("got", "wanted", "allowed"):
@@ -30,6 +34,31 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.what}: got {self.got!r}, wanted {self.wanted!r} within {self.allowed:.3g}"
+
+    def side_by_side(self) -> str:
+        """The variant's and the oracle's tables entry by entry; empty if there are none.
+
+        >>> print(Finding("Q", 1.0, 2.0, 0.0, (np.array([[1.0, 3.0]]), np.array([[2.0, 3.0]]))).side_by_side())
+        entry    variant  oracle
+        [0, 0]   1.0      2.0     <-
+        [0, 1]   3.0      3.0
+        """
+        if self.tables is None:
+            return ""
+        got, wanted = self.tables
+        rows = [("entry", "variant", "oracle", "")]
+        for place in np.ndindex(wanted.shape):
+            mine, truth = float(got[place]), float(wanted[place])
+            mark = "" if abs(mine - truth) <= self.allowed else "<-"
+            rows.append((str(list(place)), repr(mine), repr(truth), mark))
+        widths = [max(len(row[column]) for row in rows) + 2 for column in range(3)]
+        return "\n".join(
+            (
+                "".join(cell.ljust(width) for cell, width in zip(row, [max(widths[0], 9), *widths[1:]], strict=False))
+                + row[3]
+            ).rstrip()
+            for row in rows
+        )
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ def library(source: str) -> ctypes.CDLL | None:
     compiler = shutil.which("cc")
     if compiler is None:
         return None
-    target = Path(tempfile.mkdtemp(prefix="robust-core-c-")) / (source + ".so")
     path = Path(__file__).with_name(source)
-    command = [compiler, *FLAGS[source], "-shared", "-fPIC", "-o", str(target), str(path), "-lm"]
-    subprocess.run(command, check=True, capture_output=True)
-    return ctypes.CDLL(str(target))
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / (source + ".so")
+        command = [compiler, *FLAGS[source], "-shared", "-fPIC", "-o", str(target), str(path), "-lm"]
+        subprocess.run(command, check=True, capture_output=True)
+        return ctypes.CDLL(str(target))
