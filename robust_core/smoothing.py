@@ -70,9 +70,10 @@ def _exponents(V: ArrayLike, varrho: float) -> tuple[Floats, Floats]:
     top = values.max()
     with np.errstate(under="ignore", over="ignore"):
         gaps = values - top
-        # A gap beyond the range of floats: its half is within, and doubling the product is exact. An exponent
-        # that still overflows to −inf belongs to a weight below every float: exp gives the right 0.
-        return values, np.where(np.isinf(gaps), 2.0 * (varrho * (0.5 * values - 0.5 * top)), varrho * gaps)
+        if gaps.min() == -math.inf:  # beyond the range of floats: halves are within, and doubling is exact
+            return values, 2.0 * (varrho * (0.5 * values - 0.5 * top))
+        # An exponent that overflows to −inf belongs to a weight below every float: exp gives the right 0.
+        return values, varrho * gaps
 
 
 def _softmax(V: ArrayLike, varrho: float) -> Floats:
