@@ -63,6 +63,7 @@ class LinearLearner:
         s, _, cost, s_next, _, terminal = transition
         for name, state in (("s", s), ("s_next", s_next)):
             validate.index(name, state, self.problem.n_states)
+        validate.real("cost", cost)
         with np.errstate(over="ignore", invalid="ignore"):
             self._step(s, cost, s_next, terminal)
         self._require_finite(self.theta, self.omega)

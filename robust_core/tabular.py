@@ -96,6 +96,7 @@ class TabularLearner:
         fields = dict(zip(Transition._fields, transition, strict=True))
         for name, size in self._indices():
             validate.index(name, fields[name], size)
+        validate.real("cost", cost)
         V = self.state_values()
         following = self.table[s_next, a_next] if self.rule.sampled_next else V[s_next]
         place = s if self.rule.state_value == "identity" else (s, a)
@@ -131,6 +132,7 @@ class TabularLearner:
 
         for name, size in self._indices():
             _check_column(name, getattr(recording, name), size, len(recording))
+        _check_costs_and_ends(recording)
         compiled.update_many(self, recording)
         self._require_finite()
 
@@ -148,6 +150,14 @@ def _check_column(name: str, column: Ints, size: int, length: int) -> None:
         raise ValueError(f"recording.{name} must be {length} whole numbers, got {column!r}")
     if length and not (column.min() >= 0 and column.max() < size):
         raise ValueError(f"recording.{name} must lie in 0 … {size - 1}, got {column.min()} … {column.max()}")
+
+
+def _check_costs_and_ends(recording: Recording) -> None:
+    cost, terminal, length = recording.cost, recording.terminal, len(recording)
+    if cost.shape != (length,) or cost.dtype != np.float64 or not np.isfinite(cost).all():
+        raise ValueError(f"recording.cost must be {length} finite numbers, got {cost!r}")
+    if terminal.shape != (length,) or terminal.dtype != np.bool_:
+        raise ValueError(f"recording.terminal must be {length} booleans, got {terminal!r}")
 
 
 def learn(learner: TabularLearner, walk: Walk, steps: int) -> None:
