@@ -1,0 +1,413 @@
+"""Bad arguments are refused by name before any work; extreme but legal ones give correct results or a clear error."""
+
+import copy
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from oracles import rational
+from robust_core import environments, linear, models, schedules, streams, tabular
+from robust_core.bellman import bellman, bellman_policy, smoothed_bellman_policy
+from robust_core.mdp import MDP
+from robust_core.policy import deterministic, greedy, uniform
+from robust_core.sampler import alias_table
+from robust_core.schedules import StepSize, constant, per_visit, polynomial
+from robust_core.smoothing import LogSumExp, Mellowmax
+from robust_core.support import sigma, support, worst_case
+from robust_core.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
+from robust_core.trajectory import Recording, Transition, Walk
+from robust_core.uncertainty import Contamination, TotalVariation
+from robust_core.validate import EPS
+from robust_core.variant import Problem, Variant
+
+NAN, INF = float("nan"), float("inf")
+MDP2 = models.two_states()
+C = Contamination(0.25)
+SEED = streams.key("bad input")
+HALF = np.full((2, 2), 0.5)
+
+
+def problem(**changes: Any) -> Problem:
+    good: dict[str, Any] = {
+        "n_states": 2,
+        "n_actions": 2,
+        "gamma": 0.5,
+        "uncertainty_set": C,
+        "step_size": constant(0.5),
+        "initial": np.zeros((2, 2)),
+        "policy": HALF,
+    }
+    return Problem(**(good | changes))
+
+
+def linear_problem(**changes: Any) -> Problem:
+    good: dict[str, Any] = {
+        "initial": np.zeros(2),
+        "features": np.eye(2),
+        "smoothing": LogSumExp(1.0),
+        "second_step_size": constant(0.5),
+    }
+    return problem(**(good | changes))
+
+
+def walk(**options: Any) -> Walk:
+    return Walk(MDP2, HALF, seed=SEED, **options)
+
+
+def q_learner() -> TabularLearner:
+    return TabularLearner(Q_LEARNING, problem())
+
+
+def tdc() -> linear.LinearLearner:
+    return linear.LinearLearner("TDC", linear_problem())
+
+
+def recording(**changes: Any) -> Recording:
+    good = {name: getattr(walk().record(3), name) for name in Recording.__dataclass_fields__}
+    return Recording(**(good | changes))
+
+
+LARGER = Walk(models.ring(3), np.ones((3, 1)), seed=SEED)
+STUCK = MDP([[[0.0, 1.0]], [[0.0, 1.0]]], np.zeros((2, 1)), 0.5)
+NEARLY_STUCK = MDP([[[0.0, 1.0]], [[1e-300, 1.0]]], np.zeros((2, 1)), 0.5)
+BAD_POLICY = np.array([[0.5, 0.5], [0.5, 0.25]])
+
+BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
+    # sets and support functions
+    "radius above 1": (lambda: Contamination(1.5), r"radius must lie in \[0, 1\], got 1.5"),
+    "radius negative": (lambda: TotalVariation(-0.1), r"radius must lie in \[0, 1\], got -0.1"),
+    "sigma: p sum": (lambda: sigma(C, [0.5, 0.25], [0.0, 1.0]), r"p row \(\) sums to 0.75"),
+    "sigma: p negative": (lambda: sigma(C, [1.5, -0.5], [0.0, 1.0]), r"p\[1\] must not be negative, got -0.5"),
+    "sigma: p nan": (lambda: sigma(C, [NAN, 1.0], [0.0, 1.0]), r"p\[0\] must be finite"),
+    "sigma: p length": (lambda: sigma(C, [1.0], [0.0, 1.0]), "p must have 2 entries"),
+    "sigma: p scalar": (lambda: sigma(C, 1.0, [1.0]), "p must have 1 entries"),
+    "sigma: p text": (lambda: sigma(C, ["1"], [1.0]), "p must be an array of numbers"),
+    "sigma: v nan": (lambda: sigma(C, [0.5, 0.5], [0.0, NAN]), r"v\[1\] must be finite"),
+    "sigma: v shape": (lambda: sigma(C, [1.0], [[1.0]]), "v must have shape"),
+    "sigma: v empty": (lambda: sigma(C, [], []), "v must not be empty"),
+    "sigma: no set": (lambda: sigma(0.5, [1.0], [1.0]), "no closed-form"),  # type: ignore[arg-type]
+    "worst_case: p sum": (lambda: worst_case(C, [[0.5, 0.5], [0.5, 0.25]], [0.0, 1.0]), r"p row \(1,\) sums to"),
+    "support: v length": (lambda: support(MDP2, C, [1.0]), r"v must have shape \(2,\), got \(1,\)"),
+    # operators
+    "bellman: Q shape": (lambda: bellman(MDP2, C, [1.0, 2.0]), r"Q must have shape \(2, 2\)"),
+    "bellman: Q inf": (lambda: bellman(MDP2, C, [[INF, 0.0], [0.0, 0.0]]), r"Q\[0, 0\] must be finite"),
+    "T_pi: policy sum": (lambda: bellman_policy(MDP2, C, BAD_POLICY, [0, 0]), r"policy row \(1,\) sums to 0.75"),
+    "T_pi: policy shape": (lambda: bellman_policy(MDP2, C, [0.5, 0.5], [0, 0]), "policy must have shape"),
+    "T_pi: V length": (lambda: bellman_policy(MDP2, C, HALF, [0.0]), "V must have shape"),
+    "smoothed: radius": (
+        lambda: smoothed_bellman_policy(MDP2, 2.0, LogSumExp(1.0), HALF, [0, 0]),
+        "radius must lie",
+    ),
+    "smoothed: smoothing": (
+        lambda: smoothed_bellman_policy(MDP2, 0.5, 1.0, HALF, [0, 0]),  # type: ignore[arg-type]
+        "smoothing must be LogSumExp or Mellowmax, got 1.0",
+    ),
+    "smoothed: V nan": (
+        lambda: smoothed_bellman_policy(MDP2, 0.5, Mellowmax(1.0), HALF, [NAN, 0]),
+        r"V\[0\] must be finite",
+    ),
+    "varrho 0": (lambda: LogSumExp(0.0), "varrho must be positive, got 0.0"),
+    "varrho negative": (lambda: Mellowmax(-1.0), "varrho must be positive, got -1.0"),
+    "varrho inf": (lambda: LogSumExp(INF), "varrho must be finite"),
+    "LSE: V empty": (lambda: LogSumExp(1.0).value([]), "V must not be empty"),
+    "LSE gradient: V nan": (lambda: LogSumExp(1.0).gradient([NAN]), r"V\[0\] must be finite"),
+    # policies
+    "uniform: no states": (lambda: uniform(0, 2), "n_states must be at least 1, got 0"),
+    "uniform: half an action": (lambda: uniform(2, 1.5), "n_actions must be a whole number"),  # type: ignore[arg-type]
+    "deterministic: range": (lambda: deterministic([0, 2], 2), "actions must lie in 0 … 1"),
+    "deterministic: floats": (lambda: deterministic([0.0], 2), "actions must be a list of whole numbers"),
+    "deterministic: n_actions": (lambda: deterministic([0], 0), "n_actions must be at least 1"),
+    "greedy: vector": (lambda: greedy([1.0]), "Q must have shape"),
+    # schedules
+    "scale above 1": (lambda: constant(1.5), r"scale must lie in \[0, 1\], got 1.5"),
+    "scale nan": (lambda: constant(NAN), "scale must be finite"),
+    "rate negative": (lambda: polynomial(0.5, rate=-1.0, power=1.0), "rate must not be negative, got -1.0"),
+    "power negative": (lambda: per_visit(0.5, rate=1.0, power=-0.5), "power must not be negative, got -0.5"),
+    "clock": (lambda: StepSize(0.5, clock="hours"), "clock must be .* got 'hours'"),  # type: ignore[arg-type]
+    "negative count": (lambda: polynomial(0.5, rate=1.0, power=1.0).at(-1), "n must not be negative, got -1"),
+    # walks
+    "walk: policy sum": (lambda: Walk(MDP2, BAD_POLICY, seed=SEED), r"policy row \(1,\) sums to 0.75"),
+    "walk: start": (lambda: walk(start=2), "start must lie in 0 … 1, got 2"),
+    "walk: start negative": (lambda: walk(start=-1), "start must be at least 0, got -1"),
+    "walk: seed": (lambda: Walk(MDP2, HALF, seed="seed"), "seed must be bytes"),  # type: ignore[arg-type]
+    "walk: terminal length": (lambda: walk(terminal=[True]), "terminal must be 2 booleans"),
+    "walk: terminal numbers": (lambda: walk(terminal=[0, 1]), "terminal must be 2 booleans"),
+    "walk: all terminal": (lambda: walk(terminal=[True, True]), "terminal marks every state"),
+    "walk: no reset": (
+        lambda: Walk(STUCK, np.ones((2, 1)), seed=SEED, terminal=[False, True]),
+        "terminal state 1 has no reset",
+    ),
+    "walk: reset that cannot be drawn": (
+        lambda: Walk(NEARLY_STUCK, np.ones((2, 1)), seed=SEED, terminal=[False, True]),
+        "terminal state 1 has no reset",
+    ),
+    "walk: foreign table": (
+        lambda: walk(table=LARGER.table),
+        "table was made for S=3, A=1, the model has S=2, A=2",
+    ),
+    "walk: negative steps": (lambda: walk().steps(-1), "n must be at least 0, got -1"),
+    "walk: negative record": (lambda: walk().record(-1), "n must be at least 0, got -1"),
+    "walk: fractional record": (lambda: walk().record(2.5), "n must be a whole number"),  # type: ignore[arg-type]
+    "alias table: policy": (lambda: alias_table(MDP2, BAD_POLICY), "policy row"),
+    # problems
+    "problem: gamma": (lambda: problem(gamma=1.0), r"gamma must lie in \[0, 1\)"),
+    "problem: sizes": (lambda: problem(n_states=0), "n_states must be at least 1"),
+    "problem: policy": (lambda: problem(policy=BAD_POLICY), "policy row"),
+    "problem: initial shape": (lambda: problem(initial=np.zeros((3, 2))), r"initial must have shape \(2, 2\)"),
+    "problem: initial scalar": (lambda: problem(initial=0.0), "initial must be a table"),
+    "problem: initial nan": (lambda: problem(initial=np.full((2, 2), NAN)), r"initial\[0, 0\] must be finite"),
+    "problem: set": (lambda: problem(uncertainty_set=0.25), "uncertainty_set must be"),
+    "problem: step size": (lambda: problem(step_size=0.5), "step_size must be"),
+    "problem: feature rows": (
+        lambda: linear_problem(features=np.eye(3)),
+        r"features must have shape \(2, any\), got \(3, 3\)",
+    ),
+    "problem: theta length": (lambda: linear_problem(initial=np.zeros(3)), r"initial must have shape \(2,\)"),
+    "problem: smoothing": (lambda: linear_problem(smoothing="LSE"), "smoothing must be"),
+    "problem: second step size": (lambda: linear_problem(second_step_size=0.5), "second_step_size must be"),
+    "problem: projection": (lambda: linear_problem(projection=0.0), "projection must be positive"),
+    "problem: projection nan": (lambda: linear_problem(projection=NAN), "projection must be finite"),
+    # learners
+    "learner: other set": (
+        lambda: TabularLearner(Q_LEARNING, problem(uncertainty_set=TotalVariation(0.5))),
+        "Q-learning is for contamination sets",
+    ),
+    "learner: no policy": (
+        lambda: TabularLearner(EXPECTED_SARSA, problem(policy=None)),
+        "expected SARSA evaluates a policy",
+    ),
+    "learner: initial of TD(0)": (lambda: TabularLearner(TD0, problem()), r"initial must have shape \(2,\)"),
+    "update: state": (lambda: q_learner().update(Transition(2, 0, 0.0, 0, 0, False)), "s must lie in 0 … 1, got 2"),
+    "update: negative": (lambda: q_learner().update(Transition(0, 0, 0.0, -1, 0, False)), "s_next must be at least 0"),
+    "update: action": (lambda: q_learner().update(Transition(0, 5, 0.0, 0, 0, False)), "a must lie in 0 … 1, got 5"),
+    "update: cost": (lambda: q_learner().update(Transition(0, 0, NAN, 0, 0, False)), "cost must be finite, got nan"),
+    "update: next action": (
+        lambda: TabularLearner(SARSA, problem()).update(Transition(0, 0, 0.0, 0, 7, False)),
+        "a_next must lie in 0 … 1, got 7",
+    ),
+    "update_many: state": (
+        lambda: q_learner().update_many(recording(s=np.array([0, 1, 2]))),
+        r"recording.s must lie in 0 … 1, got 0 … 2",
+    ),
+    "update_many: far away": (
+        lambda: q_learner().update_many(recording(s_next=np.array([0, 1, 10**12]))),
+        "recording.s_next must lie",
+    ),
+    "update_many: negative": (
+        lambda: q_learner().update_many(recording(a=np.array([0, -1, 0]))),
+        "recording.a must lie",
+    ),
+    "update_many: length": (
+        lambda: q_learner().update_many(recording(a=np.zeros(2, dtype=np.int64))),
+        "recording.a must be 3 whole numbers",
+    ),
+    "update_many: costs too few": (
+        lambda: q_learner().update_many(recording(cost=np.zeros(1))),
+        "recording.cost must be 3 finite numbers",
+    ),
+    "update_many: cost nan": (
+        lambda: q_learner().update_many(recording(cost=np.array([0.0, NAN, 0.0]))),
+        "recording.cost must be 3 finite numbers",
+    ),
+    "update_many: terminal too few": (
+        lambda: q_learner().update_many(recording(terminal=np.zeros(1, dtype=np.bool_))),
+        "recording.terminal must be 3 booleans",
+    ),
+    "learn: sizes": (lambda: tabular.learn(q_learner(), LARGER, 1), "the learner has S=2, A=2, the walk S=3, A=1"),
+    "learn: steps": (lambda: tabular.learn(q_learner(), walk(), -1), "steps must be at least 0, got -1"),
+    "learn_plain: steps": (lambda: tabular.learn_plain(q_learner(), walk(), -1), "steps must be at least 0, got -1"),
+    "learn_all: steps": (lambda: tabular.learn_all([(q_learner(), walk())], -1), "steps must be at least 0"),
+    "learn_all: threads": (lambda: tabular.learn_all([], 1, threads=0), "threads must be at least 1"),
+    "learn_all: shared walk": (
+        lambda: tabular.learn_all([(q_learner(), LARGER), (q_learner(), LARGER)], 1),
+        "must not share",
+    ),
+    "snapshots: order": (lambda: tabular.snapshots(q_learner(), walk(), [3, 2]), r"times must ascend .* \[3, 2\]"),
+    "snapshots: negative": (lambda: tabular.snapshots(q_learner(), walk(), [-1]), "times must be at least 0"),
+    "snapshots: fractional": (lambda: tabular.snapshots(q_learner(), walk(), [0.5]), "times must be a whole number"),  # type: ignore[list-item]
+    "linear: rule": (lambda: linear.LinearLearner("TD", linear_problem()), "rule must be"),  # type: ignore[arg-type]
+    "linear: other set": (
+        lambda: linear.LinearLearner("TDC", linear_problem(uncertainty_set=TotalVariation(0.5))),
+        "TDC is for contamination sets",
+    ),
+    "linear: no features": (lambda: linear.LinearLearner("TDC", problem()), "TDC needs features"),
+    "linear: visits": (
+        lambda: linear.LinearLearner("GTD2", linear_problem(step_size=per_visit(0.5, rate=1.0, power=1.0))),
+        "GTD2 has no visit counts",
+    ),
+    "linear: cost": (lambda: tdc().update(Transition(0, 0, INF, 1, 0, False)), "cost must be finite, got inf"),
+    "linear: update": (lambda: tdc().update(Transition(0, 0, 0.0, 2, 0, False)), "s_next must lie in 0 … 1, got 2"),
+    "linear: sizes": (lambda: linear.learn(tdc(), LARGER, 1), "the learner has S=2, the walk S=3"),
+    "linear: steps": (lambda: linear.learn(tdc(), walk(), -1), "steps must be at least 0"),
+    "linear plain: steps": (lambda: linear.learn_plain(tdc(), walk(), -1), "steps must be at least 0"),
+    "stopping time: horizon": (lambda: linear.stopping_time(0, SEED), "horizon must be at least 1, got 0"),
+    "stopping time: seed": (lambda: linear.stopping_time(5, b"short"), "seed must be 16 bytes"),
+    # variants
+    "variant: kind": (lambda: Variant("x", "magic", print, (Contamination,), ()), "kind must be one of"),  # type: ignore[arg-type]
+    "variant: make": (lambda: Variant("x", "control", 5, (Contamination,), ()), "make must be callable"),  # type: ignore[arg-type]
+    "variant: sets": (lambda: Variant("x", "control", print, (int,), ()), "sets must be types"),  # type: ignore[arg-type]
+    # environments
+    "cart pole: action": (lambda: environments.cart_pole_step(np.zeros(4), 2), "action must lie in 0 … 1, got 2"),
+    "cart pole: state": (lambda: environments.cart_pole_step(np.zeros(3), 0), "state must have 4 entries"),
+    "cart pole: bins": (lambda: environments.cart_pole(bins=(1, 1, 1)), "bins must be four"),  # type: ignore[arg-type]
+    "cart pole: no bins": (lambda: environments.cart_pole(bins=(0, 1, 1, 1)), "bins must be at least 1"),
+    "cart pole: points": (lambda: environments.cart_pole(points=0), "points must be at least 1"),
+    "perturbed: p": (
+        lambda: environments.perturbed(environments.cart_pole(bins=(1, 1, 1, 1), points=1), 1.5),
+        r"p must lie in \[0, 1\], got 1.5",
+    ),
+    "ring: no states": (lambda: models.ring(0), "n_states must be at least 1"),
+    "river: one state": (lambda: models.river_swim(1), "n_states must be at least 2"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_CALLS)
+def test_bad_arguments_are_refused_by_name(name: str) -> None:
+    call, message = BAD_CALLS[name]
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()
+
+
+def test_the_good_neighbours_are_accepted() -> None:
+    """The objects that the bad calls are made from work, so each refusal is due to the one thing changed."""
+    learner = q_learner()
+    learner.update_many(recording())
+    tabular.learn(learner, walk(), 3)
+    tabular.learn_all([(q_learner(), walk())], 1)
+    assert learner.t == 6
+    linear.learn(tdc(), walk(), 1)
+    Walk(models.ring(2), np.ones((2, 1)), seed=SEED, terminal=[False, True])
+    walk(table=walk().table)
+    assert list(LARGER.steps(0)) == []
+    environments.cart_pole(bins=(1, 1, 1, 1), points=1)
+
+
+def test_nothing_is_done_before_a_refusal() -> None:
+    """State and arguments of a refused call are as before it."""
+    learner, w = q_learner(), walk()
+    before = [x.tobytes() for x in (learner.table, w.stream, w.position)]
+    refused: list[Callable[[], object]] = [
+        lambda: tabular.learn(learner, w, -1),
+        lambda: tabular.learn_plain(learner, w, -1),
+        lambda: learner.update(Transition(0, 0, 0.0, 9, 0, False)),
+        lambda: learner.update_many(recording(s=np.array([0, 0, 2]))),
+        lambda: tabular.snapshots(learner, w, [5, 4]),
+        lambda: tabular.learn_all([(learner, w), (learner, w)], 5),
+        lambda: w.record(-1),
+    ]
+    for call in refused:
+        with pytest.raises(ValueError, match="must"):
+            call()
+    assert [x.tobytes() for x in (learner.table, w.stream, w.position)] == before
+    assert learner.t == 0
+
+
+def test_problems_keep_their_numbers_in_double_precision() -> None:
+    """A float32 discount would make every product of a learner a float32 one."""
+    single = problem(gamma=np.float32(0.9))
+    assert type(single.gamma) is float
+    learner = TabularLearner(Q_LEARNING, single)
+    assert all(type(x) is float for x in learner.discounts)
+    assert type(linear_problem(projection=np.float32(2.0)).projection) is float
+
+
+def test_problems_hold_copies() -> None:
+    initial, policy = np.zeros((2, 2)), HALF.copy()
+    made = problem(initial=initial, policy=policy)
+    initial[:], policy[:] = 9.0, 9.0
+    assert made.initial.max() == 0.0
+    assert made.policy is not None
+    assert made.policy.max() == 0.5
+    with pytest.raises(ValueError, match="read-only"):
+        made.initial[0, 0] = 1.0
+
+
+# ---- extreme but legal
+
+
+@pytest.mark.parametrize("run", [tabular.learn, tabular.learn_plain])
+def test_huge_costs_give_finite_values_or_an_error(run: Callable[..., None]) -> None:
+    """±1e300 at gamma = 1/2 stays below 2e300; ±1.7e308 at gamma near 1 does not fit and says so."""
+    for sign in (1.0, -1.0):
+        mdp = MDP(MDP2.P, np.full((2, 2), sign * 1e300), 0.5)
+        learner = TabularLearner(Q_LEARNING, problem(initial=np.zeros((2, 2))))
+        run(learner, Walk(mdp, HALF, seed=SEED), 500)
+        assert np.isfinite(learner.table).all()
+        assert np.abs(learner.table).max() <= 2e300 * (1 + 8 * EPS)
+        mdp = MDP(MDP2.P, np.full((2, 2), sign * 1.7e308), 0.5)
+        learner = TabularLearner(Q_LEARNING, problem(gamma=0.999))
+        with pytest.raises(OverflowError, match="Q-learning left the range of float64"):
+            run(learner, Walk(mdp, HALF, seed=SEED), 500)
+
+
+def test_single_updates_overflow_with_an_error() -> None:
+    learner = q_learner()
+    for _ in range(3):
+        learner.update(Transition(0, 0, 1.7e308, 0, 0, False))
+    learner = TabularLearner(Q_LEARNING, problem(initial=np.full((2, 2), 1.7e308)))
+    with pytest.raises(OverflowError, match="left the range of float64"):
+        learner.update(Transition(0, 0, 1.7e308, 0, 0, False))
+    recorded = recording(cost=np.full(3, 1.7e308))
+    learner = TabularLearner(Q_LEARNING, problem(initial=np.full((2, 2), 1.7e308)))
+    with pytest.raises(OverflowError, match="left the range of float64"):
+        learner.update_many(recorded)
+
+
+def test_long_horizons() -> None:
+    """gamma = 1 − 1e-9 on one state of cost 1: Q* = 1/(1−gamma) is a fixed point of learner and operator.
+
+    One backup c + gamma_R Q + gamma_b Q rounds five times, on terms of at most Q*: within 5 eps/2 of it, doubled for
+    gamma_R and gamma_b, which are rounded themselves.
+    """
+    gamma = 1.0 - 1e-9
+    mdp = MDP([[[1.0]]], [[1.0]], gamma)
+    fixed = float(1 / (1 - Fraction(gamma)))
+    assert math.isfinite(fixed)
+    for uset in (Contamination(0.25), TotalVariation(0.25)):
+        assert abs(bellman(mdp, uset, [[fixed]])[0, 0] - fixed) <= 5 * EPS * fixed
+        assert rational.certified(rational.solve(mdp, uset).V, "exact").value[0] == fixed
+    for run in (tabular.learn, tabular.learn_plain):
+        learner = TabularLearner(
+            TD0,
+            problem(
+                n_states=1, n_actions=1, gamma=gamma, initial=np.array([fixed]), policy=None, step_size=constant(1.0)
+            ),
+        )
+        run(learner, Walk(mdp, [[1.0]], seed=SEED), 1000)
+        assert abs(learner.table[0] - fixed) <= 1000 * 5 * EPS * fixed
+
+
+def test_tiny_probabilities() -> None:
+    """A successor of probability 1e-300 counts in an expectation, and is never drawn."""
+    mdp = MDP([[[1.0, 1e-300]], [[0.0, 1.0]]], [[0.0], [0.0]], 0.5)
+    # 1 + 1e-300 is 1 in floats: the row stands for (1, 1e-300) over its exact sum.
+    value = bellman(mdp, Contamination(0.0), [[0.0], [1e300]])[0, 0]
+    assert abs(value - 0.5) <= 4 * EPS
+    w = Walk(mdp, np.ones((2, 1)), seed=SEED)
+    assert {step.s_next for step in w.record(1000)} == {0}
+
+
+def test_one_state_is_legal_everywhere() -> None:
+    mdp = models.single_state()
+    pi = uniform(1, 2)
+    assert sigma(TotalVariation(1.0), [1.0], [3.0]) == 3.0
+    assert bellman(mdp, C, [[2.0, 4.0]]).tolist() == [[2.0, 3.0]]
+    assert smoothed_bellman_policy(mdp, 0.5, Mellowmax(1.0), pi, [2.0]).tolist() == [2.5]
+    learner = TabularLearner(Q_LEARNING, problem(n_states=1, initial=np.zeros((1, 2)), policy=None))
+    w = Walk(mdp, pi, seed=SEED)
+    actions = [step.a for step in copy.deepcopy(w).steps(200)]
+    tabular.learn(learner, w, 200)
+    # Each frame that takes both actions shrinks the distance to Q* = (2, 3) by (1−gamma) alpha = 1/4 at least.
+    frames, seen = 0, set()
+    for a in actions:
+        seen.add(a)
+        if len(seen) == 2:
+            frames, seen = frames + 1, set()
+    rounding = 10 * EPS * 3.0 / (1 - 0.5)
+    assert frames > 40
+    assert np.abs(learner.table - [[2.0, 3.0]]).max() <= 0.75**frames * 3.0 + rounding
+    assert schedules.constant(0.0).at(0) == 0.0
