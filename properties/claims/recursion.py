@@ -272,6 +272,3 @@ ROUGH = Claim(
     note="A number is printed on the left and a vector on the right; the norm of both sides is true but useless for "
     "the induction. eq:roughbound2 fails so for every ĉ: with zero costs V* = 0 and the noise term vanishes.",
 )
-
-
-CLAIMS = (MATRIX_UPDATE, BELLMAN_MATRIX, RECURSION, UNROLLED, K1_FORM, K3_BOUND, ROUGH)
