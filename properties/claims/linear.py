@@ -7,8 +7,8 @@ paper is used to take them. From the oracle come the stationary law and a certif
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -170,12 +170,29 @@ class Linear:
         certified = self.oracle.lam
         return Ball(certified.value, np.asarray(certified.error_bound))
 
+    @cached_property
+    def _kept(self) -> list[tuple[Any, ...]]:
+        """The last points that were asked for, with what was found there."""
+        return []
+
+    def _at(self, theta: Ball, name: str, make: Callable[[], Any]) -> Any:
+        for point, known, value in self._kept:
+            if point is theta and known == name:
+                return value
+        self._kept.append((theta, name, make()))
+        return self._kept[-1][2]
+
     def _smooth(self, theta: Ball) -> tuple[Ball, Ball, Ball]:
         """Phi theta, LSE and g = Phiᵀ softmax."""
-        Phi = Ball.exact(self.features)
-        V = Phi @ theta
-        smooth, softmax = smooth_maximum(V, self.varrho)
-        return V, smooth, Phi.T @ softmax
+
+        def make() -> tuple[Ball, Ball, Ball]:
+            Phi = Ball.exact(self.features)
+            V = Phi @ theta
+            smooth, softmax = smooth_maximum(V, self.varrho)
+            return V, smooth, Phi.T @ softmax
+
+        result: tuple[Ball, Ball, Ball] = self._at(theta, "smooth", make)
+        return result
 
     @cached_property
     def _discounts(self) -> tuple[Ball, Ball]:
@@ -204,7 +221,8 @@ class Linear:
 
     def M(self, theta: Ball) -> Ball:
         """E_mu[∇delta phiᵀ]."""
-        return self.outer_mean(self.slope(theta), self.phi)
+        result: Ball = self._at(theta, "M", lambda: self.outer_mean(self.slope(theta), self.phi))
+        return result
 
     def solved(self, right: Ball) -> Ball:
         """C⁻¹ applied to a vector or to columns."""
@@ -212,7 +230,8 @@ class Linear:
 
     def omega(self, theta: Ball) -> Ball:
         """omega(theta) = C⁻¹E[delta phi]."""
-        return self.solved(self.moment(theta))
+        result: Ball = self._at(theta, "omega", lambda: self.solved(self.moment(theta)))
+        return result
 
     def jacobian(self, theta: Ball) -> Ball:
         """∇omega(theta): E[phi ∇deltaᵀ] with C⁻¹ before it."""
@@ -251,6 +270,25 @@ def projected(x: Ball, K: float) -> tuple[Ball, bool | None]:
     return Ball(mid, np.full_like(mid, spread)), True if lower(size) > K else None
 
 
+Made = TypeVar("Made")
+
+
+def remembered(make: Callable[[Case], Made]) -> Callable[[Case], Made]:
+    """`make` with its last answer kept: the lines of one claim ask for the same case one after the other."""
+    kept: list[Any] = []
+
+    @wraps(make)
+    def made(case: Case) -> Made:
+        values = tuple(case.values())
+        if not kept or len(kept[0]) != len(values) or any(x is not y for x, y in zip(kept[0], values, strict=True)):
+            kept[:] = [values, make(case)]
+        result: Made = kept[1]
+        return result
+
+    return made
+
+
+@remembered
 def problem_of(case: Case) -> Linear:
     """The problem of a case."""
     return Linear(case["mdp"], case["policy"], case["features"], case["radius"], case["varrho"])
@@ -275,19 +313,8 @@ Sides = Callable[..., Iterable[Side]]
 
 
 def inequality(text: str, cases: Callable[[], st.SearchStrategy[Case]], sides: Sides) -> Statement:
-    """The statement that every left side is at most its right side; tightness is the largest ratio.
-
-    Judge and tightness ask for the same case one after the other: the last answer is kept.
-    """
-    kept: list[Any] = [None, []]
-
-    def both(case: Case) -> list[Side]:
-        values = tuple(case.values())
-        if kept[0] is None or len(kept[0]) != len(values) or any(x is not y for x, y in zip(kept[0], values, strict=True)):
-            kept[:] = [values, list(sides(**case))]
-        result: list[Side] = kept[1]
-        return result
-
+    """The statement that every left side is at most its right side; tightness is the largest ratio."""
+    both = remembered(lambda case: list(sides(**case)))
     return Statement(
         text,
         cases,

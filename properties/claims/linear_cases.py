@@ -60,15 +60,20 @@ def problems(
     gammas: tuple[float, ...] = GAMMAS,
     radii: tuple[float, ...] = RADII,
     costs: tuple[float, ...] = COSTS,
+    rows: tuple[tuple[float, ...], ...] | None = None,
+    vectors: tuple[tuple[float, ...], ...] | None = None,
 ) -> Case:
-    """A model, the policy to evaluate, features of full rank with ‖phi‖ <= 1, a radius and varrho."""
+    """A model, the policy to evaluate, features of full rank with ‖phi‖ <= 1, a radius and varrho.
+
+    `rows` and `vectors` replace what rows and features are drawn from (for one number of states and features).
+    """
     S, A = draw(st.integers(min_states, max_states)), draw(st.integers(1, max_actions))
     N = draw(st.integers(1, min(max_features, S)))
-    rows = [draw(st.sampled_from(_ROWS[S])) for _ in range(S * A)]
+    kernel = [draw(st.sampled_from(rows or _ROWS[S])) for _ in range(S * A)]
     cost = [draw(st.sampled_from(costs)) for _ in range(S * A)]
     policy = [draw(st.sampled_from(_ROWS[A])) for _ in range(S)]
-    phi = np.array([draw(st.sampled_from(VECTORS[N])) for _ in range(S)])
-    mdp = MDP(np.reshape(rows, (S, A, S)), np.reshape(cost, (S, A)), draw(st.sampled_from(gammas)))
+    phi = np.array([draw(st.sampled_from(vectors or VECTORS[N])) for _ in range(S)])
+    mdp = MDP(np.reshape(kernel, (S, A, S)), np.reshape(cost, (S, A)), draw(st.sampled_from(gammas)))
     return {
         "mdp": mdp,
         "policy": np.array(policy),
@@ -86,11 +91,13 @@ def _full_rank(phi: Floats) -> Floats:
 
 
 @st.composite
-def in_the_ball(draw: st.DrawFn, /, *names: str, reach: tuple[float, ...] = (1.0,), **options: Any) -> Case:
-    """A problem, K, and points of norm at most K (times one of `reach`) under the given names."""
+def in_the_ball(
+    draw: st.DrawFn, /, *names: str, reach: tuple[float, ...] = (1.0,), scales: tuple[float, ...] = SCALES, **options: Any
+) -> Case:
+    """A problem, K (one of `scales`), and points of norm at most K (times one of `reach`) under the given names."""
     case: Case = dict(draw(problems(**options)))
-    case["K"] = draw(st.sampled_from(SCALES))
-    vectors = VECTORS[case["features"].shape[1]]
+    case["K"] = draw(st.sampled_from(scales))
+    vectors = options.get("vectors") or VECTORS[case["features"].shape[1]]
     for name in names:
         case[name] = case["K"] * draw(st.sampled_from(reach)) * np.array(draw(st.sampled_from(vectors)))
     return case
