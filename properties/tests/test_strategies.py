@@ -400,9 +400,10 @@ def shrunk(
 
 @pytest.mark.parametrize("defect", PLANTS, ids=lambda defect: defect.__name__)
 def test_planted_defect_shrinks_to_the_true_minimum(defect: Callable[[Problem], bool]) -> None:
-    # The quick profile cannot afford more than two seeds and small models; the deeper ones take 20 to 32.
-    runs = min(examples(2).max_examples, 32)
-    ends = shrunk(defect, mdps(max_states=3, max_actions=2) if runs == 2 else mdps(), runs)
+    # The quick profile cannot afford more than one seed and small models.
+    quick = settings().max_examples <= QUICK_EXAMPLES
+    runs, models = (1, mdps(max_states=3, max_actions=2)) if quick else (16, mdps())
+    ends = shrunk(defect, models, runs)
     assert ends == {PLANTS[defect]: runs}
 
 
