@@ -1,25 +1,128 @@
 """Wrong robust Bellman operators."""
 
+from typing import Any
+
 import numpy as np
 
 from robust_core import Contamination, TotalVariation, UncertaintySet, Variant, bellman, support
 from robust_core.mdp import MDP
+from robust_core.validate import Floats
 
 _SETS = (Contamination, TotalVariation)
 
 
-def _maximum_for_minimum(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> np.ndarray:
-    return mdp.cost + mdp.gamma * support(mdp, uncertainty_set, Q.max(axis=1))
+def _mutant(name: str, make: Any, *sets: Any) -> Variant:
+    return Variant(f"T {name}", "operator", make, sets or _SETS, ("bellman",))
 
 
-def _no_discount(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> np.ndarray:
-    return mdp.cost + support(mdp, uncertainty_set, Q.min(axis=1))
+def _maximum_for_minimum(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    return mdp.cost + mdp.gamma * support(mdp, uset, Q.max(axis=1))
 
 
-def _l1_radius(mdp: MDP, uncertainty_set: TotalVariation, Q: np.ndarray) -> np.ndarray:
-    return bellman(mdp, TotalVariation(uncertainty_set.radius / 2), Q)
+def _no_discount(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    return mdp.cost + support(mdp, uset, Q.min(axis=1))
 
 
-MAXIMUM_FOR_MINIMUM = Variant("T with max for min", "operator", _maximum_for_minimum, _SETS, ("bellman",))
-NO_DISCOUNT = Variant("T without gamma", "operator", _no_discount, _SETS, ("bellman",))
-L1_RADIUS = Variant("T with the L1 radius", "operator", _l1_radius, (TotalVariation,), ("bellman",))
+def _discounted_cost(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    return mdp.gamma * (mdp.cost + support(mdp, uset, Q.min(axis=1)))
+
+
+def _kind_nature(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    return mdp.cost - mdp.gamma * support(mdp, uset, -Q.min(axis=1))
+
+
+def _not_robust(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    return mdp.cost + mdp.gamma * mdp.expectation(Q.min(axis=1))
+
+
+def _l1_radius(mdp: MDP, uset: TotalVariation, Q: Floats) -> Floats:
+    return bellman(mdp, TotalVariation(uset.radius / 2), Q)
+
+
+def _double_radius(mdp: MDP, uset: TotalVariation, Q: Floats) -> Floats:
+    return bellman(mdp, TotalVariation(min(1.0, 2 * uset.radius)), Q)
+
+
+def _contamination_for_variation(mdp: MDP, uset: TotalVariation, Q: Floats) -> Floats:
+    return bellman(mdp, Contamination(uset.radius), Q)
+
+
+def _reachable_only(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+    """Nature stays within the support of the nominal row."""
+    V = Q.min(axis=1)
+    worst = np.where(mdp.P > 0, V, -np.inf).max(axis=2)
+    return mdp.cost + mdp.gamma * ((1 - uset.radius) * mdp.expectation(V) + uset.radius * worst)
+
+
+def _transposed(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+    """The kernel summed over the wrong axis."""
+    V = Q.min(axis=1)
+    nominal = np.einsum("tas,t->sa", mdp.P, V)
+    return mdp.cost + mdp.gamma * ((1 - uset.radius) * nominal + uset.radius * V.max())
+
+
+def _cost_of_next(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    """Costs paid on arrival."""
+    arrival = np.einsum("sat,t->sa", mdp.P, mdp.cost[:, 0])
+    return bellman(mdp, uset, Q) - mdp.cost + arrival
+
+
+def _first_action_cost(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    return bellman(mdp, uset, Q) - mdp.cost + mdp.cost[:, :1]
+
+
+def _gauss_seidel(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    """States already swept are read back."""
+    table = Q.copy()
+    for s in range(mdp.n_states):
+        table[s] = bellman(mdp, uset, table)[s]
+    return table
+
+
+def _in_place(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    Q[:] = bellman(mdp, uset, Q)
+    return Q
+
+
+def _float32(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    return bellman(mdp, uset, Q).astype(np.float32).astype(np.float64)
+
+
+def _relaxed(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    """Half a step towards TQ: the same fixed point."""
+    return (Q + bellman(mdp, uset, Q)) / 2
+
+
+def _mean_for_max(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+    V = Q.min(axis=1)
+    return mdp.cost + mdp.gamma * ((1 - uset.radius) * mdp.expectation(V) + uset.radius * V.mean())
+
+
+def _remembered() -> Any:
+    """Results remembered by the identity of the argument, which is soon another array's."""
+    memory: dict[tuple[int, str], Floats] = {}
+
+    def operator(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+        return memory.setdefault((mdp.n_states, mdp.hash), bellman(mdp, uset, Q)).copy()
+
+    return operator
+
+
+MAXIMUM_FOR_MINIMUM = _mutant("with max for min", _maximum_for_minimum)
+NO_DISCOUNT = _mutant("without gamma", _no_discount)
+DISCOUNTED_COST = _mutant("with a discounted cost", _discounted_cost)
+KIND_NATURE = _mutant("against a kind nature", _kind_nature)
+NOT_ROBUST = _mutant("that is not robust", _not_robust)
+L1_RADIUS = _mutant("with the L1 radius", _l1_radius, TotalVariation)
+DOUBLE_RADIUS = _mutant("with twice the radius", _double_radius, TotalVariation)
+CONTAMINATION_FOR_VARIATION = _mutant("of contamination for variation", _contamination_for_variation, TotalVariation)
+REACHABLE_ONLY = _mutant("with nature on the support", _reachable_only, Contamination)
+TRANSPOSED = _mutant("with the wrong axis", _transposed, Contamination)
+COST_OF_NEXT = _mutant("with costs on arrival", _cost_of_next)
+FIRST_ACTION_COST = _mutant("with the first action's cost", _first_action_cost)
+GAUSS_SEIDEL = _mutant("that reads back", _gauss_seidel)
+IN_PLACE = _mutant("in place", _in_place)
+FLOAT32 = _mutant("in float32", _float32)
+RELAXED = _mutant("relaxed", _relaxed)
+MEAN_FOR_MAX = _mutant("against the mean", _mean_for_max, Contamination)
+REMEMBERED = _mutant("with a memory", _remembered())

@@ -1,0 +1,380 @@
+"""Wrong robust Q-learning: what it remembers, when it reads it, where it writes and what it hands out."""
+
+import random
+from typing import Any, ClassVar
+
+import numpy as np
+
+from properties.mutants.control import CLAIMS
+from properties.mutants.plain import PlainQ
+from robust_core import Contamination, Problem, Recording, Transition, Variant
+from robust_core.validate import Floats
+
+
+def _mutant(name: str, make: Any) -> Variant:
+    return Variant(f"Q-learning {name}", "control", make, (Contamination,), CLAIMS)
+
+
+class _RunningMaximum(PlainQ):
+    """The maximum is kept up to date upwards and never falls."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.top = super().worst()
+
+    def worst(self) -> float:
+        self.top = max(self.top, super().worst())
+        return self.top
+
+
+class _CacheFromZero(PlainQ):
+    """The maximum is refreshed after each update, and starts at zero."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.cached = 0.0
+
+    def worst(self) -> float:
+        return self.cached
+
+    def count(self, step: Transition) -> None:
+        super().count(step)
+        self.cached = super().worst()
+
+
+class _RareRefresh(PlainQ):
+    """The maximum is refreshed every four steps."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.cached = super().worst()
+
+    def worst(self) -> float:
+        if self.t % 4 == 0:
+            self.cached = super().worst()
+        return self.cached
+
+
+class _StaleTop(PlainQ):
+    """The state of the maximum is found once; its value is followed."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.top = int(self.values().argmax())
+
+    def worst(self) -> float:
+        return float(self.values()[self.top])
+
+
+class _StaleValues(PlainQ):
+    """V(s) is refreshed by a minimum that only falls."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.V = self.Q.min(axis=1)
+
+    def values(self) -> Floats:
+        self.V = np.minimum(self.V, self.Q.min(axis=1))
+        return self.V
+
+
+class _TargetTable(PlainQ):
+    """Values come from a copy of the table that is one step old."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.old = self.Q.copy()
+
+    def values(self) -> Floats:
+        return self.old.min(axis=1)
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        self.old = self.Q.copy()
+        super().write(step, alpha, target)
+
+
+class _AfterTheWrite(PlainQ):
+    """The nominal part is written first; the contamination term sees the new entry."""
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        super().write(step, alpha, step.cost + self.gamma * (1.0 - self.R) * self.following(step))
+        self.Q[step.s, step.a] += alpha * self.gamma * self.R * self.worst()
+
+
+class _FirstStepOne(PlainQ):
+    """The first step has n = 1."""
+
+    def update(self, step: Transition) -> None:
+        self.count(step)
+        self.write(step, self.alpha(step), self.target(step))
+
+
+class _TimeForVisits(PlainQ):
+    """A per-visit schedule fed with the time."""
+
+    def alpha(self, step: Transition) -> float:
+        return self.problem.step_size.at(self.t)
+
+
+class _VisitsForTime(PlainQ):
+    def alpha(self, step: Transition) -> float:
+        return self.problem.step_size.at(int(self.visits[step.s, step.a]))
+
+
+class _VisitsOfState(PlainQ):
+    """Visits counted per state."""
+
+    def alpha(self, step: Transition) -> float:
+        schedule = self.problem.step_size
+        return schedule.at(int(self.visits[step.s].sum()) if schedule.clock == "visits" else self.t)
+
+
+class _VisitsOfNext(PlainQ):
+    """Visits counted at the next state."""
+
+    def count(self, step: Transition) -> None:
+        self.t += 1
+        self.visits[step.s_next, step.a] += 1
+
+
+class _ConstantStep(PlainQ):
+    """The schedule is read once."""
+
+    def alpha(self, step: Transition) -> float:
+        return self.problem.step_size.at(0)
+
+
+class _OwnStep(PlainQ):
+    """1/(1+n), whatever the schedule says."""
+
+    def alpha(self, step: Transition) -> float:
+        return 1.0 / (1.0 + float(self.visits[step.s, step.a]))
+
+
+class _DoubleUpdate(PlainQ):
+    def update(self, step: Transition) -> None:
+        alpha = self.alpha(step)
+        self.write(step, alpha, self.target(step))
+        self.write(step, alpha, self.target(step))
+        self.count(step)
+
+
+class _Momentum(PlainQ):
+    """Half of the last change is added again."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.velocity = np.zeros_like(self.Q)
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        place = step.s, step.a
+        self.velocity[place] = 0.5 * self.velocity[place] + alpha * (target - self.Q[place])
+        self.Q[place] += self.velocity[place]
+
+
+class _NoDecay(PlainQ):
+    """Q + alpha·target."""
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        self.Q[step.s, step.a] += alpha * target
+
+
+class _SwappedMixing(PlainQ):
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        super().write(step, 1.0 - alpha, target)
+
+
+class _WholeRow(PlainQ):
+    """The update is written to every action of the visited state."""
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        super().write(step, alpha, target)
+        self.Q[step.s] = self.Q[step.s, step.a]
+
+
+class _WholeColumn(PlainQ):
+    def place(self, step: Transition) -> Any:
+        return slice(None), step.a
+
+    def alpha(self, step: Transition) -> float:
+        schedule = self.problem.step_size
+        return schedule.at(int(self.visits[step.s, step.a]) if schedule.clock == "visits" else self.t)
+
+
+class _WritesNext(PlainQ):
+    def place(self, step: Transition) -> Any:
+        return step.s_next, step.a
+
+
+class _Replay(PlainQ):
+    """Each step also repeats the one before."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.last: Transition | None = None
+
+    def update(self, step: Transition) -> None:
+        super().update(step)
+        if self.last is not None:
+            self.write(self.last, self.alpha(self.last), self.target(self.last))
+        self.last = step
+
+
+class _Trace(PlainQ):
+    """An eligibility trace."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.trace = np.zeros_like(self.Q)
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        self.trace *= 0.5 * self.gamma
+        self.trace[step.s, step.a] = 1.0
+        self.Q += alpha * (target - self.Q[step.s, step.a]) * self.trace
+
+
+class _OneStepLate(PlainQ):
+    """A transition is learnt when the next one comes."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.pending: Transition | None = None
+
+    def update(self, step: Transition) -> None:
+        if self.pending is not None:
+            super().update(self.pending)
+        self.pending = step
+
+
+class _Float32(PlainQ):
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        super().write(step, alpha, target)
+        self.Q = self.Q.astype(np.float32).astype(np.float64)
+
+
+class _Rounded(PlainQ):
+    """Entries are stored with eight decimals."""
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        super().write(step, alpha, target)
+        self.Q[step.s, step.a] = round(float(self.Q[step.s, step.a]), 8)
+
+
+class _StartsAtZero(PlainQ):
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.Q = np.zeros_like(self.Q)
+
+
+class _OwnBuffer(PlainQ):
+    def estimate(self) -> Floats:
+        return self.Q
+
+
+class _Averaged(PlainQ):
+    """The estimate is the mean of the table's history."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.mean = self.Q.copy()
+
+    def count(self, step: Transition) -> None:
+        super().count(step)
+        self.mean += (self.Q - self.mean) / (self.t + 1)
+
+    def estimate(self) -> Floats:
+        return self.mean.copy()
+
+
+class _ReadingResets(PlainQ):
+    """Reading the estimate starts a new epoch of the clock."""
+
+    def estimate(self) -> Floats:
+        self.t = 0
+        self.visits[:] = 0
+        return self.Q.copy()
+
+
+class _Shared(PlainQ):
+    """Visit counts live in the class."""
+
+    counts: ClassVar[dict[tuple[int, int], int]] = {}
+
+    def alpha(self, step: Transition) -> float:
+        schedule = self.problem.step_size
+        return schedule.at(self.counts.get((step.s, step.a), 0) if schedule.clock == "visits" else self.t)
+
+    def count(self, step: Transition) -> None:
+        super().count(step)
+        self.counts[step.s, step.a] = self.counts.get((step.s, step.a), 0) + 1
+
+
+class _CopiesItself(PlainQ):
+    """A deep copy that is no copy."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_CopiesItself":
+        return self
+
+
+class _GlobalRandom(PlainQ):
+    """Jitter from the global random state breaks ties."""
+
+    def values(self) -> Floats:
+        return (self.Q + 1e-12 * random.random()).min(axis=1)
+
+
+class _Batched(PlainQ):
+    """The fast path computes all targets first."""
+
+    def update_many(self, recording: Recording) -> None:
+        """All targets from the table as it was."""
+        for step, target in [(step, self.target(step)) for step in recording]:
+            self.write(step, self.alpha(step), target)
+            self.count(step)
+
+
+class _BatchedWithoutClock(PlainQ):
+    """The fast path starts the clock anew."""
+
+    def update_many(self, recording: Recording) -> None:
+        """The loop, from time 0."""
+        self.t = 0
+        for step in recording:
+            self.update(step)
+
+
+RUNNING_MAXIMUM = _mutant("with a maximum that never falls", _RunningMaximum)
+CACHE_FROM_ZERO = _mutant("with a maximum cached from zero", _CacheFromZero)
+RARE_REFRESH = _mutant("with a maximum refreshed every four steps", _RareRefresh)
+STALE_TOP = _mutant("that remembers the worst state", _StaleTop)
+STALE_VALUES = _mutant("with values that never rise", _StaleValues)
+TARGET_TABLE = _mutant("with values one step old", _TargetTable)
+AFTER_THE_WRITE = _mutant("that writes before it looks", _AfterTheWrite)
+FIRST_STEP_ONE = _mutant("with steps off by one", _FirstStepOne)
+TIME_FOR_VISITS = _mutant("with time for visits", _TimeForVisits)
+VISITS_FOR_TIME = _mutant("with visits for time", _VisitsForTime)
+VISITS_OF_STATE = _mutant("with visits of the state", _VisitsOfState)
+VISITS_OF_NEXT = _mutant("with visits of the next state", _VisitsOfNext)
+CONSTANT_STEP = _mutant("with a constant step", _ConstantStep)
+OWN_STEP = _mutant("with a step of its own", _OwnStep)
+DOUBLE_UPDATE = _mutant("that updates twice", _DoubleUpdate)
+MOMENTUM = _mutant("with momentum", _Momentum)
+NO_DECAY = _mutant("that only adds", _NoDecay)
+SWAPPED_MIXING = _mutant("with alpha and 1−alpha swapped", _SwappedMixing)
+WHOLE_ROW = _mutant("that writes the whole row", _WholeRow)
+WHOLE_COLUMN = _mutant("that writes the whole column", _WholeColumn)
+WRITES_NEXT = _mutant("that writes at the next state", _WritesNext)
+REPLAY = _mutant("that repeats the last step", _Replay)
+TRACE = _mutant("with a trace", _Trace)
+ONE_STEP_LATE = _mutant("one step late", _OneStepLate)
+FLOAT32 = _mutant("in float32", _Float32)
+ROUNDED = _mutant("with eight decimals", _Rounded)
+STARTS_AT_ZERO = _mutant("that starts at zero", _StartsAtZero)
+OWN_BUFFER = _mutant("that hands out its buffer", _OwnBuffer)
+AVERAGED = _mutant("with averaged estimates", _Averaged)
+READING_RESETS = _mutant("whose clock restarts when read", _ReadingResets)
+SHARED = _mutant("with shared visit counts", _Shared)
+COPIES_ITSELF = _mutant("that cannot be copied", _CopiesItself)
+GLOBAL_RANDOM = _mutant("with global randomness", _GlobalRandom)
+BATCHED = _mutant("whose fast path computes targets first", _Batched)
+BATCHED_WITHOUT_CLOCK = _mutant("whose fast path restarts the clock", _BatchedWithoutClock)

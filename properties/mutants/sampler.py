@@ -1,0 +1,165 @@
+"""Wrong samplers (only slips that show on a single path; a wrong distribution needs statistics)."""
+
+from typing import Any
+
+import numpy as np
+
+from robust_core import MDP, Transition, Variant
+from robust_core.validate import Floats
+
+Rng = np.random.Generator
+
+
+def _mutant(name: str, make: Any) -> Variant:
+    return Variant(f"sampler {name}", "sampler", make, (), ("trajectory",))
+
+
+class _Plain:
+    """A sampler with seams, right as it stands."""
+
+    def __call__(self, mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+        """A path."""
+        s = start
+        a = self.action(policy, s, rng)
+        path = []
+        for _ in range(steps):
+            s_next = self.following(mdp, s, a, rng)
+            a_next = self.action(policy, s_next, rng)
+            path.append(self.step(mdp, s, a, s_next, a_next))
+            s, a = s_next, a_next
+        return path
+
+    def action(self, policy: Floats, s: int, rng: Rng) -> int:
+        """a ~ pi(·|s)."""
+        return int(rng.choice(policy.shape[1], p=policy[s]))
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        """s' ~ p(·|s,a)."""
+        return int(rng.choice(mdp.n_states, p=mdp.P[s, a]))
+
+    def step(self, mdp: MDP, s: int, a: int, s_next: int, a_next: int) -> Transition:
+        """The transition."""
+        return Transition(s, a, float(mdp.cost[s, a]), s_next, a_next, False)
+
+
+class _IgnoresAction(_Plain):
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        return super().following(mdp, s, 0, rng)
+
+
+class _UniformPolicy(_Plain):
+    def action(self, policy: Floats, s: int, rng: Rng) -> int:
+        return int(rng.integers(policy.shape[1]))
+
+
+class _UniformNext(_Plain):
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        return int(rng.integers(mdp.n_states))
+
+
+class _LikeliestNext(_Plain):
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        return int(mdp.P[s, a].argmax())
+
+
+class _Transposed(_Plain):
+    """p(s|s',a) for p(s'|s,a)."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        column = mdp.P[:, a, s]
+        return int(rng.choice(mdp.n_states, p=column / column.sum())) if column.any() else s
+
+
+class _OpenEnd(_Plain):
+    """A cumulative sum searched on the wrong side never reaches the last outcome."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        return max(0, int(np.searchsorted(np.cumsum(mdp.P[s, a]), rng.random())) - 1)
+
+
+class _CostOfNext(_Plain):
+    def step(self, mdp: MDP, s: int, a: int, s_next: int, a_next: int) -> Transition:
+        return Transition(s, a, float(mdp.cost[s_next, a]), s_next, a_next, False)
+
+
+class _CostOfNextAction(_Plain):
+    def step(self, mdp: MDP, s: int, a: int, s_next: int, a_next: int) -> Transition:
+        return Transition(s, a, float(mdp.cost[s, a_next]), s_next, a_next, False)
+
+
+class _AlwaysTerminal(_Plain):
+    def step(self, mdp: MDP, s: int, a: int, s_next: int, a_next: int) -> Transition:
+        return super().step(mdp, s, a, s_next, a_next)._replace(terminal=s_next == mdp.n_states - 1)
+
+
+class _Reversed(_Plain):
+    def step(self, mdp: MDP, s: int, a: int, s_next: int, a_next: int) -> Transition:
+        return super().step(mdp, s, a, s_next, a_next)._replace(s=s_next, s_next=s)
+
+
+def _drawn_twice(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """The next state is drawn once for the report and once to go on."""
+    plain, s, path = _Plain(), start, []
+    for _ in range(steps):
+        a = plain.action(policy, s, rng)
+        s_next = plain.following(mdp, s, a, rng)
+        path.append(plain.step(mdp, s, a, s_next, plain.action(policy, s_next, rng)))
+        s = plain.following(mdp, s, a, rng)
+    return path
+
+
+def _action_drawn_twice(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """The next action is drawn once for the report and once to go on."""
+    plain, s, path = _Plain(), start, []
+    for _ in range(steps):
+        a = plain.action(policy, s, rng)
+        s_next = plain.following(mdp, s, a, rng)
+        path.append(plain.step(mdp, s, a, s_next, plain.action(policy, s_next, rng)))
+        s = s_next
+    return path
+
+
+def _start_ignored(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    return _Plain()(mdp, policy, 0, steps, rng)
+
+
+def _independent(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """Every step from a fresh uniform state."""
+    return [_Plain()(mdp, policy, int(rng.integers(mdp.n_states)), 1, rng)[0] for _ in range(steps)]
+
+
+def _one_too_many(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    return _Plain()(mdp, policy, start, steps + 1, rng)
+
+
+def _own_seed(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    return _Plain()(mdp, policy, start, steps, np.random.default_rng(0))
+
+
+def _no_seed(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    return _Plain()(mdp, policy, start, steps, np.random.default_rng())
+
+
+def _global_seed(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    np.random.seed(0)  # noqa: NPY002 (the slip)
+    return _Plain()(mdp, policy, start, steps, rng)
+
+
+IGNORES_ACTION = _mutant("that ignores the action", _IgnoresAction())
+UNIFORM_POLICY = _mutant("with a uniform policy", _UniformPolicy())
+UNIFORM_NEXT = _mutant("with a uniform next state", _UniformNext())
+LIKELIEST_NEXT = _mutant("of the likeliest state", _LikeliestNext())
+TRANSPOSED = _mutant("with the wrong axis", _Transposed())
+OPEN_END = _mutant("that never reaches the last state", _OpenEnd())
+COST_OF_NEXT = _mutant("with the next state's cost", _CostOfNext())
+COST_OF_NEXT_ACTION = _mutant("with the next action's cost", _CostOfNextAction())
+ALWAYS_TERMINAL = _mutant("that ends in the last state", _AlwaysTerminal())
+REVERSED = _mutant("that walks backwards", _Reversed())
+DRAWN_TWICE = _mutant("that draws the next state twice", _drawn_twice)
+ACTION_DRAWN_TWICE = _mutant("that draws the next action twice", _action_drawn_twice)
+START_IGNORED = _mutant("that starts at 0", _start_ignored)
+INDEPENDENT = _mutant("of independent steps", _independent)
+ONE_TOO_MANY = _mutant("with a step too many", _one_too_many)
+OWN_SEED = _mutant("with a seed of its own", _own_seed)
+NO_SEED = _mutant("without a seed", _no_seed)
+GLOBAL_SEED = _mutant("that seeds the world", _global_seed)

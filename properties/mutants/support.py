@@ -1,0 +1,116 @@
+"""Wrong support functions."""
+
+from typing import Any
+
+import numpy as np
+
+from robust_core import Contamination, TotalVariation, UncertaintySet, Variant, sigma
+from robust_core.validate import Floats
+
+_SETS = (Contamination, TotalVariation)
+
+
+def _mutant(name: str, make: Any, *sets: Any) -> Variant:
+    return Variant(f"sigma {name}", "support", make, sets or _SETS, ("support function", "rows"))
+
+
+def _l1_radius(uset: TotalVariation, p: Floats, v: Floats) -> Floats:
+    """Passes every axiom of a support function but the end R = 1."""
+    return sigma(TotalVariation(uset.radius / 2), p, v)
+
+
+def _double_radius(uset: TotalVariation, p: Floats, v: Floats) -> Floats:
+    """Passes every axiom of a support function."""
+    return sigma(TotalVariation(min(1.0, 2 * uset.radius)), p, v)
+
+
+def _squared_radius(uset: Any, p: Floats, v: Floats) -> Floats:
+    """Passes every axiom of a support function, both ends included."""
+    return sigma(type(uset)(uset.radius**2), p, v)
+
+
+def _contamination_for_variation(uset: TotalVariation, p: Floats, v: Floats) -> Floats:
+    """Passes every axiom of a support function, both ends included."""
+    return sigma(Contamination(uset.radius), p, v)
+
+
+def _smallest(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    return -sigma(uset, p, -v)
+
+
+def _mean_only(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    return np.asarray(p) @ v
+
+
+def _support_only(uset: Contamination, p: Floats, v: Floats) -> Any:
+    """Nature stays on the support of p."""
+    worst = np.where(np.asarray(p) > 0, v, -np.inf).max(axis=-1)
+    return (1 - uset.radius) * (p @ v) + uset.radius * worst
+
+
+def _absolute(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    return sigma(uset, p, np.abs(v))
+
+
+def _from_the_top(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+    """The mass is taken in descending order of v."""
+    order = np.argsort(-v)
+    ascending = p[..., order]
+    taken = np.clip(uset.radius - (np.cumsum(ascending, axis=-1) - ascending), 0.0, ascending)
+    return (ascending - taken) @ v[order] + taken.sum(axis=-1) * v.max()
+
+
+def _unlimited(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+    """The mass R is taken from the worst state, whether it has it or not."""
+    return p @ v + uset.radius * (v.max() - v.min())
+
+
+def _one_state(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+    """Only the worst state gives."""
+    given = np.minimum(uset.radius, p[..., v.argmin()])
+    return p @ v + given * (v.max() - v.min())
+
+
+def _unsorted(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+    """The mass is taken in the order of the states."""
+    taken = np.clip(uset.radius - (np.cumsum(p, axis=-1) - p), 0.0, p)
+    return (p - taken) @ v + taken.sum(axis=-1) * v.max()
+
+
+def _float32(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    return sigma(uset, p, v).astype(np.float32)
+
+
+def _from_zero(uset: Contamination, p: Floats, v: Floats) -> Any:
+    """A maximum that starts at zero."""
+    return (1 - uset.radius) * (p @ v) + uset.radius * max(0.0, v.max())
+
+
+def _single_row(uset: Contamination, p: Floats, v: Floats) -> Any:
+    """Written for one row: in a batch it takes the first."""
+    row = np.asarray(p).reshape(-1, len(v))[0]
+    return np.broadcast_to(sigma(uset, row, v), np.shape(p)[:-1])
+
+
+def _scales_input(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    """Normalises the caller's v in place."""
+    v -= v.min()
+    return sigma(uset, p, v)
+
+
+L1_RADIUS = _mutant("with the L1 radius", _l1_radius, TotalVariation)
+DOUBLE_RADIUS = _mutant("with twice the radius", _double_radius, TotalVariation)
+SQUARED_RADIUS = _mutant("with the squared radius", _squared_radius)
+CONTAMINATION_FOR_VARIATION = _mutant("of contamination for variation", _contamination_for_variation, TotalVariation)
+SMALLEST = _mutant("of a kind nature", _smallest)
+MEAN_ONLY = _mutant("without a set", _mean_only)
+SUPPORT_ONLY = _mutant("on the support", _support_only, Contamination)
+ABSOLUTE = _mutant("of |v|", _absolute)
+FROM_THE_TOP = _mutant("that takes from the top", _from_the_top, TotalVariation)
+UNLIMITED = _mutant("that takes more than there is", _unlimited, TotalVariation)
+ONE_STATE = _mutant("that takes from one state", _one_state, TotalVariation)
+UNSORTED = _mutant("that does not sort", _unsorted, TotalVariation)
+FLOAT32 = _mutant("in float32", _float32)
+FROM_ZERO = _mutant("whose maximum starts at zero", _from_zero, Contamination)
+SINGLE_ROW = _mutant("of the first row", _single_row, Contamination)
+SCALES_INPUT = _mutant("that writes into v", _scales_input)
