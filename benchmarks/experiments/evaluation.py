@@ -10,7 +10,7 @@ import numpy as np
 from robust_core import streams
 from robust_core.environments import Environment
 from robust_core.mdp import MDP
-from robust_core.policy import deterministic, uniform
+from robust_core.policy import uniform
 from robust_core.validate import Floats, Ints
 
 HORIZON = 100
@@ -92,10 +92,8 @@ def best_constant(environment: Environment) -> tuple[int, float]:
     return int(values.argmax()), float(values.max())
 
 
-def limit_table(
-    mdp: MDP, radius: float, terminal: np.ndarray | None, *, inner: bool = False, policy: Ints | None = None
-) -> tuple[Floats, float]:
-    """(Q*, error bound) to which robust Q-learning converges on `mdp`; with `policy`, the worst case of that policy.
+def limit_table(mdp: MDP, radius: float, terminal: np.ndarray | None, *, inner: bool = False) -> tuple[Floats, float]:
+    """(Q*, error bound) to which robust Q-learning converges on `mdp`.
 
     Without terminal states (None) this is the oracle's robust plan. A terminal state has value 0 whatever nature
     does, so with m the worst value the others solve an ordinary problem: cost c + gamma R m, discount gamma(1−R),
@@ -105,13 +103,8 @@ def limit_table(
     from oracles import planning
     from robust_core.uncertainty import Contamination
 
-    def planned(model: MDP, R: float) -> planning.Solution:
-        if policy is None:
-            return planning.solve(model, Contamination(R), width=WIDTH)
-        return planning.evaluate(model, Contamination(R), deterministic(policy, model.n_actions), width=WIDTH)
-
     if terminal is None or not terminal.any():
-        solution = planned(mdp, radius)
+        solution = planning.solve(mdp, Contamination(radius), width=WIDTH)
         return solution.q, solution.error_bound
     P = mdp.P.copy()
     P[terminal] = np.eye(mdp.n_states)[terminal][:, None, :]
@@ -120,7 +113,7 @@ def limit_table(
     m, moved = 0.0, np.inf
     while True:
         cost = np.where(terminal[:, None], 0.0, mdp.cost + mdp.gamma * radius * m)
-        solution = planned(MDP(P, cost, b), 0.0)
+        solution = planning.solve(MDP(P, cost, b), Contamination(0.0), width=WIDTH)
         top = float(solution.v[~terminal].max() if inner else solution.v.max())
         # Near the fixed point the enclosures' width, not the contraction, moves m: nothing more to gain.
         if abs(top - m) <= 2.0 * WIDTH or abs(top - m) >= moved:

@@ -133,11 +133,15 @@ def adversary_phase(
     alpha: float,
     agent: Ints,
     N: Floats,
+    best: Floats,
     s: int,
     steps: int,
     rng: Any,
 ) -> int:
-    """Q-learning of the adversary N[s, target] (it maximises cost), uniform behaviour, against a fixed agent."""
+    """Q-learning of the adversary N[s, target] (it maximises cost), uniform behaviour, against a fixed agent.
+
+    `best` holds the maxima of the rows of N and is kept so: a row is scanned only when its maximum falls.
+    """
     S, A = cost.shape
     for _ in range(steps):
         target = min(int(rng.random() * S), S - 1)
@@ -145,7 +149,12 @@ def adversary_phase(
         s_next = _nominal(rows, s * A + a, rng.random())
         if rng.random() < radius:
             s_next = target
-        following = 0.0 if terminal[s_next] else N[s_next].max()
-        N[s, target] = (1.0 - alpha) * N[s, target] + alpha * (cost[s, a] + gamma * following)
+        following = 0.0 if terminal[s_next] else best[s_next]
+        old = N[s, target]
+        N[s, target] = (1.0 - alpha) * old + alpha * (cost[s, a] + gamma * following)
+        if N[s, target] >= best[s]:
+            best[s] = N[s, target]
+        elif old == best[s]:
+            best[s] = N[s].max()
         s = drawn(initial, 0, len(initial), rng.random()) if terminal[s_next] else s_next
     return s

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.experiments.readings import CONTROL, DEFAULT, Figure, Reading
 
-MANY, FEW = 400, 100
+MANY, SOME, FEW = 400, 100, 30
 """How many seeds (see `outcome`); the plotted envelope uses the first thirty."""
 
 
@@ -43,10 +43,13 @@ PANELS: dict[str, Panel] = {
 def runs_of(panel: Panel, reading: Reading) -> int:
     """How many seeds a panel gets under a reading.
 
-    >>> runs_of(PANELS["cartpole-a"], DEFAULT), runs_of(PANELS["taxi-a"], DEFAULT)
-    (400, 100)
+    >>> [runs_of(PANELS[panel], DEFAULT) for panel in ("cartpole-a", "taxi-a")]
+    [400, 100]
     """
-    return MANY if reading == DEFAULT and panel.figure not in ("taxi", "rarl") else FEW
+    large = panel.figure in ("taxi", "rarl")
+    if reading == DEFAULT:
+        return SOME if large else MANY
+    return FEW if large or panel.figure == "cartpole" else SOME
 
 
 def record(panel: Panel, reading: Reading = DEFAULT, *, runs: int | None = None) -> dict[str, Any]:

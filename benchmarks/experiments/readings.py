@@ -38,6 +38,7 @@ class Reading:
     visits: int = 200
     tdc_terminal: Literal["restart", "episodic"] = "restart"
     tdc_visits: int = 1_000
+    sign: Literal["cost", "reward", "reward as cost"] = "cost"
     varrho: float = 10.0
     features: int | None = 0
     gradient: Literal["robust", "own", "vanilla"] = "robust"
@@ -104,6 +105,15 @@ OTHERS: tuple[Reading, ...] = (
     _other("projected", "theta and omega are projected onto the ball of radius 10", ("tdc",), projection=10.0),
     _other("tdc-episodic", "terminal states have value 0 (their features are 0)", ("tdc",), tdc_terminal="episodic"),
     _other("tdc-short", "100 steps per state", ("tdc",), tdc_visits=100),
+    _other("reward-start", "theta₀ = (1, …, 1) are rewards: V starts at −Σφ in costs", ("tdc",), sign="reward"),
+    _other("reward-as-cost", "the reward is put where Algorithm 2 has the cost", ("tdc",), sign="reward as cost"),
+    _other(
+        "tdc-episodic-own",
+        "tdc-episodic and own-gradient together",
+        ("tdc",),
+        tdc_terminal="episodic",
+        gradient="own",
+    ),
     _other("strong-adversary", "ten times as many steps of the adversary", ("rarl",), adversary_steps=10),
     _other("exact-adversary", "the adversary plays the exact best response to the agent", ("rarl",), adversary="exact"),
     _other("perturbed-training", "robust Q-learning trains on the perturbed MDP", ("rarl",), training="perturbed"),

@@ -1,7 +1,7 @@
 """The environments of a panel: where it learns, and where its policies are tested."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from robust_core.sampler import AliasTable, alias_table
 from robust_core.trajectory import Walk
 
 
+@cache
 def environment(panel: Panel, reading: Reading, closure: Closure) -> Environment:
     """The unperturbed environment of a panel."""
     if panel.figure in ("frozenlake", "tdc"):

@@ -65,7 +65,9 @@ class Rarl:
         if self.best_response is not None:
             self._adversary = np.full(mdp.n_states, self.best_response(agent), dtype=np.int64)
             return
-        self._places[1] = adversary_phase(*common, agent, self.N, self._places[1], schedule.adversary_steps, self._rng)
+        self._places[1] = adversary_phase(
+            *common, agent, self.N, self.N.max(axis=1), self._places[1], schedule.adversary_steps, self._rng
+        )
         self._adversary = self.N.argmax(axis=1).astype(np.int64)
 
 
