@@ -225,3 +225,8 @@ def kl(q1: float, q0: float) -> float:
     """
     pairs = ((q1, q0), (1.0 - q1, 1.0 - q0))
     return sum(x * math.log(x / y) for x, y in pairs if x > 0.0)
+
+
+def per_replicate(plan: Plan, draws: int) -> Plan:
+    """The same plan when every replicate brings `draws` samples."""
+    return Plan(plan.test, plan.alpha, plan.beta, look_at_least(plan.n_max / draws))

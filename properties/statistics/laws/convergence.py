@@ -1,0 +1,128 @@
+"""Theorem 2: Q_t → Q*. Two cells per problem, and a word on how a learner that fails does so.
+
+Almost-sure convergence has no finite test; what is tested is the schedule 1/(1 + (1−gamma)n) per visit, under which
+Algorithm 1 converges at the rate ½, at two times T and 16T, from two starts on the same trajectory:
+
+* rate: err(16T) <= 16^{−(½ − TOLERANCE)} err(T) in at least half of the runs (the median ratio, free of scale);
+* limit: err(16T) exceeds `DEVIATIONS` standard deviations of the scalar recursion at the noisiest and rarest pair in
+  at most a quarter of the runs. The deviation, sigma/((1−gamma)√n) after n visits, is computed from the model.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from properties.statistics import intervals
+from properties.statistics.intervals import Interval
+from properties.statistics.law import Cell, Size, StatisticalLaw, above, above_multiple, bernoulli_plan, once
+from properties.statistics.laws import tabular
+from properties.statistics.laws.tabular import Setting, advance, is_fast, settings, stretch
+from robust_core import per_visit
+from robust_core.schedules import StepSize
+from robust_core.validate import Floats
+from robust_core.variant import Variant
+
+HORIZON = {"quick": 256, "full": 4096}
+FACTOR = 16
+TOLERANCE = 0.2
+RATE_BOUND = FACTOR ** -(0.5 - TOLERANCE)
+DEVIATIONS = 3.0
+PROBLEMS = {"quick": ("two states", "garnet"), "full": ("two states", "machine", "garnet")}
+ERR_T, ERR_END, GAP_T, GAP_END, SIGNED = 0, 1, 2, 3, 4
+"""The columns of a row; from SIGNED on, the entries of Q − Q*."""
+
+
+def schedule(setting: Setting) -> StepSize:
+    """1/(1 + (1−gamma)n) per visit: Σ = ∞, Σ² < ∞, and the rate ½."""
+    return per_visit(1.0, rate=1.0 - setting.mdp.gamma, power=1.0)
+
+
+def threshold(setting: Setting, steps: int) -> float:
+    """`DEVIATIONS` deviations of psi ← psi + alpha_n(−(1−gamma)psi + noise) after steps·mu_min visits."""
+    visits = setting.mu_min * steps
+    return float(DEVIATIONS * setting.sigma / ((1.0 - setting.mdp.gamma) * np.sqrt(visits)))
+
+
+def _sampler(variant: Variant, setting: Setting, horizon: int) -> Callable[[bytes], Floats]:
+    starts = [setting.problem(schedule(setting), initial=value) for value in (0.0, setting.ceiling)]
+    fast = is_fast(variant, starts[0], setting.record(b"agreement", tabular.AGREEMENT))
+
+    def sample(seed: bytes) -> Floats:
+        recording = setting.record(seed, FACTOR * horizon)
+        parts = stretch(recording, 0, horizon), stretch(recording, horizon, FACTOR * horizon)
+        learners = [variant.make(problem) for problem in starts]
+        tables = []
+        for part in parts:
+            for learner in learners:
+                advance(learner, part, fast=fast)
+            tables.append([np.asarray(learner.estimate()) for learner in learners])
+        errors = [abs(low - setting.Q_star).max() for low, _ in tables]
+        gaps = [abs(low - high).max() for low, high in tables]
+        return np.concatenate((errors, gaps, (tables[1][0] - setting.Q_star).ravel()))
+
+    return sample
+
+
+def diagnosis(rows: Floats) -> str:
+    """Why a learner fails: two starts on one trajectory tell forgetting from learning.
+
+    A stuck learner keeps the distance of its starts, a slow one reduces it slowly; both starts of a learner with a
+    wrong limit meet, away from Q*; with a constant step they meet and the error has no constant direction.
+    """
+    gap, earlier = np.median(rows[:, GAP_END]), np.median(rows[:, GAP_T])
+    error = np.median(rows[:, ERR_END])
+    if gap > error / 4.0:
+        return "stuck" if gap > 0.9 * earlier else "slow"
+    signed = rows[:, SIGNED:]
+    bias, spread = abs(signed.mean(axis=0)), signed.std(axis=0)
+    return "wrong limit" if (bias > spread).any() else "does not settle"
+
+
+def _measured(rows: Floats) -> Mapping[str, Interval]:
+    slope = np.log(rows[:, ERR_T] / rows[:, ERR_END]) / np.log(FACTOR)
+    return {"median exponent": intervals.median(slope), "median error": intervals.median(rows[:, ERR_END])}
+
+
+def cells(variant: Variant, size: Size) -> list[Cell]:
+    """Rate and limit on every problem."""
+    horizon = HORIZON[size]
+    found = []
+    for name in PROBLEMS[size]:
+        setting = settings()[name]
+        sample = once(partial(_sampler, variant, setting, horizon))
+        limit = threshold(setting, FACTOR * horizon)
+        content = (*setting.content, horizon)
+        found += [
+            Cell(
+                f"converges/rate/{name}/T={horizon}/{variant.name}",
+                bernoulli_plan(0.5, 0.8),
+                sample,
+                above_multiple(ERR_END, RATE_BOUND, ERR_T),
+                content,
+                measure=_measured,
+                diagnose=diagnosis,
+            ),
+            Cell(
+                f"converges/limit/{name}/T={horizon}/{variant.name}",
+                bernoulli_plan(0.25, 0.5),
+                sample,
+                above(ERR_END, limit),
+                content,
+                diagnose=diagnosis,
+            ),
+        ]
+    return found
+
+
+LAW = StatisticalLaw(
+    "convergence to Q*",
+    ("control",),
+    "converges",
+    "Q_t → Q* under a schedule with Σalpha = ∞, Σalpha² < ∞ (Theorem 2): the rate ½ − 0.2, and the right limit",
+    "P(err(16T) > 16^-0.3 err(T)) <= 1/2; P(err(16T) > 3 deviations of the scalar recursion) <= 1/4",
+    cells,
+    tabular.RIGHT,
+    (tabular.NOISY, tabular.STUCK, tabular.SLOW, tabular.WRONG_RADIUS),
+    (tabular.DEAR,),
+)

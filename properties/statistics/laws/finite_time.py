@@ -1,0 +1,132 @@
+"""Theorem 3 with the explicit constants of `oracles.bounds_q.explicit_theorem3`, and sharpened.
+
+The theorem at face value is loose: wrong algorithms can pass it. So beside its epsilon the same runs (same T, same
+alpha) are held to `DEVIATIONS` standard deviations of the scalar recursion psi ← psi + alpha(−(1−gamma)psi + noise),
+whose stationary variance is at most alpha sigma²/(2(1−gamma)−alpha(1−gamma)²), and to the scaling in epsilon: with
+alpha ∝ epsilon² and T ∝ 1/alpha the error must fall like epsilon.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from oracles.bounds_q import ExplicitTheorem3, explicit_theorem3
+from oracles.chain import pair_chain
+from oracles.mixing import t_mix
+from properties.statistics import intervals
+from properties.statistics.intervals import Interval
+from properties.statistics.law import Cell, Size, StatisticalLaw, above, above_multiple, bernoulli_plan, once
+from properties.statistics.laws import tabular
+from properties.statistics.laws.tabular import Setting, advance, is_fast, settings
+from robust_core import constant
+from robust_core.validate import Floats
+from robust_core.variant import Variant
+
+EPSILON = {"quick": 1.0, "full": 0.5}
+DELTA = 0.25
+"""T grows with log 1/delta, the number of runs with 1/delta: a large delta is the cheap one."""
+DEVIATIONS = 4.0
+FINER = 16
+"""alpha is divided by this for the scaling in epsilon, so epsilon by its root."""
+TOLERANCE = 0.4
+SCALING_BOUND = FINER ** -((1.0 - TOLERANCE) / 2.0)
+COARSE = 0.04
+"""The larger alpha of the scaling cells."""
+PROBLEMS = {"quick": ("two states",), "full": ("two states", "machine", "garnet")}
+FORGETTING = 8.0
+"""Runs of the scaling cells last so many multiples of 1/(alpha mu_min (1−gamma)): the start is forgotten by e^-8."""
+
+
+def explicit(setting: Setting, epsilon: float) -> ExplicitTheorem3:
+    """The plan (T, alpha) of the explicit theorem on a named problem."""
+    chain = pair_chain(setting.mdp, setting.policy)
+    cost = setting.mdp.cost
+    return explicit_theorem3(
+        epsilon=epsilon,
+        delta=DELTA,
+        gamma=setting.mdp.gamma,
+        radius=setting.radius,
+        n_pairs=cost.size,
+        mu_min=setting.mu_min,
+        tau=max(1, t_mix(chain, threshold=Fraction(setting.mu_min) / 2)),
+        cost_span=float(cost.max() - cost.min()),
+        psi_0=float(abs(setting.Q_star).max()),
+    )
+
+
+def deviation(setting: Setting, alpha: float) -> float:
+    """The stationary deviation of the scalar recursion at the noisiest pair."""
+    slack = 1.0 - setting.mdp.gamma
+    return float(setting.sigma * np.sqrt(alpha / (2.0 * slack - alpha * slack**2)))
+
+
+def final_error(variant: Variant, setting: Setting, alpha: float, steps: int) -> Callable[[bytes], Floats]:
+    """‖Q_T − Q*‖ with a constant step."""
+    problem = setting.problem(constant(alpha))
+    fast = is_fast(variant, problem, setting.record(b"agreement", tabular.AGREEMENT))
+
+    def sample(seed: bytes) -> Floats:
+        learner = variant.make(problem)
+        advance(learner, setting.record(seed, steps), fast=fast)
+        return np.array([abs(np.asarray(learner.estimate()) - setting.Q_star).max()])
+
+    return sample
+
+
+def _two_scales(variant: Variant, setting: Setting) -> Callable[[bytes], Floats]:
+    """Independent runs with alpha and alpha/16, each long enough to forget its start."""
+    rate = setting.mu_min * (1.0 - setting.mdp.gamma)
+    alphas = (COARSE, COARSE / FINER)
+    runs = [final_error(variant, setting, alpha, int(FORGETTING / (alpha * rate))) for alpha in alphas]
+    return lambda seed: np.concatenate([run(seed + bytes([place])) for place, run in enumerate(runs)])
+
+
+def _exponent(rows: Floats) -> Mapping[str, Interval]:
+    return {"exponent in epsilon": intervals.median(2.0 * np.log(rows[:, 0] / rows[:, 1]) / np.log(FINER))}
+
+
+def cells(variant: Variant, size: Size) -> list[Cell]:
+    """The theorem, its sharpened form, and its scaling, on every problem."""
+    found = []
+    for name in PROBLEMS[size]:
+        setting, epsilon = settings()[name], EPSILON[size]
+        plan = explicit(setting, epsilon)
+        tight = DEVIATIONS * deviation(setting, plan.alpha)
+        sample = once(partial(final_error, variant, setting, plan.alpha, plan.T))
+        content = (*setting.content, plan.T, plan.alpha)
+        for word, bound in (("explicit", epsilon), ("sharpened", tight)):
+            found.append(
+                Cell(
+                    f"finite time/{word}/{name}/epsilon={epsilon:g}/{variant.name}",
+                    bernoulli_plan(DELTA, 2.0 * DELTA),
+                    sample,
+                    above(0, bound),
+                    content,
+                    measure=lambda rows: {"median error": intervals.median(rows)},
+                )
+            )
+        found.append(
+            Cell(
+                f"finite time/scaling/{name}/{variant.name}",
+                bernoulli_plan(0.5, 0.8),
+                once(partial(_two_scales, variant, setting)),
+                above_multiple(1, SCALING_BOUND, 0),
+                setting.content,
+                measure=_exponent,
+            )
+        )
+    return found
+
+
+LAW = StatisticalLaw(
+    "finite-time bound",
+    ("control",),
+    "finite time",
+    "‖Q_T − Q*‖ <= epsilon with probability >= 1 − delta for the explicit T and alpha (Theorem 3); error ∝ epsilon",
+    "P(err > epsilon) <= delta; P(err > 4 deviations) <= 1/4; P(err(alpha/16) > 16^-0.3 err(alpha)) <= 1/2",
+    cells,
+    tabular.RIGHT,
+    (tabular.STUCK, tabular.WRONG_RADIUS, tabular.NOISY),
+)

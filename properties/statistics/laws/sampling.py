@@ -1,0 +1,260 @@
+"""mle-unbiased, k2 independence, visits: a trajectory is one walk of (kernel, policy).
+
+Per pair one categorical test of the successors at two consecutive visits, whose law is p ⊗ p: it sees a wrong
+kernel, a sampler that ignores the action, and successors that depend on each other. Every replicate walks until it
+has a fixed number of them: to stop at a fixed time would favour successors that lead back soon. Steps that do not
+follow from each other (s_{t+1} ≠ s'_t, a wrong cost) are an outcome of probability 0. Per
+state one test of the actions.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from properties.statistics import design
+from properties.statistics.law import Cell, Size, StatisticalLaw, bernoulli_plan, once
+from properties.statistics.laws.tabular import Setting, settings
+from properties.statistics.sequential import Plan
+from robust_core.mdp import MDP
+from robust_core.streams import numpy_generator
+from robust_core.trajectory import Recording, Transition, Walk
+from robust_core.validate import Floats
+from robust_core.variant import Variant
+
+EFFECT = {"quick": 0.05, "full": 0.01}
+DRAWS = 64
+"""Outcomes per replicate."""
+STRETCH = 512
+"""Steps asked of the sampler at a time."""
+PATIENCE = 1000
+"""Stretches without enough visits after which the sampler is taken to avoid the pair."""
+DELTA = 0.25
+"""The failure probability at which the visit-count lemma is tested: cheap, and as strong as a small one."""
+
+
+class _Avoided(Exception):
+    """The sampler does not visit what it must."""
+
+
+def _columns(transitions: Any) -> Recording:
+    if isinstance(transitions, Recording):
+        return transitions
+    s, a, cost, s_next, a_next, terminal = zip(*transitions, strict=True)
+    places = [np.array(column, dtype=np.int64) for column in (s, a, s_next, a_next)]
+    return Recording(places[0], places[1], np.array(cost), places[2], places[3], np.array(terminal, dtype=np.bool_))
+
+
+def _stretches(variant: Variant, setting: Setting, seed: bytes) -> Iterator[Recording]:
+    rng, start = numpy_generator(seed), 0
+    for _ in range(PATIENCE):
+        recording = _columns(variant.make(setting.mdp, setting.policy, start, STRETCH, rng))
+        yield recording
+        start = int(recording.s_next[-1])
+    raise _Avoided
+
+
+def _broken(mdp: MDP, recording: Recording) -> bool:
+    """Whether some step does not follow from the one before, or has a wrong cost."""
+    follows = np.array_equal(recording.s[1:], recording.s_next[:-1])
+    meant = np.array_equal(recording.a[1:], recording.a_next[:-1])
+    return not (follows and meant and np.array_equal(recording.cost, mdp.cost[recording.s, recording.a]))
+
+
+def _outcomes(variant: Variant, setting: Setting, wanted: int, at: Callable[..., Any], seed: bytes) -> Floats | None:
+    """`wanted` outcomes in a row; None if a stretch is broken or the place is avoided."""
+    seen: list[np.ndarray] = []
+    count = 0
+    try:
+        for recording in _stretches(variant, setting, seed):
+            if _broken(setting.mdp, recording):
+                return None
+            seen.append(at(recording))
+            count += len(seen[-1])
+            if count >= wanted:
+                return np.concatenate(seen)[:wanted]
+    except _Avoided:
+        pass
+    return None
+
+
+def _pair_sampler(variant: Variant, setting: Setting, s: int, a: int) -> Callable[[bytes], Floats]:
+    support = np.flatnonzero(setting.mdp.P[s, a])
+    rank = np.full(setting.mdp.n_states, -1)
+    rank[support] = np.arange(support.size)
+
+    def at(recording: Recording) -> np.ndarray:
+        return recording.s_next[(recording.s == s) & (recording.a == a)]
+
+    def sample(seed: bytes) -> Floats:
+        successors = _outcomes(variant, setting, 2 * DRAWS, at, seed)
+        impossible = float(support.size**2)
+        if successors is None:
+            return np.full(DRAWS, impossible)
+        ranks = rank[successors].reshape(-1, 2)
+        codes = ranks[:, 0] * support.size + ranks[:, 1]
+        return np.where((ranks < 0).any(axis=1), impossible, codes)
+
+    return sample
+
+
+def _action_sampler(variant: Variant, setting: Setting, s: int) -> Callable[[bytes], Floats]:
+    def sample(seed: bytes) -> Floats:
+        actions = _outcomes(variant, setting, DRAWS, lambda recording: recording.a[recording.s == s], seed)
+        return np.full(DRAWS, float(setting.mdp.n_actions)) if actions is None else actions.astype(float)
+
+    return sample
+
+
+def _visit_sampler(variant: Variant, setting: Setting, frame: int) -> Callable[[bytes], Floats]:
+    size = setting.mdp.n_states * setting.mdp.n_actions
+
+    def sample(seed: bytes) -> Floats:
+        recording = _columns(variant.make(setting.mdp, setting.policy, 0, frame, numpy_generator(seed)))
+        visits = np.bincount(recording.s * setting.mdp.n_actions + recording.a, minlength=size)
+        return np.array([visits.min() / (setting.mu_min * frame)])
+
+    return sample
+
+
+def _frame(setting: Setting) -> int:
+    """t_frame with T = t_frame: the fixed point of the lemma's own length."""
+    from oracles.bounds_q import t_frame
+    from oracles.chain import pair_chain
+    from oracles.mixing import t_mix
+
+    mixing, frame = t_mix(pair_chain(setting.mdp, setting.policy)), 1.0
+    for _ in range(20):
+        frame = t_frame(mixing, setting.mu_min, setting.Q_star.size, max(frame, 1.0), DELTA)
+    return int(np.ceil(frame))
+
+
+def _law(setting: Setting, s: int, a: int) -> tuple[float, ...]:
+    """p ⊗ p, and the impossible outcome."""
+    p = setting.mdp.P[s, a]
+    p = p[p > 0.0]
+    return (*np.outer(p, p).ravel().tolist(), 0.0)
+
+
+def _plan(p: tuple[float, ...], effect: float, alpha: float) -> Plan:
+    return design.categorical(p, effect, draws=DRAWS, alpha=alpha)
+
+
+def cells(variant: Variant, size: Size) -> list[Cell]:
+    """Successors per pair, actions per state, and (full size) the visit counts."""
+    setting, effect = settings()["garnet"], EFFECT[size]
+    shape = setting.mdp.n_states, setting.mdp.n_actions
+    found = [
+        Cell(
+            f"sampling/successors/garnet/({s},{a})/effect={effect:g}/{variant.name}",
+            partial(_plan, _law(setting, s, a), effect),
+            once(partial(_pair_sampler, variant, setting, s, a)),
+            np.ravel,
+            setting.content,
+        )
+        for s, a in np.ndindex(shape)
+    ]
+    found += [
+        Cell(
+            f"sampling/actions/garnet/{s}/effect={effect:g}/{variant.name}",
+            partial(_plan, (*setting.policy[s].tolist(), 0.0), effect),
+            once(partial(_action_sampler, variant, setting, s)),
+            np.ravel,
+            setting.content,
+        )
+        for s in range(shape[0])
+    ]
+    if size == "quick":
+        # One pair and one state keep a run short; the full size has them all.
+        return [found[0], found[3], found[-1]]
+    frame = _frame(setting)
+    visits = Cell(
+        f"sampling/visits/garnet/t={frame}/{variant.name}",
+        bernoulli_plan(DELTA, 0.5),
+        once(lambda: _visit_sampler(variant, setting, frame)),
+        lambda rows: (rows[:, 0] < 0.5).astype(float),
+        setting.content,
+    )
+    return [*found, visits]
+
+
+def walk(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Generator) -> Recording:
+    """The core's walk as a sampler."""
+    return Walk(mdp, policy, seed=rng.bytes(16), start=start).record(steps)
+
+
+def _mixed_kernel(share: float) -> Callable[..., Recording]:
+    """A kernel that jumps uniformly with a small probability."""
+
+    def sample(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Generator) -> Recording:
+        other = np.where(mdp.P > 0.0, 1.0, 0.0)
+        other /= other.sum(axis=2, keepdims=True)
+        return walk(MDP((1.0 - share) * mdp.P + share * other, mdp.cost, mdp.gamma), policy, start, steps, rng)
+
+    return sample
+
+
+def _deaf(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Generator) -> Recording:
+    """The action does not matter for the successor."""
+    P = np.broadcast_to(mdp.P.mean(axis=1, keepdims=True), mdp.P.shape)
+    return walk(MDP(P, mdp.cost, mdp.gamma), policy, start, steps, rng)
+
+
+def _twice(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Generator) -> list[Transition]:
+    """The successor is drawn once for the report and once for the walk."""
+    edges = np.cumsum(mdp.P, axis=2)
+    honest = walk(mdp, policy, start, steps, rng)
+    again = (rng.random(steps)[:, None] > edges[honest.s, honest.a]).sum(axis=1)
+    return [t._replace(s_next=min(int(s), mdp.n_states - 1)) for t, s in zip(honest, again, strict=True)]
+
+
+def _sticky(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Generator) -> list[Transition]:
+    """Every third visit of a pair leads where the one before did: the right law at each visit, but dependent."""
+    edges, transitions = np.cumsum(mdp.P, axis=2), []
+    last: dict[tuple[int, int], int] = {}
+    s, uniforms = start, rng.random((steps + 1, 3))
+    a = int(uniforms[0, 0] * mdp.n_actions)
+    for t in range(steps):
+        _, x, stick = uniforms[t]
+        s_next = int((x > edges[s, a]).sum())
+        if stick < 1.0 / 3.0:
+            s_next = last.get((s, a), s_next)
+        last[s, a] = s_next
+        a_next = int(uniforms[t + 1, 0] * mdp.n_actions)
+        transitions.append(Transition(s, a, float(mdp.cost[s, a]), s_next, a_next, False))
+        s, a = s_next, a_next
+    return transitions
+
+
+def _leaning(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Generator) -> Recording:
+    """The first action is taken too often."""
+    lean = 0.75 * policy
+    lean[:, 0] += 0.25
+    return walk(mdp, lean, start, steps, rng)
+
+
+_kind = partial(Variant, kind="sampler", sets=(), claims=("samples the model",))
+RIGHT = _kind(name="the core's walk", make=walk)
+BIASED = _kind(name="a walk with 40 % of a wrong kernel", make=_mixed_kernel(0.4))
+SLIGHTLY_BIASED = _kind(name="a walk with 8 % of a wrong kernel", make=_mixed_kernel(0.08))
+CONTROLS = (
+    BIASED,
+    _kind(name="a walk that ignores the action", make=_deaf),
+    _kind(name="a walk that draws the successor twice", make=_twice),
+    _kind(name="a walk with sticky successors", make=_sticky),
+    _kind(name="a walk that leans to the first action", make=_leaning),
+)
+
+LAW = StatisticalLaw(
+    "one trajectory of the model",
+    ("sampler",),
+    "samples the model",
+    "successors at the visits of a pair are independent with law p(·|s,a), actions have law pi(·|s); "
+    "K_t(s,a) >= t mu_min/2 for t = t_frame",
+    "successors at consecutive visits have law p ⊗ p; actions pi; P(min K_t < t mu_min/2) <= delta",
+    cells,
+    RIGHT,
+    CONTROLS,
+    (SLIGHTLY_BIASED,),
+)

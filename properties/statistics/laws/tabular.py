@@ -1,0 +1,178 @@
+"""What the laws of tabular learners share: named problems, the two speeds of a learner, and wrong learners."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from oracles import closed_form
+from oracles.chain import mu_min, pair_chain
+from robust_core import Q_LEARNING, Contamination, TabularLearner, constant, models, per_visit, uniform
+from robust_core.mdp import MDP
+from robust_core.sampler import AliasTable, alias_table
+from robust_core.schedules import StepSize
+from robust_core.streams import key
+from robust_core.trajectory import Recording, Transition, Walk
+from robust_core.validate import Floats
+from robust_core.variant import Problem, Variant
+
+AGREEMENT = 64
+"""Transitions on which update_many must equal the loop over update before it is used."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A named model with its radius, under the uniform policy, and what the oracles say of it."""
+
+    name: str
+    mdp: MDP
+    radius: float
+
+    @property
+    def content(self) -> tuple[str, float]:
+        """What identifies the setting in a key."""
+        return self.mdp.hash, self.radius
+
+    @cached_property
+    def Q_star(self) -> Floats:
+        """Q*, from the closed form (its certified error is far below every threshold used)."""
+        return closed_form.solve(self.mdp, self.radius).Q.value
+
+    @cached_property
+    def mu_min(self) -> float:
+        """The stationary probability of the rarest pair."""
+        return float(mu_min(pair_chain(self.mdp, self.policy)).value)
+
+    @cached_property
+    def sigma(self) -> float:
+        """The largest standard deviation of the sampled target at Q*: gamma(1−R)·max √Var_p(V*)."""
+        V = self.Q_star.min(axis=1)
+        variance = self.mdp.P @ V**2 - (self.mdp.P @ V) ** 2
+        return float(self.mdp.gamma * (1.0 - self.radius) * np.sqrt(variance.max()))
+
+    @cached_property
+    def policy(self) -> Floats:
+        """The behaviour policy."""
+        return uniform(self.mdp.n_states, self.mdp.n_actions)
+
+    @cached_property
+    def table(self) -> AliasTable:
+        """The alias table of the walk, built once."""
+        return alias_table(self.mdp, self.policy)
+
+    @property
+    def ceiling(self) -> float:
+        """The top of the box that contains Q*."""
+        return float(self.mdp.cost.max() / (1.0 - self.mdp.gamma))
+
+    def problem(self, step_size: StepSize, *, radius: float | None = None, initial: float = 0.0) -> Problem:
+        """What a learner is told, started from a constant table."""
+        shape = (self.mdp.n_states, self.mdp.n_actions)
+        return Problem(
+            n_states=shape[0],
+            n_actions=shape[1],
+            gamma=self.mdp.gamma,
+            uncertainty_set=Contamination(self.radius if radius is None else radius),
+            step_size=step_size,
+            initial=np.full(shape, initial),
+        )
+
+    def record(self, seed: bytes, steps: int) -> Recording:
+        """A trajectory."""
+        return Walk(self.mdp, self.policy, seed=seed, table=self.table).record(steps)
+
+
+@cache
+def settings() -> dict[str, Setting]:
+    """The named problems: small, dyadic, every pair visited often."""
+    named = (
+        Setting("two states", models.two_states(gamma=0.5), 0.25),
+        Setting("machine", models.machine_replacement(3, gamma=0.5), 0.125),
+        Setting("garnet", models.garnet(4, 2, 2, gamma=0.5, seed=key("statistics", "garnet")), 0.25),
+    )
+    return {setting.name: setting for setting in named}
+
+
+def stretch(recording: Recording, start: int, stop: int) -> Recording:
+    """A part of a recording."""
+    part = slice(start, stop)
+    places = (recording.s[part], recording.a[part], recording.cost[part], recording.s_next[part])
+    return Recording(*places, recording.a_next[part], recording.terminal[part])
+
+
+def advance(learner: Any, recording: Recording, *, fast: bool) -> None:
+    """Feed a recorded trajectory to a learner."""
+    if fast:
+        learner.update_many(recording)
+        return
+    for transition in recording:
+        learner.update(transition)
+
+
+def is_fast(variant: Variant, problem: Problem, recording: Recording) -> bool:
+    """Whether the variant has an update_many that equals its update on a short stretch."""
+    learner = variant.make(problem)
+    if not hasattr(learner, "update_many"):
+        return False
+    start = stretch(recording, 0, AGREEMENT)
+    twin = copy.deepcopy(learner)
+    advance(learner, start, fast=False)
+    advance(twin, start, fast=True)
+    return bool(np.array_equal(learner.estimate(), twin.estimate()))
+
+
+def _retold(change: Callable[[Problem], Problem]) -> Callable[[Problem], TabularLearner]:
+    """Q-learning on a problem that was changed on its way."""
+    return lambda problem: TabularLearner(Q_LEARNING, change(problem))
+
+
+class _Dear(TabularLearner):
+    """Every cost is one percent too high: a target biased by one percent."""
+
+    factor = 1.01
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, problem)
+
+    def update(self, transition: Transition) -> None:
+        super().update(transition._replace(cost=self.factor * transition.cost))
+
+    def update_many(self, recording: Recording) -> None:
+        super().update_many(replace(recording, cost=self.factor * recording.cost))
+
+
+CLAIMS = ("unbiased", "asynchronous", "converges", "finite time", "as fast as vanilla", "fast path")
+_kind = partial(Variant, kind="control", sets=(Contamination,), claims=CLAIMS)
+
+
+def _radius(factor: float) -> Callable[[Problem], Problem]:
+    def change(problem: Problem) -> Problem:
+        told = problem.uncertainty_set
+        assert isinstance(told, Contamination)
+        return replace(problem, uncertainty_set=Contamination(factor * told.radius))
+
+    return change
+
+
+def _step(step_size: StepSize) -> Callable[[Problem], Problem]:
+    return lambda problem: replace(problem, step_size=step_size)
+
+
+RIGHT = _kind(name="robust Q-learning", make=partial(TabularLearner, Q_LEARNING))
+NOISY = _kind(name="Q-learning with a constant step", make=_retold(_step(constant(0.5))))
+STUCK = _kind(name="Q-learning with a summable step", make=_retold(_step(per_visit(1.0, rate=1.0, power=2.0))))
+SLOW = _kind(name="Q-learning with a twentieth of the step", make=_retold(_step(per_visit(0.05, rate=0.5, power=1.0))))
+WRONG_RADIUS = _kind(name="Q-learning with half the radius", make=_retold(_radius(0.5)))
+DEAR = _kind(name="Q-learning with costs 1 % too high", make=_Dear)
+
+
+class _VeryDear(_Dear):
+    """Costs are ten percent too high."""
+
+    factor = 1.1
+
+
+VERY_DEAR = _kind(name="Q-learning with costs 10 % too high", make=_VeryDear)

@@ -1,0 +1,92 @@
+"""noise-mean: E[update | s, a] = (1−alpha)Q + alpha TQ, by sampling: the twin of the exact law.
+
+The exact law enumerates s'; this one draws it, and so sees a learner that adds randomness of its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from properties.statistics import design, intervals
+from properties.statistics.law import Cell, Size, StatisticalLaw, once
+from properties.statistics.laws import tabular
+from properties.statistics.laws.tabular import Setting, settings
+from properties.statistics.sequential import Plan
+from robust_core import constant
+from robust_core.streams import numpy_generator
+from robust_core.trajectory import Transition
+from robust_core.validate import Floats
+from robust_core.variant import Variant
+
+EFFECT = {"quick": 0.04, "full": 0.004}
+"""The bias that is seen, in units of the range of the noise."""
+DRAWS = 16
+"""Updates per replicate."""
+ALPHA = 0.5
+
+
+def _table(setting: Setting) -> Floats:
+    """A table away from the fixed point, spread over the box."""
+    shape = setting.Q_star.shape
+    return np.asarray(setting.ceiling * (np.arange(setting.Q_star.size).reshape(shape) % 5) / 4.0, dtype=np.float64)
+
+
+def _sampler(variant: Variant, setting: Setting, s: int, a: int) -> Callable[[bytes], Floats]:
+    mdp, Q = setting.mdp, _table(setting)
+    problem = replace(setting.problem(constant(ALPHA)), initial=Q)
+    V = Q.min(axis=1)
+    b = mdp.gamma * (1.0 - setting.radius)
+    backup = mdp.cost[s, a] + b * mdp.P[s, a] @ V + mdp.gamma * setting.radius * V.max()
+    wanted = (1.0 - ALPHA) * Q[s, a] + ALPHA * backup
+    reach = ALPHA * b * (V.max() - V.min())
+    edges = np.cumsum(mdp.P[s, a])[:-1]
+
+    def sample(seed: bytes) -> Floats:
+        successors = np.searchsorted(edges, numpy_generator(seed).random(DRAWS), side="right")
+        noise = np.empty(DRAWS)
+        for i, s_next in enumerate(successors.tolist()):
+            learner = variant.make(problem)
+            learner.update(Transition(s, a, float(mdp.cost[s, a]), s_next, 0, False))
+            noise[i] = (learner.estimate()[s, a] - wanted) / reach
+        # Under the null the noise never leaves [−1, 1]; a wrong learner's is cut to where the test can use it.
+        return np.clip(noise, -1.0, 1.0)
+
+    return sample
+
+
+def _plan(effect: float, alpha: float) -> Plan:
+    whole = design.two_sided_mean(0.0, effect, sigma=0.5, low=-1.0, high=1.0, alpha=alpha)
+    return design.per_replicate(whole, DRAWS)
+
+
+def cells(variant: Variant, size: Size) -> list[Cell]:
+    """One cell per pair of the two-state model."""
+    setting = settings()["two states"]
+    effect = EFFECT[size]
+    pairs = [(s, a) for s in range(2) for a in range(2)][: 4 if size == "full" else 2]
+    return [
+        Cell(
+            f"unbiased/two states/({s},{a})/effect={effect:g}/{variant.name}",
+            partial(_plan, effect),
+            once(partial(_sampler, variant, setting, s, a)),
+            np.ravel,
+            (*setting.content, s, a),
+            measure=lambda rows: {"mean noise": intervals.mean(rows, low=-1.0, high=1.0)},
+        )
+        for s, a in pairs
+    ]
+
+
+LAW = StatisticalLaw(
+    "unbiased update",
+    ("control",),
+    "unbiased",
+    "E[update | s, a] = (1−alpha)Q(s,a) + alpha TQ(s,a) (eq:exp=0), with s' drawn from the model",
+    "the noise of the update, over its range, has mean 0",
+    cells,
+    tabular.RIGHT,
+    (tabular.WRONG_RADIUS, tabular.VERY_DEAR),
+    (tabular.DEAR,),
+)

@@ -1,0 +1,137 @@
+"""The statistical laws at quick size: right algorithms are not accused, wrong ones are caught and told apart."""
+
+import numpy as np
+import pytest
+
+from properties.statistics import budget, epochs, intervals
+from properties.statistics.law import Cell, Forgetful, caught, decide, rows_of
+from properties.statistics.laws import convergence, finite_time, laws, stationarity, tabular, unbiased
+from properties.statistics.suite import planned, results
+from robust_core import constant
+from robust_core.variant import Variant
+
+MASTER_SEEDS = ("master 0", "master 1", "master 2")
+SHARE = min(item.alpha for item in planned("quick"))
+CONTROLS = {f"{law.name}: {control.name}": (law, control) for law in laws() for control in law.controls}
+
+
+@pytest.mark.parametrize("epoch", MASTER_SEEDS)
+def test_the_suite_accuses_no_right_algorithm(epoch: str) -> None:
+    ledger = [result.entry for result in results("quick", epoch=epoch)]
+    gate = budget.gate(ledger)
+    assert gate.spent <= budget.RUN_BUDGET * (1.0 + 1e-12)
+    assert not gate.red, gate
+    assert gate.undecided == (), gate
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_negative_controls_are_violated(name: str) -> None:
+    law, control = CONTROLS[name]
+    assert caught(law, control, size="quick", alpha=SHARE, epoch=epochs.PINNED) is not None
+
+
+@pytest.mark.parametrize(
+    ("variant", "word"),
+    [
+        (tabular.NOISY, "does not settle"),
+        (tabular.STUCK, "stuck"),
+        (tabular.SLOW, "slow"),
+        (tabular.WRONG_RADIUS, "wrong limit"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
+def test_failures_to_converge_are_told_apart(variant: Variant, word: str) -> None:
+    limits = [cell for cell in convergence.cells(variant, "quick") if "/limit/" in cell.id]
+    for cell in limits:
+        result = decide(cell, alpha=SHARE)
+        assert (result.entry.decision.outcome, result.diagnosis) == ("violated", word), cell.id
+        assert word in result.verdict().evidence
+
+
+def test_the_theorem_at_face_value_has_little_power() -> None:
+    """Half the radius passes the explicit bound and is caught by the scaling beside it."""
+    outcomes = {
+        cell.id.split("/")[1]: decide(cell, alpha=SHARE).entry.decision.outcome
+        for cell in finite_time.cells(tabular.WRONG_RADIUS, "quick")
+    }
+    assert outcomes["explicit"] == "holds"
+    assert outcomes["scaling"] == "violated"
+
+
+def test_rows_do_not_depend_on_how_they_are_grouped() -> None:
+    cell = convergence.cells(tabular.RIGHT, "quick")[0]
+    assert rows_of(cell, "any", 3, 9) == rows_of(cell, "any", 3, 5) + rows_of(cell, "any", 5, 9)
+    assert rows_of(cell, "any", 0, 1) != rows_of(cell, "other", 0, 1)
+
+
+def test_memory_spares_the_work_and_keeps_the_bits() -> None:
+    calls = []
+
+    def counted(cell: Cell) -> Cell:
+        def sample(seed: bytes) -> np.ndarray:
+            calls.append(seed)
+            return cell.sample(seed)
+
+        return Cell(cell.id, cell.plan, sample, cell.observe, cell.content)
+
+    cell = counted(unbiased.cells(tabular.RIGHT, "quick")[0])
+    memory = Forgetful()
+    first = decide(cell, alpha=SHARE, memory=memory)
+    work = len(calls)
+    again = decide(cell, alpha=SHARE, memory=memory)
+    assert again == first
+    assert len(calls) == work
+    assert decide(cell, alpha=SHARE, memory=memory, fingerprint=b"other code") == first
+    assert len(calls) == 2 * work
+
+
+def test_an_undecided_cell_continues_where_it_stopped() -> None:
+    """A truth midway between the design points, cut short: the longer run reuses all rows and decides."""
+    cell = unbiased.cells(tabular.RIGHT, "quick")[0]
+    memory = Forgetful()
+    short = decide(cell, alpha=SHARE, memory=memory, stretch=0.05)
+    assert short.entry.decision.outcome == "undecided"
+    before = dict(memory.kept)
+    long = decide(cell, alpha=SHARE, memory=memory, stretch=2.0)
+    assert long.entry.decision.outcome == "holds"
+    assert before.items() <= memory.kept.items()
+    assert long == decide(cell, alpha=SHARE, stretch=2.0)
+
+
+def test_the_planted_gradient_is_the_oracles() -> None:
+    problem = stationarity.planted()
+    for theta in ([0.3, -0.2], [-1.0, 1.0], [2.0, 0.5]):
+        truth = problem.oracle.gradient(theta)
+        got = problem.gradient(np.array([theta]))[0]
+        # Forty rounded operations on numbers of the size of the gradient.
+        assert abs(got - truth.value).max() <= truth.error_bound + 40 * np.finfo(float).eps * abs(truth.value).max()
+    assert abs(problem.gradient(problem.theta_star[None, :])).max() <= 1e-14
+
+
+def test_the_explicit_bound_of_tdc_is_vacuous_on_the_planted_problem() -> None:
+    bound, always = stationarity.explicit_bound(stationarity.HORIZON["full"])
+    assert bound > always
+
+
+def test_costs_scale_through_a_run() -> None:
+    """Equivariance: costs and start times 8 give 8 times the path, to the bit; a constant in the target breaks it."""
+    setting = tabular.settings()["two states"]
+    recording = setting.record(b"scale", 500)
+    scaled = tabular.replace(recording, cost=8.0 * recording.cost)
+
+    def final(variant: Variant, path: tabular.Recording, initial: float) -> np.ndarray:
+        learner = variant.make(setting.problem(constant(0.25), initial=initial))
+        learner.update_many(path)
+        return np.asarray(learner.estimate())
+
+    assert np.array_equal(final(tabular.RIGHT, scaled, 8.0), 8.0 * final(tabular.RIGHT, recording, 1.0))
+    assert not np.array_equal(final(tabular.RIGHT, scaled, 1.0), 8.0 * final(tabular.RIGHT, recording, 1.0))
+
+
+def test_robust_is_as_fast_as_vanilla_with_an_interval() -> None:
+    from properties.statistics.laws import speed
+
+    (cell,) = speed.cells(tabular.RIGHT, "quick")
+    ratio = cell.measure(np.array(rows_of(cell, epochs.PINNED, 0, 200)))["median ratio of relative errors"]
+    assert isinstance(ratio, intervals.Interval)
+    assert 0.3 < ratio.lower <= ratio.estimate <= ratio.upper < speed.FACTOR
