@@ -10,12 +10,14 @@ the enclosure rests on that backup alone. When a few rounds in a row fail to shr
 """
 
 import math
-from typing import NamedTuple
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from oracles import enclosure
+from oracles import enclosure, planning_sweeps
 from oracles.planning_sweeps import Frozen, Indices, Model, freeze, levels_backup, mean_backup, room, sort_states, sweep
 from robust_core.validate import Floats, Ints
 
@@ -30,7 +32,7 @@ SETTLED = 0.4  # fraction of the span that ends the iteration, aimed at once the
 MOST_SWEEPS = 1 << 12  # of one evaluation; eight times fewer after each failure
 STRIKES = 3  # rounds without progress before a plain backup
 
-_jit = njit(cache=True, nogil=True)
+_jit = njit(nogil=True)
 _backup_units = _jit(enclosure.backup_units)
 _average_units = _jit(enclosure.average_units)
 _rounding_half_width = _jit(enclosure.rounding_half_width)
@@ -259,7 +261,7 @@ def judge(
 
 
 @_jit
-def plan(
+def run(
     kernel: Floats,
     offsets: Indices,
     successors: Indices,
@@ -342,3 +344,29 @@ def plan(
             most = most if plain else min(2 * most, MOST_SWEEPS)
         else:
             strikes += 1
+
+
+def _plan(digest: str) -> Any:
+    """`run`, compiled once per machine and kept as long as the digest of its sources stays the same.
+
+    Numba keys its cache by the source of the cached function alone, and by what that function closes over: a
+    change in a function it calls would go unnoticed if the digest were not there.
+    """
+
+    @njit(cache=True, nogil=True)
+    def plan(
+        kernel: Floats, offsets: Indices, successors: Indices, probabilities: Floats, cost: Floats, gamma: float,
+        radius: float, total_variation: bool, given: Floats, smoothing: int, varrho: float, longest: int,
+        width: float,
+    ) -> tuple[int, Floats, Floats, Floats, float, float]:  # fmt: skip
+        _ = digest
+        return run(
+            kernel, offsets, successors, probabilities, cost, gamma, radius, total_variation, given, smoothing,
+            varrho, longest, width,
+        )  # fmt: skip
+
+    return plan
+
+
+_SOURCES = (__file__, planning_sweeps.__file__, enclosure.__file__)
+plan = _plan(blake2b(b"".join(Path(path).read_bytes() for path in _SOURCES)).hexdigest())

@@ -27,8 +27,8 @@ LONG_ROW = 24  # sparse rows longer than this are sorted to find a first level
 INSERTION = 256  # up to so many states insertion sort of a nearly sorted order beats sorting anew
 
 # Free order of summation and fused operations: the bounds in `enclosure` hold for every order.
-_any_order = njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
-_exact_order = njit(cache=True, nogil=True)
+_any_order = njit(nogil=True, fastmath={"reassoc", "nsz", "contract"})
+_exact_order = njit(nogil=True)
 
 
 @_any_order

@@ -5,7 +5,8 @@ Every figure is a ratio of times taken in turn in one run, each the best of seve
 the ratios less; keep numerical libraries to one thread.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from time import thread_time
 from typing import Any
 
@@ -27,17 +28,25 @@ LARGE = (
     *(("dense", n) for n in (100, 500, 2_000)),
     *((kind, n) for kind in ("sparse", "band") for n in (1_000, 10_000, 100_000)),
 )
+GAMMAS = (0.95, 0.99)
 SMALL = (5, 10, 20, 50)
 ENOUGH_SECONDS = 0.5  # a method is timed again until it took so long, at most `ROUNDS` times
 ROUNDS = 7
-SLOW_PEER = 20_000  # states from which QuantEcon's value iteration and sparse factorisation are left out
+ALL_PEERS = 1_000  # beyond, value iteration and (random sparse: fill-in) policy iteration take minutes
 
 
 def measure(quick: bool = False) -> list[dict[str, Any]]:
     """One record per model: milliseconds, times faster than the best peer, times slower than the nominal model."""
-    large = [case for case in LARGE if case[1] <= 1_000] if quick else LARGE
-    records = [_large(kind, n, gamma) for kind, n in large for gamma in (0.95, 0.99)]
-    return records + [_small(n, gamma, uset) for n in SMALL for gamma in (0.95, 0.99) for uset in ATTACKS]
+    return list(records(quick))
+
+
+def records(quick: bool) -> Iterator[dict[str, Any]]:
+    """The records of `measure`, one by one."""
+    for n_states, gamma, uset in product(SMALL, GAMMAS, ATTACKS):
+        yield _small(n_states, gamma, uset)
+    for (kind, n_states), gamma in product(LARGE, GAMMAS):
+        if not quick or n_states <= 1_000:
+            yield _large(kind, n_states, gamma)
 
 
 def dense_model(n_states: int, gamma: float) -> MDP:
@@ -96,7 +105,7 @@ def _best_of_turns(methods: dict[str, Callable[[], object]]) -> dict[str, float]
     return best
 
 
-def _peers(mdp: MDP) -> dict[str, Callable[[], object]]:
+def _peers(kind: str, mdp: MDP) -> dict[str, Callable[[], object]]:
     """QuantEcon's three methods on the nominal model; those out of reach for its size are left out."""
     import scipy.sparse
     from quantecon.markov import DiscreteDP
@@ -109,7 +118,8 @@ def _peers(mdp: MDP) -> dict[str, Callable[[], object]]:
     else:
         problem = DiscreteDP(-mdp.cost, kernel, mdp.gamma)
     methods = ["modified_policy_iteration"]
-    methods += ["policy_iteration"] * (mdp.n_states < SLOW_PEER) + ["value_iteration"] * (mdp.n_states <= 1_000)
+    methods += ["policy_iteration"] * (kind != "sparse" or mdp.n_states <= ALL_PEERS)
+    methods += ["value_iteration"] * (mdp.n_states <= ALL_PEERS)
 
     def runner(method: str) -> Callable[[], object]:
         return lambda: problem.solve(method=method, epsilon=WIDTH, max_iter=10**6)
@@ -126,7 +136,7 @@ def _large(kind: str, n_states: int, gamma: float) -> dict[str, Any]:
 
     own = {"nominal": ours(NOMINAL)} | {uset.kind: ours(uset) for uset in ATTACKS}
     ours(NOMINAL)()
-    times = _best_of_turns(own | _peers(mdp))
+    times = _best_of_turns(own | _peers(kind, mdp))
     peers = {name: time for name, time in times.items() if name not in own}
     return {
         "model": f"{kind} S={n_states} gamma={gamma}",
@@ -158,6 +168,6 @@ def _small(n_states: int, gamma: float, uset: UncertaintySet) -> dict[str, Any]:
 if __name__ == "__main__":
     import sys
 
-    for record in measure(quick="--quick" in sys.argv[1:]):
+    for record in records(quick="--quick" in sys.argv[1:]):
         cells = (f"{key}={value:.4g}" if isinstance(value, float) else str(value) for key, value in record.items())
         print("  ".join(cells), flush=True)  # noqa: T201
