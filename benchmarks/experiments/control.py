@@ -22,7 +22,7 @@ from robust_core.variant import Problem
 
 LEARNERS = ("robust", "vanilla", "shorter horizon")
 PLOTTED = 30
-THREADS = 2
+THREADS, LONG_STRETCH = 2, 20_000
 
 
 def discounts(panel: Panel, learner: str) -> tuple[float, float]:
@@ -96,7 +96,8 @@ def policies(setting: Setting, runs: int, times: list[int]) -> dict[str, Ints]:
         return evaluation.greedy(learned(setting, replicate, times), setting.reading.ties)
 
     run(0)  # compiles in one thread
-    with ThreadPoolExecutor(THREADS) as pool:
+    # Short stretches of compiled work would spend their time on the interpreter's lock.
+    with ThreadPoolExecutor(THREADS if times[0] >= LONG_STRETCH else 1) as pool:
         chosen = np.stack(list(pool.map(run, range(runs))), axis=1)
     return dict(zip(LEARNERS, chosen, strict=True))
 

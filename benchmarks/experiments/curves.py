@@ -7,6 +7,7 @@ from robust_core.validate import Floats
 CHECKPOINTS = 25
 LOW, HIGH = 5.0, 95.0
 """The percentiles of the plotted envelopes."""
+PLOT_DIGITS = 5
 
 
 def checkpoints(steps: int) -> list[int]:
@@ -24,6 +25,11 @@ def plateau(curves: Floats) -> Floats:
 
 
 def envelope(curves: Floats) -> dict[str, list[float]]:
-    """Mean and percentiles over the runs at every checkpoint."""
+    """Mean and percentiles over the runs at every checkpoint, to the digits that a plot can show.
+
+    >>> envelope(np.array([[1.0], [3.0]]))
+    {'mean': [2.0], 'low': [1.1], 'high': [2.9]}
+    """
     low, high = np.percentile(curves, (LOW, HIGH), axis=0)
-    return {"mean": curves.mean(axis=0).tolist(), "low": low.tolist(), "high": high.tolist()}
+    rows = {"mean": curves.mean(axis=0), "low": low, "high": high}
+    return {name: [float(f"{x:.{PLOT_DIGITS}g}") for x in row.tolist()] for name, row in rows.items()}

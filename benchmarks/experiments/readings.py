@@ -87,7 +87,7 @@ OTHERS: tuple[Reading, ...] = (
     _other("last-tie", "the last of equal actions", CONTROL, ties="last"),
     _other("inner-worst", "the worst state is not a terminal one", CONTROL, worst="inner"),
     _other("short", "20 steps per pair", CONTROL, visits=20),
-    _other("long", "2000 steps per pair", ("frozenlake", "cartpole"), visits=2_000),
+    _other("long", "2000 steps per pair", ("frozenlake",), visits=2_000),
     _other("tutorial-bins", "CartPole in 1×1×6×12 cells", ("cartpole",), bins=(1, 1, 6, 12)),
     _other("fine-bins", "CartPole in 4×4×8×8 cells", ("cartpole",), bins=(4, 4, 8, 8)),
     _other(

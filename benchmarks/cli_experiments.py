@@ -1,0 +1,64 @@
+"""`robust-core panels`: the fifteen panels of Section 6 and Appendix E."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.exit_codes import HOLDS
+
+if TYPE_CHECKING:
+    from benchmarks.experiments.panels import Panel
+    from benchmarks.experiments.readings import Reading
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command and its options."""
+    panels = commands.add_parser(
+        "panels",
+        help="reproduce the paper's experiments: one outcome for each of the fifteen panels",
+        description="Runs the panels of Section 6 and Appendix E with their controls. Nothing is read from the "
+        "committed results, so the output shows whether they can be had again.",
+        epilog="example: robust-core panels --panel frozenlake-c --reading continuing",
+    )
+    panels.add_argument("--json", action="store_true", help="one JSON record per line instead of a table")
+    panels.add_argument("--panel", metavar="ID", help="one panel, e.g. taxi-b (default: all fifteen)")
+    panels.add_argument("--reading", metavar="NAME", default="default", help="a named reading, or 'all'")
+    panels.set_defaults(run=_panels)
+
+
+def _panels(options: argparse.Namespace) -> int:
+    from benchmarks.experiments.panels import record
+
+    for panel, reading in _cells(options.panel, options.reading):
+        made = record(panel, reading)
+        made.pop("scores", None)
+        print(json.dumps(made, allow_nan=False) if options.json else _line(made), flush=True)
+    return HOLDS
+
+
+def _cells(panel: str | None, reading: str) -> list[tuple["Panel", "Reading"]]:
+    """The cells asked for, checked before any of them is run."""
+    from benchmarks.experiments.panels import PANELS
+    from benchmarks.experiments.readings import READINGS, of_figure
+
+    if panel is not None and panel not in PANELS:
+        raise ValueError(f"no panel {panel!r}: choose one of {', '.join(PANELS)}")
+    if reading != "all" and reading not in READINGS:
+        raise ValueError(f"no reading {reading!r}: choose 'all' or one of {', '.join(READINGS)}")
+    cells = [
+        (candidate, choice)
+        for candidate in (PANELS.values() if panel is None else [PANELS[panel]])
+        for choice in of_figure(candidate.figure)
+        if reading in ("all", choice.name)
+    ]
+    if not cells:
+        raise ValueError(f"reading {reading!r} is not for panel {panel!r}: it changes nothing there")
+    return cells
+
+
+def _line(made: dict[str, Any]) -> str:
+    claim = made["claims"][0]
+    low, high = claim["interval"]
+    sizes = f"p={made['p']:<5} R={made['R']:<4}"
+    measured = f"{claim['effect']:+.4g} [{low:+.4g}, {high:+.4g}] over {claim['runs']} runs"
+    return f"{made['panel']:<14}{sizes} {made['reading']:<19}{made['outcome']:<15} {measured}"

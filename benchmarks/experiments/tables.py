@@ -1,0 +1,190 @@
+"""The results as Markdown: docs/experiments.md is rendered from the committed records and nothing else."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.experiments import outcome, texts
+from benchmarks.experiments.panels import PANELS
+from benchmarks.experiments.readings import CONTROL, FIGURES, READINGS, Figure, of_figure
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "experiments.md"
+Record = dict[str, Any]
+
+
+def document(records: Sequence[Record], trends: Sequence[Record]) -> str:
+    """The whole document."""
+    default = {record["panel"]: record for record in records if record["reading"] == "default"}
+    parts = [texts.HEAD, _rule(), "## Outcomes under the default reading", _overview(default), texts.OUTCOMES]
+    parts += ["## Which readings decide", _matrix(records), texts.READINGS]
+    parts += ["## The trend", _trends(trends), texts.TREND, "## Values and controls", texts.VALUES]
+    parts += [_control_values(default), _tdc_values(default), _rarl_values(default)]
+    parts += ["## Exact values next to Monte Carlo", texts.MONTE_CARLO, _monte_carlo(default)]
+    parts += ["## Why", texts.WHY, "## The side claims", _side_claims(default)]
+    parts += ["## The readings", _readings(), "## How to get these numbers", texts.REPRODUCE]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table.
+
+    >>> print(table(["a", "b"], [["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    names = list(head)
+    lines = [names, ["---"] * len(names), *(list(row) for row in rows)]
+    return "\n".join(("|" + "|".join(line) + "|") if line[0] == "---" else f"| {' | '.join(line)} |" for line in lines)
+
+
+def number(x: float) -> str:
+    """Four digits."""
+    return f"{x:.4g}".replace("-", "−")
+
+
+def effect(claim: Record) -> str:
+    """An effect with its interval."""
+    low, high = claim["interval"]
+    return f"{number(claim['effect'])} [{number(low)}, {number(high)}]"
+
+
+def _rule() -> str:
+    rule = outcome.__doc__ or ""
+    return (
+        "## The rule\n\n" + rule.split("\n", 2)[2].strip() + f"\n\n`much` is {outcome.MUCH_REWARD} for rewards "
+        "(of the way from no skill, the better of the uniform policy and the best constant action, to the optimum), "
+        f"log10 2 for squared gradients, {outcome.MUCH_SPREAD} for 'much smaller variance' (three quarters of "
+        "disjoint pairs of runs), and 0 where the paper's words name no size (RARL, the trend)."
+    )
+
+
+def _overview(default: dict[str, Record]) -> str:
+    rows = []
+    for record in default.values():
+        claim = record["claims"][0]
+        signs = f"{claim['for']} / {claim['even']} / {claim['against']}"
+        where = [record["panel"], record["source"], str(record["p"]), str(record["R"])]
+        rows.append([*where, f"**{record['outcome']}**", effect(claim), signs, claim["claim"]])
+    return table(
+        ["panel", "paper", "p", "R", "outcome", "effect, 99.9 % interval", "for / even / against", "claim"], rows
+    )
+
+
+def _matrix(records: Sequence[Record]) -> str:
+    """Outcomes of panels a, b, c under every reading; what differs from the default is bold."""
+    found = {(record["panel"], record["reading"]): record["outcome"] for record in records}
+    parts = []
+    for figure in FIGURES:
+        rows = []
+        for reading in of_figure(figure):
+            cells = [_cell(found, f"{figure}-{letter}", reading.name) for letter in "abc"]
+            rows.append([reading.name, *cells, reading.what if reading.name != "default" else ""])
+        parts.append(f"### {figure}\n\n" + table(["reading", "a", "b", "c", "what changes"], rows))
+    return "\n\n".join(parts)
+
+
+def _cell(found: dict[tuple[str, str], str], panel: str, reading: str) -> str:
+    here = found.get((panel, reading), "not run")
+    return here if here == found.get((panel, "default")) else f"**{here}**"
+
+
+def flips(records: Sequence[Record], figure: Figure) -> list[str]:
+    """The readings under which at least one panel of a figure has another outcome than under the default."""
+    found = {(record["panel"], record["reading"]): record["outcome"] for record in records}
+    return [
+        reading.name
+        for reading in of_figure(figure)
+        if any("**" in _cell(found, f"{figure}-{letter}", reading.name) for letter in "abc")
+    ]
+
+
+def _trends(trends: Sequence[Record]) -> str:
+    rows = [[trend["figure"], trend["claim"], f"**{trend['outcome']}**", effect(trend)] for trend in trends]
+    return table(["figure", "claim", "outcome", "change of the effect"], rows)
+
+
+def _control_values(default: dict[str, Record]) -> str:
+    learners = ("robust", "vanilla", "shorter horizon")
+    fixed = ("optimum", "best constant action", "uniform policy")
+    rows = []
+    for record in default.values():
+        if PANELS[record["panel"]].figure in CONTROL:
+            values, limits = record["values"], record["limits"]
+            same = f"{record['runs equal to shorter horizon']} of {record['claims'][0]['runs']}"
+            shown = [number(values[key]) for key in (*learners, *fixed)]
+            rows.append([record["panel"], *shown, *(_range(limits[key]) for key in ("robust", "vanilla")), same])
+    head = [
+        "panel",
+        "robust",
+        "vanilla",
+        "vanilla at γ(1−R)",
+        *fixed,
+        "robust, α → 0",
+        "vanilla, α → 0",
+        "runs robust ≡ γ(1−R)",
+    ]
+    return table(head, rows)
+
+
+def _range(ends: list[float]) -> str:
+    return number(ends[0]) if ends[0] == ends[1] else f"{number(min(ends))} … {number(max(ends))}"
+
+
+def _tdc_values(default: dict[str, Record]) -> str:
+    rows = []
+    for record in default.values():
+        if record["panel"].startswith("tdc"):
+            learners = ("robust", "vanilla", "shorter horizon")
+            runs = record["claims"][0]["runs"]
+            shown = [f"{number(record['values'][key])} ({record['diverged'][key]} of {runs})" for key in learners]
+            rows.append([record["panel"], *shown, *(number(x) for x in record["stability"].values())])
+    head = ["panel", "robust", "vanilla", "vanilla at γ(1−R)", "β max‖φ‖²", "λ (C)"]
+    return "Squared gradient at the plateau, median (runs diverged):\n\n" + table(head, rows)
+
+
+def _rarl_values(default: dict[str, Record]) -> str:
+    keys = ("robust", "rarl", "vanilla", "shorter horizon", "optimum", "best constant action")
+    rows = [
+        [record["panel"], *(number(record["values"][key]) for key in keys)]
+        for record in default.values()
+        if record["panel"].startswith("rarl")
+    ]
+    head = [
+        "panel",
+        "robust",
+        "RARL",
+        "vanilla",
+        "vanilla at γ(1−R)",
+        "robust optimum at radius p",
+        "best constant action",
+    ]
+    return "Reward in the worst-case test:\n\n" + table(head, rows)
+
+
+def _monte_carlo(default: dict[str, Record]) -> str:
+    rows = []
+    for record in default.values():
+        if "monte carlo" in record:
+            found = record["monte carlo"]
+            fields = (
+                f"{learner}{what}"
+                for learner in ("robust", "vanilla")
+                for what in ("", " exact", " standardised error")
+            )
+            rows.append([record["panel"], *(number(found[field]) for field in fields)])
+    return table(["panel", "robust MC", "exact", "z", "vanilla MC", "exact", "z"], rows)
+
+
+def _side_claims(default: dict[str, Record]) -> str:
+    rows = [
+        [record["panel"], claim["claim"], claim["outcome"], effect(claim)]
+        for record in default.values()
+        for claim in record["claims"][1:]
+    ]
+    return table(["panel", "claim", "outcome", "effect, 99.9 % interval"], rows)
+
+
+def _readings() -> str:
+    rows = [[reading.name, ", ".join(reading.figures), reading.what] for reading in READINGS.values()]
+    return table(["reading", "figures", "what it says"], rows)

@@ -1,0 +1,3 @@
+"""The sentences of docs/experiments.md."""
+
+HEAD = OUTCOMES = READINGS = TREND = VALUES = MONTE_CARLO = WHY = REPRODUCE = ""

@@ -1,0 +1,256 @@
+"""The panels: their numbers can be had again, their parts agree with independent computations, the rule is the rule."""
+
+import argparse
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("gymnasium")
+
+from benchmarks import cli_experiments
+from benchmarks.exit_codes import HOLDS
+from benchmarks.experiments import control, evaluation, gradient, results, tables
+from benchmarks.experiments.learners.rarl import Rarl, Schedule
+from benchmarks.experiments.outcome import MUCH_REWARD, judged, outcome, spread_scores
+from benchmarks.experiments.panels import PANELS, record, trends
+from benchmarks.experiments.readings import DEFAULT, READINGS, of_figure
+from benchmarks.experiments.setting import control_setting, environment
+from robust_core import key, tabular
+from robust_core.mdp import MDP
+from robust_core.validate import EPS
+
+CHEAP = ("frozenlake-c", "short")
+
+
+@pytest.fixture(scope="module")
+def committed() -> dict[tuple[str, str], Any]:
+    records, _ = results.load()
+    return {(made["panel"], made["reading"]): made for made in records}
+
+
+def _plain(made: dict[str, Any]) -> Any:
+    return json.loads(json.dumps({name: value for name, value in made.items() if name != "scores"}))
+
+
+def test_a_panel_recomputes_to_the_committed_numbers_bit_for_bit(committed: dict[tuple[str, str], Any]) -> None:
+    panel, reading = CHEAP
+    assert _plain(record(PANELS[panel], READINGS[reading])) == committed[CHEAP]
+    assert _plain(record(PANELS[panel], READINGS[reading], runs=99)) != committed[CHEAP]
+
+
+def test_every_panel_has_a_record_for_every_reading_that_matters(committed: dict[tuple[str, str], Any]) -> None:
+    assert len(PANELS) == 15
+    assert set(committed) == {(p.id, r.name) for p in PANELS.values() for r in of_figure(p.figure)}
+
+
+def test_committed_outcomes_follow_from_committed_intervals(committed: dict[tuple[str, str], Any]) -> None:
+    for made in committed.values():
+        assert made["outcome"] == made["claims"][0]["outcome"]
+        for claim in made["claims"]:
+            assert claim["outcome"] == outcome(*claim["interval"], claim["much"]), (made["panel"], claim)
+
+
+def test_the_results_file_is_written_as_it_is_read() -> None:
+    assert results.dumps(*results.load()) == results.FILE.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not tables.DOCUMENT.parent.exists(), reason="the document belongs to the source tree")
+def test_the_document_is_up_to_date() -> None:
+    records, found = results.load()
+    text = tables.DOCUMENT.read_text(encoding="utf-8")
+    assert text == tables.document(records, found), "run: python -m benchmarks.experiments --render"
+    changed = [made | {"outcome": "reproduced" if made["outcome"] != "reproduced" else "reversed"} for made in records]
+    assert text != tables.document(changed, found)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [
+        (MUCH_REWARD, 1.0, "reproduced"),
+        (np.nextafter(MUCH_REWARD, 0.0), 1.0, "direction only"),
+        (0.0, 1.0, "not reproduced"),
+        (-1.0, 0.0, "not reproduced"),
+        (-1.0, -1e-9, "reversed"),
+    ],
+)
+def test_the_rule_at_its_edges(low: float, high: float, wanted: str) -> None:
+    assert outcome(low, high, MUCH_REWARD) == wanted
+
+
+def test_scores_decide_by_their_sign_and_swapped_learners_reverse_the_outcome() -> None:
+    scores = 0.3 + 0.01 * np.sin(np.arange(100))
+    assert judged("", scores, MUCH_REWARD)["outcome"] == "reproduced"
+    assert judged("", -scores, MUCH_REWARD)["outcome"] == "reversed"
+    assert judged("", np.zeros(100), MUCH_REWARD)["outcome"] == "not reproduced"
+
+
+def test_spread_scores_survive_divergence() -> None:
+    calm, wild = np.array([1.0, 1.1, 1.0, 1.2]), np.array([1.0, np.inf, np.inf, np.inf])
+    assert spread_scores(calm, wild).tolist() == [1.0, 1.0]
+    assert spread_scores(wild, wild).tolist() == [0.0, 0.0]
+
+
+def _random_model(seed: int, S: int = 6, A: int = 3, gamma: float = 0.8) -> MDP:
+    rng = np.random.default_rng(seed)
+    P = rng.random((S, A, S))
+    return MDP(P / P.sum(axis=-1, keepdims=True), rng.standard_normal((S, A)), gamma)
+
+
+def _lake() -> Any:
+    return environment(PANELS["frozenlake-a"], DEFAULT, "continuing")
+
+
+def _by_powers(horizon: int, p: float = 0.0, worst: int = 0) -> float:
+    """The reward of action 2 everywhere on FrozenLake, by powers of its matrix."""
+    lake = _lake()
+    P, cost = lake.mdp.P[:, 2].copy(), lake.mdp.cost[:, 2]
+    moved = (1.0 - p) * P
+    moved[:, worst] += p
+    P[~lake.terminal] = moved[~lake.terminal]
+    steps = (lake.mdp.gamma**h * np.linalg.matrix_power(P, h) @ cost for h in range(horizon))
+    return -float(lake.initial @ sum(steps, np.zeros(len(cost))))
+
+
+@pytest.mark.parametrize(("p", "worst"), [(0.0, 0), (0.1, 5), (0.1, 3)])
+def test_exact_rewards_equal_the_sum_over_matrix_powers(p: float, worst: int) -> None:
+    lake = _lake()
+    S = lake.mdp.n_states
+    found = float(evaluation.rewards(lake, np.full((1, S), 2), p=p, worst=np.array([worst]))[0])
+    # Two sums of 100 terms of size at most 1, each term rounded at most 2·100·S times.
+    rounding = 2 * 100 * 200 * S * EPS
+    assert abs(found - _by_powers(100, p, worst)) <= rounding
+    assert abs(found - _by_powers(10, p, worst)) > rounding
+
+
+def test_monte_carlo_agrees_with_the_exact_value() -> None:
+    lake = _lake()
+    policy = np.full((200, lake.mdp.n_states), 2)
+    sampled = evaluation.monte_carlo(lake, policy, key("test"))
+    exact = float(evaluation.rewards(lake, policy)[0])
+    error = sampled.mean() - exact
+    # Rewards lie in [0, 1]: Hoeffding at 1e-6 for this fixed seed.
+    allowed = np.sqrt(np.log(2e6) / (2 * sampled.size))
+    assert abs(error) <= allowed
+    assert abs(sampled.mean() - 2.0 * exact - allowed) > allowed
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_the_limit_with_terminal_states_solves_its_equation(inner: bool) -> None:
+    mdp, radius = _random_model(1), 0.3
+    ends = np.arange(mdp.n_states) == 2
+    Q, error = evaluation.limit_table(mdp, radius, ends, inner=inner)
+
+    def residual(R: float) -> float:
+        V = np.where(ends, 0.0, Q.min(axis=1))
+        worst = V[~ends].max() if inner else V.max()
+        backed = mdp.cost + mdp.gamma * (R * worst + (1.0 - R) * mdp.expectation(V))
+        return float(abs(backed - Q)[~ends].max())
+
+    assert residual(radius) <= 2.0 * error + 100 * EPS
+    assert residual(0.25) > 1e6 * error
+
+
+def test_all_learners_walk_the_same_walk_and_the_recording_changes_no_bit() -> None:
+    setting = control_setting(PANELS["frozenlake-a"], DEFAULT)
+    times = [100, 2_000]
+    together = control.learned(setting, 7, times)
+    for learner, found in zip(control.LEARNERS, together, strict=True):
+        alone = tabular.snapshots(control.fresh(setting, learner, 7), setting.walk(7), times)
+        assert np.array_equal(found, alone)
+    assert not np.array_equal(together, control.learned(setting, 8, times))
+
+
+def test_on_frozen_lake_robust_is_vanilla_at_a_shorter_horizon_bit_for_bit() -> None:
+    setting = control_setting(PANELS["frozenlake-c"], DEFAULT)
+    robust, vanilla, shorter = control.learned(setting, 0, [5_000])
+    assert np.array_equal(robust, shorter)
+    assert not np.array_equal(robust, vanilla)
+
+
+@pytest.mark.parametrize("name", ["default", "tdc-episodic", "vanilla-gradient"])
+def test_gradients_agree_with_the_oracle(name: str) -> None:
+    setting = gradient.setting_of(PANELS["tdc-c"], READINGS[name])
+    measure = gradient.objective(setting, "robust", 0)
+    theta = np.random.default_rng(3).standard_normal((5, gradient.N_FEATURES))
+    found = measure.gradient(theta)
+    for row, gradient_here in zip(theta, found, strict=True):
+        truth = measure.problem.gradient(row)
+        # The oracle's radius bounds the rounding of the same sums in any order, and its own: hence twice.
+        assert abs(gradient_here - truth.value).max() <= 2.0 * truth.error_bound
+        assert abs(1.001 * gradient_here - truth.value).max() > 2.0 * truth.error_bound
+
+
+def _rarl(radius: float) -> Rarl:
+    return Rarl(environment(PANELS["frozenlake-a"], DEFAULT, "episodic"), radius, 0.2, key("rarl test"))
+
+
+def test_the_adversary_of_rarl_moves_the_agent_with_probability_radius() -> None:
+    # With R = 1 the next state is the adversary's: state 0, before it has learned. No reward is ever seen there.
+    always, never = _rarl(1.0), _rarl(0.0)
+    for learner in (always, never):
+        learner.iterate(Schedule(1, 50_000, 0))
+    assert not always.Q.any()
+    assert never.Q.min() < 0.0
+
+
+def test_rarl_compiled_and_plain_give_the_same_bits() -> None:
+    from benchmarks.experiments import kernels
+
+    lake = environment(PANELS["frozenlake-a"], DEFAULT, "episodic")
+    S, A = lake.mdp.cost.shape
+    common = (evaluation.cumulated_rows(lake.mdp), lake.mdp.cost, lake.terminal, np.cumsum(lake.initial), 0.2, 0.9, 0.2)
+
+    def tables_of(run: Any, fixed: Any, shape: tuple[int, int], *extra: Any) -> Any:
+        table = np.zeros(shape)
+        run(*common, fixed, table, *extra, 0, 2_000, np.random.Generator(np.random.Philox(1)))
+        return table
+
+    agent, adversary = kernels.agent_phase, kernels.adversary_phase
+    plain = [getattr(kernel, "py_func", None) for kernel in (agent, adversary)]
+    target = np.full(S, 14)
+    assert np.array_equal(tables_of(agent, target, (S, A)), tables_of(plain[0], target, (S, A)))
+    assert not np.array_equal(tables_of(agent, target, (S, A)), tables_of(agent, target - 1, (S, A)))
+    best = np.zeros(S)
+    policy = np.full(S, 2)
+    N = tables_of(adversary, policy, (S, S), best)
+    assert np.array_equal(N, tables_of(plain[1], policy, (S, S), np.zeros(S)))
+    assert np.array_equal(best, N.max(axis=1))
+
+
+def test_trends_compare_the_runs_of_a_figure() -> None:
+    scores = {"a": 0.1, "b": 0.3, "c": 0.2}
+    made = {f"taxi-{letter}": {"scores": [score, score + 0.01]} for letter, score in scores.items()}
+    grown, shrunk = trends(made)
+    assert (grown["figure"], grown["outcome"], shrunk["outcome"]) == ("taxi", "reproduced", "reversed")
+
+
+def _command(*arguments: str) -> int:
+    parser = argparse.ArgumentParser()
+    cli_experiments.add_parser(parser.add_subparsers())
+    options = parser.parse_args(["panels", *arguments])
+    return int(options.run(options))
+
+
+def test_the_command_prints_the_committed_record(
+    committed: dict[tuple[str, str], Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    panel, reading = CHEAP
+    assert _command("--json", "--panel", panel, "--reading", reading) == HOLDS
+    assert json.loads(capsys.readouterr().out) == committed[CHEAP]
+    assert _command("--panel", panel, "--reading", reading) == HOLDS
+    assert capsys.readouterr().out.split()[:4] == [panel, "p=0.1", "R=0.2", reading]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--panel", "pong-a"], "no panel 'pong-a'"),
+        (["--reading", "lucky"], "no reading 'lucky'"),
+        (["--panel", "taxi-a", "--reading", "varrho-1"], "is not for panel 'taxi-a'"),
+    ],
+)
+def test_wrong_names_are_refused_before_any_work(arguments: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _command(*arguments)
