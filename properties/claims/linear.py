@@ -21,8 +21,13 @@ from properties.claims.claim import Statement
 from properties.claims.sides import first
 from properties.law import Case
 from properties.verdict import Finding
+from robust_core.linear import LinearLearner
 from robust_core.mdp import MDP
+from robust_core.schedules import constant
+from robust_core.smoothing import LogSumExp
+from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats
+from robust_core.variant import Problem
 
 CONSTANT_ROUNDINGS = 128
 """A constant of Appendix D is at most this many products and sums of positive numbers, each rounded once."""
@@ -320,4 +325,25 @@ def inequality(text: str, cases: Callable[[], st.SearchStrategy[Case]], sides: S
         cases,
         lambda **case: first(exceeds(*side) for side in both(case)),
         lambda **case: max((ratio(left, bound) for _, left, bound in both(case)), default=0.0),
+    )
+
+
+def learner(
+    mdp: MDP, features: Floats, radius: float, varrho: float, K: float, theta: Floats, alpha: float, beta: float
+) -> LinearLearner:
+    """Algorithm 2 as it is implemented, at (theta, 0)."""
+    return LinearLearner(
+        "TDC",
+        Problem(
+            n_states=mdp.n_states,
+            n_actions=mdp.n_actions,
+            gamma=mdp.gamma,
+            uncertainty_set=Contamination(radius),
+            step_size=constant(alpha),
+            initial=theta,
+            features=features,
+            smoothing=LogSumExp(varrho),
+            second_step_size=constant(beta),
+            projection=K,
+        ),
     )

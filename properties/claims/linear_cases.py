@@ -92,7 +92,12 @@ def _full_rank(phi: Floats) -> Floats:
 
 @st.composite
 def in_the_ball(
-    draw: st.DrawFn, /, *names: str, reach: tuple[float, ...] = (1.0,), scales: tuple[float, ...] = SCALES, **options: Any
+    draw: st.DrawFn,
+    /,
+    *names: str,
+    reach: tuple[float, ...] = (1.0,),
+    scales: tuple[float, ...] = SCALES,
+    **options: Any,
 ) -> Case:
     """A problem, K (one of `scales`), and points of norm at most K (times one of `reach`) under the given names."""
     case: Case = dict(draw(problems(**options)))

@@ -10,81 +10,24 @@ equal, J is non-convex for all low enough costs; otherwise the second term vanis
 """
 
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from oracles import exact
 from oracles.ball import Ball
-from oracles.chain import state_chain, stationary_exact
 from oracles.msprbe import MSPRBE
 from properties.claims import linear_cases
 from properties.claims.claim import Claim, Statement
-from properties.claims.linear import Linear, differs, dot, lower, number, projected, upper
+from properties.claims.linear import Linear, differs, dot, learner, lower, number, projected, upper
+from properties.claims.rationals import Matrix, Rationals, definite, fraction_array, inverse
 from properties.claims.sides import equal, first
 from properties.law import Case
 from properties.verdict import Finding
-from robust_core.linear import LinearLearner
 from robust_core.mdp import MDP
-from robust_core.schedules import constant
 from robust_core.smoothing import LogSumExp
 from robust_core.trajectory import Transition
-from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats
-from robust_core.variant import Problem
-
-Matrix = Any
-"""An array of fractions (dtype object)."""
-
-
-def _fractions(values: Any) -> Matrix:
-    return np.vectorize(Fraction, otypes=[object])(np.asarray(values))
-
-
-class Rationals:
-    """mu, D, Phi, C and the mu-orthogonal projection of a problem, in rationals."""
-
-    def __init__(self, mdp: MDP, policy: Floats, features: Floats) -> None:
-        self.mdp = mdp
-        self.Phi = _fractions(features)
-        self.mu = np.array(stationary_exact(state_chain(mdp, policy)), dtype=object)
-        self.pi = np.array([exact.distribution(row).fractions() for row in policy.tolist()], dtype=object)
-        self.P = np.array([[row.fractions() for row in rows] for rows in exact.kernel(mdp)], dtype=object)
-
-    @cached_property
-    def C(self) -> Matrix:
-        """ΦᵀDΦ."""
-        return (self.Phi.T * self.mu) @ self.Phi
-
-    def operator(self, V: Matrix, smooth: Fraction, radius: float) -> Matrix:
-        """T̂_pi V with `smooth` in the place of LSE(V)."""
-        gamma, R = Fraction(self.mdp.gamma), Fraction(radius)
-        backup = _fractions(self.mdp.cost) + gamma * (1 - R) * (self.P @ V) + gamma * R * smooth
-        return (self.pi * backup).sum(axis=1)
-
-    def projection(self) -> Matrix:
-        """The mu-orthogonal projection on the span of the features, by Gram-Schmidt."""
-        result = np.full((len(self.mu),) * 2, Fraction(0), dtype=object)
-        for column in self.Phi.T:
-            rest = column - result @ column
-            result = result + np.outer(rest, rest * self.mu) / ((rest * self.mu) @ rest)
-        return result
-
-
-def _inverse(C: Matrix) -> Matrix:
-    """The inverse of a 1×1 or 2×2 matrix."""
-    if len(C) == 1:
-        return np.array([[1 / C[0, 0]]], dtype=object)
-    determinant = C[0, 0] * C[1, 1] - C[0, 1] * C[1, 0]
-    return np.array([[C[1, 1], -C[0, 1]], [-C[1, 0], C[0, 0]]], dtype=object) / determinant
-
-
-def _definite(C: Matrix, *, strictly: bool) -> bool:
-    """Whether a symmetric 1×1 or 2×2 matrix is positive (semi-)definite, exactly."""
-    minors = [*np.diag(C), *([C[0, 0] * C[1, 1] - C[0, 1] ** 2] if len(C) == 2 else [])]
-    return all(minor > 0 if strictly else minor >= 0 for minor in minors)
 
 
 def _points(**options: Any) -> st.SearchStrategy[Case]:
@@ -94,7 +37,7 @@ def _points(**options: Any) -> st.SearchStrategy[Case]:
 def _printed_C(model: Rationals) -> Matrix:
     """E[phiᵀphi], a number, as a matrix: times the identity."""
     square = ((model.Phi**2).sum(axis=1) * model.mu).sum()
-    return _fractions(np.eye(model.Phi.shape[1])) * square
+    return fraction_array(np.eye(model.Phi.shape[1])) * square
 
 
 def _second_moment(model: Rationals) -> Matrix:
@@ -111,12 +54,12 @@ def _C_matrix(
         return found
     oracle = MSPRBE(mdp, policy, features, radius=radius, varrho=varrho)
     N = features.shape[1]
-    eye = _fractions(np.eye(N))
-    error = np.abs(model.C - _fractions(oracle.C.value)).max()
+    eye = fraction_array(np.eye(N))
+    error = np.abs(model.C - fraction_array(oracle.C.value)).max()
     facts = {
-        "C is positive definite": _definite(model.C, strictly=True),
-        "C − floor·I is positive semi-definite": _definite(model.C - Fraction(oracle.floor) * eye, strictly=False),
-        "C − (λ + error)·I is not positive definite": not _definite(
+        "C is positive definite": definite(model.C, strictly=True),
+        "C − floor·I is positive semi-definite": definite(model.C - Fraction(oracle.floor) * eye, strictly=False),
+        "C − (λ + error)·I is not positive definite": not definite(
             model.C - Fraction(float(oracle.lam.upper)) * eye, strictly=True
         ),
         "trace C <= 1, so λ <= 1/N": np.trace(model.C) <= 1,
@@ -152,7 +95,7 @@ C_MATRIX = Claim(
 
 def _smooth(model: Rationals, theta: Floats, varrho: float) -> tuple[Matrix, Fraction]:
     """V = Φθ exactly, and the float nearest to LSE(V)."""
-    V = model.Phi @ _fractions(theta)
+    V = model.Phi @ fraction_array(theta)
     return V, Fraction(LogSumExp(varrho).value([float(v) for v in V]))
 
 
@@ -198,8 +141,8 @@ def _proj(
     model = Rationals(mdp, policy, features)
     D, Pi = np.diag(model.mu) + Fraction(0), model.projection()
     C = model.C if weighted else model.Phi.T @ model.Phi
-    claimed = D.T @ model.Phi @ _inverse(C) @ model.Phi.T @ D
-    V = model.Phi @ _fractions(theta)
+    claimed = D.T @ model.Phi @ inverse(C) @ model.Phi.T @ D
+    V = model.Phi @ fraction_array(theta)
     oracle = MSPRBE(mdp, policy, features, radius=radius, varrho=varrho).projection
     return first(
         [
@@ -241,7 +184,7 @@ def _J_form(
     b = _expected_moment(model, V, smooth, radius)
     matrix = model.C if C is None else C(model)
     return equal(
-        "‖ΠT̂V − V‖² against E[delta phi]ᵀC⁻¹E[delta phi]", (error**2 * model.mu).sum(), b @ _inverse(matrix) @ b
+        "‖ΠT̂V − V‖² against E[delta phi]ᵀC⁻¹E[delta phi]", (error**2 * model.mu).sum(), b @ inverse(matrix) @ b
     )
 
 
@@ -296,8 +239,8 @@ J_GRAD = Claim(
     ),
     amendment="correction",
     note="Only the first display is wrong, and only for two or more features: of the readings of (∇delta)phi, the "
-    "outer product ∇delta phiᵀ must not be transposed, and the inner product is a number. phi(∇delta)ᵀ under the transpose "
-    "would be right. The second display, which the algorithm uses, holds (∇LSE in theta: Φᵀsoftmax).",
+    "outer product ∇delta phiᵀ must not be transposed, and the inner product is a number. phi(∇delta)ᵀ under the "
+    "transpose would be right. The second display, which the algorithm uses, holds (∇LSE in theta: Φᵀsoftmax).",
 )
 
 
@@ -360,8 +303,9 @@ def _convex_or_not(
 
 def _two_states() -> st.SearchStrategy[Case]:
     return _points(
-        min_states=2, max_states=2, max_actions=1, max_features=1, gammas=linear_cases.GAMMAS[2:], radii=(1.0, 0.5)
-    )
+        min_states=2, max_states=2, max_actions=1, max_features=1, gammas=linear_cases.GAMMAS[2:], radii=(1.0, 0.5),
+        rows=((0.5, 0.5), (0.75, 0.25), (0.25, 0.75)), vectors=((1.0,), (-1.0,), (0.5,)),
+    )  # fmt: skip
 
 
 J_NONCONVEX = Claim(
@@ -394,27 +338,6 @@ def _paths(draw: st.DrawFn) -> Case:
     case["path"] = np.array([(0, 0), *draw(st.lists(steps, min_size=1, max_size=6))])
     case["alpha"], case["beta"] = draw(st.sampled_from(((0.5, 0.5), (1.0, 1.0), (0.125, 0.5), (1.0, 0.0))))
     return case
-
-
-def learner(
-    mdp: MDP, features: Floats, radius: float, varrho: float, K: float, theta: Floats, alpha: float, beta: float
-) -> LinearLearner:
-    """Algorithm 2 as it is implemented, at (theta, 0)."""
-    return LinearLearner(
-        "TDC",
-        Problem(
-            n_states=mdp.n_states,
-            n_actions=mdp.n_actions,
-            gamma=mdp.gamma,
-            uncertainty_set=Contamination(radius),
-            step_size=constant(alpha),
-            initial=theta,
-            features=features,
-            smoothing=LogSumExp(varrho),
-            second_step_size=constant(beta),
-            projection=K,
-        ),
-    )
 
 
 def _vanilla(

@@ -12,179 +12,23 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from oracles.ball import Ball
 from oracles.bounds_tdc import BesselBounds
-from properties.claims import linear_cases
-from properties.claims.claim import Claim, Statement
+from properties.claims import tdc_delta, tdc_drift, tdc_steps
+from properties.claims.claim import Claim
 from properties.claims.linear import (
-    Side, above, differs, dot, exceeds, inequality, largest, norm, number, operator_norm, problem_of, row_norms,
-    smooth_maximum,
+    Side,
+    above,
+    dot,
+    inequality,
+    largest,
+    norm,
+    operator_norm,
+    problem_of,
+    row_norms,
 )  # fmt: skip
-from properties.claims.sides import first
-from properties.claims.smoothing import directional
+from properties.claims.tdc_delta import FAR, distance, in_ball, point
 from properties.law import Case
-from properties.verdict import Finding
-
-FAR = (1.0, 64.0)
-"""How far beyond K a point may lie where the text says "for any theta"."""
-
-
-def _cases(*names: str, **options: Any) -> Any:
-    return lambda: linear_cases.in_the_ball(*names, **options)
-
-
-def _point(case: Case, name: str = "theta") -> Ball:
-    return Ball.exact(case[name])
-
-
-def _distance(case: Case, left: str = "theta", right: str = "other") -> float:
-    return above(math.hypot(*(case[left] - case[right])))
-
-
-# delta: its size, its slope, the slope's slope.
-
-
-def _delta(source: Any = "list", lost: float = 0.0) -> Any:
-    """`lost` takes that many times K away from C_delta."""
-
-    def sides(**case: Any) -> Iterable[Side]:
-        problem = problem_of(case)
-        bound = problem.constants(case["K"], source=source).C_delta - lost * case["K"]
-        yield f"|delta| against C_delta ({source})", largest(problem.delta(_point(case))), above(bound)
-
-    return sides
-
-
-DELTA_BOUND = Claim(
-    "delta-bound",
-    "Appendix D (lemma:delta) and its list of constants",
-    "E",
-    "|delta| <= C_delta, with both values of C_delta",
-    "‖phi‖ <= 1, |c| <= c_max",
-    printed=inequality(
-        "for any theta: |delta| <= c_max + gamma R(K + log S/varrho) + (1+gamma)K",
-        _cases("theta", reach=FAR),
-        _delta("lemma"),
-    ),
-    amended=inequality(
-        "for ‖theta‖ <= K: |delta| <= c_max + gamma R log S/varrho + (1+gamma)K (the list of constants)",
-        _cases("theta"),
-        _delta(),
-    ),
-    amendment="hypothesis",
-    broken=inequality("the same with gamma K for (1+gamma)K", _cases("theta"), _delta(lost=1.0)),
-    note="The lemma says \"for any theta\" but K bounds only projected ones. On the ball both printed values hold; the "
-    "lemma counts gamma R K twice, the list once, which is enough.",
-)
-
-
-def _delta_increment(factor: Any) -> Any:
-    """|delta(theta) − delta(theta')| against factor(gamma)·‖theta − theta'‖."""
-
-    def sides(**case: Any) -> Iterable[Side]:
-        problem = problem_of(case)
-        gap = problem.delta(_point(case)) - problem.delta(_point(case, "other"))
-        yield "|delta(theta) − delta(theta')|", largest(gap), above(factor(case["mdp"].gamma) * _distance(case))
-
-    return sides
-
-
-DELTA_LIP = Claim(
-    "delta-lip",
-    "Appendix D (lemma:delta)",
-    "E",
-    "delta is (1+gamma)-Lipschitz",
-    "‖phi‖ <= 1; any theta",
-    printed=inequality(
-        "|delta(theta) − delta(theta')| <= (1+gamma)‖theta − theta'‖",
-        _cases("theta", "other", reach=FAR),
-        _delta_increment(lambda gamma: 1 + gamma),
-    ),
-    broken=inequality("delta is 1-Lipschitz", _cases("theta", "other"), _delta_increment(lambda gamma: 1.0)),
-    note="Sharp: attained by phi_s = −phi_{s'} = −g.",
-)
-
-
-def _slope_increment(factor: float) -> Any:
-    def sides(**case: Any) -> Iterable[Side]:
-        problem = problem_of(case)
-        gap = problem.slope(_point(case)) - problem.slope(_point(case, "other"))
-        bound = factor * case["mdp"].gamma * case["radius"] * case["varrho"] * _distance(case)
-        yield "‖∇delta(theta) − ∇delta(theta')‖", largest(row_norms(gap)), above(bound)
-
-    return sides
-
-
-DELTA_GRAD_LIP = Claim(
-    "delta-grad-lip",
-    "Appendix D (lemma:delta)",
-    "E",
-    "∇delta is 2 gamma R varrho-Lipschitz",
-    "‖phi‖ <= 1; any theta",
-    printed=inequality(
-        "‖∇delta(theta) − ∇delta(theta')‖ <= 2 gamma R varrho‖theta − theta'‖",
-        _cases("theta", "other", reach=FAR),
-        _slope_increment(2.0),
-    ),
-    broken=inequality(
-        "∇delta is gamma R varrho/2-Lipschitz", _cases("theta", "other"), _slope_increment(0.5)
-    ),
-    note="Twice what is needed: gamma R varrho is enough (a covariance of vectors in the unit ball has norm at most 1) "
-    "and is approached by features ±1 near theta = 0.",
-)
-
-
-def _hessian(outer: bool) -> Any:
-    """delta's second derivative along x against the display: with phi phiᵀ (`outer`) or phiᵀphi, a number."""
-
-    def judge(**case: Any) -> Finding | None:
-        x, features = case["x"], case["features"]
-        truth = directional(features @ case["theta"], features @ x, case["varrho"], 2)
-        weights = smooth_maximum(Ball.exact(features @ case["theta"]), case["varrho"])[1]
-        factor = number(case["mdp"].gamma) * number(case["radius"])
-        if outer:
-            along = Ball.exact(features @ x)
-            spread = dot(weights, along * along) - dot(weights, along) * dot(weights, along)
-        else:
-            Phi = Ball.exact(features)
-            centre = Phi.T @ weights
-            squares = (Phi * Phi) @ Ball.exact(np.ones(features.shape[1]))
-            spread = (dot(weights, squares) - dot(centre, centre)) * number(float(x @ x))
-        bound = case["mdp"].gamma * case["radius"] * case["varrho"] * float(x @ x)
-        return first(
-            [
-                differs("xᵀ∇²delta x", factor * truth, factor * number(case["varrho"]) * spread),
-                exceeds("xᵀ∇²delta x against its bound", factor * truth, above(bound if outer else 2 * bound)),
-            ]
-        )
-
-    return judge
-
-
-DELTA_HESS = Claim(
-    "delta-hess",
-    "Appendix D (eq:nndelta)",
-    "E",
-    "the displayed Hessian of delta and its bound 2 gamma R varrho",
-    "‖phi‖ <= 1; any theta",
-    printed=Statement(
-        "∇²delta = gamma R varrho (Σ_{ij} e_i e_j phi_iᵀphi_i − Σ_{ij} e_i e_j phi_iᵀphi_j)/(Σ_j e_j)² <= 2 gamma R varrho "
-        "(the number read as a multiple of the identity)",
-        _cases("theta", "x"),
-        _hessian(outer=False),
-    ),
-    amended=Statement(
-        "∇²delta = gamma R varrho (Σ_{ij} e_i e_j (phi_i phi_iᵀ − phi_i phi_jᵀ))/(Σ_j e_j)² <= gamma R varrho I",
-        _cases("theta", "x"),
-        _hessian(outer=True),
-    ),
-    amendment="correction",
-    note="phiᵀphi is printed for phi phiᵀ: the display is the trace of the Hessian. It agrees for one feature. The bound "
-    "2 gamma R varrho is right and twice what is needed.",
-)
-
 
 # J and omega.
 
@@ -195,8 +39,8 @@ def _omega_increment(power: float, lost: float = 0.0) -> Any:
     def sides(**case: Any) -> Iterable[Side]:
         problem = problem_of(case)
         c = problem.constants(case["K"])
-        gap = problem.omega(_point(case)) - problem.omega(_point(case, "other"))
-        yield "‖omega(theta) − omega(theta')‖", norm(gap), above((c.L_delta - lost) / c.lam**power * _distance(case))
+        gap = problem.omega(point(case)) - problem.omega(point(case, "other"))
+        yield "‖omega(theta) − omega(theta')‖", norm(gap), above((c.L_delta - lost) / c.lam**power * distance(case))
 
     return sides
 
@@ -208,9 +52,9 @@ OMEGA_LIP = Claim(
     "omega(theta) is L_delta/λ-Lipschitz",
     "‖phi‖ <= 1; any theta",
     printed=inequality(
-        "‖omega(theta) − omega(theta')‖ <= L_delta/λ·‖theta − theta'‖", _cases("theta", "other"), _omega_increment(1.0)
+        "‖omega(theta) − omega(theta')‖ <= L_delta/λ·‖theta − theta'‖", in_ball("theta", "other"), _omega_increment(1.0)
     ),
-    broken=inequality("omega is gamma/λ-Lipschitz", _cases("theta", "other"), _omega_increment(1.0, lost=1.0)),
+    broken=inequality("omega is gamma/λ-Lipschitz", in_ball("theta", "other"), _omega_increment(1.0, lost=1.0)),
     note="L_delta/√λ is enough (Bessel).",
 )
 
@@ -220,7 +64,7 @@ def _J_lipschitz(bessel: bool = False, curvature: float = 1.0) -> Any:
 
     def sides(**case: Any) -> Iterable[Side]:
         problem, c = problem_of(case), problem_of(case).constants(case["K"])
-        here, there, far = _point(case), _point(case, "other"), _distance(case)
+        here, there, far = point(case), point(case, "other"), distance(case)
         M, N = problem.M(here), problem.M(there)
         omega = problem.omega(here)
         if not bessel:
@@ -243,17 +87,18 @@ J_LIP = Claim(
     printed=inequality(
         "for any theta, theta': ‖E[∇delta phiᵀ]‖ <= L_delta, its increments <= L'_delta‖theta − theta'‖, ‖omega‖ <= "
         "C_delta/λ, its increments <= L_delta/λ·‖theta − theta'‖, ‖∇J − ∇J'‖ <= L_J‖theta − theta'‖",
-        _cases("theta", "other", reach=FAR),
+        in_ball("theta", "other", reach=FAR),
         _J_lipschitz(),
     ),
     amended=inequality(
         "the same for ‖theta‖, ‖theta'‖ <= K, L_J = 2(L_delta² + C_delta L'_delta)/λ",
-        _cases("theta", "other"),
+        in_ball("theta", "other"),
         _J_lipschitz(),
     ),
     amendment="hypothesis",
-    note="C_delta bounds delta only on the ball; beyond it ‖omega‖ grows with theta and so does the Hessian along ties of "
-    "the features. On the ball 2(L_delta² + gamma R varrho C_delta) is enough: no 1/λ, no factor 2 in L'_delta.",
+    note="C_delta bounds delta only on the ball; beyond it ‖omega‖ grows with theta and so does the Hessian along "
+    "ties of the features. On the ball 2(L_delta² + gamma R varrho C_delta) is enough: no 1/λ, no factor 2 in "
+    "L'_delta.",
 )
 
 
@@ -265,7 +110,7 @@ def _size(which: str, bounds: Any) -> Any:
 
     def sides(**case: Any) -> Iterable[Side]:
         problem = problem_of(case)
-        left = largest(row_norms(getattr(problem, which)(_point(case), _point(case, "omega"))))
+        left = largest(row_norms(getattr(problem, which)(point(case), point(case, "omega"))))
         for name, bound in bounds(lambda source: problem.constants(case["K"], source=source), case["K"]):
             yield f"‖{which}‖ against {name}", left, above(bound)
 
@@ -285,12 +130,12 @@ G_BOUND = Claim(
     "‖theta_t‖, ‖omega_t‖ <= K",
     printed=inequality(
         "‖G_t‖ <= C_delta + gamma K (eq:Gbound), and <= C_delta + gamma K + 2 gamma varrho R K² (the list)",
-        _cases("theta", "omega"),
+        in_ball("theta", "omega"),
         _size("G", _both_C_G),
     ),
     broken=inequality(
         "‖G_t‖ <= C_delta + gamma K with c_max forgotten",
-        _cases("theta", "omega"),
+        in_ball("theta", "omega"),
         _size("G", lambda c, K: [("(1 + 2 gamma)K", (1 + 2 * c("list").gamma) * K)]),
     ),
     note="C_delta + gamma K with C_delta of the list is enough: Φᵀsoftmax is an average of features. The extra term of "
@@ -304,11 +149,11 @@ H_BOUND = Claim(
     "‖theta_t‖, ‖omega_t‖ <= K",
     printed=inequality(
         "‖H_t‖ <= C_delta + K",
-        _cases("theta", "omega"),
+        in_ball("theta", "omega"),
         _size("H", lambda c, K: [("C_H", c("list").C_H)]),
     ),
     broken=inequality(
-        "‖H_t‖ <= C_delta", _cases("theta", "omega"), _size("H", lambda c, K: [("C_delta", c("list").C_delta)])
+        "‖H_t‖ <= C_delta", in_ball("theta", "omega"), _size("H", lambda c, K: [("C_delta", c("list").C_delta)])
     ),
 )
 
@@ -326,13 +171,13 @@ def _g_lipschitz(factor: float = 1.0) -> Any:
         z, z_other = _z(case, "z", c.K_z), _z(case, "z_other", c.K_z)
 
         def vector(name: str) -> Ball:
-            point = _point(case, name)
-            tracked = problem.phi @ problem.omega(point)
-            return (problem.delta(point) - tracked)[:, None] * problem.phi
+            theta = point(case, name)
+            tracked = problem.phi @ problem.omega(theta)
+            return (problem.delta(theta) - tracked)[:, None] * problem.phi
 
         gap = vector("theta") @ z - vector("other") @ z_other
         bound = factor * inverse * (
-            c.K_z * c.L_delta * _distance(case) + c.C_delta * math.hypot(*(z.mid - z_other.mid))
+            c.K_z * c.L_delta * distance(case) + c.C_delta * math.hypot(*(z.mid - z_other.mid))
         )  # fmt: skip
         yield "|g(theta,z) − g(theta',z')|", largest(gap), above(bound)
 
@@ -347,11 +192,11 @@ G_LIP = Claim(
     "‖theta‖ <= K, ‖z‖ <= K_z",
     printed=inequality(
         "|g(theta,z) − g(theta',z')| <= K_z L_delta(1+1/λ)‖theta − theta'‖ + C_delta(1+1/λ)‖z − z'‖",
-        _cases("theta", "other", "z", "z_other"),
+        in_ball("theta", "other", "z", "z_other"),
         _g_lipschitz(),
     ),
     broken=inequality(
-        "the same with a quarter of the right side", _cases("theta", "other", "z", "z_other"), _g_lipschitz(0.25)
+        "the same with a quarter of the right side", in_ball("theta", "other", "z", "z_other"), _g_lipschitz(0.25)
     ),
     note="K_z and 1+1/λ can be lowered to K + C_delta/√λ and 1+1/√λ. The display writes a signed difference for its "
     "absolute value.",
@@ -379,8 +224,8 @@ F_LIP = Claim(
     "E",
     "f is 4K_z-Lipschitz",
     "‖phi‖ <= 1, ‖z‖, ‖z'‖ <= K_z",
-    printed=inequality("|f(z) − f(z')| <= 4K_z‖z − z'‖", _cases("z", "z_other"), _f_lipschitz(4.0)),
-    broken=inequality("f is K_z-Lipschitz", _cases("z", "z_other"), _f_lipschitz(1.0)),
+    printed=inequality("|f(z) − f(z')| <= 4K_z‖z − z'‖", in_ball("z", "z_other"), _f_lipschitz(4.0)),
+    broken=inequality("f is K_z-Lipschitz", in_ball("z", "z_other"), _f_lipschitz(1.0)),
     note="Twice what is needed: C and phi phiᵀ lie between 0 and I, so ‖C − phi phiᵀ‖ <= 1 and 2K_z is enough, sharp.",
 )
 
@@ -389,10 +234,10 @@ def _G_omega(smooth: bool) -> Any:
     """`smooth`: with the term 2 gamma R varrho K of the paper."""
 
     def sides(**case: Any) -> Iterable[Side]:
-        problem, theta = problem_of(case), _point(case)
-        gap = problem.G(theta, _point(case, "omega")) - problem.G(theta, _point(case, "other"))
+        problem, theta = problem_of(case), point(case)
+        gap = problem.G(theta, point(case, "omega")) - problem.G(theta, point(case, "other"))
         factor = problem.constants(case["K"]).G_omega if smooth else case["mdp"].gamma
-        yield "‖G(theta,omega) − G(theta,omega')‖", largest(row_norms(gap)), above(factor * _distance(case, "omega"))
+        yield "‖G(theta,omega) − G(theta,omega')‖", largest(row_norms(gap)), above(factor * distance(case, "omega"))
 
     return sides
 
@@ -409,30 +254,28 @@ G_OMEGA_LIP = Claim(
     "‖phi‖ <= 1; any theta (the text asks for ‖theta‖ <= R, meaning K)",
     printed=inequality(
         "‖G(theta,omega) − G(theta,omega')‖ <= (gamma + 2 gamma R varrho K)‖omega − omega'‖",
-        _cases("theta", "omega", "other"),
+        in_ball("theta", "omega", "other"),
         _G_omega(smooth=True),
     ),
-    broken=inequality("G is gamma/2-Lipschitz in omega", _cases("theta", "omega", "other"), _G_omega_half),
+    broken=inequality("G is gamma/2-Lipschitz in omega", in_ball("theta", "omega", "other"), _G_omega_half),
     note="gamma is enough, and sharp: the term 2 gamma R varrho K is not needed.",
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    DELTA_BOUND, DELTA_LIP, DELTA_GRAD_LIP, DELTA_HESS, J_LIP, OMEGA_LIP, G_BOUND, H_BOUND, G_LIP, F_LIP, G_OMEGA_LIP,
+    *tdc_delta.CLAIMS, J_LIP, OMEGA_LIP, G_BOUND, H_BOUND, G_LIP, F_LIP, G_OMEGA_LIP, *tdc_steps.CLAIMS,
+    *tdc_drift.CLAIMS,
 )  # fmt: skip
 
 SHARPER = {
-    "delta-grad-lip": inequality(
-        "∇delta is gamma R varrho-Lipschitz", _cases("theta", "other", reach=FAR), _slope_increment(1.0)
-    ),
     "J-lip": inequality(
         "‖∇J − ∇J'‖ <= 2(L_delta² + gamma R varrho C_delta)‖theta − theta'‖ on the ball",
-        _cases("theta", "other"),
+        in_ball("theta", "other"),
         _J_lipschitz(bessel=True),
     ),
-    "omega-lip": inequality("omega is L_delta/√λ-Lipschitz", _cases("theta", "other"), _omega_increment(0.5)),
-    "f-lip": inequality("f is 2K_z-Lipschitz", _cases("z", "z_other"), _f_lipschitz(2.0)),
+    "omega-lip": inequality("omega is L_delta/√λ-Lipschitz", in_ball("theta", "other"), _omega_increment(0.5)),
+    "f-lip": inequality("f is 2K_z-Lipschitz", in_ball("z", "z_other"), _f_lipschitz(2.0)),
     "G-omega-lip": inequality(
-        "G is gamma-Lipschitz in omega", _cases("theta", "omega", "other"), _G_omega(smooth=False)
+        "G is gamma-Lipschitz in omega", in_ball("theta", "omega", "other"), _G_omega(smooth=False)
     ),
 }
 """Statements that say more than the paper, by the claim they sharpen."""

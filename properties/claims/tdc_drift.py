@@ -17,9 +17,17 @@ from oracles.bounds_tdc import DEGREE, CorrectedConstants, PrintedConstants
 from properties.claims import linear_cases
 from properties.claims.claim import Claim, Statement
 from properties.claims.linear import (
-    Linear, Side, above, differs, inequality, largest, number, problem_of, row_norms,
+    Linear,
+    Side,
+    above,
+    differs,
+    inequality,
+    largest,
+    learner,
+    number,
+    problem_of,
+    row_norms,
 )  # fmt: skip
-from properties.claims.msprbe import learner
 from properties.claims.sides import first
 from properties.law import Case
 from properties.verdict import Finding
@@ -62,9 +70,7 @@ H_ZERO = Claim(
     "E_Ô[h(theta, z, Ô)] = 0",
     "Ŝ ~ mu, Â ~ pi, Ŝ' ~ p",
     printed=Statement("Σ mu(s)pi(a|s)p(s'|s,a) h(theta, z, (s,a,s')) = 0", _cases("theta", "z"), _h_zero),
-    broken=Statement(
-        "the same with −½∇J in h", _cases("theta", "z"), lambda **case: _h_zero(**case, sign=-1.0)
-    ),
+    broken=Statement("the same with −½∇J in h", _cases("theta", "z"), lambda **case: _h_zero(**case, sign=-1.0)),
     note="Because E[G(theta, omega(theta))] = −½∇J. The text's Ô ~ mu × P leaves the policy out.",
 )
 
@@ -131,7 +137,9 @@ G_STAR = Claim(
         _cases("theta", "other"),
         _star(1.0, smooth=True),
     ),
-    broken=inequality("‖G(theta, omega(theta))‖ <= C_delta", _cases("theta", "other"), _star(1.0, smooth=True, lost=True)),
+    broken=inequality(
+        "‖G(theta, omega(theta))‖ <= C_delta", _cases("theta", "other"), _star(1.0, smooth=True, lost=True)
+    ),
     note="Enough: C_delta(1 + gamma/√λ) and L_delta + (gamma L_delta + gamma R varrho C_delta)/√λ.",
 )
 
@@ -142,7 +150,7 @@ def _h_constants(bessel: bool, *, lost: bool = False) -> Any:
     def sides(**case: Any) -> Iterable[Side]:
         problem = problem_of(case)
         c = problem.constants(case["K"])
-        C_h, L_h = (_bessel_h(c) if bessel else (c.C_h, c.L_h))
+        C_h, L_h = _bessel_h(c) if bessel else (c.C_h, c.L_h)
         if lost:
             C_h *= c.lam**2 / c.L_delta
         here, there = (h_vectors(problem, Ball.exact(case[name])) for name in ("theta", "other"))
@@ -171,8 +179,8 @@ H_CONST = Claim(
         "‖∇omega(theta)(G + ½∇J)‖ <= C_h, and it is L_h-Lipschitz", _cases("theta", "other"), _h_constants(False)
     ),
     broken=inequality("C_h without its factor L_delta/λ²", _cases("theta", "other"), _h_constants(False, lost=True)),
-    note="Right by luck: C_h has gamma(1−R) where gamma(1−R)C_delta/λ belongs (wrong units, claim homogeneity), but also "
-    "2L_delta C_delta/λ for ½‖∇J‖ <= L_delta C_delta/λ, and the surplus covers it. Enough: L_delta/√λ·C_delta(1 + "
+    note="Right by luck: C_h has gamma(1−R) where gamma(1−R)C_delta/λ belongs (wrong units, claim homogeneity), but "
+    "also 2L_delta C_delta/λ for ½‖∇J‖ <= L_delta C_delta/λ, and the surplus covers it. Enough: L_delta/√λ·C_delta(1 + "
     "gamma/√λ + L_delta).",
 )
 
@@ -228,7 +236,9 @@ HOMOGENEITY = Claim(
     "E",
     "every constant scales with its unit when cost, K and theta are scaled by s and varrho by 1/s",
     printed=Statement(
-        "every printed constant is homogeneous of the degree of what it bounds", _numbers, _homogeneous(PrintedConstants),
+        "every printed constant is homogeneous of the degree of what it bounds",
+        _numbers,
+        _homogeneous(PrintedConstants),
         exact=True,
     ),
     amended=Statement(
@@ -238,9 +248,36 @@ HOMOGENEITY = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="Not homogeneous: C_delta C_G/λ in eq:zupdatebound (hence m'_f, m'_g, m'_h, m'_z), gamma(1−R) in C_h (hence L_h, "
-    "m_h, m'_h) and 16K_z in C_z. A bound with mixed units cannot hold at every scale, unless by surplus (C_h).",
-)  # fmt: skip
+    note="Not homogeneous: C_delta C_G/λ in eq:zupdatebound (hence m'_f, m'_g, m'_h, m'_z), gamma(1−R) in C_h (hence "
+    "L_h, m_h, m'_h) and 16K_z in C_z. A bound with mixed units cannot hold at every scale, unless by surplus (C_h).",
+)
+
+
+@st.composite
+def _scaled_paths(draw: st.DrawFn) -> Case:
+    case = draw(linear_cases.in_the_ball("theta"))
+    S, A = case["mdp"].n_states, case["mdp"].n_actions
+    steps = st.tuples(st.integers(0, S - 1), st.integers(0, A - 1), st.integers(0, S - 1))
+    case["path"] = np.array(draw(st.lists(steps, min_size=1, max_size=6)))
+    case["scale"] = draw(st.sampled_from((2.0, 2.0**-10, 2.0**20)))
+    return case
+
+
+def _scaled(*, unit: float = -1.0, **case: Any) -> Finding | None:
+    """The path of the scaled problem is the scaled path, bit for bit; varrho is scaled by scale**unit."""
+    s, mdp = case["scale"], case["mdp"]
+    K, theta, varrho = case["K"], case["theta"], case["varrho"]
+    here = learner(mdp, case["features"], case["radius"], varrho, K, theta, 0.5, 0.25)
+    there = learner(mdp, case["features"], case["radius"], varrho * s**unit, s * K, s * theta, 0.5, 0.25)
+    for t, (state, a, s_next) in enumerate(case["path"].tolist()):
+        cost = float(mdp.cost[state, a])
+        here.update(Transition(state, a, cost, s_next, 0, False))
+        there.update(Transition(state, a, s * cost, s_next, 0, False))
+        for name, left, right in zip(("theta", "omega"), there.estimate(), here.estimate(), strict=True):
+            if (left != s * right).any():
+                return Finding(f"{name} after {t + 1} steps at scale {s}", left.tolist(), (s * right).tolist())
+    return None
+
 
 CLAIMS = (H_ZERO, H_CONST, G_STAR, HOMOGENEITY)
 
@@ -255,6 +292,11 @@ SHARPER = {
         "C_{G*} = C_delta(1 + gamma/√λ), L_{G*} = L_delta + (gamma L_delta + gamma R varrho C_delta)/√λ",
         _cases("theta", "other"),
         _star(0.5, smooth=False),
+    ),
+    "homogeneity": Statement(
+        "cost, K, theta scaled by s = 2^k and varrho by 1/s: the implementation's path is scaled by s, bit for bit",
+        _scaled_paths,
+        _scaled,
     ),
     "h-const": inequality("C_h and L_h with 1/√λ", _cases("theta", "other"), _h_constants(True)),
 }

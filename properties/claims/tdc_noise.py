@@ -24,9 +24,17 @@ from oracles.mixing import geometric_ergodicity
 from properties.claims import linear_cases
 from properties.claims.claim import Claim, Statement
 from properties.claims.linear import (
-    Linear, Side, above, dot, inequality, number, problem_of, remembered, upper,
+    Linear,
+    Side,
+    above,
+    dot,
+    inequality,
+    learner,
+    number,
+    problem_of,
+    remembered,
+    upper,
 )  # fmt: skip
-from properties.claims.msprbe import learner
 from properties.claims.tdc_drift import h_vectors, noise
 from properties.law import Case
 from robust_core.mdp import MDP
@@ -44,7 +52,9 @@ def _chains(
     multipliers: tuple[float, ...] = MULTIPLIERS, **options: Any,
 ) -> Case:  # fmt: skip
     """A problem with at most two states (or as `options` say), a start, a time t, steps and a rate of ergodicity."""
-    case = draw(linear_cases.in_the_ball("theta", "omega", **({"min_states": 1, "max_states": 2, "max_actions": 1} | options)))
+    case = draw(
+        linear_cases.in_the_ball("theta", "omega", **({"min_states": 1, "max_states": 2, "max_actions": 1} | options))
+    )
     case["s"] = draw(st.integers(0, case["mdp"].n_states - 1))
     case["t"] = draw(st.integers(0, longest))
     case["beta"] = draw(st.sampled_from(betas))
@@ -227,14 +237,11 @@ def _noise_claim(name: str, constants: str, note: str) -> Claim:
             lambda: _IMMEDIATE() | _chains(),
             _lemma(name, least=0),
         ),
-        amended=inequality(
-            f"the same with tau_beta = min{{k >= 1 : m rho^k <= beta}}", _cases(), _lemma(name, least=1)
-        ),
+        amended=inequality("the same with tau_beta = min{k >= 1 : m rho^k <= beta}", _cases(), _lemma(name, least=1)),
         amendment="hypothesis",
-        broken=inequality(
-            "the amended bound divided by 2^14", _cases(), _lemma(name, least=1, shrink=2.0**14)
-        ),
-        note="If m <= beta then tau_beta = 0, and the lemma speaks of t = 0, where s_0 is given: Assumption 5 says nothing "
+        broken=inequality("the amended bound divided by 2^14", _cases(), _lemma(name, least=1, shrink=2.0**14)),
+        note="If m <= beta then tau_beta = 0, and the lemma speaks of t = 0, where s_0 is given: Assumption 5 says "
+        "nothing "
         f"about t = 0. {note}",
     )
 
@@ -248,14 +255,14 @@ F_MEAN = _noise_claim(
 G_MEAN = _noise_claim(
     "g",
     "E[g(theta_t,z_t,O_t)] <= 2K_z(1+1/λ)C_delta for t < tau_beta, <= m_g beta + m'_g tau_beta beta from then on",
-    "The bound before tau_beta is twice what is needed. m'_g has C_delta C_G/λ for L_delta C_G/λ, covered by the factor "
-    "4 of its first part.",
+    "The bound before tau_beta is twice what is needed. m'_g has C_delta C_G/λ for L_delta C_G/λ, covered by the "
+    "factor 4 of its first part.",
 )
 H_MEAN = _noise_claim(
     "h",
     "E[h(theta_t,z_t,O_t)] <= K_z C_h for t < tau_beta, <= m_h beta + m'_h tau_beta beta from then on",
-    "m'_h has C_delta C_G/λ for L_delta C_G/λ, which its own proof does not cover for small costs; the enumeration found "
-    "no violation. A proof needs the corrected m'_h (C_h(C_H + L_delta C_G/λ) + K_z L_h C_G).",
+    "m'_h has C_delta C_G/λ for L_delta C_G/λ, which its own proof does not cover for small costs; the enumeration "
+    "found no violation. A proof needs the corrected m'_h (C_h(C_H + L_delta C_G/λ) + K_z L_h C_G).",
 )
 
 
@@ -276,8 +283,8 @@ ZETA = Claim(
     "E[ζ] <= C_ζ before tau_alpha, and of order tau_alpha·alpha from then on",
     "‖theta_0‖, ‖omega_0‖ <= K, Assumption 5",
     printed=inequality(
-        "E[ζ(theta_t,O_t)] <= C_ζ = C_delta L_delta/λ·(C_delta L_delta/(2λ) + C_{G*}) for t < tau_alpha, <= m_ζ alpha + m'_ζ "
-        "tau_alpha alpha from then on",
+        "E[ζ(theta_t,O_t)] <= C_ζ = C_delta L_delta/λ·(C_delta L_delta/(2λ) + C_{G*}) for t < tau_alpha, <= m_ζ "
+        "alpha + m'_ζ tau_alpha alpha from then on",
         _rare_starts,
         _lemma("zeta", least=1),
     ),
@@ -288,8 +295,8 @@ ZETA = Claim(
         _lemma("zeta", least=1, corrected=True),
     ),
     amendment="correction",
-    note="‖∇J‖ = 2‖M omega‖ <= 2L_delta C_delta/λ; the printed C_ζ lost the factor 2 and is exceeded (up to twice) by a start "
-    "in a rare state of a near-periodic chain. Enough: ‖∇J‖ <= 2L_delta C_delta, without λ.",
+    note="‖∇J‖ = 2‖M omega‖ <= 2L_delta C_delta/λ; the printed C_ζ lost the factor 2 and is exceeded (up to twice) "
+    "by a start in a rare state of a near-periodic chain. Enough: ‖∇J‖ <= 2L_delta C_delta, without λ.",
 )
 
 # A_t, B_t, C_t.
@@ -362,8 +369,8 @@ AT_BT_CT = Claim(
     "the bounds on the three sums A_t, B_t, C_t",
     "alpha <= beta < 2λ/3, t >= tau_beta − 1, tau_beta >= 1",
     printed=inequality(
-        "A_t <= 16K_z beta q^{t+1−tau}/(1−q) + 2beta(m_f beta + m'_f tau beta)(1−q^{t−tau+1})/(1−q); B_t, C_t as displayed "
-        "(‖R_2‖ <= gamma R varrho alpha²C_G²/(2√λ))",
+        "A_t <= 16K_z beta q^{t+1−tau}/(1−q) + 2beta(m_f beta + m'_f tau beta)(1−q^{t−tau+1})/(1−q); B_t, C_t as "
+        "displayed (‖R_2‖ <= gamma R varrho alpha²C_G²/(2√λ))",
         _LARGE,
         _all(_sums("A"), _sums("B"), _sums("C")),
     ),
@@ -373,8 +380,8 @@ AT_BT_CT = Claim(
         _all(_sums("A", corrected=True), _sums("B", corrected=True), _sums("C", corrected=True, guarded=True)),
     ),
     amendment="correction",
-    note="A_t starts from E[f] <= 4K_z², so 2·4K_z² = 8K_z²; the display drops the square and doubles the rest. In C_t, "
-    "4K_z C_h is twice what the lemma gives.",
+    note="A_t starts from E[f] <= 4K_z², so 2·4K_z² = 8K_z²; the display drops the square and doubles the rest. In "
+    "C_t, 4K_z C_h is twice what the lemma gives.",
 )
 
 CLAIMS = (F_MEAN, G_MEAN, H_MEAN, AT_BT_CT, ZETA)

@@ -11,22 +11,25 @@ survives as long as omega(theta_{t+1}) lies in the ball; the descent does not su
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from oracles.ball import Ball
-from oracles.bounds_tdc import BesselBounds
 from properties.claims import linear_cases
 from properties.claims.claim import Claim, Statement
 from properties.claims.linear import (
-    Linear, Side, above, differs, dot, inequality, norm, number, problem_of, projected, remembered,
+    Side,
+    above,
+    differs,
+    dot,
+    inequality,
+    norm,
+    number,
+    problem_of,
     upper,
 )  # fmt: skip
-from properties.claims.sides import first
+from properties.claims.tdc_step import step_of
 from properties.law import Case
 from properties.verdict import Finding
-from robust_core.validate import Floats
 
 
 def _cases(**options: Any) -> Any:
@@ -35,112 +38,6 @@ def _cases(**options: Any) -> Any:
 
 def _square(x: Ball) -> Ball:
     return dot(x, x)
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One step of Algorithm 2 from (theta, omega) on a transition, in balls."""
-
-    problem: Linear
-    K: float
-    start: tuple[Floats, Floats]
-    transition: int
-    alpha: float
-    beta: float
-
-    @cached_property
-    def theta(self) -> Ball:
-        """theta_t."""
-        return Ball.exact(self.start[0])
-
-    @cached_property
-    def omega(self) -> Ball:
-        """omega_t."""
-        return Ball.exact(self.start[1])
-
-    @cached_property
-    def phi(self) -> Ball:
-        """phi_t."""
-        return self.problem.phi[self.transition]
-
-    @cached_property
-    def G(self) -> Ball:
-        """G_t(theta_t, omega_t)."""
-        return self.problem.G(self.theta, self.omega)[self.transition]
-
-    @cached_property
-    def H(self) -> Ball:
-        """H_t(theta_t, omega_t)."""
-        return self.problem.H(self.theta, self.omega)[self.transition]
-
-    @cached_property
-    def _theta_next(self) -> tuple[Ball, bool | None]:
-        return projected(self.theta + number(self.alpha) * self.G, self.K)
-
-    @cached_property
-    def _omega_next(self) -> tuple[Ball, bool | None]:
-        return projected(self.omega + number(self.beta) * self.H, self.K)
-
-    @property
-    def theta_next(self) -> Ball:
-        """theta_{t+1}."""
-        return self._theta_next[0]
-
-    @property
-    def theta_free(self) -> bool:
-        """Whether the projection of theta is certainly inactive."""
-        return self._theta_next[1] is False
-
-    @property
-    def omega_free(self) -> bool:
-        """Whether the projection of omega is certainly inactive."""
-        return self._omega_next[1] is False
-
-    @cached_property
-    def target(self) -> Ball:
-        """omega(theta_t)."""
-        return self.problem.omega(self.theta)
-
-    @cached_property
-    def target_next(self) -> Ball:
-        """omega(theta_{t+1})."""
-        return self.problem.omega(self.theta_next)
-
-    @property
-    def tracked(self) -> bool:
-        """Whether the bounds on z survive the projection: omega(theta_{t+1}) is certainly in the ball, or it is free."""
-        return self.omega_free or upper(norm(self.target_next)) <= self.K
-
-    @cached_property
-    def z(self) -> Ball:
-        """z_t."""
-        return self.omega - self.target
-
-    @cached_property
-    def z_next(self) -> Ball:
-        """z_{t+1}."""
-        return self._omega_next[0] - self.target_next
-
-    @cached_property
-    def error(self) -> Ball:
-        """delta_t phi_t − phi_t phi_tᵀ omega(theta_t)."""
-        delta = self.problem.delta(self.theta)[self.transition]
-        return (delta - dot(self.phi, self.target)) * self.phi
-
-    @cached_property
-    def displayed(self) -> Ball:
-        """The last line of the recursion: the right side for z_{t+1}."""
-        beta = number(self.beta)
-        shrunk = self.z - beta * dot(self.phi, self.z) * self.phi
-        return shrunk + beta * self.error + (self.target - self.target_next)
-
-
-@remembered
-def step_of(case: Case) -> Step:
-    """The step of a case."""
-    problem = problem_of(case)
-    transition = problem.index(case["s"], case["a"], case["s_next"])
-    return Step(problem, case["K"], (case["theta"], case["omega"]), transition, case["alpha"], case["beta"])
 
 
 # z-recursion.
@@ -188,7 +85,9 @@ def _first_line(**case: Any) -> Iterable[Side]:
     step = step_of(case)
     beta, three = number(step.beta), number(3.0)
     drift = step.target - step.target_next
-    inner = -(beta * _square(dot(step.phi, step.z)[None])) + dot(step.z, beta * step.error) + dot(step.z, drift)
+    inner = (
+        -(beta * dot(step.phi, step.z) * dot(step.phi, step.z)) + dot(step.z, beta * step.error) + dot(step.z, drift)
+    )
     squares = beta * beta * (_square(step.z) + _square(step.error))
     right = _square(step.z) + three * (squares + _square(drift)) + number(2.0) * inner
     # Both sides are of the size of the left one; the difference is what is certain.
@@ -211,7 +110,11 @@ def _C_1(bessel: bool = False) -> Any:
         beta, three = number(step.beta), number(3.0)
         moved = _square(step.target - step.target_next) / (beta * beta)
         left = three * (_square(step.error) + moved)
-        yield "3‖error‖² + 3‖omega(theta_t) − omega(theta_{t+1})‖²/beta² against C_1", left, _constant(case, bessel=bessel)
+        yield (
+            "3‖error‖² + 3‖omega(theta_t) − omega(theta_{t+1})‖²/beta² against C_1",
+            left,
+            _constant(case, bessel=bessel),
+        )
 
     return sides
 
@@ -223,7 +126,7 @@ def _second_line(bessel: bool = False) -> Any:
         step = step_of(case)
         beta, z, two = number(step.beta), step.z, number(2.0)
         q = number(1.0) + number(3.0) * beta * beta - two * beta * number(step.problem.oracle.floor)
-        f = dot(z, step.problem.C @ z) - _square(dot(step.phi, z)[None])
+        f = dot(z, step.problem.C @ z) - dot(step.phi, z) * dot(step.phi, z)
         inner = beta * f + dot(z, step.target - step.target_next) + beta * dot(z, step.error)
         right = q * _square(z) + two * inner + beta * beta * number(_constant(case, bessel=bessel))
         yield "‖z_{t+1}‖² against (b)", _square(step.z_next), upper(right)
@@ -241,13 +144,13 @@ def _together(*parts: Any) -> Any:
 
 
 _ALTERNATING = _cases(
-    min_states=2, max_states=2, max_actions=1, max_features=1, gammas=linear_cases.GAMMAS[3:], radii=(0.0,), costs=(0.0,),
-    rows=((2.0**-10, 1.0 - 2.0**-10), (1.0 - 2.0**-10, 2.0**-10)), vectors=((1.0,), (-1.0,)),
+    min_states=2, max_states=2, max_actions=1, max_features=1, gammas=linear_cases.GAMMAS[3:], radii=(0.0,),
+    costs=(0.0,), rows=((2.0**-10, 1.0 - 2.0**-10), (1.0 - 2.0**-10, 2.0**-10)), vectors=((1.0,), (-1.0,)),
 )  # fmt: skip
 """Two states, no cost, R = 0: with features ±1 and near-periodic rows omega(theta) moves as fast as it can."""
 
 EQ_1 = Claim(
-    "eq:1",
+    "eq-1",
     "Appendix D.2 (eq:1)",
     "P",
     "both inequalities on ‖z_{t+1}‖², and C_1",
@@ -265,10 +168,10 @@ EQ_1 = Claim(
         _where_tracked(_together(_first_line, _second_line(True), _C_1(True))),
     ),
     amendment="correction",
-    note="Two faults. (a) and (b) need omega(theta_{t+1}) in the ball when the projection is active. The second part of "
-    "C_1 is a bound on ‖G(theta, omega(theta))‖², without the Lipschitz constant L_delta/λ of omega: it is too small "
-    "for gamma > 0.914 on a near-periodic chain with features ±1 (27/24 of C_1 as gamma → 1), though (b) itself, whose "
-    "factors 3 leave room, was not seen to fail by it.",
+    note="Two faults. (a) and (b) need omega(theta_{t+1}) in the ball when the projection is active. The second part "
+    "of C_1 is a bound on ‖G(theta, omega(theta))‖², without the Lipschitz constant L_delta/λ of omega: it is too "
+    "small for gamma > 0.914 on a near-periodic chain with features ±1 (27/24 of C_1 as gamma → 1), though (b) "
+    "itself, whose factors 3 leave room, was not seen to fail by it.",
 )
 
 
@@ -306,21 +209,21 @@ Z_STEP = Claim(
     "each of the three lines that bound ‖z_{t+1} − z_t‖",
     "‖theta_t‖, ‖omega_t‖ <= K, alpha <= beta <= 1",
     printed=inequality(
-        "‖z_{t+1} − z_t‖ <= ‖H_t‖ + ‖omega(theta_{t+1}) − omega(theta_t)‖; <= beta C_H + alpha C_delta/λ·‖G_t‖; <= beta "
-        "C_H + alpha C_delta C_G/λ",
+        "‖z_{t+1} − z_t‖ <= ‖H_t‖ + ‖omega(theta_{t+1}) − omega(theta_t)‖; <= beta C_H + alpha C_delta/λ·‖G_t‖; <= "
+        "beta C_H + alpha C_delta C_G/λ",
         _CHEAP,
         _together(_z_step(1), _z_step(2), _z_step(3)),
     ),
     amended=inequality(
-        "‖z_{t+1} − z_t‖ <= beta‖H_t‖ + ‖omega(theta_{t+1}) − omega(theta_t)‖ <= beta C_H + alpha L_delta/√λ·‖G_t‖ <= beta "
-        "C_H + alpha L_delta C_G/√λ",
+        "‖z_{t+1} − z_t‖ <= beta‖H_t‖ + ‖omega(theta_{t+1}) − omega(theta_t)‖ <= beta C_H + alpha L_delta/√λ·‖G_t‖ "
+        "<= beta C_H + alpha L_delta C_G/√λ",
         _cases(),
         _together(*(_z_step(line, corrected=True) for line in (1, 2, 3))),
     ),
     amendment="correction",
-    note="C_delta is printed for the Lipschitz constant L_delta (the line below the display has it right): C_delta C_G has "
-    "the unit cost², and fails for small costs and K. The first line lost beta: true for beta <= 1, but it does not "
-    "imply the second. The projection does no harm: it is non-expansive and fixes omega_t.",
+    note="C_delta is printed for the Lipschitz constant L_delta (the line below the display has it right): C_delta "
+    "C_G has the unit cost², and fails for small costs and K. The first line lost beta: true for beta <= 1, but it "
+    "does not imply the second. The projection does no harm: it is non-expansive and fixes omega_t.",
 )
 
 
@@ -328,7 +231,7 @@ Z_STEP = Claim(
 
 
 def _descent(line: int) -> Any:
-    """Line 1 (L_J), 2 (the step is alpha G), 3 and 4 (the same, regrouped), 5 (the bound), as bounds on J(theta_{t+1})."""
+    """The lines as bounds on J(theta_{t+1}): 1 (L_J), 2 (the step is alpha G), 3 and 4 (regrouped), 5 (the bound)."""
 
     def sides(**case: Any) -> Iterable[Side]:
         step = step_of(case)
@@ -359,8 +262,8 @@ def _where_free(sides: Any) -> Any:
     return lambda **case: sides(**case) if step_of(case).theta_free else []
 
 
-def _descent_halved(**case: Any) -> Iterable[Side]:
-    """Line 2 with the first-order term doubled: G in the place of G/… as if the drift were −∇J."""
+def _descent_doubled(**case: Any) -> Iterable[Side]:
+    """Line 2 with its first-order term doubled, as if the mean step were −∇J and not −½∇J."""
     step = step_of(case)
     problem, alpha = step.problem, number(step.alpha)
     c = problem.constants(case["K"])
@@ -389,15 +292,15 @@ DESCENT = Claim(
         _together(_descent(1), *(_where_free(_descent(line)) for line in (2, 3, 4, 5))),
     ),
     amendment="hypothesis",
-    broken=inequality("line 2 with twice the first-order term", _cases(), _where_free(_descent_halved)),
-    note="Line 2 puts alpha G_t for theta_{t+1} − theta_t, which an active projection breaks: the proof of Theorem 5 needs "
-    "K so large that theta is never projected.",
+    broken=inequality("line 2 with twice the first-order term", _cases(), _where_free(_descent_doubled)),
+    note="Line 2 puts alpha G_t for theta_{t+1} − theta_t, which an active projection breaks: the proof of Theorem 5 "
+    "needs K so large that theta is never projected.",
 )
 
 CLAIMS = (Z_RECURSION, EQ_1, Z_STEP, DESCENT)
 
 LINES: dict[str, dict[str, Statement]] = {
-    "eq:1": {
+    "eq-1": {
         "(a)": inequality("(a)", _cases(), _first_line),
         "(a), projection harmless": inequality("(a) where tracked", _cases(), _where_tracked(_first_line)),
         "(b), projection harmless": inequality("(b) where tracked", _cases(), _where_tracked(_second_line())),
@@ -408,7 +311,7 @@ LINES: dict[str, dict[str, Statement]] = {
 }
 """Every printed line as a statement of its own."""
 FAILING_LINES = {
-    ("eq:1", "(a)"), ("eq:1", "C_1"), ("z-step", "line 2"), ("z-step", "line 3"),
+    ("eq-1", "(a)"), ("eq-1", "C_1"), ("z-step", "line 2"), ("z-step", "line 3"),
     *(("descent", f"line {line}") for line in (2, 3, 4, 5)),
 }  # fmt: skip
 """Those that are false; all others hold."""
