@@ -18,7 +18,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="module, module:NAME or file.py; default: all")
     parser.add_argument("--json", action="store_true", help="one JSON record per mutant and law")
-    parser.add_argument("--examples", type=_positive, default=200, metavar="N", help="problems per law (default 200)")
+    parser.add_argument("--examples", type=_positive, default=60, metavar="N", help="problems per law (default 60)")
     parser.add_argument("--seed", type=int, default=0, help="which problems are generated (default 0)")
     parser.set_defaults(run=_run)
 

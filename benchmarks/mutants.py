@@ -19,7 +19,7 @@ from properties.law import Case, Law
 from properties.search import judged
 from robust_core.variant import Variant
 
-EXAMPLES = 200
+EXAMPLES = 60
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def needed(kills: Iterable[Kill]) -> dict[str, list[str]]:
 
 
 def rendered(kills: Iterable[Kill]) -> str:
-    """The matrix as text: per kind a table, one line a mutant, one column a law; the entry is the number of problems."""
+    """The matrix as text: per kind a table, one line a mutant, one column a law, the number of problems as entry."""
     kills = list(kills)
     lines = []
     for kind in dict.fromkeys(kill.kind for kill in kills):

@@ -40,8 +40,8 @@ SHARES = (
     0,
 )
 WHOLE = (0, TOTAL)
-COSTS = (0.0, 1.0, 0.5, 0.25, 0.75, 2.0, -1.0, 0.1, 1 / 3, 2.0**-10, 0.0)
-VALUES = (0.0, 1.0, 2.0, -1.0, 0.5, 4.0, -3.0, 0.1, 16.0, 1 / 3, -0.25, 2.0**-10, 1.0, 0.0)
+COSTS = (0.0, 1.0, 0.5, 0.25, 0.75, 2.0, -1.0, 0.1, 1 / 3, 2.0**-40, 0.0, 100.0)
+VALUES = (0.0, 1.0, 2.0, -1.0, 0.5, 4.0, -3.0, 0.1, 16.0, 1 / 3, -0.25, 2.0**-40, 1.0, 0.0, 2.0, 1000.0, -1.0, 1.0)
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9375, 0.9, 1.0 - 2.0**-7)
 RADII = (0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.1, 2.0**-20, 1.0 - 2.0**-20)
 STEP_SIZES = (
@@ -53,14 +53,15 @@ STEP_SIZES = (
     constant(0.125),
     per_visit(0.75, rate=0.5, power=0.75),
     polynomial(0.5, rate=2.0, power=0.5),
+    polynomial(1.0, rate=1000.0, power=1.0),
 )
 STEP_SIZES_WITHOUT_VISITS = tuple(step for step in STEP_SIZES if step.clock != "visits")
-VARRHOS = (1.0, 2.0, 0.5, 10.0, 0.125, 100.0, 1000.0)
+VARRHOS = (1.0, 2.0, 0.5, 10.0, 0.125, 1000.0)
 PROJECTIONS = (np.inf, 1.0, 0.5, 4.0, np.inf, 16.0)
 FEATURES = (0.0, 1.0, 0.5, -0.5, 0.25, -1.0, 0.1, 0.0)
 
-MAX_STATES, MAX_ACTIONS, MAX_STEPS = 3, 2, 10
-BYTES = 128
+MAX_STATES, MAX_ACTIONS, MAX_STEPS = 4, 3, 10
+BYTES = 192
 
 
 class Tape:
@@ -95,9 +96,9 @@ class Tape:
         units[home] += left
         return np.array(units) / TOTAL
 
-    def mdp(self, *, whole: bool = False, gammas: tuple[float, ...] = GAMMAS, min_states: int = 1) -> MDP:
-        """A model; with `whole`, a deterministic one."""
-        S = min_states + self.byte() % (MAX_STATES + 1 - min_states)
+    def mdp(self, *, whole: bool = False, gammas: tuple[float, ...] = GAMMAS, sparse: bool = False) -> MDP:
+        """A model; with `whole`, a deterministic one; with `sparse`, sometimes one that is kept as sparse rows."""
+        S = 1 + self.byte() % MAX_STATES
         A = 1 + self.byte() % MAX_ACTIONS
         gamma = self.pick(gammas)
         shares = WHOLE if whole else SHARES
@@ -106,7 +107,9 @@ class Tape:
             row = self.row(S, MAX_STATES, min(s, S - 1), shares)
             if s < S and a < A:
                 P[s, a] = row
-        return MDP(P, self.array((S, A), COSTS), gamma)
+        cost = self.array((S, A), COSTS)
+        dense = MDP(P, cost, gamma)
+        return MDP(dense.rows, cost, gamma) if sparse and self.pick((False, False, True)) else dense
 
     def policy(self, mdp: MDP, *, whole: bool = False) -> Floats:
         """A policy pi[s, a]."""

@@ -1,7 +1,6 @@
 """Laws that every learner obeys, whatever it learns: it starts as told, keeps to itself, and can be copied."""
 
 import copy
-import random
 from typing import Any
 
 import numpy as np
@@ -58,11 +57,7 @@ def _finite(variant: Variant, path: Path, case: dict[str, Any], start: tuple[np.
 
 def _conduct(variant: Variant, path: Path, **case: Any) -> Finding | None:
     """Same problem, same rng, same path: same bits, however the estimate is read and whoever else runs."""
-    before = np.random.get_state()[1].copy(), random.getstate()  # type: ignore[index]  # noqa: NPY002
     result = arrays(advance(made(variant, case), path).estimate())
-    after = np.random.get_state()[1], random.getstate()  # type: ignore[index]  # noqa: NPY002
-    if not np.array_equal(before[0], after[0]) or before[1] != after[1]:
-        return Finding("global random state after a run", "changed", "left alone (draw from problem.rng)")
     for what, other in (
         ("a second run with the same problem, rng and path", lambda: advance(made(variant, case), path)),
         ("a run whose estimates are read and overwritten at every step", lambda: _disturbed(variant, case, path)),

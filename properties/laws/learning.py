@@ -15,6 +15,8 @@ from robust_core.variant import Problem, Variant
 TABULAR = ("control", "evaluation")
 LEARNERS = (*TABULAR, "linear evaluation")
 
+# One path in sixteen is walked so often that a slip of the hundredth step shows.
+LONG = (*(1,) * 15, 24)
 # One stream for all: a law asks what a learner does with a fixed rng, never how the draws are distributed.
 RNG_SEED = 0
 _FIELDS = {field.name for field in fields(Problem)} - {"n_states", "n_actions", "gamma", "rng"}
@@ -27,9 +29,17 @@ def estimates(variant: Variant) -> str:
     return "Q" if variant.kind == "control" else str(variant.options.get("estimates", "V"))
 
 
-def read_run(tape: Tape, variant: Variant, *, steps: int = MAX_STEPS, ends: bool = False, whole: bool = False) -> Case:
-    """A problem for the variant and a path of at most `steps` steps in it."""
-    n = tape.byte() % (steps + 1)
+def read_run(
+    tape: Tape,
+    variant: Variant,
+    *,
+    steps: int = MAX_STEPS,
+    ends: bool = False,
+    whole: bool = False,
+    repeats: tuple[int, ...] = (1,),
+) -> Case:
+    """A problem for the variant and a path of at most `steps` steps in it, the whole walked once or more often."""
+    n, times = tape.byte() % (steps + 1), tape.pick(repeats)
     mdp = tape.mdp(whole=whole)
     case: Case = {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
     linear = variant.kind == "linear evaluation"
@@ -41,7 +51,7 @@ def read_run(tape: Tape, variant: Variant, *, steps: int = MAX_STEPS, ends: bool
     case["initial"] = tape.array(shape, VALUES)
     if linear:
         case |= _linear_part(tape, mdp.n_states)
-    case["path"] = tape.path(mdp, steps=n, policy=policy, ends=ends)
+    case["path"] = tape.path(mdp, steps=n, policy=policy, ends=ends) * times
     return case
 
 

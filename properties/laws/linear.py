@@ -12,7 +12,7 @@ from oracles.msprbe import MSPRBE
 from properties.law import Case, Law
 from properties.laws.cases import Tape, decoded
 from properties.laws.comparison import compared
-from properties.laws.learning import Path, advance, arrays, made, read_run, step_size_at
+from properties.laws.learning import LONG, Path, advance, arrays, made, read_run, step_size_at
 from properties.laws.linear_step import stepped
 from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
 from properties.verdict import Finding
@@ -204,7 +204,7 @@ def _read_ergodic(tape: Tape, variant: Variant) -> Case:
 
 
 def _read_run(tape: Tape, variant: Variant) -> Case:
-    return read_run(tape, variant, ends=True)
+    return read_run(tape, variant, ends=True, repeats=LONG)
 
 
 def _read_short(tape: Tape, variant: Variant) -> Case:

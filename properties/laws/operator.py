@@ -19,7 +19,7 @@ SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 
 def _read(tape: Tape, variant: Variant) -> Case:
-    mdp = tape.mdp()
+    mdp = tape.mdp(sparse=True)
     shape = (mdp.n_states, mdp.n_actions)
     case: Case = {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
     return case | {"Q": tape.array(shape, VALUES), "other": tape.array(shape, VALUES)}

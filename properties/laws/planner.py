@@ -20,7 +20,7 @@ GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9)
 
 
 def _read(tape: Tape, variant: Variant) -> Case:
-    return {"mdp": tape.mdp(gammas=GAMMAS), "uncertainty_set": tape.uncertainty_set(variant)}
+    return {"mdp": tape.mdp(gammas=GAMMAS, sparse=True), "uncertainty_set": tape.uncertainty_set(variant)}
 
 
 def exact_optimum(mdp: MDP, uset: UncertaintySet) -> np.ndarray:

@@ -6,31 +6,36 @@ import numpy as np
 
 from oracles import rational
 from properties.law import Case, Law
-from properties.laws.cases import MAX_STATES, RADII, SHARES, VALUES, Tape, decoded
+from properties.laws.cases import RADII, SHARES, VALUES, Tape, decoded
 from properties.laws.comparison import below, compared
 from properties.laws.rounding import UNIT, support_bound
 from properties.verdict import Finding
 from robust_core.uncertainty import UncertaintySet
 from robust_core.variant import Variant
 
+MAX_OUTCOMES = 6
 FACTORS = (2.0, 0.5, 3.0, 0.0, 0.1)
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 
 def _read(tape: Tape, variant: Variant) -> Case:
-    n = 1 + tape.byte() % MAX_STATES
+    n = 1 + tape.byte() % MAX_OUTCOMES
     return {
         "uncertainty_set": tape.uncertainty_set(variant),
-        "p": tape.row(n, MAX_STATES, 0, SHARES),
-        "v": tape.array((n,), VALUES),
+        "p": tape.row(n, MAX_OUTCOMES, 0, SHARES),
+        "v": _values(tape, n),
     }
+
+
+def _values(tape: Tape, n: int) -> np.ndarray:
+    return np.array([tape.pick(VALUES) for _ in range(MAX_OUTCOMES)])[:n]
 
 
 def _read_axioms(tape: Tape, variant: Variant) -> Case:
     case = _read(tape, variant)
     n = len(case["v"])
     return case | {
-        "other": tape.array((n,), VALUES),
+        "other": _values(tape, n),
         "factor": tape.pick(FACTORS),
         "shift": tape.pick(SHIFTS),
         "larger": tape.pick(RADII),
@@ -40,7 +45,7 @@ def _read_axioms(tape: Tape, variant: Variant) -> Case:
 def _read_rows(tape: Tape, variant: Variant) -> Case:
     case = _read(tape, variant)
     n = len(case["v"])
-    others = [tape.row(n, MAX_STATES, n - 1, SHARES) for _ in range(3)]
+    others = [tape.row(n, MAX_OUTCOMES, n - 1, SHARES) for _ in range(3)]
     return case | {"p": np.array([[case["p"], others[0]], [others[1], others[2]]])}
 
 

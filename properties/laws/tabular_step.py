@@ -5,11 +5,23 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from oracles import exact, rational
 from properties.law import Case, Law
 from properties.laws.cases import Tape, decoded
-from properties.laws.learning import TABULAR, Path, advance, branch, estimates, made, read_run, step_size_at, table
+from properties.laws.learning import (
+    LONG,
+    TABULAR,
+    Path,
+    advance,
+    branch,
+    estimates,
+    made,
+    read_run,
+    step_size_at,
+    table,
+)
 from properties.laws.rounding import UNIT, step_bound
 from properties.verdict import Finding
 from robust_core.mdp import MDP
@@ -172,15 +184,16 @@ def _read_step(tape: Tape, variant: Variant) -> Case:
     return case | {"s": s % mdp.n_states, "a": a % mdp.n_actions}
 
 
-_RUNS = {
-    "cases": lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
-}
+def _runs(variant: Variant) -> st.SearchStrategy[Case]:
+    return decoded(lambda tape: read_run(tape, variant, ends=True, repeats=LONG))
+
+
 ASYNCHRONOUS = Law(
     "asynchronous update",
     TABULAR,
     "asynchronous",
     "Q_{t+1}(s,a) = Q_t(s,a) for (s,a) other than the visited pair (Algorithm 1, line 6)",
-    _RUNS["cases"],
+    _runs,
     _asynchronous,
     after=("start",),
 )
@@ -189,7 +202,7 @@ SAMPLE_FORM = Law(
     TABULAR,
     "sample form",
     "each step writes (1−alpha)x + alpha(c + gamma R max V + gamma(1−R)V(s')), alpha from the schedule (eq:Qupdate)",
-    _RUNS["cases"],
+    _runs,
     _sample_form,
     after=("start", "conduct"),
 )
@@ -198,7 +211,7 @@ SAMPLE_FORM_NEXT_ACTION = Law(
     TABULAR,
     "sample form, next action",
     "each step writes (1−alpha)x + alpha(c + gamma R max V + gamma(1−R)Q(s',a')), alpha from the schedule",
-    _RUNS["cases"],
+    _runs,
     _sample_form_next_action,
     after=("start", "conduct"),
 )

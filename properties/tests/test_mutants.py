@@ -1,0 +1,109 @@
+"""The zoo: what is right passes, every mutant dies, and the matrix says who killed it."""
+
+import json
+
+import pytest
+
+from benchmarks.mutants import Kill, idle, kill_matrix, needed, rendered, survivors, zoo
+from properties.gallery import PATHWISE
+from properties.laws import LAWS
+from properties.mutants import plain, sampler
+from properties.search import judged
+from properties.verify import applicable, verify
+from robust_core import Contamination, Variant
+
+MUTANTS = zoo()
+EXAMPLES = 60
+LEAST_MUTANTS = 80
+
+_FORM, _NEXT = "sample form", "sample form, next action"
+RIGHT = [
+    Variant("plain Q", "control", plain.PlainQ, (Contamination,), ("unbiased", _FORM, "monotone in R", *PATHWISE)),
+    Variant(
+        "plain expected SARSA",
+        "evaluation",
+        plain.PlainExpectedSarsa,
+        (Contamination,),
+        ("unbiased", _FORM, *PATHWISE),
+        {"estimates": "Q"},
+    ),
+    Variant(
+        "plain SARSA",
+        "evaluation",
+        plain.PlainSarsa,
+        (Contamination,),
+        ("unbiased", _NEXT, *PATHWISE),
+        {"estimates": "Q"},
+    ),
+    Variant("plain TD", "evaluation", plain.PlainTD, (Contamination,), ("unbiased", _FORM, *PATHWISE)),
+    Variant(
+        "plain TDC", "linear evaluation", plain.PlainTDC, (Contamination,), ("TDC", "projected", "scale", "rotation")
+    ),
+    Variant(
+        "plain GTD2", "linear evaluation", plain.PlainGTD2, (Contamination,), ("GTD2", "projected", "scale", "rotation")
+    ),
+    Variant("plain sampler", "sampler", sampler._Plain(), (), ("trajectory",)),
+]
+
+
+def test_the_zoo_is_large_and_its_names_are_distinct() -> None:
+    assert len(MUTANTS) >= LEAST_MUTANTS
+    assert len({variant.name for variant in MUTANTS.values()}) == len(MUTANTS)
+
+
+@pytest.mark.parametrize("variant", RIGHT, ids=lambda variant: variant.name)
+def test_what_the_mutants_are_made_of_is_right(variant: Variant) -> None:
+    assert survivors(kill_matrix({"right": variant}, examples=EXAMPLES)) == ["right"]
+
+
+@pytest.mark.parametrize("kind", sorted({variant.kind for variant in MUTANTS.values()}))
+def test_every_mutant_dies(kind: str) -> None:
+    """Law by law, as `verify` does: the first kill is enough."""
+    mutants = {key: variant for key, variant in MUTANTS.items() if variant.kind == kind}
+    for law in LAWS:
+        kills = list(kill_matrix(mutants, [law], examples=EXAMPLES))
+        dead = {kill.mutant for kill in kills} - set(survivors(kills))
+        mutants = {key: variant for key, variant in mutants.items() if key not in dead}
+    assert not mutants
+
+
+@pytest.mark.parametrize("name", ["control:LOST_GAMMA", "support:L1_RADIUS", "linear:CORRECTION_SIGN"])
+def test_one_defect_has_one_first_cause(name: str) -> None:
+    records = list(verify(MUTANTS[f"properties.mutants.{name}"], examples=EXAMPLES))
+    violated = [record for record in records if record.outcome == "violated"]
+    blocked = [record for record in records if record.outcome == "blocked"]
+    assert len(violated) == 1, records
+    assert blocked
+    assert {record.blocked_by for record in blocked} == {violated[0].law}
+
+
+def test_a_kill_repeats() -> None:
+    mutant = {"m": MUTANTS["properties.mutants.support:L1_RADIUS"]}
+    assert [k.cases for k in kill_matrix(mutant, examples=5)] == [k.cases for k in kill_matrix(mutant, examples=5)]
+
+
+def test_the_matrix_names_survivors_idle_laws_and_needed_laws() -> None:
+    kills = [
+        Kill("m:A", "a", "control", "one", 3, 0.1, "wrong"),
+        Kill("m:A", "a", "control", "two", None, 0.1, ""),
+        Kill("m:B", "b", "control", "one", None, 0.1, ""),
+        Kill("m:B", "b", "control", "two", None, 0.1, ""),
+    ]
+    assert survivors(kills) == ["m:B"]
+    assert idle(kills) == ["two"]
+    assert needed(kills) == {"one": ["m:A"]}
+    text = rendered(kills)
+    assert "1 of 2 mutants caught" in text
+    assert "alive: m:B" in text
+    assert json.loads(kills[0].to_json())["law"] == "one"
+
+
+def test_laws_do_not_know_a_variant_by_name() -> None:
+    """A renamed mutant dies of the same law on the same case."""
+    original = MUTANTS["properties.mutants.operator:NO_DISCOUNT"]
+    renamed = Variant("robust Bellman operator", original.kind, original.make, original.sets, original.claims)
+    law = applicable(original)[1]
+    from benchmarks.mutants import problems
+
+    cases = problems(law, original, examples=20, seed=0)
+    assert [judged(law, original, c) is None for c in cases] == [judged(law, renamed, c) is None for c in cases]
