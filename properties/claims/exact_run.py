@@ -28,13 +28,14 @@ STEP_SIZES = (0.5, 1.0, 0.25, 0.75, 0.0625, 0.0)
 def runs(
     draw: st.DrawFn,
     *,
+    min_states: int = 1,
     max_states: int = 3,
     max_actions: int = 2,
     min_length: int = 0,
     max_length: int = 8,
 ) -> Case:
     """A model, a radius, a first table, a constant step and a path (rows s, a, s') that the model can take."""
-    mdp = draw(mdps(max_states=max_states, max_actions=max_actions, cost_range=(-1.0, 1.0)))
+    mdp = draw(mdps(min_states=min_states, max_states=max_states, max_actions=max_actions, cost_range=(-1.0, 1.0)))
     everything = draw(policies(mdp, exploring=True))
     path = draw(trajectories(mdp, everything, min_length=min_length, max_length=max_length))
     return {
@@ -129,13 +130,13 @@ class Run:
 
     def Lambda(self, i: int) -> Objects:
         """The diagonal of Lambda_i."""
-        diagonal = _exact(np.zeros(len(self.cost), dtype=int))
+        diagonal = np.full(len(self.cost), Fraction(0), dtype=object)
         diagonal[self.steps[i - 1][0]] = self.numbers[2]
         return diagonal
 
     def sample(self, i: int) -> Objects:
         """The sample transition matrix P_i: one 1, all other rows zero."""
-        matrix = _exact(np.zeros(self.P.shape, dtype=int))
+        matrix = np.full(self.P.shape, Fraction(0), dtype=object)
         matrix[self.steps[i - 1]] = Fraction(1)
         return matrix
 
@@ -145,9 +146,9 @@ class Run:
 
     def decay(self, i: int, t: int) -> Objects:
         """The diagonal of ∏_{j=i+1}^t (I − Lambda_j)."""
-        product = _exact(np.ones(len(self.cost), dtype=int))
-        for j in range(i + 1, t + 1):
-            product = product * (1 - self.Lambda(j))
+        product = np.full(len(self.cost), Fraction(1), dtype=object)
+        for pair, _ in self.steps[i:t]:
+            product[pair] *= 1 - self.numbers[2]
         return product
 
     def noise(self, i: int) -> Objects:

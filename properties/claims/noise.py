@@ -153,7 +153,7 @@ K2_INCR = Claim(
     ),
     broken=Statement(
         "the same with D = alpha‖V*‖, right for costs of one sign only",
-        lambda: runs(max_length=0),
+        lambda: runs(min_states=2, max_states=2, max_actions=1, max_length=0),
         lambda **case: at_most("increment against D/2", *_increments(**case, factor=1)),
     ),
     note="alpha·span(V*) is the sharp form: for costs of one sign D is loose by at least 2.",

@@ -216,8 +216,8 @@ MEMORY = Claim(
 
 
 @st.composite
-def _backups(draw: st.DrawFn, kinds: tuple[type[UncertaintySet], ...] = (Contamination,)) -> Case:
-    mdp = draw(mdps(max_states=4, cost_range=(-1.0, 1.0)))
+def _backups(draw: st.DrawFn, kinds: tuple[type[UncertaintySet], ...] = (Contamination,), min_states: int = 1) -> Case:
+    mdp = draw(mdps(min_states=min_states, max_states=4, max_actions=2, cost_range=(-1.0, 1.0)))
     return {"mdp": mdp, "uncertainty_set": draw(uncertainty_sets(kinds=kinds)), "Q": draw(q_tables(mdp))}
 
 
@@ -323,7 +323,7 @@ NOISE_VAR = Claim(
     ),
     broken=Statement(
         "the same with a factor ¼, which is right for tables of one sign only",
-        _backups,
+        lambda: _backups(min_states=3),
         lambda **case: at_most("E[eta²]", *_noise_sides(**case, factor=Fraction(1, 4))),
     ),
     note="True because Var V(s') <= E V(s')² <= max V² <= max Q²; the reason printed (V <= max V <= max Q) does not "

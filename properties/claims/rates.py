@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from oracles import bounds_q, chain, mixing
+from oracles import bounds_q
 from properties.claims import visits
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Run, norm, runs
@@ -74,13 +74,13 @@ def _theorem6_printed(
     mdp: MDP, radius: float, epsilon: float, delta: float, c_hat: float, c_0: float
 ) -> Finding | None:
     policy = np.ones((mdp.n_states, 1))
-    pairs, t_mix = chain.pair_chain(mdp, policy), mixing.t_mix(chain.state_chain(mdp, policy))
-    mu_min = float(chain.mu_min(pairs).value)
+    known = visits.facts(mdp, policy)
+    mu_min, t_mix, n_pairs = known.mu_min, known.t_mix["states"], len(known.kernel)
     common: dict[str, Any] = {
-        "epsilon": epsilon, "gamma": mdp.gamma, "delta": delta, "n_pairs": pairs.size, "t_mix": t_mix
+        "epsilon": epsilon, "gamma": mdp.gamma, "delta": delta, "n_pairs": n_pairs, "t_mix": t_mix
     }  # fmt: skip
     T = math.ceil(bounds_q.theorem3_T(**common, mu_min=mu_min, c_0=c_0)) + 2
-    alpha = 0.5 / math.log(pairs.size * T / delta)
+    alpha = 0.5 / math.log(n_pairs * T / delta)
     bound = bounds_q.theorem6_printed(1, **common, T=T, alpha=alpha, mu_min=mu_min, psi_0=0.0, c_hat=c_hat)
     run = Run(mdp, radius, np.zeros((mdp.n_states, 1)), alpha, np.zeros((0, 3), dtype=np.int64))
     start, table = run.P[0], run.Q_star
@@ -205,18 +205,18 @@ def _theorem3_sides(
     mdp: MDP, policy: Floats, epsilon_share: float, delta: float, factor: float, *, c_1: float = C_1
 ) -> tuple[float, float, int, float]:
     """(the bound on ‖psi_T‖, 3 epsilon, T, t_frame) for T = factor times the least T of the theorem."""
-    pairs = chain.pair_chain(mdp, policy)
-    mu_min, t_mix = float(chain.mu_min(pairs).value), max(1, mixing.pair_t_mix(mdp, policy))
+    known = visits.facts(mdp, policy)
+    mu_min, t_mix, n_pairs = known.mu_min, max(1, known.t_mix["pairs"]), len(known.kernel)
     epsilon = epsilon_share / (1 - mdp.gamma)
     common: dict[str, Any] = {
-        "epsilon": epsilon, "gamma": mdp.gamma, "delta": delta, "n_pairs": pairs.size, "t_mix": t_mix
+        "epsilon": epsilon, "gamma": mdp.gamma, "delta": delta, "n_pairs": n_pairs, "t_mix": t_mix
     }  # fmt: skip
     T = math.ceil(factor * bounds_q.theorem3_T(**common, mu_min=mu_min, c_0=C_0))
     alpha = bounds_q.theorem3_alpha(**common, T=T, c_1=c_1)
-    frame = bounds_q.t_frame(t_mix, mu_min, pairs.size, T, delta)
+    frame = bounds_q.t_frame(t_mix, mu_min, n_pairs, T, delta)
     rho = bounds_q.rho(mdp.gamma, min(alpha, 1.0), bounds_q.mu_frame(mu_min, frame))
     start = math.exp(_log_shrinkage(rho, math.floor(T / math.ceil(frame)))) / (1 - mdp.gamma)
-    noise = 5 * C_HAT * mdp.gamma / (1 - mdp.gamma) ** 2 * math.sqrt(alpha * math.log(pairs.size * T / delta))
+    noise = 5 * C_HAT * mdp.gamma / (1 - mdp.gamma) ** 2 * math.sqrt(alpha * math.log(n_pairs * T / delta))
     return start + noise, 3 * epsilon, T, frame
 
 

@@ -10,6 +10,7 @@ a number that a few matrix products give. As ‖M^{i+j}‖ <= ‖M^i‖‖M^j‖
 """
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -35,8 +36,8 @@ BLOCKS = 16
 
 
 @st.composite
-def _chains(draw: st.DrawFn) -> Case:
-    mdp = draw(mdps(max_states=3, max_actions=2, ergodic=True))
+def _chains(draw: st.DrawFn, max_states: int = 3) -> Case:
+    mdp = draw(mdps(max_states=max_states, max_actions=2, ergodic=True))
     return {
         "mdp": mdp,
         "policy": draw(policies(mdp, exploring=True)),
@@ -45,11 +46,35 @@ def _chains(draw: st.DrawFn) -> Case:
     }
 
 
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """The chain of pairs under a policy: kernel, mu_min, and t_mix of the states and of the pairs."""
+
+    kernel: Floats
+    mu_min: float
+    t_mix: dict[Clock, int]
+
+
+@lru_cache(maxsize=8)
+def _facts(mdp: MDP, policy: bytes) -> Facts:
+    pi = np.frombuffer(policy).reshape(mdp.n_states, mdp.n_actions)
+    pairs = chain.pair_chain(mdp, pi)
+    t_mix: dict[Clock, int] = {
+        "states": mixing.t_mix(chain.state_chain(mdp, pi)),
+        "pairs": mixing.pair_t_mix(mdp, pi),
+    }
+    return Facts(pairs.kernel, float(chain.mu_min(pairs).value), t_mix)
+
+
+def facts(mdp: MDP, policy: Floats) -> Facts:
+    """What the bounds need to know of the chain (kept for the last few chains: judge and tightness ask alike)."""
+    return _facts(mdp, policy.tobytes())
+
+
 def frame(mdp: MDP, policy: Floats, T: float, delta: float, clock: Clock) -> float:
     """t_frame with mu_min of the pairs and t_mix of the states (Section 4) or of the pairs (the quoted lemma)."""
-    pairs = chain.pair_chain(mdp, policy)
-    t_mix = mixing.t_mix(chain.state_chain(mdp, policy)) if clock == "states" else mixing.pair_t_mix(mdp, policy)
-    return bounds_q.t_frame(t_mix, float(chain.mu_min(pairs).value), pairs.size, T, delta)
+    known = facts(mdp, policy)
+    return bounds_q.t_frame(known.t_mix[clock], known.mu_min, len(known.kernel), T, delta)
 
 
 @lru_cache(maxsize=4096)
@@ -75,15 +100,15 @@ def _log_norm(kernel: bytes, size: int, pair: int, theta: float, mu_min: float, 
 
 def log_failure(mdp: MDP, policy: Floats, start: float, *, for_ever: bool) -> float:
     """log of a bound on P(some pair has K_t < t mu_min/2), at time t = ⌈start⌉ or for any t >= start."""
-    pairs = chain.pair_chain(mdp, policy)
-    mu_min, t_mix = float(chain.mu_min(pairs).value), mixing.pair_t_mix(mdp, policy)
+    known = facts(mdp, policy)
+    size = len(known.kernel)
     t = max(1, math.ceil(start))
     # Which theta is best is a matter of speed only; about 1/t_mix is (a visit is forgotten after t_mix steps).
-    thetas = [share / max(t_mix, 1) for share in THETAS]
+    thetas = [share / max(known.t_mix["pairs"], 1) for share in THETAS]
     bound = _sum_bound if for_ever else _log_norm
     logs = [
-        min(bound(pairs.kernel.tobytes(), pairs.size, pair, theta, mu_min, t) for theta in thetas)
-        for pair in range(pairs.size)
+        min(bound(known.kernel.tobytes(), size, pair, theta, known.mu_min, t) for theta in thetas)
+        for pair in range(size)
     ]
     largest = max(logs)
     return largest + math.log(sum(math.exp(log - largest) for log in logs)) if largest < math.inf else math.inf
@@ -154,8 +179,8 @@ VISITS = Claim(
 
 
 @st.composite
-def _forgetting(draw: st.DrawFn) -> Case:
-    case = draw(_chains())
+def _forgetting(draw: st.DrawFn, max_states: int = 3) -> Case:
+    case = draw(_chains(max_states))
     mdp = case["mdp"]
     path = draw(trajectories(mdp, case["policy"], max_length=6))
     return case | {
@@ -208,7 +233,7 @@ K1_BOUND = Claim(
     "0 <= alpha <= 1; ergodic chain of pairs",
     printed=Statement(
         "the lemma with t_mix as Section 4 defines it, for the chain of states",
-        _forgetting,
+        lambda: _forgetting(max_states=1),
         lambda **case: _k1_bound(**case, clock="states"),
     ),
     amended=Statement(

@@ -1,0 +1,101 @@
+"""What running the claims gave: the committed evidence, the committed counterexamples, and how both are renewed.
+
+`python -m properties.claims.evidence [ID …]` runs the claims (all by default), replaces their entries in
+`evidence.json`, keeps a counterexample to every printed form that fails, and writes `docs/claims.md` again. The tests
+run the claims and compare the statuses, so a change of status is red until this is done on purpose.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from properties.claims import catalogue
+from properties.claims.claim import Adjudication, Claim, Status, adjudicate
+from properties.counterexample import Counterexample
+
+EXAMPLES, SEED = 200, 0
+FILE = Path(__file__).parent / "evidence.json"
+COUNTEREXAMPLES = Path(__file__).parent.parent / "counterexamples"
+LAW_PREFIX = "claim "
+PRINTED = "the statement as printed"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The status of a claim, the cases judged for it, the tightest ratio seen, and how the printed form failed."""
+
+    status: Status
+    cases: int
+    tightest: float | None = None
+    finding: str | None = None
+
+
+def of(adjudication: Adjudication) -> Evidence:
+    """The evidence that one run gives."""
+    guard = adjudication.amended or adjudication.printed
+    failed = adjudication.printed is not None and adjudication.printed.outcome == "violated"
+    tightest = adjudication.tightest
+    return Evidence(
+        adjudication.status,
+        0 if guard is None else guard.cases,
+        None if tightest is None else float(f"{tightest:.3g}"),
+        adjudication.printed.evidence if failed and adjudication.printed else None,
+    )
+
+
+@cache
+def stored() -> Mapping[str, Evidence]:
+    """The committed evidence, by claim."""
+    return {name: Evidence(**entry) for name, entry in json.loads(FILE.read_text(encoding="utf-8")).items()}
+
+
+@cache
+def _all_counterexamples() -> tuple[tuple[Path, Counterexample], ...]:
+    return tuple((path, Counterexample.load(path)) for path in sorted(COUNTEREXAMPLES.glob("*.json")))
+
+
+def counterexamples(claim: Claim) -> list[tuple[Path, Counterexample]]:
+    """The committed counterexamples to the printed form of a claim."""
+    return [(path, example) for path, example in _all_counterexamples() if example.law == LAW_PREFIX + claim.id]
+
+
+def claim_of(example: Counterexample) -> Claim | None:
+    """The claim that a counterexample is to, if it is to a claim."""
+    return catalogue().get(example.law.removeprefix(LAW_PREFIX)) if example.law.startswith(LAW_PREFIX) else None
+
+
+def keep(adjudication: Adjudication, *, name: str | None = None) -> Path | None:
+    """Write the counterexample to the printed form, if there is one, under the name of the claim."""
+    verdict, claim = adjudication.printed, adjudication.claim
+    if verdict is None or verdict.case is None:
+        return None
+    COUNTEREXAMPLES.mkdir(exist_ok=True)
+    path = COUNTEREXAMPLES / f"{name or claim.id}.json"
+    example = Counterexample(LAW_PREFIX + claim.id, PRINTED, verdict.case, verdict.evidence)
+    path.write_text(example.to_json(), encoding="utf-8")
+    return path
+
+
+def renew(ids: Iterable[str] = ()) -> None:
+    """Run the claims with these ids (default: all) and write what came out."""
+    from properties.claims.catalogue_text import DOCUMENT, markdown
+
+    known = dict(stored()) if FILE.exists() else {}
+    for claim in catalogue().values():
+        if claim.id in (ids or (claim.id,)):
+            adjudication = adjudicate(claim, examples=EXAMPLES, seed=SEED)
+            known[claim.id] = of(adjudication)
+            keep(adjudication)
+            sys.stdout.write(f"{claim.id}: {known[claim.id].status}\n")
+    ordered = {name: asdict(known[name]) for name in catalogue() if name in known}
+    FILE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    stored.cache_clear()
+    _all_counterexamples.cache_clear()
+    DOCUMENT.write_text(markdown(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    renew(sys.argv[1:])
