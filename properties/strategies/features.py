@@ -1,5 +1,8 @@
 """Linear features."""
 
+from fractions import Fraction
+from itertools import count
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -61,9 +64,14 @@ def _features(
 
 
 def _inside_unit_ball(phi: Floats) -> Floats:
-    """Each row divided by the power of two that brings its norm to 1 or below: exact, and keeps the rank."""
-    squares = (phi**2).sum(axis=1)
-    # d entries of at most 1 in square and rounded sums: one more halving where the sum is a hair above 4^k.
-    halvings = np.ceil(np.log2(np.maximum(squares, 1.0)) / 2.0)
-    scaled: Floats = np.ldexp(phi, -halvings.astype(int)[:, None])
+    """Each row halved until its norm is at most 1: keeps the rank.
+
+    In rationals, because 1 + 2^-60 is 1 in floats.
+
+    >>> _inside_unit_ball(np.array([[1.0, 0.0], [1.0, 2.0**-30]]))[:, 0]
+    array([1. , 0.5])
+    """
+    squares = [sum(Fraction(x) ** 2 for x in row) for row in phi.tolist()]
+    halvings = [next(k for k in count() if square <= 4**k) for square in squares]
+    scaled: Floats = np.ldexp(phi, -np.array(halvings)[:, None])
     return scaled
