@@ -64,8 +64,8 @@ def trajectory(setting: Setting, learner: str, replicate: int, times: list[int])
         n_actions=mdp.n_actions,
         gamma=gamma,
         uncertainty_set=Contamination(radius),
-        step_size=constant(panel.alpha),
-        second_step_size=constant(panel.beta),
+        step_size=constant(panel.alpha * reading.step_scale),
+        second_step_size=constant(panel.beta * reading.step_scale),
         initial=np.ones(N_FEATURES) if reading.sign != "reward" else -np.ones(N_FEATURES),
         features=features(setting, replicate),
         smoothing=LogSumExp(reading.varrho),
@@ -171,11 +171,27 @@ DIVERGED = 1e6
 
 
 def stability(setting: Setting) -> dict[str, float]:
-    """beta max‖phi‖², which must stay below 2 or omega grows at single steps, and the smallest eigenvalue of C."""
-    phi = features(setting, 0)
-    assert setting.panel.beta is not None
-    problem = objective(setting, "robust", 0).problem
+    """Why a run may diverge: beta max‖phi‖², the smallest eigenvalue of C, and how stable the average recursion is.
+
+    Far out the smooth maximum is V at one state s*, and the average of (theta, omega) follows a linear recursion; the
+    largest real part of its matrix over all s* must be negative, and large enough to outweigh the noise of the steps.
+    """
+    panel, mdp, phi = setting.panel, setting.training.mdp, features(setting, 0)
+    assert panel.beta is not None
+    policy = uniform(mdp.n_states, mdp.n_actions)
+    problem = MSPRBE(mdp, policy, phi, radius=panel.radius, varrho=setting.reading.varrho)
+    weighted, C = problem.mu[:, None] * phi, problem.C.value
+    real_parts = []
+    for worst in range(mdp.n_states):
+        kernel = (1.0 - panel.radius) * problem.chain.kernel
+        kernel[:, worst] += panel.radius
+        successor = panel.gamma * (kernel @ phi).T @ weighted
+        A = C - successor.T
+        matrix = np.block([[-panel.alpha * A, -panel.alpha * successor], [-panel.beta * A, -panel.beta * C]])
+        real_parts.append(float(np.linalg.eigvals(matrix).real.max()))
     return {
-        "beta max |phi|^2": setting.panel.beta * float((phi**2).sum(axis=1).max()),
+        "beta max |phi|^2": panel.beta * float((phi**2).sum(axis=1).max()),
         "smallest eigenvalue of C": float(problem.lam.value),
+        "largest real part": max(real_parts),
+        "at state": float(np.argmax(real_parts)),
     }

@@ -43,6 +43,7 @@ class Reading:
     features: int | None = 0
     gradient: Literal["robust", "own", "vanilla"] = "robust"
     projection: float = math.inf
+    step_scale: float = 1.0
     adversary: Literal["learned", "exact"] = "learned"
     adversary_steps: int = 1
     training: Literal["unperturbed", "perturbed"] = "unperturbed"
@@ -105,6 +106,13 @@ OTHERS: tuple[Reading, ...] = (
     _other("projected", "theta and omega are projected onto the ball of radius 10", ("tdc",), projection=10.0),
     _other("tdc-episodic", "terminal states have value 0 (their features are 0)", ("tdc",), tdc_terminal="episodic"),
     _other("tdc-short", "100 steps per state", ("tdc",), tdc_visits=100),
+    _other(
+        "small-steps",
+        "alpha and beta a thirtieth of the printed ones, ten times the steps (a diagnosis: the steps are printed)",
+        ("tdc",),
+        step_scale=1 / 30,
+        tdc_visits=10_000,
+    ),
     _other("reward-start", "theta₀ = (1, …, 1) are rewards: V starts at −Σφ in costs", ("tdc",), sign="reward"),
     _other("reward-as-cost", "the reward is put where Algorithm 2 has the cost", ("tdc",), sign="reward as cost"),
     _other(

@@ -73,29 +73,41 @@ def _overview(default: dict[str, Record]) -> str:
 
 def _matrix(records: Sequence[Record]) -> str:
     """Outcomes of panels a, b, c under every reading; what differs from the default is bold."""
-    found = {(record["panel"], record["reading"]): record["outcome"] for record in records}
+    found = {(record["panel"], record["reading"]): record for record in records}
     parts = []
     for figure in FIGURES:
         rows = []
         for reading in of_figure(figure):
             cells = [_cell(found, f"{figure}-{letter}", reading.name) for letter in "abc"]
             rows.append([reading.name, *cells, reading.what if reading.name != "default" else ""])
-        parts.append(f"### {figure}\n\n" + table(["reading", "a", "b", "c", "what changes"], rows))
+        decided = ", ".join(flips(records, figure)) or "no reading that was tried"
+        parts.append(
+            f"### {figure}\n\nDecided by: {decided}.\n\n" + table(["reading", "a", "b", "c", "what changes"], rows)
+        )
     return "\n\n".join(parts)
 
 
-def _cell(found: dict[tuple[str, str], str], panel: str, reading: str) -> str:
-    here = found.get((panel, reading), "not run")
-    return here if here == found.get((panel, "default")) else f"**{here}**"
+def _cell(found: dict[tuple[str, str], Record], panel: str, reading: str) -> str:
+    if (panel, reading) not in found:
+        return "not run"
+    here = found[panel, reading]
+    shown = here["outcome"] if not _flipped(found, panel, reading) else f"**{here['outcome']}**"
+    return f"{shown} ({here['claims'][0]['effect']:+.2g})".replace("-", "−")
+
+
+def _flipped(found: dict[tuple[str, str], Record], panel: str, reading: str) -> bool:
+    """Whether the reading changes the outcome of the panel."""
+    pair = [found.get((panel, name)) for name in (reading, "default")]
+    return all(pair) and len({record["outcome"] for record in pair if record}) == 2
 
 
 def flips(records: Sequence[Record], figure: Figure) -> list[str]:
     """The readings under which at least one panel of a figure has another outcome than under the default."""
-    found = {(record["panel"], record["reading"]): record["outcome"] for record in records}
+    found = {(record["panel"], record["reading"]): record for record in records}
     return [
         reading.name
         for reading in of_figure(figure)
-        if any("**" in _cell(found, f"{figure}-{letter}", reading.name) for letter in "abc")
+        if any(_flipped(found, f"{figure}-{letter}", reading.name) for letter in "abc")
     ]
 
 
@@ -139,7 +151,7 @@ def _tdc_values(default: dict[str, Record]) -> str:
             runs = record["claims"][0]["runs"]
             shown = [f"{number(record['values'][key])} ({record['diverged'][key]} of {runs})" for key in learners]
             rows.append([record["panel"], *shown, *(number(x) for x in record["stability"].values())])
-    head = ["panel", "robust", "vanilla", "vanilla at γ(1−R)", "β max‖φ‖²", "λ (C)"]
+    head = ["panel", "robust", "vanilla", "vanilla at γ(1−R)", "β max‖φ‖²", "λ (C)", "largest real part", "at s*"]
     return "Squared gradient at the plateau, median (runs diverged):\n\n" + table(head, rows)
 
 

@@ -1,3 +1,84 @@
-"""The sentences of docs/experiments.md."""
+"""The sentences of docs/experiments.md; all numbers in it are rendered from the records."""
 
-HEAD = OUTCOMES = READINGS = TREND = VALUES = MONTE_CARLO = WHY = REPRODUCE = ""
+HEAD = """
+# The fifteen panels
+
+Section 6 and Appendix E of the paper, run again. Five figures with three panels each: (p, R) = (0.1, 0.1) is panel a,
+(0.05, 0.2) is b, (0.1, 0.2) is c. Printed: gamma, alpha, beta, horizon 100, uniform behaviour, thirty runs, envelopes
+at the 5th and 95th percentile. Not printed: nearly everything else; each such choice is a named reading. Rendered from
+`benchmarks/experiments/results.json`; do not edit.
+
+Learners that are compared walk the same walk (the behaviour policy does not depend on Q), so a run is a pair and its
+score a difference. Policies are evaluated exactly on the unperturbed MDP over the horizon. A curve is scored by its
+second half, because with constant steps the greedy policy never settles.
+"""
+
+OUTCOMES = """
+Effects are in units of the way from no skill to the optimum (rewards) or in powers of ten (gradients); positive
+favours the paper. A panel's outcome is that of its first claim; the others are listed below.
+"""
+
+READINGS = """
+The effect of the first claim in brackets. Bold marks an outcome that differs from the default's. "not reproduced" against "reversed" is often a matter of the
+number of runs (the default has more); what matters is whether a reading turns a panel to *reproduced*.
+"""
+
+TREND = """
+The paper says of Figures 1, 2 and 5 that the advantage grows with p and R. Panel c has the larger R of a and the
+larger p of b.
+"""
+
+VALUES = """
+Mean reward of the plateau, and what needs no learning: the optimum of the unperturbed MDP, the best constant action,
+the uniform policy, and the policies to which the two learners converge when alpha → 0 (planned exactly on the training
+MDP). The last column counts the runs in which robust Q-learning and vanilla Q-learning with discount gamma(1−R) had
+the same greedy policy at all checkpoints.
+"""
+
+MONTE_CARLO = """
+The paper's way, thirty trajectories of horizon 100 for the last policy of each of thirty runs, against the exact value
+of the same policies; z is the error in standard errors.
+"""
+
+WHY = """
+**Robust Q-learning here is vanilla Q-learning with a shorter horizon.** Rewards on FrozenLake and CartPole are never
+negative, so the worst state is a terminal one, with value 0, from the first step to the last: the term
+gamma R max V of the update is exactly 0 and what is left is the vanilla update with discount gamma(1−R). The two
+agree bit for bit, run by run (last column of the table of values, and a test). On Taxi the worst state is not
+terminal and the term is a moving constant, the same for all pairs; the two agree up to noise. This is the closed form
+of the contamination model: its greedy policy is that of the discount gamma(1−R). Whatever a panel shows, a shorter
+discount alone shows too, and robustness to the perturbation is not what is seen.
+
+**Vanilla Q-learning is already shortened by the perturbation.** A uniform jump with probability p adds
+gamma p mean V to all pairs alike, so on the perturbed MDP vanilla Q-learning plans with discount gamma(1−p), robust
+Q-learning with gamma(1−p)(1−R). The test is on the unperturbed MDP with discount gamma: the smaller discount is the
+further one from the tested criterion. Where the limits differ (columns α → 0), robust is the worse one.
+
+**FrozenLake: whether the lake is slippery decides.** With alpha = 0.8 on a slippery lake neither learner is better
+than the best constant action, far below the optimum; the comparison is between two policies that have learned next to
+nothing. On a lake that is not slippery the claim is reproduced: a wasted move costs a factor gamma² and a shorter
+discount makes that gap larger against the noise of the jumps. The control with discount gamma(1−R) gains the same,
+to the bit.
+
+**TDC: the robust learner is the one that diverges.** With the printed steps alpha = 0.1, beta = 0.5 and features whose
+norm exceeds 1 (the paper's assumption of bounded features does not hold for its own features), robust TDC grows
+without bound in the default reading, while vanilla TDC, which sees the same walk, stays. The averaged recursion is
+stable, but barely: where the maximum of V lies at a rarely visited state the largest real part of its matrix is just
+below zero (table above), and the noise of constant steps drives it out: with a thirtieth of both steps (small-steps)
+robust TDC converges. Projection stops the growth, not the oscillation. When terminal states have value 0 (tdc-episodic)
+robust TDC is stable and has the smaller gradient of the *robust* J, which vanilla TDC does not minimise; measured by
+its own J (tdc-episodic-own) vanilla is ahead again. So which J is plotted decides the panel even where robust TDC
+converges.
+
+**RARL loses to everyone.** Robust Q-learning beats RARL in the worst-case test, but so do vanilla Q-learning and
+vanilla with discount gamma(1−R), by the same distance. RARL's agent trains on jumps to wherever its adversary's
+current table points; the adversary has as many actions as there are states and its table is never learned. The
+readings with a stronger and with an exact adversary show how much of the distance that explains.
+"""
+
+REPRODUCE = """
+`robust-core panels --panel ID --reading NAME` runs one cell and prints its outcome (`--json`: its record);
+`python -m benchmarks.experiments` runs all, writes the results and this document (`--default-only`: the fifteen panels
+with their controls; `--missing`: resume; `--render`: the document alone). A record is a function of the panel, the
+reading and the number of runs: the same bits on the same machine and libraries, whatever the number of threads.
+"""

@@ -49,7 +49,8 @@ def test_committed_outcomes_follow_from_committed_intervals(committed: dict[tupl
     for made in committed.values():
         assert made["outcome"] == made["claims"][0]["outcome"]
         for claim in made["claims"]:
-            assert claim["outcome"] == outcome(*claim["interval"], claim["much"]), (made["panel"], claim)
+            low, high = claim["interval"]
+            assert claim["outcome"] == outcome(low, high, claim["much"]), (made["panel"], claim)
 
 
 def test_the_results_file_is_written_as_it_is_read() -> None:
