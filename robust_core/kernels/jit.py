@@ -53,7 +53,8 @@ def _cached(function: F, **options: Any) -> F:
 
 def compiled(function: F) -> F:
     """`function` compiled at its first call; division by zero gives inf as in numpy."""
-    return _cached(function)
+    # Said explicitly: numba hands the flags of a caller to a callee that has none of its own.
+    return _cached(function, fastmath=False)
 
 
 def inlined(function: F) -> F:
