@@ -116,14 +116,14 @@ def worst_error(form: Form, mdp: MDP, uset: UncertaintySet, v: Floats) -> Fracti
 
 @pytest.mark.parametrize("name", FORMS)
 @given(coarse())
-@examples(100)
+@examples(60)
 def test_exact_where_floats_are_exact(name: str, case: tuple[MDP, UncertaintySet, Floats]) -> None:
     assert worst_error(FORMS[name], *case) == 0
 
 
 @pytest.mark.parametrize("name", FORMS)
 @given(rounded())
-@examples(60)
+@examples(40)
 def test_within_rounding_elsewhere(name: str, case: tuple[MDP, UncertaintySet, Floats]) -> None:
     assert worst_error(FORMS[name], *case) <= rounding(case[1], case[2])
 
@@ -197,7 +197,7 @@ def attains(uset: UncertaintySet, p: Floats, v: Floats, q: Floats) -> bool:
 
 
 @given(rounded() | coarse())
-@examples(100)
+@examples(60)
 def test_the_worst_case_is_a_member_that_attains_sigma(case: tuple[MDP, UncertaintySet, Floats]) -> None:
     mdp, uset, v = case
     chosen = worst_case(uset, mdp.P, v)
