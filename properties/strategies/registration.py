@@ -8,7 +8,7 @@ from typing import Any
 
 
 def register() -> None:
-    """Register strategies for `MDP`, `UncertaintySet` and its kinds.
+    """Register strategies for `MDP`, `UncertaintySet` and its kinds, and the profiles of `profiles`.
 
     >>> from hypothesis import strategies as st
     >>> from properties.strategies import minimal
@@ -18,9 +18,11 @@ def register() -> None:
     """
     from hypothesis import strategies as st
 
+    from properties import profiles
     from robust_core.mdp import MDP
     from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 
+    profiles.register()
     st.register_type_strategy(MDP, _models)
     for kind in (UncertaintySet, Contamination, TotalVariation):
         st.register_type_strategy(kind, _sets)
