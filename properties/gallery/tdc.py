@@ -1,13 +1,23 @@
-"""Robust TDC (Algorithm 2), smoothed by LSE or mellow-max as the problem says."""
+"""Robust TDC (Algorithm 2), smoothed by LSE as in the paper, or by mellow-max."""
 
 from functools import partial
 
 from robust_core import Contamination, LinearLearner, Variant
 
-VARIANT = Variant(
-    "robust TDC",
+_CLAIMS = ("TDC", "projected", "scale", "rotation")
+LOG_SUM_EXP = Variant(
+    "robust TDC with LSE",
     "linear evaluation",
     partial(LinearLearner, "TDC"),
     (Contamination,),
-    ("TDC", "projected", "scale", "rotation"),
+    _CLAIMS,
+    options={"smoothing": "lse"},
+)
+MELLOWMAX = Variant(
+    "robust TDC with mellow-max",
+    "linear evaluation",
+    partial(LinearLearner, "TDC"),
+    (Contamination,),
+    _CLAIMS,
+    options={"smoothing": "mellowmax"},
 )

@@ -1,4 +1,4 @@
-"""Vanilla Q-learning, offered for robust problems: right for radius 0 only, so its claims do not hold."""
+"""Vanilla Q-learning: the robust problem with radius 0, and no other."""
 
 from dataclasses import replace
 
@@ -7,10 +7,15 @@ from robust_core import Q_LEARNING, Contamination, Problem, TabularLearner, Vari
 
 
 def learner(problem: Problem) -> TabularLearner:
-    """A Q-learner that has not heard of the uncertainty set."""
+    """A Q-learner that does not look at the uncertainty set."""
     return TabularLearner(Q_LEARNING, replace(problem, uncertainty_set=Contamination(0.0)))
 
 
 VARIANT = Variant(
-    "vanilla Q-learning", "control", learner, (Contamination,), ("unbiased", "sample form", "monotone in R", *PATHWISE)
+    "vanilla Q-learning",
+    "control",
+    learner,
+    (Contamination,),
+    ("unbiased", "sample form", *PATHWISE),
+    options={"radii": (0.0,)},
 )

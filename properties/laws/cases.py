@@ -120,7 +120,11 @@ class Tape:
     def uncertainty_set(self, variant: Variant) -> UncertaintySet:
         """One of the sets that the variant is for."""
         kind: Any = self.pick(variant.sets)
-        return kind(self.pick(RADII))
+        return kind(self.radius(variant))
+
+    def radius(self, variant: Variant) -> float:
+        """A radius; options['radii'] restricts a variant to some."""
+        return float(self.pick(tuple(variant.options.get("radii", RADII))))
 
     def path(self, mdp: MDP, *, steps: int, policy: Floats | None, ends: bool = False) -> list[tuple[Any, ...]]:
         """`steps` possible transitions, each where the last one ended; `ends`: some are marked terminal.
@@ -150,9 +154,10 @@ def decoded(read: Callable[[Tape], Case]) -> st.SearchStrategy[Case]:
     return st.binary(min_size=BYTES, max_size=BYTES).map(lambda data: read(Tape(data)))
 
 
-def smoothing(tape: Tape) -> LogSumExp | Mellowmax:
-    """LSE or mellow-max."""
-    kind = tape.pick((LogSumExp, Mellowmax))
+def smoothing(tape: Tape, variant: Variant) -> LogSumExp | Mellowmax:
+    """LSE or mellow-max; options['smoothing'] ('lse' or 'mellowmax') restricts a variant to one of them."""
+    kinds = {"lse": LogSumExp, "mellowmax": Mellowmax}
+    kind = kinds.get(variant.options.get("smoothing", ""), tape.pick((LogSumExp, Mellowmax)))
     made: LogSumExp | Mellowmax = kind(tape.pick(VARRHOS))
     return made
 

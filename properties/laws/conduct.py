@@ -1,11 +1,12 @@
 """Laws that every learner obeys, whatever it learns: it starts as told, keeps to itself, and can be copied."""
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from properties.law import Law
+from properties.law import Case, Law
 from properties.laws.cases import decoded
 from properties.laws.learning import LEARNERS, Path, advance, arrays, made, problem, read_run, same
 from properties.verdict import Finding
@@ -36,7 +37,7 @@ def _start(variant: Variant, path: Path, **case: Any) -> Finding | None:
     return _still(variant, path, case, got) or _finite(variant, path, case, got)
 
 
-def _still(variant: Variant, path: Path, case: dict[str, Any], start: tuple[np.ndarray, ...]) -> Finding | None:
+def _still(variant: Variant, path: Path, case: Case, start: tuple[np.ndarray, ...]) -> Finding | None:
     still = {name: constant(0.0) for name in ("step_size", "second_step_size") if name in case}
     after = arrays(advance(made(variant, case | still), path).estimate())
     if same(start, after):
@@ -45,7 +46,7 @@ def _still(variant: Variant, path: Path, case: dict[str, Any], start: tuple[np.n
     return Finding("estimate after a run with step size 0", [part.tolist() for part in after], wanted)
 
 
-def _finite(variant: Variant, path: Path, case: dict[str, Any], start: tuple[np.ndarray, ...]) -> Finding | None:
+def _finite(variant: Variant, path: Path, case: Case, start: tuple[np.ndarray, ...]) -> Finding | None:
     after = arrays(advance(made(variant, case), path).estimate())
     for before, part in zip(start, after, strict=True):
         if part.shape != before.shape or part.dtype != before.dtype:
@@ -58,20 +59,14 @@ def _finite(variant: Variant, path: Path, case: dict[str, Any], start: tuple[np.
 def _conduct(variant: Variant, path: Path, **case: Any) -> Finding | None:
     """Same problem, same rng, same path: same bits, however the estimate is read and whoever else runs."""
     result = arrays(advance(made(variant, case), path).estimate())
-    for what, other in (
-        ("a second run with the same problem, rng and path", lambda: advance(made(variant, case), path)),
-        ("a run whose estimates are read and overwritten at every step", lambda: _disturbed(variant, case, path)),
-        ("a run beside another learner of the same problem", lambda: _beside(variant, case, path)),
-        ("a run that was copied half way, the copy continued", lambda: _copied(variant, case, path, original=False)),
-        ("a run that was copied half way, the copy used up first", lambda: _copied(variant, case, path, original=True)),
-    ):
-        got = arrays(other().estimate())
+    for what, other in _OTHER_RUNS.items():
+        got = arrays(other(variant, case, path).estimate())
         if not same(result, got):
             return Finding(f"estimate of {what}", [x.tolist() for x in got], [x.tolist() for x in result])
     return _told_the_same(variant, case, path)
 
 
-def _disturbed(variant: Variant, case: dict[str, Any], path: Path) -> Any:
+def _disturbed(variant: Variant, case: Case, path: Path) -> Any:
     learner = made(variant, case)
     for step in path:
         advance(learner, [step])
@@ -81,7 +76,7 @@ def _disturbed(variant: Variant, case: dict[str, Any], path: Path) -> Any:
     return learner
 
 
-def _beside(variant: Variant, case: dict[str, Any], path: Path) -> Any:
+def _beside(variant: Variant, case: Case, path: Path) -> Any:
     """The neighbour has the same problem and its own rng, and walks the path backwards."""
     learner, neighbour = made(variant, case), made(variant, case)
     for step, other in zip(path, reversed(path), strict=True):
@@ -90,17 +85,32 @@ def _beside(variant: Variant, case: dict[str, Any], path: Path) -> Any:
     return learner
 
 
-def _copied(variant: Variant, case: dict[str, Any], path: Path, *, original: bool) -> Any:
+def _again(variant: Variant, case: Case, path: Path) -> Any:
+    return advance(made(variant, case), path)
+
+
+def _copied(variant: Variant, case: Case, path: Path) -> Any:
+    learner = advance(made(variant, case), path[: len(path) // 2])
+    return advance(copy.deepcopy(learner), path[len(path) // 2 :])
+
+
+def _copied_from(variant: Variant, case: Case, path: Path) -> Any:
     half = len(path) // 2
     learner = advance(made(variant, case), path[:half])
-    twin = copy.deepcopy(learner)
-    if original:
-        advance(twin, path[half:])
-        return advance(learner, path[half:])
-    return advance(twin, path[half:])
+    advance(copy.deepcopy(learner), path[half:])
+    return advance(learner, path[half:])
 
 
-def _told_the_same(variant: Variant, case: dict[str, Any], path: Path) -> Finding | None:
+_OTHER_RUNS: dict[str, Callable[[Variant, Case, Path], Any]] = {
+    "a second run with the same problem, rng and path": _again,
+    "a run whose estimates are read and overwritten at every step": _disturbed,
+    "a run beside another learner of the same problem": _beside,
+    "a run continued by a copy made half way": _copied,
+    "a run of which a copy made half way was used up first": _copied_from,
+}
+
+
+def _told_the_same(variant: Variant, case: Case, path: Path) -> Finding | None:
     told = problem(case)
     advance(variant.make(told), path)
     for name in ("initial", "policy", "features"):

@@ -10,10 +10,10 @@ import numpy as np
 from properties.law import Case
 from properties.laws.cases import FEATURES, MAX_STEPS, PROJECTIONS, VALUES, Tape, smoothing, step_sizes
 from robust_core import StepSize, Transition
-from robust_core.variant import Problem, Variant
+from robust_core.variant import Kind, Problem, Variant
 
-TABULAR = ("control", "evaluation")
-LEARNERS = (*TABULAR, "linear evaluation")
+TABULAR: tuple[Kind, ...] = ("control", "evaluation")
+LEARNERS: tuple[Kind, ...] = (*TABULAR, "linear evaluation")
 
 # One path in sixteen is walked so often that a slip of the hundredth step shows.
 LONG = (*(1,) * 15, 24)
@@ -50,18 +50,18 @@ def read_run(
     shape = (mdp.n_states, mdp.n_actions) if estimates(variant) == "Q" else (mdp.n_states,)
     case["initial"] = tape.array(shape, VALUES)
     if linear:
-        case |= _linear_part(tape, mdp.n_states)
+        case |= _linear_part(tape, variant, mdp.n_states)
     case["path"] = tape.path(mdp, steps=n, policy=policy, ends=ends) * times
     return case
 
 
-def _linear_part(tape: Tape, n_states: int) -> Case:
+def _linear_part(tape: Tape, variant: Variant, n_states: int) -> Case:
     N = 1 + tape.byte() % 2
     K = tape.pick(PROJECTIONS)
     return {
         "features": tape.array((n_states, 2), FEATURES)[:, :N],
         "initial": inside(tape.array((2,), VALUES)[:N], K),
-        "smoothing": smoothing(tape),
+        "smoothing": smoothing(tape, variant),
         "second_step_size": step_sizes(tape, visits=False),
         "projection": K,
     }

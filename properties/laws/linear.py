@@ -18,9 +18,9 @@ from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
 from properties.verdict import Finding
 from robust_core.mdp import MDP
 from robust_core.smoothing import LogSumExp
-from robust_core.variant import Variant
+from robust_core.variant import Kind, Variant
 
-KIND = ("linear evaluation",)
+KIND: tuple[Kind, ...] = ("linear evaluation",)
 ROTATION = np.array([[0.6, 0.8], [-0.8, 0.6]])
 PAIR_STEPS = 4
 

@@ -13,7 +13,7 @@ PRECISION = Context(prec=60)
 Vector = list[Decimal]
 
 
-def decimals(values: Sequence[float]) -> Vector:
+def decimals(values: np.ndarray) -> Vector:
     """Floats as the decimals they are."""
     return [Decimal(float(x)) for x in values]
 

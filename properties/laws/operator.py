@@ -6,7 +6,7 @@ import numpy as np
 
 from oracles import rational
 from properties.law import Case, Law
-from properties.laws.cases import RADII, VALUES, Tape, decoded
+from properties.laws.cases import VALUES, Tape, decoded
 from properties.laws.comparison import below, compared
 from properties.laws.enlarged import respellings
 from properties.laws.rounding import UNIT, backup_bound
@@ -26,7 +26,7 @@ def _read(tape: Tape, variant: Variant) -> Case:
 
 
 def _read_shift(tape: Tape, variant: Variant) -> Case:
-    return _read(tape, variant) | {"shift": tape.pick(SHIFTS), "larger": tape.pick(RADII)}
+    return _read(tape, variant) | {"shift": tape.pick(SHIFTS), "larger": tape.radius(variant)}
 
 
 def _applied(variant: Variant, mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from oracles import rational
 from properties.law import Case, Law
-from properties.laws.cases import RADII, SHARES, VALUES, Tape, decoded
+from properties.laws.cases import SHARES, VALUES, Tape, decoded
 from properties.laws.comparison import below, compared
 from properties.laws.rounding import UNIT, support_bound
 from properties.verdict import Finding
@@ -38,7 +38,7 @@ def _read_axioms(tape: Tape, variant: Variant) -> Case:
         "other": _values(tape, n),
         "factor": tape.pick(FACTORS),
         "shift": tape.pick(SHIFTS),
-        "larger": tape.pick(RADII),
+        "larger": tape.radius(variant),
     }
 
 

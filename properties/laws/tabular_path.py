@@ -11,7 +11,7 @@ import numpy as np
 
 from oracles import rational
 from properties.law import Case, Law
-from properties.laws.cases import COSTS, RADII, VALUES, Tape, decoded
+from properties.laws.cases import COSTS, VALUES, Tape, decoded
 from properties.laws.learning import TABULAR, Path, advance, estimates, made, read_run, table
 from properties.laws.rounding import UNIT, path_bound
 from properties.laws.tabular_step import place_of
@@ -220,7 +220,7 @@ def _read_larger(tape: Tape, variant: Variant) -> Case:
 
 
 def _read_wider(tape: Tape, variant: Variant) -> Case:
-    larger = tape.pick(RADII)
+    larger = tape.radius(variant)
     return read_run(tape, variant) | {"larger": larger}
 
 

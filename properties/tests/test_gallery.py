@@ -1,0 +1,37 @@
+"""The gallery: what is right holds, what is wrong is said to be, and the page in the documentation is up to date."""
+
+from pathlib import Path
+
+import pytest
+
+from properties.gallery import table
+from properties.loading import built_in
+from properties.verify import verify
+
+PAGE = Path(__file__).parents[2] / "docs" / "gallery.md"
+NEGATIVE = {key: variant for key, variant in table.variants().items() if key not in built_in()}
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="the documentation is not part of an installed package")
+def test_the_page_is_up_to_date_and_only_the_negative_part_fails() -> None:
+    page = table.page()
+    assert PAGE.read_text(encoding="utf-8") == page, "write properties.gallery.table.page() to docs/gallery.md"
+    assert page.count("**violated**") == len(NEGATIVE)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("key", built_in())
+def test_right_variants_hold_whatever_the_seed(key: str, seed: int) -> None:
+    outcomes = {record.law: record.outcome for record in verify(built_in()[key], examples=10, seed=seed)}
+    assert set(outcomes.values()) == {"holds"}, outcomes
+
+
+def test_the_naive_plug_in_learns_contamination_under_another_name() -> None:
+    """The same learner with the same claims holds, once the set is called what it is."""
+    from dataclasses import replace
+
+    from robust_core import Contamination
+
+    (naive,) = (variant for key, variant in NEGATIVE.items() if "total_variation" in key)
+    renamed = replace(naive, sets=(Contamination,))
+    assert {record.outcome for record in verify(renamed, examples=20)} == {"holds"}
