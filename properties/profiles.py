@@ -7,45 +7,47 @@ ours spell out everything that matters: quick and oracles can never flake, night
 
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.database import DirectoryBasedExampleDatabase
+if TYPE_CHECKING:
+    from hypothesis import settings
 
 NAMES = ("quick", "oracles", "nightly")
 DEFAULT = "quick"
 QUICK_EXAMPLES = 200
 NIGHTLY_DATABASE = Path(".hypothesis") / "nightly"
 
-# The explain phase traces every line of the code under test and makes a failure several times slower to
-# shrink; what explains a failure here is the shrunk model itself.
-_PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
-
-# Both depend on the speed of the machine: a loaded one must not turn a check red.
-_NO_CLOCK = {"deadline": None, "suppress_health_check": (HealthCheck.too_slow,)}
-
-# The same examples in every run of the same code: what is green stays green until the code changes.
-_REPEATABLE = {"derandomize": True, "database": None, "phases": _PHASES, "print_blob": False, **_NO_CLOCK}
+# Hypothesis is imported inside the functions: its entry point calls `register` while this module may be the one
+# whose import of Hypothesis is under way.
 
 
 def register(*, nightly_database: Path | str = NIGHTLY_DATABASE) -> None:
     """Register the profiles with Hypothesis; nightly keeps what it finds in the given directory.
 
+    >>> from hypothesis import settings
     >>> register()
     >>> settings.get_profile("quick").derandomize, settings.get_profile("nightly").derandomize
     (True, False)
     """
+    from hypothesis import HealthCheck, Phase, settings
+    from hypothesis.database import DirectoryBasedExampleDatabase
+
     base = settings.get_profile("default")
-    settings.register_profile("quick", base, max_examples=QUICK_EXAMPLES, **_REPEATABLE)
-    settings.register_profile("oracles", base, max_examples=2_000, **_REPEATABLE)
+    common: dict[str, Any] = {
+        # The explain phase traces every line of the code under test and makes a failure several times slower to
+        # shrink; what explains a failure here is the shrunk model itself.
+        "phases": tuple(phase for phase in Phase if phase is not Phase.explain),
+        # Both depend on the speed of the machine: a loaded one must not turn a check red.
+        "deadline": None,
+        "suppress_health_check": (HealthCheck.too_slow,),
+    }
+    # The same examples in every run of the same code: what is green stays green until the code changes.
+    repeatable: dict[str, Any] = {"derandomize": True, "database": None, "print_blob": False, **common}
+    database = DirectoryBasedExampleDatabase(nightly_database)
+    settings.register_profile("quick", base, max_examples=QUICK_EXAMPLES, **repeatable)
+    settings.register_profile("oracles", base, max_examples=2_000, **repeatable)
     settings.register_profile(
-        "nightly",
-        base,
-        max_examples=20_000,
-        derandomize=False,
-        database=DirectoryBasedExampleDatabase(nightly_database),
-        phases=_PHASES,
-        print_blob=True,
-        **_NO_CLOCK,
+        "nightly", base, max_examples=20_000, derandomize=False, database=database, print_blob=True, **common
     )
 
 
@@ -58,16 +60,21 @@ def load(name: str = DEFAULT, *, nightly_database: Path | str = NIGHTLY_DATABASE
     """
     if name not in NAMES:
         raise ValueError(f"profile must be one of {', '.join(NAMES)}, got {name!r}")
+    from hypothesis import settings
+
     register(nightly_database=nightly_database)
     settings.load_profile(name)
 
 
-def examples(quick: int) -> settings:
+def examples(quick: int) -> "settings":
     """Settings for a test that needs `quick` examples in the quick profile, and more in the deeper ones.
 
     A test with a fixed `max_examples` would be no deeper at night; this one keeps its proportion.
 
+    >>> from hypothesis import settings
     >>> examples(50).max_examples == settings().max_examples // 4
     True
     """
+    from hypothesis import settings
+
     return settings(max_examples=math.ceil(quick * settings().max_examples / QUICK_EXAMPLES))
