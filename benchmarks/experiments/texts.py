@@ -19,8 +19,9 @@ favours the paper. A panel's outcome is that of its first claim; the others are 
 """
 
 READINGS = """
-The effect of the first claim in brackets. Bold marks an outcome that differs from the default's. "not reproduced" against "reversed" is often a matter of the
-number of runs (the default has more); what matters is whether a reading turns a panel to *reproduced*.
+The effect of the first claim is in brackets. Bold marks an outcome that differs from the default's. "not reproduced"
+against "reversed" is often a matter of the number of runs (the default has more); what matters is whether a reading
+turns a panel to *reproduced*.
 """
 
 TREND = """
@@ -70,10 +71,12 @@ robust TDC is stable and has the smaller gradient of the *robust* J, which vanil
 its own J (tdc-episodic-own) vanilla is ahead again. So which J is plotted decides the panel even where robust TDC
 converges.
 
-**RARL loses to everyone.** Robust Q-learning beats RARL in the worst-case test, but so do vanilla Q-learning and
-vanilla with discount gamma(1−R), by the same distance. RARL's agent trains on jumps to wherever its adversary's
-current table points; the adversary has as many actions as there are states and its table is never learned. The
-readings with a stronger and with an exact adversary show how much of the distance that explains.
+**RARL loses because it alone trains with noise.** Taxi is deterministic, and in the default reading robust Q-learning
+trains on it as it is: constant steps do no harm there. RARL's agent trains where every step is a jump with probability
+R, with the same constant step. Vanilla Q-learning on the quiet MDP beats RARL by the same distance as robust
+Q-learning does, and is not behind it in the worst-case test. When robust Q-learning trains on jumps too
+(perturbed-training) most of the distance is gone. A stronger or an exact adversary does not help RARL: it makes the
+jumps worse, not the learning quieter.
 """
 
 REPRODUCE = """
