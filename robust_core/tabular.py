@@ -17,8 +17,6 @@ numpy; `learn` runs the compiled form, which gives the same bits.
 """
 
 import math
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -182,25 +180,3 @@ def _check_sizes(learner: TabularLearner, walk: Walk) -> None:
         raise ValueError(
             f"the learner has S={problem.n_states}, A={problem.n_actions}, the walk S={mdp.n_states}, A={mdp.n_actions}"
         )
-
-
-def snapshots(learner: TabularLearner, walk: Walk, times: Iterable[int], *, run: Callable[..., None] = learn) -> Floats:
-    """The estimates at the given times (ascending, counted from the learner's t), stacked."""
-    wanted = [validate.count("times", time) for time in times]
-    if any(later < earlier for earlier, later in zip([learner.t, *wanted], wanted, strict=False)):
-        raise ValueError(f"times must ascend from the learner's t = {learner.t}, got {wanted}")
-    result = np.empty((len(wanted), *learner.table.shape))
-    for place, time in enumerate(wanted):
-        run(learner, walk, time - learner.t)
-        result[place] = learner.table
-    return result
-
-
-def learn_all(pairs: Iterable[tuple[TabularLearner, Walk]], steps: int, *, threads: int = 1) -> None:
-    """Independent runs side by side on `threads` threads (the kernels release the interpreter's lock)."""
-    runs = list(pairs)
-    steps, threads = validate.count("steps", steps), validate.count("threads", threads, least=1)
-    if len({id(part) for run in runs for part in run}) != 2 * len(runs):
-        raise ValueError("pairs must not share a learner or a walk: their runs would disturb each other")
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda run: learn(run[0], run[1], steps), runs))

@@ -11,7 +11,8 @@ from benchmarks.speed import c_peer
 from benchmarks.speed.timing import Measurement, at_least, at_most, best_times
 from robust_core import MDP, Q_LEARNING, Contamination, Problem, TabularLearner, Walk, constant, key, uniform
 from robust_core.models import garnet, ring
-from robust_core.tabular import learn, learn_all, learn_plain
+from robust_core.runs import learn_all
+from robust_core.tabular import learn, learn_plain
 
 GAMMA, RADIUS, ALPHA, N_ACTIONS, BRANCHING = 0.9, 0.2, 0.1, 4, 8
 SIZES = (10, 100, 1_000, 10_000, 100_000)

@@ -17,7 +17,7 @@ from benchmarks.experiments.outcome import MUCH_REWARD, judged, outcome, spread_
 from benchmarks.experiments.panels import PANELS, record, trends
 from benchmarks.experiments.readings import DEFAULT, READINGS, of_figure
 from benchmarks.experiments.setting import control_setting, environment
-from robust_core import key, tabular
+from robust_core import key, runs
 from robust_core.mdp import MDP
 from robust_core.validate import EPS
 
@@ -158,7 +158,7 @@ def test_all_learners_walk_the_same_walk_and_the_recording_changes_no_bit() -> N
     times = [100, 2_000]
     together = control.learned(setting, 7, times)
     for learner, found in zip(control.LEARNERS, together, strict=True):
-        alone = tabular.snapshots(control.fresh(setting, learner, 7), setting.walk(7), times)
+        alone = runs.snapshots(control.fresh(setting, learner, 7), setting.walk(7), times)
         assert np.array_equal(found, alone)
     assert not np.array_equal(together, control.learned(setting, 8, times))
 

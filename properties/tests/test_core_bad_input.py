@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from oracles import rational
-from robust_core import environments, linear, models, schedules, streams, tabular
+from robust_core import environments, linear, models, runs, schedules, streams, tabular
 from robust_core.bellman import bellman, bellman_policy, smoothed_bellman_policy
 from robust_core.mdp import MDP
 from robust_core.policy import deterministic, greedy, uniform
@@ -220,15 +220,15 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "learn: sizes": (lambda: tabular.learn(q_learner(), LARGER, 1), "the learner has S=2, A=2, the walk S=3, A=1"),
     "learn: steps": (lambda: tabular.learn(q_learner(), walk(), -1), "steps must be at least 0, got -1"),
     "learn_plain: steps": (lambda: tabular.learn_plain(q_learner(), walk(), -1), "steps must be at least 0, got -1"),
-    "learn_all: steps": (lambda: tabular.learn_all([(q_learner(), walk())], -1), "steps must be at least 0"),
-    "learn_all: threads": (lambda: tabular.learn_all([], 1, threads=0), "threads must be at least 1"),
+    "learn_all: steps": (lambda: runs.learn_all([(q_learner(), walk())], -1), "steps must be at least 0"),
+    "learn_all: threads": (lambda: runs.learn_all([], 1, threads=0), "threads must be at least 1"),
     "learn_all: shared walk": (
-        lambda: tabular.learn_all([(q_learner(), LARGER), (q_learner(), LARGER)], 1),
+        lambda: runs.learn_all([(q_learner(), LARGER), (q_learner(), LARGER)], 1),
         "must not share",
     ),
-    "snapshots: order": (lambda: tabular.snapshots(q_learner(), walk(), [3, 2]), r"times must ascend .* \[3, 2\]"),
-    "snapshots: negative": (lambda: tabular.snapshots(q_learner(), walk(), [-1]), "times must be at least 0"),
-    "snapshots: fractional": (lambda: tabular.snapshots(q_learner(), walk(), [0.5]), "times must be a whole number"),  # type: ignore[list-item]
+    "snapshots: order": (lambda: runs.snapshots(q_learner(), walk(), [3, 2]), r"times must ascend .* \[3, 2\]"),
+    "snapshots: negative": (lambda: runs.snapshots(q_learner(), walk(), [-1]), "times must be at least 0"),
+    "snapshots: fractional": (lambda: runs.snapshots(q_learner(), walk(), [0.5]), "times must be a whole number"),  # type: ignore[list-item]
     "linear: rule": (lambda: linear.LinearLearner("TD", linear_problem()), "rule must be"),  # type: ignore[arg-type]
     "linear: other set": (
         lambda: linear.LinearLearner("TDC", linear_problem(uncertainty_set=TotalVariation(0.5))),
@@ -277,7 +277,7 @@ def test_the_good_neighbours_are_accepted() -> None:
     learner = q_learner()
     learner.update_many(recording())
     tabular.learn(learner, walk(), 3)
-    tabular.learn_all([(q_learner(), walk())], 1)
+    runs.learn_all([(q_learner(), walk())], 1)
     assert learner.t == 6
     linear.learn(tdc(), walk(), 1)
     Walk(models.ring(2), np.ones((2, 1)), seed=SEED, terminal=[False, True])
@@ -295,8 +295,8 @@ def test_nothing_is_done_before_a_refusal() -> None:
         lambda: tabular.learn_plain(learner, w, -1),
         lambda: learner.update(Transition(0, 0, 0.0, 9, 0, False)),
         lambda: learner.update_many(recording(s=np.array([0, 0, 2]))),
-        lambda: tabular.snapshots(learner, w, [5, 4]),
-        lambda: tabular.learn_all([(learner, w), (learner, w)], 5),
+        lambda: runs.snapshots(learner, w, [5, 4]),
+        lambda: runs.learn_all([(learner, w), (learner, w)], 5),
         lambda: w.record(-1),
     ]
     for call in refused:

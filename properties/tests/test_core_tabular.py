@@ -20,6 +20,7 @@ from robust_core import models, streams
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
 from robust_core.schedules import StepSize, constant, per_visit, polynomial
+from robust_core.runs import learn_all, snapshots
 from robust_core.tabular import (
     EXPECTED_SARSA,
     Q_LEARNING,
@@ -28,9 +29,7 @@ from robust_core.tabular import (
     Rule,
     TabularLearner,
     learn,
-    learn_all,
     learn_plain,
-    snapshots,
 )
 from robust_core.trajectory import Transition, Walk
 from robust_core.uncertainty import Contamination
