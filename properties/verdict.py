@@ -66,7 +66,8 @@ class Verdict:
     """The outcome of one law on one variant.
 
     `cases` counts the problems tried; `evidence` is one line for a person; a violation carries the smallest case
-    found and its finding; `blocked` names the law whose failure makes this one meaningless.
+    found and its finding; `blocked` names the law whose failure makes this one meaningless. A statistical law adds
+    its numbers: log E both ways, n, alpha, beta, the effect it detects, and measured intervals.
     """
 
     outcome: Outcome
@@ -75,6 +76,7 @@ class Verdict:
     case: dict[str, Any] | None = None
     finding: Finding | None = None
     blocked_by: str | None = None
+    statistics: dict[str, Any] | None = None
 
 
 @cache
@@ -101,6 +103,7 @@ class Record:
     counterexample: str | None = None
     blocked_by: str | None = None
     expected: str | None = None
+    statistics: dict[str, Any] | None = None
     versions: dict[str, str] = field(default_factory=versions)
 
     def to_json(self) -> str:

@@ -8,7 +8,7 @@ dynamic programming over its looks.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -37,6 +37,7 @@ def fixed_size(standardised_effect: float, *, alpha: float, beta: float) -> int:
     return math.ceil(((_quantile(alpha) + _quantile(beta)) / effect) ** 2)
 
 
+@cache
 def fixed_size_bernoulli(q0: float, q1: float, *, alpha: float, beta: float) -> int:
     """The least n for which some k has P(Bin(n,q0) >= k) <= alpha and P(Bin(n,q1) < k) <= beta; exact.
 

@@ -2,8 +2,8 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -129,7 +129,23 @@ class Result:
             f"(alpha={self.entry.alpha:.1e}, beta={self.entry.beta:g}, detects: {self.entry.effect})"
             f"{measured}{diagnosis}"
         )
-        return Verdict(decision.outcome, evidence, decision.n)
+        return Verdict(decision.outcome, evidence, decision.n, statistics=self.numbers())
+
+    def numbers(self) -> dict[str, Any]:
+        """The result as plain data."""
+        decision = self.entry.decision
+        return {
+            "cell": self.entry.cell,
+            "n": decision.n,
+            "alpha": self.entry.alpha,
+            "beta": self.entry.beta,
+            "effect": self.entry.effect,
+            "log_against": decision.log_against,
+            "log_favour": decision.log_favour,
+            "log_factors": list(decision.log_factors),
+            "intervals": {name: asdict(interval) for name, interval in self.intervals.items()},
+            "diagnosis": self.diagnosis,
+        }
 
 
 def rows_of(cell: Cell, epoch: str, start: int, stop: int) -> list[list[float]]:
@@ -174,11 +190,18 @@ def decide(
 
 
 def caught(
-    law: StatisticalLaw, control: Variant, *, size: Size, alpha: float, epoch: str, memory: Memory | None = None
+    law: StatisticalLaw,
+    control: Variant,
+    *,
+    size: Size,
+    alpha: float,
+    epoch: str,
+    memory: Memory | None = None,
+    fingerprint: bytes = b"",
 ) -> Result | None:
     """The first cell of a control that is violated; None if the law misses it."""
     for cell in law.cells(control, size):
-        result = decide(cell, alpha=alpha, epoch=epoch, memory=memory)
+        result = decide(cell, alpha=alpha, epoch=epoch, memory=memory, fingerprint=fingerprint)
         if result.entry.decision.outcome == "violated":
             return result
     return None

@@ -6,7 +6,7 @@ import pytest
 from properties.statistics import budget, epochs, intervals
 from properties.statistics.law import Cell, Forgetful, caught, decide, rows_of
 from properties.statistics.laws import convergence, finite_time, laws, stationarity, tabular, unbiased
-from properties.statistics.suite import planned, results
+from properties.statistics.suite import planned, results, verify
 from robust_core import constant
 from robust_core.variant import Variant
 
@@ -135,3 +135,27 @@ def test_robust_is_as_fast_as_vanilla_with_an_interval() -> None:
     ratio = cell.measure(np.array(rows_of(cell, epochs.PINNED, 0, 200)))["median ratio of relative errors"]
     assert isinstance(ratio, intervals.Interval)
     assert 0.3 < ratio.lower <= ratio.estimate <= ratio.upper < speed.FACTOR
+
+
+def test_laws_apply_to_variants_by_kind_and_claim() -> None:
+    silent = tabular.replace(tabular.WRONG_RADIUS, claims=("asynchronous",))
+    assert list(verify(silent)) == []
+    modest = tabular.replace(tabular.WRONG_RADIUS, claims=("fast path",))
+    assert {record.outcome for record in verify(modest)} == {"holds"}
+    bold = tabular.replace(tabular.WRONG_RADIUS, claims=("converges",))
+    records = list(verify(bold))
+    assert {record.outcome for record in records} == {"violated"}
+    for record in records:
+        assert record.statistics is not None
+        assert record.statistics["alpha"] < 1e-6
+        assert record.statistics["diagnosis"] == "wrong limit"
+
+
+def test_a_variant_that_raises_is_violated() -> None:
+    def broken(problem: object) -> None:
+        raise ZeroDivisionError("by design")
+
+    variant = tabular.replace(tabular.RIGHT, make=broken, claims=("as fast as vanilla",))
+    (record,) = verify(variant)
+    assert record.outcome == "violated"
+    assert "by design" in record.evidence

@@ -1,0 +1,75 @@
+"""The record store: append-only JSON lines, safe against a kill at any moment and against several writers.
+
+A record is written with one append of "\\n{…}\\n", so a torn record (a kill in the middle of a write) is a line of its
+own that fails its checksum and is ignored; nothing written before or after it is touched. The same key written twice
+must have the same value: results are functions of their keys, and a difference is an error, not a choice.
+"""
+
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+DEFAULT = Path(".robust-core") / "statistics.jsonl"
+
+
+class Store:
+    """Values by key; what is put is on its way to the disk when `put` returns.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "store.jsonl"
+    >>> store = Store(path)
+    >>> store.put(b"k", [[0.1]])
+    >>> store.get(b"k"), Store(path).get(b"k")
+    ([[0.1]], [[0.1]])
+    """
+
+    def __init__(self, path: Path = DEFAULT) -> None:
+        self.path = path
+        self._values: dict[str, Any] = {}
+        self._read = 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take in what other writers have appended."""
+        size = os.fstat(self._file).st_size
+        new = os.pread(self._file, size - self._read, self._read)
+        complete = new.rfind(b"\n") + 1
+        for line in new[:complete].splitlines():
+            self._take(line)
+        self._read += complete
+
+    def _take(self, line: bytes) -> None:
+        try:
+            text, _, check = line.rpartition(b"\t")
+            if not text or int(check, 16) != zlib.crc32(text):
+                return
+            record = json.loads(text)
+        except ValueError:
+            return
+        self._keep(record["key"], record["value"])
+
+    def _keep(self, name: str, value: Any) -> None:
+        known = self._values.setdefault(name, value)
+        if known != value:
+            raise ValueError(f"{self.path}: two values for {name}: results must be a function of their keys")
+
+    def get(self, name: bytes) -> Any:
+        """The value of a key, None if there is none."""
+        return self._values.get(name.hex())
+
+    def put(self, name: bytes, value: Any) -> None:
+        """Append a record; a value that is there already is not written again."""
+        if name.hex() in self._values:
+            self._keep(name.hex(), value)
+            return
+        text = json.dumps({"key": name.hex(), "value": value}, sort_keys=True).encode()
+        os.write(self._file, b"\n%s\t%08x\n" % (text, zlib.crc32(text)))
+        self._keep(name.hex(), json.loads(text)["value"])
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
