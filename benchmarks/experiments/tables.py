@@ -72,7 +72,7 @@ def _overview(default: dict[str, Record]) -> str:
 
 
 def _matrix(records: Sequence[Record]) -> str:
-    """Outcomes of panels a, b, c under every reading; what differs from the default is bold."""
+    """Outcomes of panels a, b, c under every reading; what turns for or against the paper is bold."""
     found = {(record["panel"], record["reading"]): record for record in records}
     parts = []
     for figure in FIGURES:
@@ -95,14 +95,17 @@ def _cell(found: dict[tuple[str, str], Record], panel: str, reading: str) -> str
     return f"{shown} ({here['claims'][0]['effect']:+.2g})".replace("-", "−")
 
 
+FAVOURABLE = ("reproduced", "direction only")
+
+
 def _flipped(found: dict[tuple[str, str], Record], panel: str, reading: str) -> bool:
-    """Whether the reading changes the outcome of the panel."""
-    pair = [found.get((panel, name)) for name in (reading, "default")]
-    return all(pair) and len({record["outcome"] for record in pair if record}) == 2
+    """Whether the reading turns the panel for or against the paper."""
+    pair = [found[panel, name]["outcome"] in FAVOURABLE for name in (reading, "default") if (panel, name) in found]
+    return len(set(pair)) == 2
 
 
 def flips(records: Sequence[Record], figure: Figure) -> list[str]:
-    """The readings under which at least one panel of a figure has another outcome than under the default."""
+    """The readings that turn at least one panel of a figure for or against the paper."""
     found = {(record["panel"], record["reading"]): record for record in records}
     return [
         reading.name
@@ -171,7 +174,8 @@ def _rarl_values(default: dict[str, Record]) -> str:
         "robust optimum at radius p",
         "best constant action",
     ]
-    return "Reward in the worst-case test:\n\n" + table(head, rows)
+    note = "Reward in the worst-case test (the two on the right against the state that is truly worst, the learners "
+    return f"{note}against the worst of their own tables, which can be milder):\n\n" + table(head, rows)
 
 
 def _monte_carlo(default: dict[str, Record]) -> str:

@@ -19,9 +19,9 @@ favours the paper. A panel's outcome is that of its first claim; the others are 
 """
 
 READINGS = """
-The effect of the first claim is in brackets. Bold marks an outcome that differs from the default's. "not reproduced"
-against "reversed" is often a matter of the number of runs (the default has more); what matters is whether a reading
-turns a panel to *reproduced*.
+The effect of the first claim is in brackets. Bold marks a panel that a reading turns for the paper (*reproduced* or
+*direction only*) or against it. *not reproduced* beside *reversed* at the same effect only says that fewer runs were
+made.
 """
 
 TREND = """
@@ -47,11 +47,11 @@ negative, so the worst state is a terminal one, with value 0, from the first ste
 gamma R max V of the update is exactly 0 and what is left is the vanilla update with discount gamma(1−R). The two
 agree bit for bit, run by run (last column of the table of values, and a test). On Taxi the worst state is not
 terminal and the term is a moving constant, the same for all pairs; the two agree up to noise. This is the closed form
-of the contamination model: its greedy policy is that of the discount gamma(1−R). Whatever a panel shows, a shorter
+of the contamination model (but for terminal states, whose value does not move): its greedy policy is that of the discount gamma(1−R). Whatever a panel shows, a shorter
 discount alone shows too, and robustness to the perturbation is not what is seen.
 
 **Vanilla Q-learning is already shortened by the perturbation.** A uniform jump with probability p adds
-gamma p mean V to all pairs alike, so on the perturbed MDP vanilla Q-learning plans with discount gamma(1−p), robust
+gamma p mean V to all pairs of non-terminal states alike, so (but for terminal states) on the perturbed MDP vanilla Q-learning plans with discount gamma(1−p), robust
 Q-learning with gamma(1−p)(1−R). The test is on the unperturbed MDP with discount gamma: the smaller discount is the
 further one from the tested criterion. Where the limits differ (columns α → 0), robust is the worse one.
 
@@ -60,6 +60,11 @@ than the best constant action, far below the optimum; the comparison is between 
 nothing. On a lake that is not slippery the claim is reproduced: a wasted move costs a factor gamma² and a shorter
 discount makes that gap larger against the noise of the jumps. The control with discount gamma(1−R) gains the same,
 to the bit.
+
+**CartPole: a fall that only costs one step.** When a fallen pole is an ordinary state that leads back to the start
+(restart) a fall costs next to nothing, the action gaps shrink against the noise of the jumps, and the learner with the
+shorter discount is ahead: robust beats vanilla, and vanilla with discount gamma(1−R) beats robust by more. The policies
+to which they converge are the same optimum.
 
 **TDC: the robust learner is the one that diverges.** With the printed steps alpha = 0.1, beta = 0.5 and features whose
 norm exceeds 1 (the paper's assumption of bounded features does not hold for its own features), robust TDC grows
