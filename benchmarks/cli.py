@@ -7,7 +7,7 @@ import sys
 from benchmarks.exit_codes import INTERRUPTED, USAGE
 
 # Each module adds its commands; heavy libraries are imported when a command runs, so that --help is quick.
-COMMANDS = ("cli_verify",)
+COMMANDS = ("cli_verify", "cli_claims")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -2,9 +2,10 @@
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from benchmarks.exit_codes import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
     from properties.claims.claim import Claim
@@ -15,7 +16,7 @@ KINDS = ("E", "P", "S", "X")
 STATUSES = ("holds", "corrected", "conditional", "refuted", "not decidable as stated", "elsewhere", "open")
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command to the parser of `robust-core`."""
     parser = commands.add_parser(
         "claims",
@@ -45,16 +46,16 @@ def claims(options: argparse.Namespace) -> int:
         if options.again:
             changed += _changed(claim, found.status)
         elif options.json:
-            _print(json.dumps(_record(claim), ensure_ascii=False))
+            print(json.dumps(_record(claim), ensure_ascii=False), flush=True)
         elif options.id is not None:
             from properties.claims.catalogue_text import explained
 
-            _print(explained(claim))
+            print(explained(claim))
         else:
-            _print(f"{claim.id:<20} {claim.kind}  {found.status:<24} {claim.title}")
+            print(f"{claim.id:<20} {claim.kind}  {found.status:<24} {claim.title}")
     if options.id is None and not (options.json or options.again):
-        _print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
-    return 1 if changed else 0
+        print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
+    return VIOLATED if changed else HOLDS
 
 
 def _chosen(options: argparse.Namespace) -> "list[Claim]":
@@ -77,7 +78,7 @@ def _changed(claim: "Claim", stored: str) -> bool:
     from properties.claims.evidence import EXAMPLES, SEED
 
     status = adjudicate(claim, examples=EXAMPLES, seed=SEED).status
-    _print(f"{claim.id:<20} {claim.kind}  {status:<24} " + ("as stored" if status == stored else f"stored: {stored}"))
+    print(f"{claim.id:<20} {claim.kind}  {status:<24} " + ("as stored" if status == stored else f"stored: {stored}"))
     return status != stored
 
 
@@ -100,8 +101,8 @@ def _record(claim: "Claim") -> dict[str, Any]:
     }
 
 
-def replay(example: "Counterexample") -> bool | None:
-    """Judge a counterexample to a claim again and say what came out: whether it still violates the printed form.
+def replay(example: "Counterexample") -> int | None:
+    """Judge a counterexample to a claim again, say what came out, and return the exit code.
 
     None if the counterexample is not to a claim.
     """
@@ -112,13 +113,8 @@ def replay(example: "Counterexample") -> bool | None:
     if claim is None or claim.printed is None:
         return None
     finding = claim.printed.judge(**example.case)
-    _print(f"{claim.id}, as printed ({claim.where})\n  {claim.printed.text}\n\n{described(example.case)}\n")
-    _print("holds" if finding is None else f"violated: {finding}")
+    print(f"{claim.id}, as printed ({claim.where})\n  {claim.printed.text}\n\n{described(example.case)}\n")
+    print("holds" if finding is None else f"violated: {finding}")
     if claim.amended is not None:
-        _print(f"\n{claim.amendment}: {claim.amended.text}")
-    return finding is not None
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+        print(f"\n{claim.amendment}: {claim.amended.text}")
+    return HOLDS if finding is None else VIOLATED

@@ -120,12 +120,16 @@ def exit_code(records: Iterable["Record"], *, strict: bool) -> int:
 
 
 def _replay(options: argparse.Namespace) -> int:
+    from benchmarks import cli_claims
     from properties.counterexample import Counterexample, described
     from properties.laws import LAWS
     from properties.loading import load
     from properties.search import judged
 
     example = Counterexample.load(options.file)
+    to_claim = cli_claims.replay(example)
+    if to_claim is not None:
+        return to_claim
     law = next((law for law in LAWS if law.name == example.law), None)
     if law is None:
         raise ValueError(f"{options.file}: no law {example.law!r}")

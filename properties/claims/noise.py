@@ -131,7 +131,7 @@ K2_VAR = Claim(
 # k2-incr: |V(s') − p·V| <= (1−p(s')) span V <= span V <= 2‖V‖.
 
 
-def _increments(*, factor: int = 2, **case: Any) -> tuple[Fraction, Fraction]:
+def _increments(*, factor: Fraction = Fraction(2), **case: Any) -> tuple[Fraction, Fraction]:
     run = Run(**case)
     _, _, alpha = run.numbers
     spread = [abs(run.V_star[s] - row.dot(run.V_star)) for row in run.P for s in range(len(run.V_star)) if row[s] > 0]
@@ -152,9 +152,9 @@ K2_INCR = Claim(
         exact=True,
     ),
     broken=Statement(
-        "the same with D = alpha‖V*‖, right for costs of one sign only",
-        lambda: runs(min_states=2, max_states=2, max_actions=1, max_length=0),
-        lambda **case: at_most("increment against D/2", *_increments(**case, factor=1)),
+        "the same with D = ¼alpha‖V*‖",
+        lambda: runs(min_states=2, max_actions=1, max_length=0),
+        lambda **case: at_most("increment against D/8", *_increments(**case, factor=Fraction(1, 4))),
     ),
     note="alpha·span(V*) is the sharp form: for costs of one sign D is loose by at least 2.",
 )

@@ -1,0 +1,75 @@
+"""`robust-core claims`: the list, its filters, one claim explained, and the replay of a counterexample."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from benchmarks import cli_claims
+from benchmarks.cli import main
+from benchmarks.exit_codes import HOLDS, USAGE, VIOLATED
+from properties.claims import catalogue, evidence
+from properties.claims.claim import Kind, Status
+
+EXAMPLE = str(evidence.COUNTEREXAMPLES / "expand-T.json")
+
+
+def test_the_list_has_every_claim_with_its_status(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims"]) == HOLDS
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[: len(catalogue())]] == list(catalogue())
+    assert "expand-T             E  corrected" in "\n".join(lines)
+
+
+def test_filters_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims", "--kind", "E", "--status", "corrected", "--json"]) == HOLDS
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {(record["kind"], record["status"]) for record in records} == {("E", "corrected")}
+    assert next(record for record in records if record["id"] == "expand-T")["counterexamples"] == ["expand-T.json"]
+
+
+def test_one_claim_is_explained_and_its_replay_command_works(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims", "expand-T"]) == HOLDS
+    command = next(line for line in capsys.readouterr().out.splitlines() if "replay:" in line)
+    assert main(command.split("robust-core ")[1].split()) == VIOLATED
+    assert "violated: line 2 of eq:exp=0" in capsys.readouterr().out
+
+
+def test_a_case_that_no_longer_breaks_the_claim_is_replayed_as_holding(tmp_path: Path) -> None:
+    example = evidence.counterexamples(catalogue()["expand-T"])[0][1]
+    harmless = replace(example, case=example.case | {"Q": 0.0 * example.case["Q"]})
+    file = tmp_path / "harmless.json"
+    file.write_text(harmless.to_json(), encoding="utf-8")
+    assert main(["replay", str(file)]) == HOLDS
+    assert main(["replay", EXAMPLE]) == VIOLATED
+
+
+def test_running_again_tells_a_changed_status(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["claims", "sup-sample", "--run"]) == HOLDS
+    assert "as stored" in capsys.readouterr().out
+    wrong = dict(evidence.stored()) | {"sup-sample": evidence.Evidence("refuted", 1)}
+    monkeypatch.setattr(evidence, "stored", lambda: wrong)
+    assert main(["claims", "sup-sample", "--run"]) == VIOLATED
+    assert "stored: refuted" in capsys.readouterr().out
+
+
+def test_an_unknown_claim_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims", "no-such-claim"]) == USAGE
+    assert "no claim 'no-such-claim'" in capsys.readouterr().err
+
+
+def test_the_options_name_the_kinds_and_statuses_of_the_registry() -> None:
+    assert set(get_args(Kind)) == set(cli_claims.KINDS)
+    assert set(get_args(Status)) == set(cli_claims.STATUSES)
+
+
+def test_help_imports_neither_the_registry_nor_hypothesis() -> None:
+    program = "import sys; from benchmarks.cli import main\ntry: main(['claims', '--help'])\nexcept SystemExit: pass\n"
+    program += "sys.exit(any(name in sys.modules for name in ('hypothesis', 'properties.claims', 'numpy')))"
+    assert subprocess.run([sys.executable, "-c", program], check=False, capture_output=True).returncode == 0

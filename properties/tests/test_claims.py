@@ -1,0 +1,132 @@
+"""Every claim of the paper: its status is derived by running it, and every check is shown to be able to fail."""
+
+import secrets
+from dataclasses import replace
+
+import pytest
+from hypothesis import settings
+
+from properties import profiles
+from properties.claims import catalogue, evidence
+from properties.claims.catalogue_text import DOCUMENT, explained, markdown, parts
+from properties.claims.claim import Claim, Statement, adjudicate, judge, status
+from properties.counterexample import Counterexample
+from properties.verdict import Finding
+
+# The ids of the inventory. A claim that is dropped, or added without being one, makes the suite red.
+INVENTORY = """
+sup-closed sup-tv cont-in-tv remark-conservative pinsker duality contraction eval-contraction r0-vanilla
+mle-unbiased sup-sample update-eq memory expand-T noise-mean noise-var conv matrix-update bellman-matrix recursion
+unrolled k1-form k1-bound visits k2-form k2-var k2-incr k2-bound k3-bound rough thm6 thm3 step-choice same-rate
+lse-grad lse-gap smooth-contraction thm4 mellowmax
+C-matrix moment proj J-form J-grad J-nonconvex tdc-vanilla delta-bound delta-lip delta-grad-lip delta-hess J-lip
+omega-lip z-recursion eq-1 G-bound H-bound z-step g-lip f-lip G-omega-lip f-mean g-mean h-mean h-zero h-const AtBtCt
+q-range tracking zeta G-star descent admissible tdcbound thm5 homogeneity
+fig-frozenlake fig-cartpole fig-taxi fig-tdc fig-rarl trend
+""".split()  # noqa: SIM905
+
+CLAIMS = catalogue()
+CHECKED = [claim for claim in CLAIMS.values() if claim.printed or claim.amended]
+FAILING = ("corrected", "conditional", "refuted")
+
+# Quick: the examples of the committed evidence. Nightly: many more, and others every night.
+EXAMPLES = profiles.examples(evidence.EXAMPLES).max_examples
+SEED = evidence.SEED if settings().derandomize else secrets.randbits(32)
+
+named = pytest.mark.parametrize("claim", CHECKED, ids=lambda claim: claim.id)
+
+
+def test_every_claim_of_the_inventory_is_registered_and_has_evidence() -> None:
+    assert sorted(CLAIMS) == sorted(INVENTORY)
+    assert list(evidence.stored()) == list(CLAIMS)
+    assert [claim for claims in parts().values() for claim in claims] == list(CLAIMS.values())
+
+
+def test_exact_and_pathwise_claims_are_decided_here() -> None:
+    left_out = [claim.id for claim in CLAIMS.values() if claim.kind in "EP" and claim not in CHECKED]
+    assert not left_out
+
+
+@named
+def test_status_is_what_running_gives_and_swapping_the_statements_flips_it(claim: Claim) -> None:
+    found = adjudicate(claim, examples=EXAMPLES, seed=SEED)
+    wanted = evidence.stored()[claim.id].status
+    assert found.status == wanted, f"seed {SEED}: printed {found.printed}, amended {found.amended}"
+    if wanted in FAILING:
+        assert status(claim, found.amended, found.printed) == "open"
+        alone = replace(claim, printed=claim.amended, amended=None, amendment=None)
+        assert wanted == "refuted" or status(alone, found.amended, None) == "holds"
+
+
+@pytest.mark.parametrize("claim", [claim for claim in CHECKED if claim.broken], ids=lambda claim: claim.id)
+def test_the_broken_statement_is_caught(claim: Claim) -> None:
+    assert claim.broken is not None
+    verdict = judge(claim.broken, examples=EXAMPLES, seed=SEED)
+    assert verdict.outcome == "violated", f"seed {SEED}: {verdict.evidence}"
+
+
+@named
+def test_every_check_has_something_that_makes_it_red(claim: Claim) -> None:
+    """A printed form that fails shows it; a claim that holds needs a broken statement."""
+    assert evidence.stored()[claim.id].status in FAILING or claim.broken is not None
+
+
+@named
+def test_counterexamples_are_kept_and_break_the_printed_form_only(claim: Claim) -> None:
+    kept = evidence.counterexamples(claim)
+    assert bool(kept) == (evidence.stored()[claim.id].status in FAILING)
+    for path, example in kept:
+        assert claim.printed is not None
+        assert claim.printed.judge(**example.case) is not None, path.name
+        if claim.amendment == "correction" and claim.amended and claim.amended.cases is claim.printed.cases:
+            assert claim.amended.judge(**example.case) is None, path.name
+
+
+def test_every_counterexample_belongs_to_a_claim_and_keeps_its_text() -> None:
+    files = sorted(evidence.COUNTEREXAMPLES.glob("*.json"))
+    assert files
+    for path in files:
+        example = Counterexample.load(path)
+        assert evidence.claim_of(example) is not None, path.name
+        assert example.to_json() == path.read_text(encoding="utf-8"), path.name
+
+
+@pytest.mark.skipif(not (DOCUMENT.parents[1] / "pyproject.toml").exists(), reason="installed without the documents")
+def test_the_catalogue_is_up_to_date() -> None:
+    assert DOCUMENT.read_text(encoding="utf-8") == markdown(), "run: python -m properties.claims.evidence"
+
+
+def test_a_claim_is_explained_with_its_counterexample_and_the_command_that_replays_it() -> None:
+    text = explained(CLAIMS["expand-T"])
+    for part in ("expand-T: corrected", "eq:exp=0", "MDP(S=1, A=1", "robust-core replay", "expand-T.json"):
+        assert part in text
+
+
+def wrong() -> Statement:
+    only = next(iter(CLAIMS.values())).printed
+    assert only is not None
+    return replace(only, judge=lambda **_: Finding("planted", 1, 0))
+
+
+def test_statuses_follow_from_verdicts() -> None:
+    """Right and wrong statements in all combinations, with a planted wrong one."""
+    right, bad = CLAIMS["sup-sample"].printed, wrong()
+    plain = {"id": "x", "where": "", "kind": "E", "title": ""}
+
+    def derived(**statements: object) -> str:
+        return adjudicate(Claim(**plain, **statements), examples=20).status  # type: ignore[arg-type]
+
+    assert derived(printed=right) == "holds"
+    assert derived(printed=bad) == "refuted"
+    assert derived(printed=bad, amended=right, amendment="correction") == "corrected"
+    assert derived(printed=bad, amended=right, amendment="hypothesis") == "conditional"
+    assert derived(printed=bad, amended=bad, amendment="correction") == "open"
+    assert derived(amended=right, amendment="substitute") == "not decidable as stated"
+    assert derived(elsewhere="somewhere") == "elsewhere"
+
+
+def test_a_claim_without_anything_to_check_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing to check"):
+        Claim("x", "", "E", "")
+    with pytest.raises(ValueError, match="go together"):
+        Claim("x", "", "E", "", printed=CLAIMS["sup-sample"].printed, amended=CLAIMS["sup-sample"].printed)
