@@ -58,12 +58,12 @@ def read_run(
 def _linear_part(tape: Tape, variant: Variant, n_states: int) -> Case:
     N = 1 + tape.byte() % 2
     K = tape.pick(PROJECTIONS)
-    return {
+    # No projection is no entry: a saved case has finite numbers only.
+    return ({"projection": K} if np.isfinite(K) else {}) | {
         "features": tape.array((n_states, 2), FEATURES)[:, :N],
         "initial": inside(tape.array((2,), VALUES)[:N], K),
         "smoothing": smoothing(tape, variant),
         "second_step_size": step_sizes(tape, visits=False),
-        "projection": K,
     }
 
 

@@ -126,10 +126,12 @@ def _wanted_drift(
 
 
 def _ball(variant: Variant, path: Path, **case: Any) -> Finding | None:
+    if "projection" not in case:
+        return None
     K = case["projection"]
     learner = made(variant, case)
     # A projected vector has the norm K up to the roundings of its N entries and of the norm itself.
-    allowed = K * (4 * case["features"].shape[1] + 16) * UNIT if np.isfinite(K) else 0.0
+    allowed = K * (4 * case["features"].shape[1] + 16) * UNIT
     for number, step in enumerate(path):
         for name, x in zip(("theta", "omega"), arrays(advance(learner, [step]).estimate()), strict=True):
             norm = float(np.linalg.norm(x))
@@ -168,10 +170,11 @@ def _scale(variant: Variant, **case: Any) -> Finding | None:
     smooth = case["smoothing"]
     right = case | {
         "initial": 2.0 * case["initial"],
-        "projection": 2.0 * case["projection"],
         "smoothing": type(smooth)(smooth.varrho / 2.0),
         "path": [(s, a, 2.0 * c, t, b, end) for s, a, c, t, b, end in case["path"]],
     }
+    if "projection" in case:
+        right["projection"] = 2.0 * case["projection"]
     return _related(variant, case, right, lambda x: 2.0 * x, "costs, start and K times 2, varrho half")
 
 
@@ -185,6 +188,7 @@ def _rotated(variant: Variant, **case: Any) -> Finding | None:
 def _read_ergodic(tape: Tape, variant: Variant) -> Case:
     """A chain that visits every state, features that are independent, no projection."""
     case = read_run(tape, variant, steps=4)
+    case.pop("projection", None)
     mdp: MDP = case["mdp"]
     S = mdp.n_states
     ring = np.zeros((S, 1, S))
@@ -199,7 +203,7 @@ def _read_ergodic(tape: Tape, variant: Variant) -> Case:
     features[diagonal, diagonal] = np.where(features[diagonal, diagonal] == 0.0, 1.0, features[diagonal, diagonal])
     path = [step for step in case["path"] if ergodic.P[step[0], step[1], step[3]] > 0.0]
     return case | {
-        "mdp": ergodic, "features": features, "initial": case["initial"][:N], "projection": np.inf, "path": path
+        "mdp": ergodic, "features": features, "initial": case["initial"][:N], "path": path
     }  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def stepped(
         tracked = _dot(phi, omega)
         pairs = zip(phi, g, strict=True)
         direction = [(delta * x - y * tracked) if rule == "TDC" else (x - y) * tracked for x, y in pairs]
-        K, a, b = case["projection"], Decimal(alpha), Decimal(beta)
+        K, a, b = case.get("projection", np.inf), Decimal(alpha), Decimal(beta)
         new_theta = _projected([t + a * d for t, d in zip(theta, direction, strict=True)], K)
         new_omega = _projected([w + b * (delta - tracked) * x for w, x in zip(omega, phi, strict=True)], K)
         return np.array(new_theta, dtype=np.float64), np.array(new_omega, dtype=np.float64)

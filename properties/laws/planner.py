@@ -15,7 +15,8 @@ from robust_core.mdp import MDP
 from robust_core.uncertainty import Contamination, UncertaintySet
 from robust_core.variant import Variant
 
-# A planner that iterates needs about 1/(1−gamma) sweeps for each digit: one horizon in twelve is long, more would only cost time.
+# A planner that iterates needs about 1/(1−gamma) sweeps for each digit: one horizon in thirteen is long, more would
+# only cost time.
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9) * 2 + (0.99,)
 
 

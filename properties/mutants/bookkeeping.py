@@ -246,6 +246,54 @@ class _OneStepLate(PlainQ):
         self.pending = step
 
 
+class _StepFloor(PlainQ):
+    """Steps of at least 0.01, so that learning never stops."""
+
+    def alpha(self, step: Transition) -> float:
+        alpha = super().alpha(step)
+        return max(alpha, 0.01) if alpha else 0.0
+
+
+class _Reset(PlainQ):
+    """A fresh start every hundred steps."""
+
+    def count(self, step: Transition) -> None:
+        super().count(step)
+        if self.t % 100 == 0:
+            self.Q[:] = self.problem.initial
+
+
+class _SmallSkipped(PlainQ):
+    """Differences below 1e-9 are not worth a write."""
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        if abs(target - self.Q[step.s, step.a]) > 1e-9:
+            super().write(step, alpha, target)
+
+
+class _Colliding(PlainQ):
+    """Visits counted under s + a."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.keys: dict[int, int] = {}
+
+    def alpha(self, step: Transition) -> float:
+        schedule = self.problem.step_size
+        return schedule.at(self.keys.get(step.s + step.a, 0) if schedule.clock == "visits" else self.t)
+
+    def count(self, step: Transition) -> None:
+        super().count(step)
+        self.keys[step.s + step.a] = self.keys.get(step.s + step.a, 0) + 1
+
+
+class _ForgetsOnCopy(PlainQ):
+    """What is copied or saved starts its clock anew."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"t": 0}
+
+
 class _Float32(PlainQ):
     def write(self, step: Transition, alpha: float, target: float) -> None:
         super().write(step, alpha, target)
@@ -367,6 +415,11 @@ WRITES_NEXT = _mutant("that writes at the next state", _WritesNext)
 REPLAY = _mutant("that repeats the last step", _Replay)
 TRACE = _mutant("with a trace", _Trace)
 ONE_STEP_LATE = _mutant("one step late", _OneStepLate)
+STEP_FLOOR = _mutant("with a smallest step", _StepFloor)
+RESET = _mutant("with a reset every hundred steps", _Reset)
+SMALL_SKIPPED = _mutant("that skips small changes", _SmallSkipped)
+COLLIDING = _mutant("with colliding visit counts", _Colliding)
+FORGETS_ON_COPY = _mutant("that forgets the time when copied", _ForgetsOnCopy)
 FLOAT32 = _mutant("in float32", _Float32)
 ROUNDED = _mutant("with eight decimals", _Rounded)
 STARTS_AT_ZERO = _mutant("that starts at zero", _StartsAtZero)

@@ -233,6 +233,38 @@ class _SquaredGamma(PlainQ):
         self.gamma **= 2
 
 
+class _TwoActions(PlainQ):
+    """The minimum of the first two actions."""
+
+    def values(self) -> Floats:
+        return self.Q[:, :2].min(axis=1)
+
+
+class _ThreeStates(PlainQ):
+    """The maximum of the first three states."""
+
+    def worst(self) -> float:
+        return float(self.values()[:3].max())
+
+
+class _SelfLoop(PlainQ):
+    """A step that stays is taken to follow itself."""
+
+    def following(self, step: Transition) -> float:
+        stays = step.s == step.s_next and not step.terminal
+        return float(self.Q[step.s, step.a]) if stays else super().following(step)
+
+
+class _Float32Gamma(PlainQ):
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.gamma = float(np.float32(self.gamma))
+
+
+TWO_ACTIONS = _mutant("of two actions", _TwoActions)
+THREE_STATES = _mutant("of three states", _ThreeStates)
+SELF_LOOP = _mutant("with a slip at loops", _SelfLoop)
+FLOAT32_GAMMA = _mutant("with gamma in float32", _Float32Gamma)
 LOST_GAMMA = _mutant("with a lost gamma", _LostGamma)
 LOST_GAMMA_NOMINAL = _mutant("with a lost gamma in the nominal term", _LostGammaNominal)
 GAMMA_TWICE = _mutant("with gamma twice in the nominal term", _GammaTwice)

@@ -108,6 +108,13 @@ def _remembered() -> Any:
     return operator
 
 
+def _sparse_rows_unscaled(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    """The branch for sparse kernels forgets gamma."""
+    V = Q.min(axis=1)
+    return mdp.cost + (1.0 if mdp.is_sparse else mdp.gamma) * support(mdp, uset, V)
+
+
+SPARSE_ROWS_UNSCALED = _mutant("with a slip for sparse kernels", _sparse_rows_unscaled)
 MAXIMUM_FOR_MINIMUM = _mutant("with max for min", _maximum_for_minimum)
 NO_DISCOUNT = _mutant("without gamma", _no_discount)
 DISCOUNTED_COST = _mutant("with a discounted cost", _discounted_cost)

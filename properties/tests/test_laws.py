@@ -1,0 +1,113 @@
+"""The laws themselves: well formed, replayable, and sharp enough to see an error of 1e-11."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from properties.codec import decode, encode
+from properties.gallery import PATHWISE
+from properties.law import CLAIMS, Law
+from properties.laws import LAWS
+from properties.laws.cases import BYTES, Tape
+from properties.laws.learning import read_run
+from properties.laws.rounding import box_size, operations_bound, path_bound
+from properties.loading import built_in
+from properties.mutants.plain import PlainQ, PlainTDC
+from properties.search import judged, search
+from properties.verify import applicable
+from robust_core import Contamination, TotalVariation, Transition, Variant, bellman, sigma
+from robust_core.models import two_states
+
+GALLERY = built_in()
+SLIGHT = 1.0 + 1e-11
+PATHWISE_CLAIMS = ("unbiased", "sample form", *PATHWISE)
+
+
+def test_names_are_distinct_and_claims_are_tested() -> None:
+    assert len({law.name for law in LAWS}) == len(LAWS)
+    assert {law.claim for law in LAWS} - {None} == set(CLAIMS)
+
+
+def test_a_law_comes_after_the_laws_it_waits_for() -> None:
+    place = {law.name: number for number, law in enumerate(LAWS)}
+    for law in LAWS:
+        assert all(place[earlier] < place[law.name] for earlier in law.after), law.name
+
+
+def test_an_unknown_claim_is_refused() -> None:
+    with pytest.raises(ValueError, match="claim must be one of"):
+        Law("x", ("control",), "magic", "", lambda variant: st.nothing(), lambda variant: None)
+
+
+def test_what_is_checked_follows_from_kind_and_claims() -> None:
+    silent = Variant("silent", "control", PlainQ, (Contamination,), ())
+    assert [law.name for law in applicable(silent)] == ["start", "conduct", "batch"]
+    one = Variant("one", "control", PlainQ, (Contamination,), ("bounded",))
+    assert [law.name for law in applicable(one)] == ["start", "conduct", "box", "batch"]
+
+
+@pytest.mark.parametrize("key", GALLERY)
+def test_cases_survive_json_and_are_judged_alike(key: str) -> None:
+    for law in applicable(GALLERY[key]):
+        _replayed(law, GALLERY[key])
+
+
+def _replayed(law: Law, variant: Variant) -> None:
+    @settings(max_examples=3, deadline=None, database=None)
+    @given(law.cases(variant))
+    def attempt(case: dict[str, Any]) -> None:
+        text = json.dumps({name: encode(value) for name, value in case.items()}, allow_nan=False)
+        again = {name: decode(value) for name, value in json.loads(text).items()}
+        assert judged(law, variant, again) is None
+        assert judged(law, variant, case) is None
+
+    attempt()
+
+
+def test_no_bytes_are_the_trivial_case() -> None:
+    case = read_run(Tape(bytes(BYTES)), GALLERY["properties.gallery.q_learning:VARIANT"])
+    assert (case["mdp"].n_states, case["mdp"].n_actions, case["mdp"].gamma) == (1, 1, 0.0)
+    assert case["path"] == []
+
+
+class _SlightQ(PlainQ):
+    def target(self, step: Transition) -> float:
+        return super().target(step) * SLIGHT
+
+
+class _SlightTDC(PlainTDC):
+    def direction(self, step: Transition) -> np.ndarray:
+        return super().direction(step) * SLIGHT
+
+
+_SETS = (Contamination, TotalVariation)
+SLIGHTLY_WRONG = {
+    "sample step": Variant("Q", "control", _SlightQ, (Contamination,), PATHWISE_CLAIMS),
+    "unbiased step": Variant("Q", "control", _SlightQ, (Contamination,), PATHWISE_CLAIMS),
+    "fixed point": Variant("Q", "control", _SlightQ, (Contamination,), PATHWISE_CLAIMS),
+    "box": Variant("Q", "control", _SlightQ, (Contamination,), PATHWISE_CLAIMS),
+    "TDC step": Variant("TDC", "linear evaluation", _SlightTDC, (Contamination,), ("TDC",)),
+    "TDC drift": Variant("TDC", "linear evaluation", _SlightTDC, (Contamination,), ("TDC",)),
+    "bellman backup": Variant("T", "operator", lambda m, u, Q: bellman(m, u, Q) * SLIGHT, _SETS, ("bellman",)),
+    "bellman order": Variant("T", "operator", lambda m, u, Q: bellman(m, u, Q) * SLIGHT, _SETS, ("bellman",)),
+    "support value": Variant("s", "support", lambda u, p, v: sigma(u, p, v) * SLIGHT, _SETS, ("support function",)),
+    "support axioms": Variant("s", "support", lambda u, p, v: sigma(u, p, v) * SLIGHT, _SETS, ("support function",)),
+}
+
+
+@pytest.mark.parametrize("name", SLIGHTLY_WRONG)
+def test_tolerances_are_sharp(name: str) -> None:
+    """A relative error of 1e-11, far below what a plot or a loose tolerance would show, is seen."""
+    law = next(law for law in LAWS if law.name == name)
+    assert search(law, SLIGHTLY_WRONG[name], examples=100, master_seed=0).outcome == "violated"
+
+
+def test_bounds_are_small_and_grow_with_what_they_bound() -> None:
+    assert 0.0 < operations_bound(10, 1.0) < operations_bound(20, 1.0) < 1e-14
+    mdp = two_states()
+    assert path_bound(mdp, 1, 1.0, 1.0) < path_bound(mdp, 100, 1.0, 1.0) < 1e-11
+    assert box_size(0.5, 1.0, 0.0) >= 2.0
