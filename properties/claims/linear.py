@@ -71,7 +71,11 @@ def upper(x: Ball) -> float:
 
 
 def exceeds(what: str, left: Ball, bound: float | Ball) -> Finding | None:
-    """A finding if the left side is certainly above the bound."""
+    """A finding if the left side is certainly above the bound.
+
+    >>> exceeds("x", number(1.0), 1.0) is None, exceeds("x", number(2.0), 1.0) is None
+    (True, False)
+    """
     top = upper(bound) if isinstance(bound, Ball) else bound
     if lower(left) <= top:
         return None
@@ -265,6 +269,9 @@ def projected(x: Ball, K: float) -> tuple[Ball, bool | None]:
     """Π_K(x), and whether it was active (None: the ball of x does not tell).
 
     Π_K is non-expansive in the Euclidean norm, so the radius of every entry is at most the norm of all radii.
+
+    >>> projected(Ball.exact([3.0, 4.0]), 1.0)[1], projected(Ball.exact([3.0, 4.0]), 6.0)[1]
+    (True, False)
     """
     size = norm(x)
     if upper(size) <= K:

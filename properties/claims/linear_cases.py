@@ -109,11 +109,18 @@ def in_the_ball(
 
 
 @st.composite
-def one_step(draw: st.DrawFn, /, *, betas: tuple[float, ...] = (0.5, 1.0, 2.0**-3, 2.0**-7), **options: Any) -> Case:
-    """theta and omega in the ball, a possible transition (s, a, s_next), and alpha <= beta <= 1."""
+def one_step(
+    draw: st.DrawFn,
+    /,
+    *,
+    betas: tuple[float, ...] = (0.5, 1.0, 2.0**-3, 2.0**-7),
+    ratios: tuple[float, ...] = (1.0, 0.5, 2.0**-5),
+    **options: Any,
+) -> Case:
+    """theta and omega in the ball, a possible transition (s, a, s_next), and alpha <= beta <= 1 (by their ratio)."""
     case = draw(in_the_ball("theta", "omega", **options))
     S, A = case["mdp"].n_states, case["mdp"].n_actions
     case["s"], case["a"], case["s_next"] = (draw(st.integers(0, n - 1)) for n in (S, A, S))
     case["beta"] = draw(st.sampled_from(betas))
-    case["alpha"] = case["beta"] * draw(st.sampled_from((1.0, 0.5, 2.0**-5)))
+    case["alpha"] = case["beta"] * draw(st.sampled_from(ratios))
     return case

@@ -206,6 +206,10 @@ def misscaled(kind: type[PrintedConstants], **case: Any) -> dict[str, tuple[floa
     """The constants that do not scale with their unit: value after scaling, and what it should be.
 
     The scale is a power of two, so every product, quotient, sum and power of a right formula scales bit for bit.
+
+    >>> numbers = dict(c_max=1.0, gamma=0.5, radius=0.0, n_states=2, varrho=1.0, K=1.0, lam=0.5, scale=2.0)
+    >>> sorted(misscaled(PrintedConstants, **numbers)), misscaled(CorrectedConstants, **numbers)
+    (['C_h', 'C_z', 'm_h', 'm_z', 'mp_f', 'mp_g', 'mp_h', 'mp_z', 'z_step'], {})
     """
     scale = case.pop("scale")
     scaled = case | {"c_max": case["c_max"] * scale, "K": case["K"] * scale, "varrho": case["varrho"] / scale}

@@ -272,6 +272,8 @@ def _rare_starts(draw: st.DrawFn) -> Case:
     e = draw(st.sampled_from((2.0**-10, 2.0**-7)))
     to_0, to_1 = (1.0 - 2 * e, e, e), (e, 1.0 - 2 * e, e)
     case = draw(_chains(min_states=3, max_states=3, max_features=1, longest=0, vectors=((1.0,), (-1.0,)), radii=(0.0,)))
+    case["features"] = np.array([[1.0], [-1.0], [draw(st.sampled_from((1.0, -1.0)))]])
+    case["s"] = draw(st.sampled_from((2, 0, 1)))
     case["mdp"] = MDP([[to_1], [to_0], [to_0]], np.zeros((3, 1)), draw(st.sampled_from(linear_cases.GAMMAS[3:])))
     return case
 
@@ -354,7 +356,10 @@ def _M(tree: Tree, c: Any, q: float, t: int) -> float:
     return 2 * total
 
 
-_LARGE = _cases(betas=(2.0**-3, 2.0**-2, 2.0**-4), longest=1, scales=(1.0, 2.0**10, 2.0**12), max_features=1)
+_LARGE = _cases(
+    betas=(2.0**-3, 2.0**-2, 2.0**-4), longest=1, scales=(2.0**10, 2.0**12), max_features=1, gammas=(0.0, 0.5),
+    radii=(0.0, 0.5), rows=((0.5, 0.5), (0.75, 0.25), (0.25, 0.75)), min_states=2, vectors=((1.0,), (0.0,), (0.5,)),
+)  # fmt: skip
 """Large balls, where K_z is below K_z²; beta below 2λ/3 for one feature."""
 
 
@@ -376,7 +381,7 @@ AT_BT_CT = Claim(
     ),
     amended=inequality(
         "A_t with 8K_z² for 16K_z; B_t and C_t with the corrected constants, C_t if no projection is active",
-        _LARGE,
+        lambda: _LARGE() | _chains(betas=(2.0**-3, 2.0**-4), longest=1, max_features=1),
         _all(_sums("A", corrected=True), _sums("B", corrected=True), _sums("C", corrected=True, guarded=True)),
     ),
     amendment="correction",

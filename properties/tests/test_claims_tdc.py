@@ -1,0 +1,110 @@
+"""What the general test of the claims does not cover: single lines, sharper statements, witnesses, long decimals."""
+
+import numpy as np
+import pytest
+
+from oracles.msprbe import MSPRBE
+from oracles.msprbe_exact import ExactMSPRBE
+from properties.claims import (
+    evidence,
+    msprbe,
+    smoothing,
+    tdc_constants,
+    tdc_delta,
+    tdc_drift,
+    tdc_noise,
+    tdc_rate,
+    tdc_steps,
+)  # fmt: skip
+from properties.claims.claim import Claim, Statement, judge
+from properties.claims.linear import inequality, learner
+from robust_core.linear import LinearLearner
+from robust_core.mdp import MDP
+
+EXAMPLES = 60
+SEARCH = 200
+
+LINES = [
+    (claim, line, statement, (claim, line) in module.FAILING_LINES)
+    for module in (tdc_steps, tdc_noise, tdc_rate)
+    for claim, lines in module.LINES.items()
+    for line, statement in lines.items()
+]
+SHARPER = [
+    (claim, statement)
+    for module in (smoothing, tdc_delta, tdc_constants, tdc_drift, tdc_rate)
+    for claim, statement in module.SHARPER.items()
+]
+OWN = {c.id: c for module in (smoothing, msprbe, tdc_constants, tdc_rate) for c in module.CLAIMS}
+OTHER_CASES = ("tracking", "tdcbound", "thm5")
+"""Claims whose amended form is about other cases than the printed one: runs without an active projection."""
+FAILING = [claim for claim in OWN.values() if claim.amended is not None]
+
+
+@pytest.mark.parametrize(("claim", "line", "statement", "fails"), LINES, ids=[f"{c}: {line}" for c, line, *_ in LINES])
+def test_every_printed_line_is_judged_alone(claim: str, line: str, statement: Statement, fails: bool) -> None:
+    verdict = judge(statement, examples=SEARCH if fails else EXAMPLES)
+    assert verdict.outcome == ("violated" if fails else "holds"), f"{claim}, {line}: {verdict.evidence}"
+
+
+@pytest.mark.parametrize(("claim", "statement"), SHARPER, ids=[claim for claim, _ in SHARPER])
+def test_sharper_statements_hold(claim: str, statement: Statement) -> None:
+    verdict = judge(statement, examples=EXAMPLES)
+    assert verdict.outcome == "holds", f"{claim}: {verdict.evidence}"
+
+
+@pytest.mark.parametrize("claim", FAILING, ids=[claim.id for claim in FAILING])
+def test_the_kept_counterexample_breaks_the_printed_form_only(claim: Claim) -> None:
+    assert claim.printed is not None
+    assert claim.amended is not None
+    examples = evidence.counterexamples(claim)
+    assert examples, f"no counterexample to {claim.id} is kept"
+    for path, example in examples:
+        assert claim.printed.judge(**example.case) is not None, path.name
+        if claim.id not in OTHER_CASES:
+            assert claim.amended.judge(**example.case) is None, path.name
+
+
+def test_mutated_statements_about_the_implementation_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted, scaled, drift = (
+        next(statement for claim, statement in SHARPER if claim == name) for name in ("thm5", "homogeneity", "h-zero")
+    )
+    shifted = Statement("", planted.cases, lambda **case: tdc_rate._planted(**case, shifted=0.125))
+    assert judge(shifted, examples=EXAMPLES).outcome == "violated"
+    fixed_varrho = Statement("", scaled.cases, lambda **case: tdc_drift._scaled(**case, unit=0.0))
+    assert judge(fixed_varrho, examples=EXAMPLES).outcome == "violated"
+    monkeypatch.setattr(tdc_drift, "learner", lambda *given: LinearLearner("GTD2", learner(*given).problem))
+    assert judge(drift, examples=EXAMPLES).outcome == "violated"
+
+
+@pytest.mark.parametrize("name", ["J-lip", "omega-lip", "G-star", "h-const", "f-lip", "G-omega-lip"])
+def test_a_sharper_bound_divided_by_eight_fails(name: str) -> None:
+    sides = {
+        "J-lip": tdc_constants._J_lipschitz(bessel=True),
+        "omega-lip": tdc_constants._omega_increment(0.5),
+        "G-star": tdc_drift._star(0.5, smooth=False),
+        "h-const": tdc_drift._h_constants(True),
+        "f-lip": tdc_constants._f_lipschitz(2.0),
+        "G-omega-lip": tdc_constants._G_omega(smooth=False),
+    }[name]
+    cases = dict(SHARPER)[name].cases
+    lowered = inequality("", cases, lambda **case: [(what, left, bound / 8) for what, left, bound in sides(**case)])
+    assert judge(lowered, examples=SEARCH).outcome == "violated"
+
+
+def test_J_is_not_convex_with_costs_between_0_and_1() -> None:
+    mdp = MDP([[[0.75, 0.25]], [[0.9375, 0.0625]]], [[0.0], [1.0]], 0.9375)
+    problem = MSPRBE(mdp, np.ones((2, 1)), [[0.75], [-1.0]], radius=1.0, varrho=16.0)
+    assert float(problem.hessian([0.0]).upper[0, 0]) < -1.0
+    assert float(MSPRBE(mdp, np.ones((2, 1)), [[0.75], [-1.0]], radius=0.0, varrho=16.0).hessian([0.0]).lower[0, 0]) > 0
+
+
+def test_the_printed_gradient_differs_from_long_decimals() -> None:
+    [(_, example), *_] = evidence.counterexamples(OWN["J-grad"])
+    case = example.case
+    problem = MSPRBE(case["mdp"], case["policy"], case["features"], radius=case["radius"], varrho=case["varrho"])
+    truth, formula = ExactMSPRBE(problem).gradient(case["theta"]), problem.gradient(case["theta"])
+    assert truth.agrees_with(formula)
+    finding = OWN["J-grad"].printed.judge(**case)  # type: ignore[union-attr]
+    assert finding is not None
+    assert abs(finding.got + truth.value[int(finding.what[-2])] / 2) > truth.error_bound + finding.allowed
