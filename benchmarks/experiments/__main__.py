@@ -18,6 +18,7 @@ def main() -> int:
     options = parser.parse_args()
     if not options.render:
         _compute(default_only=options.default_only, missing=options.missing)
+    tables.DOCUMENT.parent.mkdir(exist_ok=True)
     tables.DOCUMENT.write_text(tables.document(*results.load()), encoding="utf-8")
     return 0
 

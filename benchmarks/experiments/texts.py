@@ -56,11 +56,11 @@ with discount gamma(1−p), robust Q-learning with gamma(1−p)(1−R). The test
 gamma: the smaller discount is the further one from the tested criterion. Where the limits differ (columns α → 0),
 robust is the worse one.
 
-**FrozenLake: whether the lake is slippery decides.** With alpha = 0.8 on a slippery lake neither learner is better
-than the best constant action, far below the optimum; the comparison is between two policies that have learned next to
-nothing. On a lake that is not slippery the claim is reproduced: a wasted move costs a factor gamma² and a shorter
-discount makes that gap larger against the noise of the jumps. The control with discount gamma(1−R) gains the same, to
-the bit.
+**FrozenLake: whether the lake is slippery decides.** With alpha = 0.8 on a slippery lake neither learner is much
+better than the best constant action, and both are far below the optimum; the comparison is between two policies that
+have learned next to nothing. On a lake that is not slippery the claim is reproduced: a wasted move costs a factor
+gamma² and a shorter discount makes that gap larger against the noise of the jumps. The control with discount
+gamma(1−R) gains the same, to the bit.
 
 **CartPole: a fall that only costs one step.** When a fallen pole is an ordinary state that leads back to the start
 (restart) a fall costs next to nothing, the action gaps shrink against the noise of the jumps, and the learner with the
@@ -72,17 +72,18 @@ norm exceeds 1 (the paper's assumption of bounded features does not hold for its
 without bound in the default reading, while vanilla TDC, which sees the same walk, stays. The averaged recursion is
 stable, but barely: where the maximum of V lies at a rarely visited state the largest real part of its matrix is just
 below zero (table above), and the noise of constant steps drives it out: with a thirtieth of both steps (small-steps)
-robust TDC converges. Projection stops the growth, not the oscillation. When terminal states have value 0
-(tdc-episodic) robust TDC is stable and has the smaller gradient of the *robust* J, which vanilla TDC does not
-minimise; measured by its own J (tdc-episodic-own) vanilla is ahead again. So which J is plotted decides the panel even
-where robust TDC converges.
+no run diverges, and the two learners are close. Projection stops the growth, not the oscillation. When terminal states
+have value 0 (tdc-episodic) robust TDC is stable and has the smaller gradient of the *robust* J, which vanilla TDC does
+not minimise; when each is measured by its own J (tdc-episodic-own) vanilla is ahead again. So which J is plotted
+decides the panel even where robust TDC converges.
 
 **RARL loses because it alone trains with noise.** Taxi is deterministic, and in the default reading robust Q-learning
 trains on it as it is: constant steps do no harm there. RARL's agent trains where every step is a jump with probability
 R, with the same constant step. Vanilla Q-learning on the quiet MDP beats RARL by the same distance as robust
 Q-learning does, and is not behind it in the worst-case test. When robust Q-learning trains on jumps too
-(perturbed-training) most of the distance is gone. A stronger or an exact adversary does not help RARL: it makes the
-jumps worse, not the learning quieter.
+(perturbed-training, jumps with probability p) the outcome follows the noise: robust is ahead where p is much smaller
+than R (panel b), behind where they are equal (panel a). A stronger or an exact adversary does not help RARL: it makes
+the jumps worse, not the learning quieter.
 """
 
 REPRODUCE = """
