@@ -327,8 +327,8 @@ J_NONCONVEX = Claim(
     ),
     note="J is an exact square when E[phi] = 0: gamma R·LSE enters b only through E[phi]. With E[phi] != 0 the sign of "
     "E[phi]ᵀomega decides: high costs make J locally convex, low ones concave in the directions that softmax sees. "
-    "Costs in [0, 1] can do it: phi = (¾, −1), c = (0, 1), p(1|0) = ¼, p(1|1) = 1/16, gamma = 15/16, R = 1, varrho = 16 "
-    "has J''(0) = −1.117.",
+    "Costs in [0, 1] can do it: phi = (¾, −1), c = (0, 1), p(1|0) = ¼, p(1|1) = 1/16, gamma = 15/16, R = 1, varrho "
+    "= 16 has J''(0) = −1.117.",
 )
 
 

@@ -27,7 +27,7 @@ from properties.claims.linear import (
     problem_of,
     row_norms,
 )  # fmt: skip
-from properties.claims.tdc_delta import FAR, distance, in_ball, point
+from properties.claims.tdc_delta import FAR, distance, in_ball, point, where_inside
 from properties.law import Case
 
 # J and omega.
@@ -93,7 +93,7 @@ J_LIP = Claim(
     amended=inequality(
         "the same for ‖theta‖, ‖theta'‖ <= K, L_J = 2(L_delta² + C_delta L'_delta)/λ",
         in_ball("theta", "other"),
-        _J_lipschitz(),
+        where_inside(_J_lipschitz(), "theta", "other"),
     ),
     amendment="hypothesis",
     note="C_delta bounds delta only on the ball; beyond it ‖omega‖ grows with theta and so does the Hessian along "

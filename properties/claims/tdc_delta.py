@@ -46,6 +46,11 @@ def distance(case: Case, left: str = "theta", right: str = "other") -> float:
     return above(math.hypot(*(case[left] - case[right])))
 
 
+def where_inside(sides: Any, *names: str) -> Any:
+    """The sides of those cases whose points lie in the ball of radius K."""
+    return lambda **case: sides(**case) if all(math.hypot(*case[name]) <= case["K"] for name in names) else []
+
+
 # delta: its size, its slope, the slope's slope.
 
 
@@ -74,7 +79,7 @@ DELTA_BOUND = Claim(
     amended=inequality(
         "for ‖theta‖ <= K: |delta| <= c_max + gamma R log S/varrho + (1+gamma)K (the list of constants)",
         in_ball("theta"),
-        _delta(),
+        where_inside(_delta(), "theta"),
     ),
     amendment="hypothesis",
     broken=inequality("the same with gamma K for (1+gamma)K", in_ball("theta"), _delta(lost=1.0)),

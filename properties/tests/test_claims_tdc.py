@@ -105,6 +105,6 @@ def test_the_printed_gradient_differs_from_long_decimals() -> None:
     problem = MSPRBE(case["mdp"], case["policy"], case["features"], radius=case["radius"], varrho=case["varrho"])
     truth, formula = ExactMSPRBE(problem).gradient(case["theta"]), problem.gradient(case["theta"])
     assert truth.agrees_with(formula)
-    finding = OWN["J-grad"].printed.judge(**case)  # type: ignore[union-attr]
+    finding = OWN["J-grad"].printed.judge(**case)
     assert finding is not None
     assert abs(finding.got + truth.value[int(finding.what[-2])] / 2) > truth.error_bound + finding.allowed
