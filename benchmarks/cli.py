@@ -4,10 +4,10 @@ import argparse
 import importlib
 import sys
 
-from benchmarks.exit_codes import INTERRUPTED, USAGE
+from benchmarks.cli_conventions import INTERRUPTED, USAGE
 
 # Each module adds its commands; heavy libraries are imported when a command runs, so that --help is quick.
-COMMANDS = ("cli_verify", "cli_claims")
+COMMANDS = ("cli_verify", "cli_claims", "cli_mutants", "cli_experiments")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -5,7 +5,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.exit_codes import HOLDS, VIOLATED
+from benchmarks.cli_conventions import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
     from properties.claims.claim import Claim

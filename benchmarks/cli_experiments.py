@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.exit_codes import HOLDS
+from benchmarks.cli_conventions import HOLDS
 
 if TYPE_CHECKING:
     from benchmarks.experiments.panels import Panel

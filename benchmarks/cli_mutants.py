@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from benchmarks.exit_codes import HOLDS, VIOLATED
+from benchmarks.cli_conventions import HOLDS, VIOLATED, positive
 
 
 def add_parser(commands: Any) -> None:
@@ -18,16 +18,9 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="module, module:NAME or file.py; default: all")
     parser.add_argument("--json", action="store_true", help="one JSON record per mutant and law")
-    parser.add_argument("--examples", type=_positive, default=60, metavar="N", help="problems per law (default 60)")
+    parser.add_argument("--examples", type=positive, default=60, metavar="N", help="problems per law (default 60)")
     parser.add_argument("--seed", type=int, default=0, help="which problems are generated (default 0)")
     parser.set_defaults(run=_run)
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
-    return number
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.exit_codes import HOLDS, UNDECIDED, USAGE, VIOLATED
+from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED, positive
 
 if TYPE_CHECKING:
     from properties.verdict import Record
@@ -28,7 +28,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     verify.add_argument("--json", action="store_true", help="one JSON record per line instead of a table")
     verify.add_argument("--junit", type=Path, metavar="FILE", help="write the records as JUnit XML too")
     verify.add_argument("--expected", type=Path, metavar="FILE", help="a TOML file of expected failures")
-    verify.add_argument("--examples", type=_positive, default=200, metavar="N", help="problems per law (default 200)")
+    verify.add_argument("--examples", type=positive, default=200, metavar="N", help="problems per law (default 200)")
     verify.add_argument("--seed", type=int, default=0, help="which problems are generated (default 0)")
     verify.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
     verify.add_argument("--quiet", action="store_true", help="only what does not hold")
@@ -36,13 +36,6 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     replay = commands.add_parser("replay", help="judge a saved counterexample again")
     replay.add_argument("file", type=Path, help="a counterexample written by verify")
     replay.set_defaults(run=_replay)
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
-    return number
 
 
 def _verify(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cli import main
-from benchmarks.exit_codes import HOLDS, USAGE, VIOLATED
+from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
 
 WRONG = "properties.mutants.operator:NO_DISCOUNT"
 RIGHT = "properties.gallery.bellman:VARIANT"

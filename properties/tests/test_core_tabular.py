@@ -19,8 +19,8 @@ from properties.strategies import mdps, policies, q_tables, radii
 from robust_core import models, streams
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
-from robust_core.schedules import StepSize, constant, per_visit, polynomial
 from robust_core.runs import learn_all, snapshots
+from robust_core.schedules import StepSize, constant, per_visit, polynomial
 from robust_core.tabular import (
     EXPECTED_SARSA,
     Q_LEARNING,
