@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 
 from benchmarks.cli_conventions import INTERRUPTED, USAGE
@@ -15,6 +16,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`); Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return USAGE
     except (ValueError, OSError, ImportError) as error:
         print(f"robust-core: {error}", file=sys.stderr)
         return USAGE
