@@ -21,7 +21,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from benchmarks.exit_codes import HOLDS, UNDECIDED, VIOLATED
+from benchmarks.cli_conventions import HOLDS, UNDECIDED, VIOLATED
 from benchmarks.store import DEFAULT, Store
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
@@ -86,22 +86,27 @@ def verdict(index: int, *, size: Any, epoch: str, path: Path, deadline: float, s
     return {"law": item.law.name, "outcome": result.entry.decision.outcome, "n_max": n_max, **result.numbers()}
 
 
-def control(index: int, *, size: Any, epoch: str, path: Path) -> dict[str, Any]:
+def control(index: int, *, size: Any, epoch: str, path: Path, deadline: float = math.inf) -> dict[str, Any]:
     """Whether the law catches one of its negative controls, by its place in `controls(size)`."""
-    from properties.statistics.law import caught
+    from properties.statistics.law import decide
+    from properties.statistics.sequential import OutOfTime
     from properties.statistics.suite import planned
 
     law, variant = controls(size)[index]
     alpha = min(item.alpha for item in planned(size))
+    found = {"control": f"{law.name}: {variant.name}", "outcome": "missed", "cell": None, "n": None}
     store = Store(path)
+    options: dict[str, Any] = {"alpha": alpha, "epoch": epoch, "memory": store, "fingerprint": fingerprint()}
     try:
-        result = caught(law, variant, size=size, alpha=alpha, epoch=epoch, memory=store, fingerprint=fingerprint())
+        for cell in law.cells(variant, size):
+            result = decide(cell, out_of_time=lambda: time.time() > deadline, **options)
+            if result.entry.decision.outcome == "violated":
+                return found | {"outcome": "violated", "cell": cell.id, "n": result.entry.decision.n}
+    except OutOfTime:
+        return found | {"outcome": "pending"}
     finally:
         store.close()
-    name = f"{law.name}: {variant.name}"
-    if result is None:
-        return {"control": name, "outcome": "missed", "cell": None, "n": None}
-    return {"control": name, "outcome": "violated", "cell": result.entry.cell, "n": result.entry.decision.n}
+    return found
 
 
 def controls(size: Any) -> list[Any]:
@@ -183,7 +188,7 @@ def run(
     ]
     if with_controls:
         wrong = [i for i, (law, variant) in enumerate(controls(size)) if only in f"{law.name}: {variant.name}"]
-        jobs += [functools.partial(control, i, **common) for i in wrong]
+        jobs += [functools.partial(control, i, deadline=deadline, **common) for i in wrong]
     found: dict[int, dict[str, Any]] = {}
     for place, result in computed(jobs, workers=workers):
         found[place] = result
@@ -199,7 +204,7 @@ def run(
         "size": size,
         "epoch": epoch,
         "summary": summary(records),
-        "missed controls": [c["control"] for c in checked if c["outcome"] != "violated"],
+        "missed controls": [c["control"] for c in checked if c["outcome"] == "missed"],
         "cells": records,
         "controls": checked,
     }

@@ -153,3 +153,41 @@ def test_calibration_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert calibration.run(3, 0, path=tmp_path / "c")["seeds"] == 3
     assert calls == [2]
     assert first["seeds"] == 2
+
+
+def pytest_run(tmp_path: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    suite = [str(Path(batch.__file__).parent / "statistical_suite.py"), "-k", "speed and test_claim"]
+    common = ["-p", "benchmarks.statistical_plugin", "-p", "no:cacheprovider", "-p", "no:xdist", "--size", "quick"]
+    command = [sys.executable, "-m", "pytest", *suite, *common, "--store", str(tmp_path / "store"), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_suite_under_pytest_shows_progress_and_the_gate(tmp_path: Path) -> None:
+    shown = pytest_run(tmp_path)
+    assert shown.returncode == 0, shown.stdout
+    assert "[1/1, about 0.0 min left]" in shown.stdout
+    assert "gate: holds" in shown.stdout
+
+
+def test_pending_cells_are_listed(tmp_path: Path) -> None:
+    shown = pytest_run(tmp_path, "--budget", "0s")
+    assert shown.returncode == 0, shown.stdout
+    assert "warning: pending: speed/" in shown.stdout
+
+
+def test_constants_of_theorem_3_can_be_too_small() -> None:
+    from benchmarks.constants import family, holds
+
+    garnet = family()[1]
+    assert holds(garnet, 2.0**-8, 64.0)
+    assert not holds(garnet, 2.0**-11, 64.0)
+
+
+def test_the_document_is_rendered_from_results() -> None:
+    from benchmarks import statistics_report
+
+    report = calibration.summary(
+        [{"red": False, "log_product": -1.0, "cells": {"c": ["holds", 16, -2.0]}}], [{"k": 16}]
+    )
+    assert "**0 red**" in statistics_report.calibrated(report)
+    assert "fewer" in statistics_report.document()
