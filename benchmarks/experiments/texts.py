@@ -25,8 +25,8 @@ made.
 """
 
 TREND = """
-The paper says of Figures 1, 2 and 5 that the advantage grows with p and R. Panel c has the larger R of a and the
-larger p of b.
+The paper says of Figures 1, 2 and 5 that the advantage grows with p and R. Panel c has a larger R than
+a and a larger p than b. Where the advantage is negative, growth means that the disadvantage shrinks (Taxi, p).
 """
 
 VALUES = """

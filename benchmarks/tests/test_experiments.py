@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("gymnasium")
 
 from benchmarks import cli_experiments
-from benchmarks.exit_codes import HOLDS
+from benchmarks.cli_conventions import HOLDS
 from benchmarks.experiments import control, evaluation, gradient, results, tables
 from benchmarks.experiments.learners.rarl import Rarl, Schedule
 from benchmarks.experiments.outcome import MUCH_REWARD, judged, outcome, spread_scores
