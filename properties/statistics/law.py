@@ -68,6 +68,8 @@ class StatisticalLaw:
     cells: Callable[[Variant, Size], list[Cell]]
     right: Variant
     controls: tuple[Variant, ...]
+    claims: tuple[str, ...] = ()
+    """The claims of the paper (ids of the catalogue) that it decides, or helps to decide."""
     fine_controls: tuple[Variant, ...] = ()
     """Smaller defects, which the full size sees and the quick one need not."""
 

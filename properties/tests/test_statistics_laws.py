@@ -159,3 +159,12 @@ def test_a_variant_that_raises_is_violated() -> None:
     (record,) = verify(variant)
     assert record.outcome == "violated"
     assert "by design" in record.evidence
+
+
+def test_every_claim_that_points_here_is_decided_here() -> None:
+    from properties.claims import catalogue
+
+    pointing = {claim.id for claim in catalogue().values() if claim.elsewhere == "properties/statistics"}
+    decided = {claim for law in laws() for claim in law.claims}
+    assert pointing <= decided, pointing - decided
+    assert decided <= set(catalogue())

@@ -124,5 +124,6 @@ LAW = StatisticalLaw(
     cells,
     tabular.RIGHT,
     (tabular.NOISY, tabular.STUCK, tabular.SLOW, tabular.WRONG_RADIUS),
+    ("conv",),
     (tabular.DEAR,),
 )

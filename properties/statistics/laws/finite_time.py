@@ -129,4 +129,5 @@ LAW = StatisticalLaw(
     cells,
     tabular.RIGHT,
     (tabular.STUCK, tabular.WRONG_RADIUS, tabular.NOISY),
+    claims=("thm3", "thm6"),
 )

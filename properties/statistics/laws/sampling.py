@@ -1,4 +1,4 @@
-"""mle-unbiased, k2 independence, visits: a trajectory is one walk of (kernel, policy).
+"""mle-unbiased, k2 independence and bound, visits: a trajectory is one walk of (kernel, policy).
 
 Per pair one categorical test of the successors at two consecutive visits, whose law is p ⊗ p: it sees a wrong
 kernel, a sampler that ignores the action, and successors that depend on each other. Every replicate walks until it
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from properties.statistics import design
-from properties.statistics.law import Cell, Size, StatisticalLaw, bernoulli_plan, once
+from properties.statistics import design, intervals
+from properties.statistics.law import Cell, Size, StatisticalLaw, above, bernoulli_plan, once
 from properties.statistics.laws.tabular import Setting, settings
 from properties.statistics.sequential import Plan
 from robust_core.mdp import MDP
@@ -32,6 +32,9 @@ PATIENCE = 1000
 """Stretches without enough visits after which the sampler is taken to avoid the pair."""
 DELTA = 0.25
 """The failure probability at which the visit-count lemma is tested: cheap, and as strong as a small one."""
+
+NOISE_STEPS, NOISE_ALPHA = 4096, 0.0625
+"""T and alpha of the k_2 cell: alpha log(SAT/delta) < 1, as the lemma asks."""
 
 
 class _Avoided(Exception):
@@ -118,6 +121,39 @@ def _visit_sampler(variant: Variant, setting: Setting, frame: int) -> Callable[[
     return sample
 
 
+def _noise_sampler(variant: Variant, setting: Setting) -> Callable[[bytes], Floats]:
+    """max |k_{2,t}| over pairs and t <= T, against the explicit noise bound and against the printed one with ĉ = 1.
+
+    At the visits of a pair k_2 ← (1−alpha)k_2 + alpha gamma(1−R)(V*(s') − p V*): a filter of the centred values.
+    """
+    from scipy.signal import lfilter
+
+    from oracles.bounds_q import k2_bound_printed, noise_bound
+
+    mdp, V = setting.mdp, setting.Q_star.min(axis=1)
+    b = mdp.gamma * (1.0 - setting.radius)
+    size = mdp.n_states * mdp.n_actions
+    common: dict[str, Any] = {
+        "gamma": mdp.gamma,
+        "alpha": NOISE_ALPHA,
+        "n_pairs": size,
+        "T": NOISE_STEPS,
+        "delta": DELTA,
+    }
+    explicit = noise_bound(radius=setting.radius, V_span=float(np.ptp(V)), **common)
+    printed = k2_bound_printed(V_norm=float(abs(V).max()), c_hat=1.0, **common)
+
+    def sample(seed: bytes) -> Floats:
+        recording = _columns(variant.make(mdp, setting.policy, 0, NOISE_STEPS, numpy_generator(seed)))
+        centred = b * (V[recording.s_next] - (mdp.P @ V)[recording.s, recording.a])
+        pair = recording.s * mdp.n_actions + recording.a
+        filtered = (lfilter([NOISE_ALPHA], [1.0, NOISE_ALPHA - 1.0], centred[pair == i]) for i in range(size))
+        largest = max(float(abs(k_2).max()) for k_2 in filtered if k_2.size)
+        return np.array([largest / explicit, largest / printed])
+
+    return sample
+
+
 def _frame(setting: Setting) -> int:
     """t_frame with T = t_frame: the fixed point of the lemma's own length."""
     from oracles.bounds_q import t_frame
@@ -176,7 +212,15 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
         lambda rows: (rows[:, 0] < 0.5).astype(float),
         setting.content,
     )
-    return [*found, visits]
+    noise = Cell(
+        f"sampling/k2/garnet/T={NOISE_STEPS}/{variant.name}",
+        bernoulli_plan(DELTA, 0.5),
+        once(partial(_noise_sampler, variant, setting)),
+        above(0, 1.0),
+        setting.content,
+        measure=lambda rows: {"needed ĉ": intervals.median(rows[:, 1])},
+    )
+    return [*found, visits, noise]
 
 
 def walk(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Generator) -> Recording:
@@ -251,10 +295,12 @@ LAW = StatisticalLaw(
     ("sampler",),
     "samples the model",
     "successors at the visits of a pair are independent with law p(·|s,a), actions have law pi(·|s); "
-    "K_t(s,a) >= t mu_min/2 for t = t_frame",
-    "successors at consecutive visits have law p ⊗ p; actions pi; P(min K_t < t mu_min/2) <= delta",
+    "K_t(s,a) >= t mu_min/2 for t = t_frame; |k_{2,t}| below the explicit noise bound",
+    "successors at consecutive visits have law p ⊗ p; actions pi; P(min K_t < t mu_min/2) <= delta; "
+    "P(max |k_2| > bound) <= delta",
     cells,
     RIGHT,
     CONTROLS,
+    ("mle-unbiased", "visits", "k1-bound", "k2-bound"),
     (SLIGHTLY_BIASED,),
 )

@@ -72,4 +72,5 @@ LAW = StatisticalLaw(
     cells,
     tabular.RIGHT,
     (tabular.SLOW, tabular.STUCK, tabular.WRONG_RADIUS),
+    claims=("same-rate",),
 )

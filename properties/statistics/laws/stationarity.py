@@ -253,4 +253,5 @@ LAW = StatisticalLaw(
         ),
         _kind(name="GTD2 with a frozen omega", make=_frozen),
     ),
+    claims=("thm5", "tdcbound", "tracking"),
 )

@@ -88,5 +88,6 @@ LAW = StatisticalLaw(
     cells,
     tabular.RIGHT,
     (tabular.WRONG_RADIUS, tabular.VERY_DEAR),
+    ("noise-mean",),
     (tabular.DEAR,),
 )
