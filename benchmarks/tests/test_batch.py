@@ -55,6 +55,8 @@ def test_two_values_for_a_key_are_an_error(tmp_path: Path) -> None:
     store = Store(tmp_path / "store.jsonl")
     store.put(b"key", 1)
     store.put(b"key", 1)
+    store.put(b"nan", [math.nan])
+    store.put(b"nan", [math.nan])
     with pytest.raises(ValueError, match="two values"):
         store.put(b"key", 2)
 

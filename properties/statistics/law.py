@@ -188,7 +188,9 @@ def decide(
     decision = run(plan, evidence, piece=PIECE, out_of_time=out_of_time)
     table = np.array(taken)
     entry = Entry(cell.id, plan.alpha, plan.beta, plan.test.effect, decision)
-    return Result(entry, cell.measure(table), cell.diagnose(table) if decision.outcome == "violated" else "")
+    # A wrong variant's numbers may be infinite or none; its verdict must not depend on how they print.
+    with np.errstate(all="ignore"):
+        return Result(entry, cell.measure(table), cell.diagnose(table) if decision.outcome == "violated" else "")
 
 
 def caught(
@@ -220,13 +222,18 @@ def once(function: Callable[[], Callable[[bytes], Floats]]) -> Callable[[bytes],
 
 
 def above(column: int, bound: float) -> Callable[[Floats], Floats]:
-    """1 where a measurement exceeds a bound."""
-    return lambda rows: (rows[:, column] > bound).astype(float)
+    """1 where a measurement exceeds a bound, or is no number at all."""
+    return lambda rows: (~(rows[:, column] <= bound)).astype(float)
 
 
 def above_multiple(column: int, factor: float, other: int) -> Callable[[Floats], Floats]:
-    """1 where a measurement exceeds a multiple of another."""
-    return lambda rows: (rows[:, column] > factor * rows[:, other]).astype(float)
+    """1 where a measurement exceeds a multiple of another, or is not finite."""
+
+    def observe(rows: Floats) -> Floats:
+        x, y = rows[:, column], rows[:, other]
+        return (~(np.isfinite(x) & (x <= factor * y))).astype(float)
+
+    return observe
 
 
 def bernoulli_plan(q0: float, q1: float) -> Callable[[float], Plan]:

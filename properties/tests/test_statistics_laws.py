@@ -168,3 +168,23 @@ def test_every_claim_that_points_here_is_decided_here() -> None:
     decided = {claim for law in laws() for claim in law.claims}
     assert pointing <= decided, pointing - decided
     assert decided <= set(catalogue())
+
+
+class Lost:
+    """A learner whose estimate is no number."""
+
+    def __init__(self, problem: tabular.Problem) -> None:
+        self.shape = problem.initial.shape
+
+    def update(self, transition: object) -> None:
+        pass
+
+    def estimate(self) -> np.ndarray:
+        return np.full(self.shape, np.nan)
+
+
+@pytest.mark.parametrize("claim", ["converges", "finite time", "as fast as vanilla"])
+def test_a_learner_that_is_lost_is_violated(claim: str) -> None:
+    records = list(verify(tabular.replace(tabular.RIGHT, make=Lost, claims=(claim,))))
+    assert records
+    assert {record.outcome for record in records} == {"violated"}
