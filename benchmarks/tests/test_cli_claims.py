@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import cli_claims
 from benchmarks.cli import main
-from benchmarks.exit_codes import HOLDS, USAGE, VIOLATED
+from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
 from properties.claims import catalogue, evidence
 from properties.claims.claim import Kind, Status
 
