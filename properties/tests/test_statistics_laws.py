@@ -1,5 +1,7 @@
 """The statistical laws at quick size: right algorithms are not accused, wrong ones are caught and told apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,8 @@ from properties.statistics.law import Cell, Forgetful, caught, decide, rows_of
 from properties.statistics.laws import convergence, finite_time, laws, stationarity, tabular, unbiased
 from properties.statistics.suite import planned, results, verify
 from robust_core import constant
-from robust_core.variant import Variant
+from robust_core.trajectory import Recording
+from robust_core.variant import Problem, Variant
 
 MASTER_SEEDS = ("master 0", "master 1", "master 2")
 SHARE = min(item.alpha for item in planned("quick"))
@@ -117,9 +120,9 @@ def test_costs_scale_through_a_run() -> None:
     """Equivariance: costs and start times 8 give 8 times the path, to the bit; a constant in the target breaks it."""
     setting = tabular.settings()["two states"]
     recording = setting.record(b"scale", 500)
-    scaled = tabular.replace(recording, cost=8.0 * recording.cost)
+    scaled = replace(recording, cost=8.0 * recording.cost)
 
-    def final(variant: Variant, path: tabular.Recording, initial: float) -> np.ndarray:
+    def final(variant: Variant, path: Recording, initial: float) -> np.ndarray:
         learner = variant.make(setting.problem(constant(0.25), initial=initial))
         learner.update_many(path)
         return np.asarray(learner.estimate())
@@ -138,11 +141,11 @@ def test_robust_is_as_fast_as_vanilla_with_an_interval() -> None:
 
 
 def test_laws_apply_to_variants_by_kind_and_claim() -> None:
-    silent = tabular.replace(tabular.WRONG_RADIUS, claims=("asynchronous",))
+    silent = replace(tabular.WRONG_RADIUS, claims=("asynchronous",))
     assert list(verify(silent)) == []
-    modest = tabular.replace(tabular.WRONG_RADIUS, claims=("fast path",))
+    modest = replace(tabular.WRONG_RADIUS, claims=("fast path",))
     assert {record.outcome for record in verify(modest)} == {"holds"}
-    bold = tabular.replace(tabular.WRONG_RADIUS, claims=("converges",))
+    bold = replace(tabular.WRONG_RADIUS, claims=("converges",))
     records = list(verify(bold))
     assert {record.outcome for record in records} == {"violated"}
     for record in records:
@@ -155,7 +158,7 @@ def test_a_variant_that_raises_is_violated() -> None:
     def broken(problem: object) -> None:
         raise ZeroDivisionError("by design")
 
-    variant = tabular.replace(tabular.RIGHT, make=broken, claims=("as fast as vanilla",))
+    variant = replace(tabular.RIGHT, make=broken, claims=("as fast as vanilla",))
     (record,) = verify(variant)
     assert record.outcome == "violated"
     assert "by design" in record.evidence
@@ -173,7 +176,7 @@ def test_every_claim_that_points_here_is_decided_here() -> None:
 class Lost:
     """A learner whose estimate is no number."""
 
-    def __init__(self, problem: tabular.Problem) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.shape = problem.initial.shape
 
     def update(self, transition: object) -> None:
@@ -185,6 +188,6 @@ class Lost:
 
 @pytest.mark.parametrize("claim", ["converges", "finite time", "as fast as vanilla"])
 def test_a_learner_that_is_lost_is_violated(claim: str) -> None:
-    records = list(verify(tabular.replace(tabular.RIGHT, make=Lost, claims=(claim,))))
+    records = list(verify(replace(tabular.RIGHT, make=Lost, claims=(claim,))))
     assert records
     assert {record.outcome for record in records} == {"violated"}
