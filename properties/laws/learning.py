@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from properties.law import Case
-from properties.laws.cases import FEATURES, MAX_STEPS, PROJECTIONS, VALUES, Tape, smoothing, step_sizes
+from properties.laws.cases import FEATURES, MAX_STEPS, PROJECTIONS, SCALES, VALUES, Tape, smoothing, step_sizes
 from robust_core import StepSize, Transition
+from robust_core.mdp import MDP
 from robust_core.variant import Kind, Problem, Variant
 
 TABULAR: tuple[Kind, ...] = ("control", "evaluation")
@@ -40,7 +41,8 @@ def read_run(
 ) -> Case:
     """A problem for the variant and a path of at most `steps` steps in it, the whole walked once or more often."""
     n, times = tape.byte() % (steps + 1), tape.pick(repeats)
-    mdp = tape.mdp(whole=whole)
+    scale, drawn = tape.pick(SCALES), tape.mdp(whole=whole)
+    mdp = MDP(drawn.P, scale * drawn.cost, drawn.gamma)
     case: Case = {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
     linear = variant.kind == "linear evaluation"
     case["step_size"] = step_sizes(tape, visits=not linear)
@@ -48,7 +50,7 @@ def read_run(
     if policy is not None:
         case["policy"] = policy
     shape = (mdp.n_states, mdp.n_actions) if estimates(variant) == "Q" else (mdp.n_states,)
-    case["initial"] = tape.array(shape, VALUES)
+    case["initial"] = scale * tape.array(shape, VALUES)
     if linear:
         case |= _linear_part(tape, variant, mdp.n_states)
     case["path"] = tape.path(mdp, steps=n, policy=policy, ends=ends) * times

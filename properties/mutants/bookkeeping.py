@@ -1,13 +1,12 @@
-"""Wrong robust Q-learning: what it remembers, when it reads it, where it writes and what it hands out."""
+"""Wrong robust Q-learning: what it remembers, when it reads it, and where it writes."""
 
-import random
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from properties.mutants.control import CLAIMS
 from properties.mutants.plain import PlainQ
-from robust_core import Contamination, Problem, Recording, Transition, Variant
+from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
 
@@ -233,19 +232,6 @@ class _Trace(PlainQ):
         self.Q += alpha * (target - self.Q[step.s, step.a]) * self.trace
 
 
-class _OneStepLate(PlainQ):
-    """A transition is learnt when the next one comes."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.pending: Transition | None = None
-
-    def update(self, step: Transition) -> None:
-        if self.pending is not None:
-            super().update(self.pending)
-        self.pending = step
-
-
 class _StepFloor(PlainQ):
     """Steps of at least 0.01, so that learning never stops."""
 
@@ -287,13 +273,6 @@ class _Colliding(PlainQ):
         self.keys[step.s + step.a] = self.keys.get(step.s + step.a, 0) + 1
 
 
-class _ForgetsOnCopy(PlainQ):
-    """What is copied or saved starts its clock anew."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"t": 0}
-
-
 class _Float32(PlainQ):
     def write(self, step: Transition, alpha: float, target: float) -> None:
         super().write(step, alpha, target)
@@ -306,89 +285,6 @@ class _Rounded(PlainQ):
     def write(self, step: Transition, alpha: float, target: float) -> None:
         super().write(step, alpha, target)
         self.Q[step.s, step.a] = round(float(self.Q[step.s, step.a]), 8)
-
-
-class _StartsAtZero(PlainQ):
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.Q = np.zeros_like(self.Q)
-
-
-class _OwnBuffer(PlainQ):
-    def estimate(self) -> Floats:
-        return self.Q
-
-
-class _Averaged(PlainQ):
-    """The estimate is the mean of the table's history."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.mean = self.Q.copy()
-
-    def count(self, step: Transition) -> None:
-        super().count(step)
-        self.mean += (self.Q - self.mean) / (self.t + 1)
-
-    def estimate(self) -> Floats:
-        return self.mean.copy()
-
-
-class _ReadingResets(PlainQ):
-    """Reading the estimate starts a new epoch of the clock."""
-
-    def estimate(self) -> Floats:
-        self.t = 0
-        self.visits[:] = 0
-        return self.Q.copy()
-
-
-class _Shared(PlainQ):
-    """Visit counts live in the class."""
-
-    counts: ClassVar[dict[tuple[int, int], int]] = {}
-
-    def alpha(self, step: Transition) -> float:
-        schedule = self.problem.step_size
-        return schedule.at(self.counts.get((step.s, step.a), 0) if schedule.clock == "visits" else self.t)
-
-    def count(self, step: Transition) -> None:
-        super().count(step)
-        self.counts[step.s, step.a] = self.counts.get((step.s, step.a), 0) + 1
-
-
-class _CopiesItself(PlainQ):
-    """A deep copy that is no copy."""
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "_CopiesItself":
-        return self
-
-
-class _GlobalRandom(PlainQ):
-    """Jitter from the global random state breaks ties."""
-
-    def values(self) -> Floats:
-        return (self.Q + 1e-12 * random.random()).min(axis=1)
-
-
-class _Batched(PlainQ):
-    """The fast path computes all targets first."""
-
-    def update_many(self, recording: Recording) -> None:
-        """All targets from the table as it was."""
-        for step, target in [(step, self.target(step)) for step in recording]:
-            self.write(step, self.alpha(step), target)
-            self.count(step)
-
-
-class _BatchedWithoutClock(PlainQ):
-    """The fast path starts the clock anew."""
-
-    def update_many(self, recording: Recording) -> None:
-        """The loop, from time 0."""
-        self.t = 0
-        for step in recording:
-            self.update(step)
 
 
 RUNNING_MAXIMUM = _mutant("with a maximum that never falls", _RunningMaximum)
@@ -414,20 +310,9 @@ WHOLE_COLUMN = _mutant("that writes the whole column", _WholeColumn)
 WRITES_NEXT = _mutant("that writes at the next state", _WritesNext)
 REPLAY = _mutant("that repeats the last step", _Replay)
 TRACE = _mutant("with a trace", _Trace)
-ONE_STEP_LATE = _mutant("one step late", _OneStepLate)
 STEP_FLOOR = _mutant("with a smallest step", _StepFloor)
 RESET = _mutant("with a reset every hundred steps", _Reset)
 SMALL_SKIPPED = _mutant("that skips small changes", _SmallSkipped)
 COLLIDING = _mutant("with colliding visit counts", _Colliding)
-FORGETS_ON_COPY = _mutant("that forgets the time when copied", _ForgetsOnCopy)
 FLOAT32 = _mutant("in float32", _Float32)
 ROUNDED = _mutant("with eight decimals", _Rounded)
-STARTS_AT_ZERO = _mutant("that starts at zero", _StartsAtZero)
-OWN_BUFFER = _mutant("that hands out its buffer", _OwnBuffer)
-AVERAGED = _mutant("with averaged estimates", _Averaged)
-READING_RESETS = _mutant("whose clock restarts when read", _ReadingResets)
-SHARED = _mutant("with shared visit counts", _Shared)
-COPIES_ITSELF = _mutant("that cannot be copied", _CopiesItself)
-GLOBAL_RANDOM = _mutant("with global randomness", _GlobalRandom)
-BATCHED = _mutant("whose fast path computes targets first", _Batched)
-BATCHED_WITHOUT_CLOCK = _mutant("whose fast path restarts the clock", _BatchedWithoutClock)
