@@ -23,9 +23,7 @@ class Certified:
     def __post_init__(self) -> None:
         value = np.array(self.value, dtype=np.float64)
         if not np.isfinite(value).all() or not np.isfinite(self.error_bound) or self.error_bound < 0:
-            raise ValueError(
-                f"{self.method}: value and error bound must be finite, got bound {self.error_bound}"
-            )
+            raise ValueError(f"{self.method}: value and error bound must be finite, got bound {self.error_bound}")
         value.setflags(write=False)
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "error_bound", float(self.error_bound))

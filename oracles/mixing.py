@@ -35,9 +35,7 @@ class _Power:
     def __matmul__(self, other: "_Power") -> "_Power":
         n = other.entries.shape[0]
         rounding = (n + 1) * EPS / 2
-        return _Power(
-            self.entries @ other.entries, self.t + other.t, self.log_error + other.log_error + rounding
-        )
+        return _Power(self.entries @ other.entries, self.t + other.t, self.log_error + other.log_error + rounding)
 
 
 def _distance(power: _Power, mu: Floats, mu_log_error: float) -> tuple[float, float]:
@@ -94,10 +92,7 @@ def distance_exact(chain: Chain, t: int) -> Fraction:
     power = _integer_power(numerators, t)
     mu = exact.Rational.of(stationary_exact(chain))
     scale = common**t
-    gaps = (
-        sum(abs(x * mu.denominator - m * scale) for x, m in zip(row, mu.numerators, strict=True))
-        for row in power
-    )
+    gaps = (sum(abs(x * mu.denominator - m * scale) for x, m in zip(row, mu.numerators, strict=True)) for row in power)
     return Fraction(max(gaps), 2 * scale * mu.denominator)
 
 
