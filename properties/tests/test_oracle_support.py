@@ -212,7 +212,7 @@ def euclidean_constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[Euclidea
     def write(uset: EuclideanBall, rows: Floats) -> None:
         radius.value = uset.radius
 
-    return [cp.norm(q - p, 2, axis=1) <= radius], write  # type: ignore[attr-defined]
+    return [cp.norm(q - p, 2, axis=1) <= radius], write
 
 
 def euclidean_price(uset: EuclideanBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -75,5 +75,5 @@ def exp(x: float) -> float:
     odd = odd * square + 1.0 / 6.0
     odd = odd * square + 1.0
     p = odd * r + even
-    scale: float = _float_of((_bits_of(rounded) - np.int64(_ROUND_BITS) + np.int64(1023)) << np.int64(52))  # type: ignore[call-arg]
+    scale: float = _float_of((_bits_of(rounded) - np.int64(_ROUND_BITS) + np.int64(1023)) << np.int64(52))
     return 0.0 if x < _SMALLEST else p * scale
