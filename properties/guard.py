@@ -28,8 +28,8 @@ class TooSlow(BaseException):
 def watched(work: Callable[[], Finding | None], *, seconds: float = CASE_SECONDS) -> Finding | None:
     """The finding of `work`, or one about its conduct; `TooSlow` if it does not return in time.
 
-    >>> watched(lambda: print("hello"))
-    Finding(what='conduct: printed to standard output', got='hello\\n', wanted='silence', allowed=0.0)
+    >>> print(watched(lambda: print("hello")))
+    conduct: printed to standard output: got 'hello\\n', wanted 'silence' within 0
     """
     legacy, plain = _legacy_state(), random.getstate()
     printed = io.StringIO()

@@ -15,8 +15,8 @@ from properties.verify import applicable, verify
 
 IN_PROCESS = {
     "RAISES": "conduct: raised RuntimeError: no idea what to do",
-    "NOT_A_NUMBER": "got nan",
-    "WRONG_SHAPE": "raised",
+    "NOT_A_NUMBER": "nan",
+    "WRONG_SHAPE": "shape of the estimate",
     "CHANGES_INPUT": "conduct: tried to change an array it was given",
     "GLOBAL_RANDOM_STATE": "conduct: drew from global random state",
     "PRINTS": "conduct: printed to standard output",
