@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks.cli import main
 from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
-from properties.verdict import OUTCOMES
 
 WRONG = "properties.mutants.operator:NO_DISCOUNT"
 RIGHT = "properties.gallery.bellman:VARIANT"
