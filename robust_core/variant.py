@@ -104,7 +104,9 @@ class Variant:
     `make` is a factory `make(problem) -> learner` for the learning kinds, and the function itself for the others
     (operator: (mdp, uncertainty_set, Q) -> TQ; planner: (mdp, uncertainty_set) -> Q*;
     support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
-    `sets` are the types of uncertainty set it is for, `claims` the names of what it promises.
+    `sets` are the types of uncertainty set it is for, `claims` the names of what it promises (`properties.law.CLAIMS`).
+    `options` narrow the cases: `estimates` ("Q" or "V", what an evaluation learns), `radii` (the radii it is for),
+    `smoothing` ("lse" or "mellowmax"), `accuracy` (of a planner, relative to the size of the values).
     """
 
     name: str
