@@ -1,0 +1,32 @@
+"""What the speed table rests on: the contestants compute the same, and a limit can be exceeded."""
+
+import shutil
+
+import pytest
+
+from benchmarks.speed import q_learning, support
+from benchmarks.speed.timing import at_least, at_most, best_times
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+@pytest.mark.parametrize("n_states", [10, 50])
+def test_the_c_loop_gives_the_same_bits(n_states: int) -> None:
+    assert q_learning.same_bits_as_c(n_states, 20_000)
+
+
+def test_the_timed_support_functions_agree_with_the_plain_form() -> None:
+    assert support.numbers_agree()
+
+
+def test_limits_are_judged_in_their_direction() -> None:
+    assert at_most("x", "", 1.0, 1.0, 1.1).within
+    assert not at_most("x", "", 1.2, 1.0, 1.1).within
+    assert at_least("x", "", 1.0, 30.0, 30.0).within
+    assert not at_least("x", "", 1.0, 29.0, 30.0).within
+
+
+def test_every_contestant_takes_its_turns() -> None:
+    calls: list[str] = []
+    times = best_times({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, turns=2)
+    assert calls == ["a", "b", "a", "b", "a", "b"]
+    assert all(seconds >= 0.0 for seconds in times.values())
