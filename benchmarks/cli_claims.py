@@ -106,15 +106,20 @@ def replay(example: "Counterexample") -> int | None:
 
     None if the counterexample is not to a claim.
     """
-    from properties.claims.evidence import claim_of
+    from properties.claims.evidence import AMENDED, claim_of
     from properties.counterexample import described
 
     claim = claim_of(example)
-    if claim is None or claim.printed is None:
+    if claim is None:
         return None
-    finding = claim.printed.judge(**example.case)
-    print(f"{claim.id}, as printed ({claim.where})\n  {claim.printed.text}\n\n{described(example.case)}\n")
+    amended = example.variant == AMENDED
+    statement = claim.amended if amended else claim.printed
+    if statement is None:
+        raise ValueError(f"claim {claim.id!r} has no statement {example.variant!r}")
+    finding = statement.judge(**example.case)
+    form = "amended" if amended else "as printed"
+    print(f"{claim.id}, {form} ({claim.where})\n  {statement.text}\n\n{described(example.case)}\n")
     print("holds" if finding is None else f"violated: {finding}")
-    if claim.amended is not None:
+    if claim.amended is not None and not amended:
         print(f"\n{claim.amendment}: {claim.amended.text}")
     return HOLDS if finding is None else VIOLATED

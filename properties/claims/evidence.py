@@ -21,6 +21,7 @@ FILE = Path(__file__).parent / "evidence.json"
 COUNTEREXAMPLES = Path(__file__).parent.parent / "counterexamples"
 LAW_PREFIX = "claim "
 PRINTED = "the statement as printed"
+AMENDED = "the amended statement"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,60 @@
+"""The deep search keeps what it finds, stops on time, and covers claims and laws."""
+
+from pathlib import Path
+
+import pytest
+
+from properties import nightly
+from properties.claims import catalogue
+from properties.claims.claim import judge
+from properties.claims.evidence import LAW_PREFIX, PRINTED
+from properties.counterexample import Counterexample
+from properties.verdict import Verdict
+
+
+def test_every_guarded_claim_and_every_law_of_the_gallery_is_searched() -> None:
+    laws = {task.law for task in nightly.tasks()}
+    guarded = {claim.id for claim in catalogue().values() if claim.printed or claim.amended}
+    assert {LAW_PREFIX + name for name in guarded} <= laws
+    assert "unbiased step" in laws
+
+
+def test_no_time_no_search(tmp_path: Path) -> None:
+    assert nightly.run(0.0, folder=tmp_path) == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_found_is_kept_and_fails_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = catalogue()["expand-T"]
+    printed = claim.printed
+    assert printed is not None
+
+    def false_statement(examples: int, seed: int) -> Verdict:
+        return judge(printed, examples=50, seed=0)
+
+    task = nightly.Task(LAW_PREFIX + claim.id, PRINTED, false_statement)
+    monkeypatch.setattr(nightly, "tasks", lambda: iter([task]))
+    lines: list[str] = []
+    found = nightly.run(0.01, folder=tmp_path, say=lines.append)
+    assert found
+    assert printed.judge(**Counterexample.load(found[0]).case) is not None
+    assert f"robust-core replay {found[0]}" in lines[0]
+
+
+def test_every_search_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+
+    def nothing(examples: int, seed: int) -> Verdict:
+        seeds.append(seed)
+        return Verdict("holds", "nothing", examples)
+
+    monkeypatch.setattr(nightly, "tasks", lambda: iter([nightly.Task("law", "variant", nothing)] * 3))
+    nightly.run(0.001, folder=tmp_path, say=lambda line: None)
+    # Two of three 32-bit numbers coincide with probability below 1e-9.
+    assert len(set(seeds[:3])) == 3
+
+
+@pytest.mark.parametrize("text", ["30", "min", "-1s", "1d"])
+def test_a_bad_budget_is_refused(text: str) -> None:
+    with pytest.raises(SystemExit):
+        nightly.main(["--budget", text])
