@@ -77,7 +77,7 @@ def kill_matrix(
     variants: Mapping[str, Variant], laws: Iterable[Law] | None = None, *, examples: int = EXAMPLES, seed: int = 0
 ) -> Iterator[Kill]:
     """One record for every mutant and every law that applies to it, mutant by mutant."""
-    from properties.verify import applicable
+    from properties.verification import applicable
 
     wanted = None if laws is None else list(laws)
     drawn: dict[tuple[object, ...], list[Case]] = {}

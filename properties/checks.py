@@ -15,7 +15,7 @@ import pytest
 from properties.counterexample import described
 from properties.law import Law
 from properties.search import search
-from properties.verify import EXAMPLES, applicable
+from properties.verification import EXAMPLES, applicable
 from robust_core.variant import Variant
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from properties.expectations import read
 from properties.loading import load
 from properties.verdict import Record
-from properties.verify import EXAMPLES, applicable, verify
+from properties.verification import EXAMPLES, applicable, verify
 
 LAW_SECONDS = 120.0
 EXTRA_MEMORY = 4 << 30

@@ -21,7 +21,7 @@ from properties.counterexample import Counterexample
 from properties.loading import built_in
 from properties.search import search
 from properties.verdict import Verdict
-from properties.verify import applicable
+from properties.verification import applicable
 
 FOLDER = Path(".robust-core") / "nightly"
 FIRST_EXAMPLES = 500

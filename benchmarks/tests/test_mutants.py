@@ -9,7 +9,7 @@ from properties.gallery import PATHWISE
 from properties.laws import LAWS
 from properties.mutants import plain, sampler
 from properties.search import judged
-from properties.verify import applicable, verify
+from properties.verification import applicable, verify
 from robust_core import Contamination, Variant
 
 MUTANTS = zoo()

@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 from properties.gallery import negative
 from properties.loading import built_in, load
 from properties.verdict import Record
-from properties.verify import verify
+from properties.verification import verify
 from robust_core.variant import Variant
 
 EXAMPLES = 25

@@ -6,7 +6,7 @@ import pytest
 
 from properties.gallery import table
 from properties.loading import built_in
-from properties.verify import verify
+from properties.verification import verify
 
 PAGE = Path(__file__).parents[2] / "docs" / "gallery.md"
 NEGATIVE = {key: variant for key, variant in table.variants().items() if key not in built_in()}

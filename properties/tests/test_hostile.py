@@ -11,7 +11,7 @@ from properties.expectations import Expectation, read
 from properties.isolation import verify_isolated
 from properties.mutants.control import LOST_GAMMA
 from properties.verdict import Record
-from properties.verify import applicable, verify
+from properties.verification import applicable, verify
 
 IN_PROCESS = {
     "RAISES": "conduct: raised RuntimeError: no idea what to do",

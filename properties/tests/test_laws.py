@@ -18,7 +18,7 @@ from properties.laws.rounding import box_size, operations_bound, path_bound
 from properties.loading import built_in
 from properties.mutants.plain import PlainQ, PlainTDC
 from properties.search import judged, search
-from properties.verify import applicable
+from properties.verification import applicable
 from robust_core import Contamination, TotalVariation, Transition, Variant, bellman, sigma
 from robust_core.models import two_states
 

@@ -10,7 +10,7 @@ from properties.laws import LAWS
 from properties.loading import built_in, load
 from properties.mutants import control
 from properties.search import judged
-from properties.verify import verify
+from properties.verification import verify
 
 GALLERY = built_in()
 MUTANTS = {
