@@ -2,7 +2,8 @@
 
 A record is written with one append of "\\n{…}\\n", so a torn record (a kill in the middle of a write) is a line of its
 own that fails its checksum and is ignored; nothing written before or after it is touched. The same key written twice
-must have the same value: results are functions of their keys, and a difference is an error, not a choice.
+must have the same value: results are functions of their keys, and a difference is an error, not a choice. Only
+measurements of time are no such functions; they are marked, and the first one in the file stays.
 """
 
 import json
@@ -48,28 +49,32 @@ class Store:
             if not text or int(check, 16) != zlib.crc32(text):
                 return
             record = json.loads(text)
-        except ValueError:
+            name, value = record["key"], record["value"]
+        except (ValueError, TypeError, KeyError):
             return
-        self._keep(record["key"], record["value"])
+        self._keep(name, value, record.get("repeatable", True))
 
-    def _keep(self, name: str, value: Any) -> None:
+    def _keep(self, name: str, value: Any, repeatable: bool) -> None:
         known = self._values.setdefault(name, value)
         # As text: not-a-number is equal to itself there.
-        if known is not value and json.dumps(known, sort_keys=True) != json.dumps(value, sort_keys=True):
+        if repeatable and known is not value and json.dumps(known, sort_keys=True) != json.dumps(value, sort_keys=True):
             raise ValueError(f"{self.path}: two values for {name}: results must be a function of their keys")
 
     def get(self, name: bytes) -> Any:
         """The value of a key, None if there is none."""
         return self._values.get(name.hex())
 
-    def put(self, name: bytes, value: Any) -> None:
+    def put(self, name: bytes, value: Any, *, repeatable: bool = True) -> None:
         """Append a record; a value that is there already is not written again."""
         if name.hex() in self._values:
-            self._keep(name.hex(), value)
+            self._keep(name.hex(), value, repeatable)
             return
-        text = json.dumps({"key": name.hex(), "value": value}, sort_keys=True).encode()
-        os.write(self._file, b"\n%s\t%08x\n" % (text, zlib.crc32(text)))
-        self._keep(name.hex(), json.loads(text)["value"])
+        record = {"key": name.hex(), "value": value, **({} if repeatable else {"repeatable": False})}
+        text = json.dumps(record, sort_keys=True).encode()
+        line = b"\n%s\t%08x\n" % (text, zlib.crc32(text))
+        if os.write(self._file, line) != len(line):
+            raise OSError(f"{self.path}: a record was cut short: the disk is full, or a limit on file sizes is reached")
+        self._keep(name.hex(), json.loads(text)["value"], repeatable)
 
     def close(self) -> None:
         """Close the file."""

@@ -1,0 +1,182 @@
+"""Units of work: pure functions named by text, with arguments that are plain data, computed once and kept.
+
+A unit can be computed in this process, in another one or on another machine, and its value is the same. `run` takes
+what the store has, computes the rest and puts every value into the store as it comes: a run that is killed loses the
+units under way and nothing else.
+"""
+
+import importlib
+import inspect
+import json
+import math
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing import get_context, parent_process
+from typing import Any
+
+from benchmarks.sources import PACKAGES, fingerprint
+from benchmarks.store import Store
+from robust_core.streams import key
+
+_NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.[a-z_][a-z0-9_]*)+:[a-z][a-z0-9_]*")
+AHEAD = 2
+"""Units per worker that are handed out at a time: enough to keep it busy, few enough to stop soon."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A function "package.module:name" of the four packages and its keyword arguments (plain JSON data).
+
+    `repeatable` is false for measurements of time: their value is not a function of the arguments, so the store
+    keeps the first, and they are taken one at a time, in this process, when nothing else runs.
+
+    >>> unit = Unit("benchmarks.batch:seconds", {"text": "2min"})
+    >>> compute(unit)
+    120.0
+    """
+
+    function: str
+    arguments: Mapping[str, Any] = field(hash=False)
+    repeatable: bool = True
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.function):
+            raise ValueError(f"function must look like package.module:name in {PACKAGES}, got {self.function!r}")
+        # A copy: nobody can change it any more, and what is computed is what is hashed.
+        object.__setattr__(self, "arguments", json.loads(self._text()))
+
+    def _text(self) -> str:
+        return json.dumps(dict(self.arguments), sort_keys=True, allow_nan=False)
+
+    @property
+    def key(self) -> bytes:
+        """The hash of what the value depends on: the function, its arguments and the code it can reach."""
+        return key("unit", self.function, self._text(), fingerprint(self.function.partition(":")[0]))
+
+    def __str__(self) -> str:
+        return f"{self.function.rpartition('.')[2]}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
+
+
+def compute(unit: Unit) -> Any:
+    """The value of a unit, as plain data that has been through JSON: the same whether fresh, sent or kept."""
+    module, _, name = unit.function.partition(":")
+    function = getattr(importlib.import_module(module), name, None)
+    if not callable(function) or not inspect.isfunction(inspect.unwrap(function)):
+        raise ValueError(f"{unit.function} is not a function")
+    if function.__module__.partition(".")[0] not in PACKAGES:
+        raise ValueError(f"{unit.function} is a function of {function.__module__}: only {PACKAGES} are allowed")
+    return json.loads(json.dumps(function(**unit.arguments)))
+
+
+def run(
+    units: Sequence[Unit],
+    *,
+    store: Store,
+    workers: int = 1,
+    cluster: str | None = None,
+    show: Callable[[str], None] = lambda line: None,
+    budget_seconds: float = math.inf,
+) -> dict[bytes, Any]:
+    """The values by key. What the store has is not computed; no unit is begun after the budget, so some may lack.
+
+    `cluster` is the address of a scheduler that computes the repeatable units instead of `workers` processes.
+    """
+    progress = _Progress(show, budget_seconds)
+    keys = {unit.key: unit for unit in units}
+    store.refresh()
+    missing = [unit for name, unit in keys.items() if store.get(name) is None]
+    progress.expect(len(keys) - len(missing), len(missing))
+    repeatable = [unit for unit in missing if unit.repeatable]
+    parts = (
+        (repeatable, _on_cluster(repeatable, cluster) if cluster else _local(repeatable, workers, progress)),
+        (alone := [unit for unit in missing if not unit.repeatable], _one_by_one(alone, progress)),
+    )
+    for wanted, results in parts:
+        for place, value in results:
+            store.put(wanted[place].key, value, repeatable=wanted[place].repeatable)
+            progress.finished(wanted[place])
+            if progress.over:
+                break
+    return {name: store.get(name) for name in keys if store.get(name) is not None}
+
+
+class _Progress:
+    """How far a run is, how long it will take, and whether its time is over."""
+
+    def __init__(self, show: Callable[[str], None], budget_seconds: float) -> None:
+        self.show, self.started, self.budget = show, time.monotonic(), budget_seconds
+        self.done = self.total = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether no further unit may begin."""
+        return time.monotonic() - self.started >= self.budget
+
+    def expect(self, kept: int, missing: int) -> None:
+        """Say what there is to do."""
+        self.total = missing
+        self.show(f"{kept} units in the store, {missing} to compute")
+
+    def finished(self, unit: Unit) -> None:
+        """Count a unit; the time left is that of the units so far."""
+        self.done += 1
+        left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
+        self.show(f"[{self.done}/{self.total}, about {left:.0f} s left] {unit}")
+
+
+def _on_cluster(units: Sequence[Unit], address: str) -> Iterator[tuple[int, Any]]:
+    if units:
+        yield from importlib.import_module("benchmarks.cluster").computed(units, address)
+
+
+def _local(units: Sequence[Unit], workers: int, progress: _Progress) -> Iterator[tuple[int, Any]]:
+    return _one_by_one(units, progress) if workers == 1 or len(units) < 2 else _in_pool(units, workers, progress)
+
+
+def _one_by_one(units: Sequence[Unit], progress: _Progress) -> Iterator[tuple[int, Any]]:
+    for place, unit in enumerate(units):
+        if progress.over:
+            return
+        yield place, compute(unit)
+
+
+def _in_pool(units: Sequence[Unit], workers: int, progress: _Progress) -> Iterator[tuple[int, Any]]:
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare)
+    waiting = iter(enumerate(units))
+    under_way: dict[Future[Any], int] = {}
+    try:
+        while True:
+            while len(under_way) < AHEAD * workers and not progress.over and (item := next(waiting, None)) is not None:
+                under_way[pool.submit(compute, item[1])] = item[0]
+            if not under_way:
+                return
+            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield under_way.pop(future), future.result()
+    except BrokenProcessPool:
+        raise OSError("a worker process died; what was computed is in the store, run again to go on") from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _prepare() -> None:
+    """In a worker: one thread, Ctrl-C is the parent's business, and no life after the parent."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    """A parent that was killed cannot stop its workers, and they would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
