@@ -34,7 +34,7 @@ from properties.claims.linear import (
     problem_of,
     upper,
 )  # fmt: skip
-from properties.claims.tdc_noise import Node, Tree, ergodicity
+from properties.claims.tdc_paths import Node, Tree, ergodicity
 from properties.claims.tdc_region import NEAR, constants
 from properties.law import Case
 from properties.laws.rounding import operations_bound
