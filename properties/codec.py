@@ -6,28 +6,67 @@ from typing import Any
 
 import numpy as np
 
+from properties.reading import shortened
 from robust_core import LogSumExp, Mellowmax, StepSize, UncertaintySet
 from robust_core.mdp import MDP
 
 
-def _array(value: Any) -> np.ndarray:
-    data = np.array(value)
-    if data.dtype.kind not in "fib":
-        raise ValueError(f"an array must hold numbers, got {value!r:.80}")
+def _floats(data: Any) -> np.ndarray:
+    values = _numbers(data).astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("an array must hold finite numbers")
+    return values
+
+
+def _numbers(data: Any) -> np.ndarray:
+    values = np.array(data)
+    if values.dtype.kind not in "fib":
+        raise ValueError(f"an array must hold numbers, got {data!r:.80}")
+    return values
+
+
+def _ints(data: Any) -> np.ndarray:
+    values = _numbers(data)
+    if values.dtype.kind == "f" and values.size:
+        raise ValueError(f"an array must hold whole numbers, got {data!r:.80}")
+    return values.astype(np.int64)
+
+
+def _step_size(data: Any) -> StepSize:
+    if not isinstance(data, dict) or data.keys() != {"scale", "rate", "power", "clock"}:
+        raise ValueError(f"a step size has scale, rate, power and clock, got {data!r:.80}")
+    return StepSize(**data)
+
+
+def _list(data: Any) -> list[Any]:
+    if not isinstance(data, list):
+        raise ValueError(f"must be a list, got {data!r:.80}")
+    return [decode(item) for item in data]
+
+
+def _number(data: Any) -> int | float:
+    if not isinstance(data, (bool, int, float)):
+        raise ValueError(f"must be a number, got {data!r:.80}")
+    return data
+
+
+def _text(data: Any) -> str:
+    if not isinstance(data, str) or not data.isprintable():
+        raise ValueError(f"must be printable text, got {data!r:.80}")
     return data
 
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "mdp": MDP.from_dict,
     "set": UncertaintySet.from_dict,
-    "step_size": lambda data: StepSize(**data),
+    "step_size": _step_size,
     "log_sum_exp": LogSumExp,
     "mellowmax": Mellowmax,
-    "floats": lambda data: _array(data).astype(np.float64),
-    "ints": lambda data: _array(data).astype(np.int64),
-    "list": lambda data: [decode(item) for item in data],
-    "number": lambda data: data,
-    "text": str,
+    "floats": _floats,
+    "ints": _ints,
+    "list": _list,
+    "number": _number,
+    "text": _text,
 }
 
 
@@ -66,4 +105,4 @@ def decode(data: Any) -> Any:
     try:
         return _DECODERS[tag](content)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"bad {tag}: {error}") from None
+        raise ValueError(f"bad {tag}: {shortened(str(error))}") from None

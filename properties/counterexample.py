@@ -10,10 +10,11 @@ import numpy as np
 
 from properties.codec import decode, encode
 from properties.law import Case
+from properties.reading import blamed_on, json_of
 from robust_core.mdp import MDP
 
 FORMAT = "robust-core/counterexample/1"
-LARGEST_FILE = 1 << 24
+FIELDS = {"format", "law", "variant", "finding", "case"}
 
 
 @dataclass(frozen=True)
@@ -48,25 +49,29 @@ class Counterexample:
     @staticmethod
     def load(path: Path) -> "Counterexample":
         """Read a file that `save` wrote; anything else is refused with the reason."""
-        if path.stat().st_size > LARGEST_FILE:
-            raise ValueError(f"{path}: larger than {LARGEST_FILE} bytes")
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ValueError(f"{path}: not JSON: {error}") from None
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ValueError(f"{path}: format must be {FORMAT!r}")
-        fields = {"format", "law", "variant", "finding", "case"}
-        if data.keys() != fields or not isinstance(data["case"], dict):
-            raise ValueError(f"{path}: fields must be {sorted(fields)}, got {sorted(data)}")
-        texts = {name: data[name] for name in ("law", "variant", "finding")}
-        if not all(isinstance(text, str) for text in texts.values()):
-            raise ValueError(f"{path}: law, variant and finding must be text")
-        try:
-            case = {name: decode(value) for name, value in data["case"].items()}
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-        return Counterexample(**texts, case=case)
+        data = json_of(path, infinite=True)
+        with blamed_on(path):
+            return _checked(data)
+
+
+def _checked(data: Any) -> Counterexample:
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f"format must be {FORMAT!r}")
+    if data.keys() != FIELDS:
+        raise ValueError(f"fields must be {sorted(FIELDS)}, got {sorted(data)}")
+    texts = {name: data[name] for name in ("law", "variant", "finding")}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not _is_printable(text):
+            raise ValueError(f"{name} must be printable text, got {text!r:.80}")
+    case = data["case"]
+    if not isinstance(case, dict) or not all(name.isidentifier() for name in case):
+        raise ValueError(f"case must be an object whose keys are names of arguments, got {case!r:.80}")
+    return Counterexample(**texts, case={name: decode(value) for name, value in case.items()})
+
+
+def _is_printable(text: str) -> bool:
+    """Neither lone surrogates nor characters that steer a terminal."""
+    return all(character.isprintable() or character == "\n" for character in text)
 
 
 def described(case: Case) -> str:
@@ -74,10 +79,15 @@ def described(case: Case) -> str:
     lines = []
     for name, value in case.items():
         if isinstance(value, MDP):
-            lines.append(f"{name} = {value}")
+            lines.append(f"{name} = {_shown(str(value))}")
         else:
             lines.append(f"{name} = {_plain(value)}")
     return "\n".join(lines)
+
+
+def _shown(table: str) -> str:
+    """Names of states come from files: what would steer the terminal is spelled out."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in table)
 
 
 def _plain(value: Any) -> str:

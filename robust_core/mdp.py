@@ -19,6 +19,7 @@ from robust_core import validate
 from robust_core.validate import Floats, Ints
 
 FORMAT = "robust-core/mdp/1"
+LONGEST_REASON = 400  # a hostile value quoted in full would fill the screen
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,18 +218,24 @@ class MDP:
 
     @classmethod
     def from_json(cls, text: str) -> "MDP":
-        """The model that `to_json` wrote."""
+        """The model that `to_json` wrote; any other text is a `ValueError` with the reason."""
         try:
-            data = json.loads(text, parse_constant=_refuse_constant)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(f"not an MDP in JSON: {error}") from None
-        return cls.from_dict(data)
+            return cls.from_dict(json.loads(text, object_pairs_hook=_refuse_repeated, parse_constant=_refuse_constant))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ValueError(f"not an MDP in JSON: {error!s:.{LONGEST_REASON}}") from None
 
 
 def _rebuild(
     kernel: Floats | SparseRows, cost: Floats, gamma: float, states: Sequence[str], actions: Sequence[str]
 ) -> MDP:
     return MDP(kernel, cost, gamma, state_names=states, action_names=actions)
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise ValueError(f"no key may be repeated, got {[name for name, _ in pairs]}")
+    return result
 
 
 def _refuse_constant(text: str) -> float:
@@ -261,7 +268,9 @@ def _checked_sparse(kernel: SparseRows, n_states: int, n_actions: int) -> Sparse
     successors = _whole_numbers("successors", kernel.successors)
     probabilities = validate.array("probabilities", kernel.probabilities, shape=(len(successors),)) + 0.0
     n_rows = n_states * n_actions
-    if len(offsets) != n_rows + 1 or offsets[0] != 0 or offsets[-1] != len(successors) or (np.diff(offsets) < 0).any():
+    ends = len(offsets) == n_rows + 1 and offsets[0] == 0 and offsets[-1] == len(successors)
+    # Differences of offsets far out of range would wrap around and look like a rise.
+    if not ends or (offsets < 0).any() or (offsets > len(successors)).any() or (np.diff(offsets) < 0).any():
         raise ValueError(f"offsets must rise from 0 to {len(successors)} in {n_rows} steps (one per row)")
     if (successors < 0).any() or (successors >= n_states).any():
         wrong = successors[(successors < 0) | (successors >= n_states)][0]

@@ -7,14 +7,16 @@ run the claims and compare the statuses, so a change of status is red until this
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, get_args
 
 from properties.claims import catalogue
 from properties.claims.claim import Adjudication, Claim, Status, adjudicate
 from properties.counterexample import Counterexample
+from properties.reading import blamed_on, json_of
 
 EXAMPLES, SEED = 200, 0
 FILE = Path(__file__).parent / "evidence.json"
@@ -50,7 +52,30 @@ def of(adjudication: Adjudication) -> Evidence:
 @cache
 def stored() -> Mapping[str, Evidence]:
     """The committed evidence, by claim."""
-    return {name: Evidence(**entry) for name, entry in json.loads(FILE.read_text(encoding="utf-8")).items()}
+    return read(FILE)
+
+
+def read(path: Path) -> dict[str, Evidence]:
+    """The evidence in a file, by claim; anything else is refused with the reason."""
+    data = json_of(path)
+    with blamed_on(path):
+        if not isinstance(data, dict):
+            raise ValueError(f"must be an object with an entry per claim, got {data!r:.80}")
+        return {name: _checked(name, entry) for name, entry in data.items()}
+
+
+def _checked(name: str, entry: object) -> Evidence:
+    rules: dict[str, Callable[[Any], bool]] = {
+        "status": lambda value: value in get_args(Status),
+        "cases": lambda value: type(value) is int and value >= 0,
+        "tightest": lambda value: value is None or type(value) in (int, float),
+        "finding": lambda value: value is None or isinstance(value, str),
+    }
+    if not isinstance(entry, dict) or entry.keys() != rules.keys():
+        raise ValueError(f"{name}: fields must be {', '.join(rules)}, got {entry!r:.80}")
+    if wrong := [field for field, is_right in rules.items() if not is_right(entry[field])]:
+        raise ValueError(f"{name}: {wrong[0]} cannot be {entry[wrong[0]]!r:.80}")
+    return Evidence(**entry)
 
 
 @cache

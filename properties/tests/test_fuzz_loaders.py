@@ -1,0 +1,246 @@
+"""No file takes the suite down: what is loaded is valid, everything else is refused with the file and the rule."""
+
+import contextlib
+import json
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from properties.claims import evidence
+from properties.counterexample import Counterexample, described
+from properties.expectations import read
+from properties.guard import watched
+from properties.reading import LARGEST_FILE, LONGEST_REASON
+from properties.tests.corruption import corrupted
+from robust_core import MDP, Contamination, StepSize
+
+Loader = Callable[[Path], object]
+
+MODEL = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5, state_names=["dry", "wet"], action_names=["go"])
+LAW = "unbiased step"
+CASE = {
+    "mdp": MODEL,
+    "uncertainty_set": Contamination(0.5),
+    "step_size": StepSize(0.5),
+    "Q": MODEL.cost,
+    "path": [(0, 0, 1.0, 1, 0, False)],
+    "projection": float("inf"),
+}
+EXAMPLE = Counterexample(LAW, "module:NAME", CASE, "got 1, wanted 2")
+ENTRY = {"law": LAW, "reason": "known", "expires": "2100-01-01", "counterexample": "example.json"}
+
+# A file of a few kilobytes is read in milliseconds; the slowest are those that numpy or TOML take apart.
+SECONDS_PER_FILE = 2.0
+SECONDS_PER_TEST = 120.0
+EXTRA_MEMORY = 1 << 29
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def as_toml(value: Any) -> bytes:
+    """`expected` as tables; dates without quotes."""
+    entries = value.get("expected") if isinstance(value, dict) else None
+    if not isinstance(entries, list):
+        return b"expected = " + as_json(value)
+    lines = []
+    for entry in entries:
+        lines.append("[[expected]]")
+        lines += [f"{key} = {json.dumps(x)}" for key, x in (entry.items() if isinstance(entry, dict) else ())]
+    return "\n".join(lines).replace('"2100-01-01"', "2100-01-01").encode()
+
+
+def load_mdp(path: Path) -> object:
+    """`from_json` knows no file: the text is read as any text."""
+    with contextlib.suppress(UnicodeDecodeError):
+        mdp = MDP.from_json(path.read_text(encoding="utf-8"))
+        return str(mdp), mdp.to_json()
+    return None
+
+
+def load_counterexample(path: Path) -> object:
+    example = Counterexample.load(path)
+    shown = described(example.case)
+    assert all(c.isprintable() or c == "\n" for c in shown + example.law + example.variant), "it steers the terminal"
+    return shown, example.to_json()
+
+
+def load_expectations(path: Path) -> object:
+    (path.parent / "example.json").write_text(EXAMPLE.to_json())
+    return read(path, [LAW, "contraction"])
+
+
+SUBJECTS: dict[str, tuple[Any, Callable[[Any], bytes], Loader, int]] = {
+    "dense model": (MODEL.to_dict(), as_json, load_mdp, 2500),
+    "sparse model": (MDP(MODEL.rows, MODEL.cost, 0.5).to_dict(), as_json, load_mdp, 2500),
+    "counterexample": (json.loads(EXAMPLE.to_json()), as_json, load_counterexample, 3000),
+    "expectations": ({"expected": [ENTRY]}, as_toml, load_expectations, 1500),
+    "evidence": ({"sup-sample": asdict(evidence.Evidence("holds", 200, 0.5))}, as_json, evidence.read, 1500),
+}
+
+
+@contextlib.contextmanager
+def limited_memory() -> Iterator[None]:
+    """Any allocation of half a gigabyte is a MemoryError, where the system can say so."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_MEMORY, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+def fuzz(value: Any, written: Callable[[Any], bytes], load: Loader, path: Path, inputs: int) -> tuple[int, int]:
+    """How many of the corrupted files were loaded and how many refused; anything else is an error."""
+    rng, loaded = random.Random(str(path.name)), 0
+    for number in range(inputs):
+        content = corrupted(value, written, rng)
+        path.write_bytes(content)
+        started = time.process_time()
+        try:
+            load(path)
+            loaded += 1
+        except ValueError as error:
+            complaint(path, str(error))
+        except BaseException as error:
+            raise AssertionError(f"input {number}: {type(error).__name__}: {error}\n{content[:2000]!r}") from error
+        spent = time.process_time() - started
+        assert spent < SECONDS_PER_FILE, f"input {number} took {spent:.1f} s:\n{content[:2000]!r}"
+    return loaded, inputs - loaded
+
+
+def complaint(path: Path, message: str) -> None:
+    """A refusal names the file (a model in JSON text has none) and the rule, and is short."""
+    assert message.startswith((f"{path}: ", "not an MDP in JSON: ")), message[:400]
+    assert len(message) < len(str(path)) + 2 * LONGEST_REASON, message[:400]
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_corrupted_files_are_loaded_or_refused(subject: str, tmp_path: Path) -> None:
+    value, written, load, inputs = SUBJECTS[subject]
+    counts: list[int] = []
+    with limited_memory():
+        finding = watched(
+            lambda: counts.extend(fuzz(value, written, load, tmp_path / subject, inputs)), seconds=SECONDS_PER_TEST
+        )
+    assert finding is None
+    loaded, refused = counts
+    # Both happen often, or the corruptions are too mild or too wild to test anything.
+    assert loaded > inputs // 50, counts
+    assert refused > inputs // 2, counts
+
+
+def test_there_are_ten_thousand_inputs() -> None:
+    assert sum(inputs for *_, inputs in SUBJECTS.values()) >= 10_000
+
+
+def careless_json(path: Path) -> object:
+    return json.loads(path.read_text(encoding="utf-8"))["case"]["mdp"]["mdp"]["cost"][0]
+
+
+def careless_text(path: Path) -> object:
+    try:
+        return MDP.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except TypeError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def greedy(path: Path) -> object:
+    return bytearray(1 << 30), Counterexample.load(path)
+
+
+@pytest.mark.parametrize("load", [careless_json, careless_text, greedy])
+def test_a_careless_loader_is_caught(load: Loader, tmp_path: Path) -> None:
+    value, written, _, _ = SUBJECTS["counterexample"]
+    with limited_memory(), pytest.raises(AssertionError):
+        fuzz(value, written, load, tmp_path / "counterexample", 300)
+
+
+@pytest.fixture(params=["directory", "named pipe", "endless", "oversized", "chased by itself"])
+def special(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    path = tmp_path / "special"
+    if request.param == "directory":
+        path.mkdir()
+    elif request.param == "named pipe":
+        os.mkfifo(path)
+    elif request.param == "endless":
+        path.symlink_to("/dev/zero")
+    elif request.param == "chased by itself":
+        path.symlink_to(path)
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40)  # it takes no space on the disk
+    return path
+
+
+@pytest.mark.parametrize("load", [Counterexample.load, load_expectations, evidence.read])
+def test_what_is_no_small_regular_file_is_refused(special: Path, load: Loader) -> None:
+    def attempt() -> None:
+        with pytest.raises(ValueError, match=r"regular file|at most .* bytes|symbolic links") as caught:
+            load(special)
+        complaint(special, str(caught.value))
+
+    with limited_memory():
+        assert watched(attempt) is None
+
+
+def test_a_link_to_a_good_file_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(EXAMPLE.save(tmp_path))
+    assert Counterexample.load(tmp_path / "link").law == LAW
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.json"):
+        Counterexample.load(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize("character", "[{")
+def test_the_largest_file_of_nothing_but_nesting_or_empty_lists(character: str, tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    for text in (character * LARGEST_FILE, "[" + "[]," * (LARGEST_FILE // 3 - 2) + "1]"):
+        path.write_text(text)
+        with limited_memory(), pytest.raises(ValueError, match=r"large\.json: "):
+            Counterexample.load(path)
+
+
+def test_the_largest_expectations_of_nothing_but_dots(tmp_path: Path) -> None:
+    """The worst known case of TOML parsers: the time grows with the square of the length."""
+    path = tmp_path / "dots.toml"
+    path.write_text(".".join("a" * (1 << 14))[: (1 << 15) - 4] + " = 1")
+    started = time.process_time()
+    with pytest.raises(ValueError, match=r"dots\.toml: "):
+        load_expectations(path)
+    assert time.process_time() - started < SECONDS_PER_FILE
+
+
+def test_offsets_that_wrap_around_are_refused() -> None:
+    """Four steps of nearly 2^63 come back to 1: each looks like a rise."""
+    data = MDP(MODEL.rows, MODEL.cost, 0.5).to_dict()
+    data |= {
+        "cost": [[0.0]] * 4,
+        "offsets": [0, 2**63 - 1, -2, 3, 3],
+        "successors": [0] * 3,
+        "probabilities": [1.0] * 3,
+    }
+    with limited_memory(), pytest.raises(ValueError, match="offsets must rise from 0 to 3 in 4 steps"):
+        MDP.from_json(json.dumps(data))
+
+
+@pytest.mark.parametrize("file", ["/etc/hostname", "../example.json", "a/../../example.json", "gone.json", "a\\u0000b"])
+def test_expectations_point_at_nothing_outside_their_folder(file: str, tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "expected.toml"
+    path.parent.mkdir()
+    (tmp_path / "example.json").write_text(EXAMPLE.to_json())
+    path.write_bytes(as_toml({"expected": [ENTRY]}).replace(b"example.json", file.encode()))
+    with pytest.raises(ValueError, match=r"entry 1: (counterexample|.*null)") as caught:
+        read(path, [LAW])
+    complaint(path, str(caught.value))
