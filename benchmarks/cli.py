@@ -3,17 +3,23 @@
 import argparse
 import importlib
 import os
+import shlex
 import sys
+from pathlib import Path
 
-from benchmarks.cli_conventions import INTERRUPTED, USAGE
+from benchmarks.cli_conventions import HOLDS, INTERRUPTED, STARTS_AGAIN, USAGE
 
 # Each module adds its commands; heavy libraries are imported when a command runs, so that --help is quick.
-COMMANDS = ("cli_verify", "cli_claims", "cli_mutants", "cli_experiments")
+COMMANDS = ("cli_verify", "cli_claims", "cli_mutants", "cli_experiments", "cli_report")
+
+
+SHELLS = ("bash", "zsh", "fish")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = parser().parse_args(given)
     try:
         return int(options.run(options))
     except BrokenPipeError:
@@ -24,17 +30,68 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"robust-core: {error}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
-        print("robust-core: interrupted; what is printed above is complete", file=sys.stderr)
+        print(_interrupted(shlex.join(given), options.resume), file=sys.stderr)
         return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _interrupted(command: str, resume: str) -> str:
+    return (
+        f"\nrobust-core: interrupted; what is printed above is complete. To go on:\n  robust-core {command}\n{resume}"
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    root = argparse.ArgumentParser(
         prog="robust-core",
         description="Tells whether a robust reinforcement-learning algorithm does what its theorems say.",
-        epilog="exit codes: 0 holds, 1 violated, 2 usage or internal error, 3 undecided under --strict",
+        epilog="example: robust-core verify my_variant.py\n\n"
+        "exit codes: 0 holds, 1 violated, 2 usage or internal error, 3 undecided under --strict, 130 interrupted",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    root.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    root.set_defaults(resume=STARTS_AGAIN)
+    commands = root.add_subparsers(required=True, metavar="COMMAND")
     for name in COMMANDS:
         importlib.import_module(f"benchmarks.{name}").add_parser(commands)
-    return parser
+    _add_completion(commands)
+    return root
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for: that import takes longer than all the others."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib import metadata
+
+        print(f"robust-core {metadata.version('robust-core')}")
+        parser.exit()
+
+
+def _add_completion(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    completion = commands.add_parser(
+        "completion",
+        help="print a script that completes commands and options in a shell",
+        description="Prints a completion script for a shell.",
+        epilog='example: eval "$(robust-core completion bash)"',
+    )
+    completion.add_argument("shell", choices=SHELLS, help="the shell that is to run the script")
+    completion.set_defaults(run=_complete)
+
+
+def _complete(options: argparse.Namespace) -> int:
+    import shtab
+
+    root = parser()
+    for command in subparsers(root).values():
+        for action in command._actions:
+            if action.type is Path or action.metavar == "TARGET":
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+    print(shtab.complete(root, shell=options.shell))
+    return HOLDS
+
+
+def subparsers(root: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands of a parser, by name."""
+    (commands,) = (action for action in root._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(commands.choices)

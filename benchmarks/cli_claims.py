@@ -2,10 +2,11 @@
 
 import argparse
 import json
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, VIOLATED
+from benchmarks.cli_conventions import HOLDS, VIOLATED, add_json, add_quiet, painted
 
 if TYPE_CHECKING:
     from properties.claims.claim import Claim
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 # Spelled out so that `--help` need not import the registry; a test compares them with it.
 KINDS = ("E", "P", "S", "X")
+IN_ORDER = ("holds", "elsewhere")
 STATUSES = ("holds", "corrected", "conditional", "refuted", "not decidable as stated", "elsewhere", "open")
 
 
@@ -28,7 +30,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("id", nargs="?", metavar="ID", help="the claim to explain; default: list all")
     parser.add_argument("--kind", choices=KINDS, help="exact, on every path, statistical, experiment")
     parser.add_argument("--status", choices=STATUSES, help="only claims with this status")
-    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    add_json(parser)
+    add_quiet(parser)
     parser.add_argument(
         "--run", action="store_true", dest="again", help="derive the statuses again; exit code 1 if one has changed"
     )
@@ -44,7 +47,7 @@ def claims(options: argparse.Namespace) -> int:
     for claim in chosen:
         found = evidence.stored()[claim.id]
         if options.again:
-            changed += _changed(claim, found.status)
+            changed += _changed(claim, found.status, quiet=options.quiet)
         elif options.json:
             print(json.dumps(_record(claim), ensure_ascii=False), flush=True)
         elif options.id is not None:
@@ -52,8 +55,8 @@ def claims(options: argparse.Namespace) -> int:
 
             print(explained(claim))
         else:
-            print(f"{claim.id:<20} {claim.kind}  {found.status:<24} {claim.title}")
-    if options.id is None and not (options.json or options.again):
+            print(f"{claim.id:<20} {claim.kind}  {painted(found.status, sys.stdout, width=24)} {claim.title}")
+    if options.id is None and not (options.json or options.again or options.quiet):
         print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
     return VIOLATED if changed else HOLDS
 
@@ -70,15 +73,18 @@ def _chosen(options: argparse.Namespace) -> "list[Claim]":
         if options.id in (None, claim.id)
         and options.kind in (None, claim.kind)
         and options.status in (None, found[claim.id].status)
+        and not (options.quiet and not options.again and found[claim.id].status in IN_ORDER)
     ]
 
 
-def _changed(claim: "Claim", stored: str) -> bool:
+def _changed(claim: "Claim", stored: str, *, quiet: bool) -> bool:
     from properties.claims.claim import adjudicate
     from properties.claims.evidence import EXAMPLES, SEED
 
     status = adjudicate(claim, examples=EXAMPLES, seed=SEED).status
-    print(f"{claim.id:<20} {claim.kind}  {status:<24} " + ("as stored" if status == stored else f"stored: {stored}"))
+    if not quiet or status != stored:
+        note = "as stored" if status == stored else f"stored: {stored}"
+        print(f"{claim.id:<20} {claim.kind}  {painted(status, sys.stdout, width=24)} {note}", flush=True)
     return status != stored
 
 
@@ -116,7 +122,11 @@ def replay(example: "Counterexample") -> int | None:
     statement = claim.amended if amended else claim.printed
     if statement is None:
         raise ValueError(f"claim {claim.id!r} has no statement {example.variant!r}")
-    finding = statement.judge(**example.case)
+    try:
+        finding = statement.judge(**example.case)
+    except Exception as error:
+        # The file says what the case is: one that the claim does not speak of ends in any error at all.
+        raise ValueError(f"not a case of claim {claim.id!r}: {type(error).__name__}: {error}") from error
     form = "amended" if amended else "as printed"
     print(f"{claim.id}, {form} ({claim.where})\n  {statement.text}\n\n{described(example.case)}\n")
     print("holds" if finding is None else f"violated: {finding}")

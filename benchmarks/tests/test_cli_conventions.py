@@ -1,0 +1,169 @@
+"""What all commands share: options that mean the same, help at once, a true reference, a clean exit."""
+
+import argparse
+import os
+import pty
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from benchmarks.cli import parser, subparsers
+from benchmarks.cli_conventions import EXIT_CODES, HOLDS, INTERRUPTED, USAGE, painted
+from benchmarks.cli_reference import DOCUMENT, example, markdown
+
+PROGRAM = (sys.executable, "-m", "benchmarks")
+COMMANDS = subparsers(parser())
+# On a machine at rest the wall clock agrees; on a busy one only the time on the processor means something.
+HELP_SECONDS = 0.3
+HEAVY = ("numpy", "scipy", "numba", "hypothesis", "cvxpy", "pytest", "shtab", "importlib.metadata")
+ESCAPE = b"\x1b"
+
+
+def options(command: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    for action in command._actions:
+        yield from ((name, action) for name in action.option_strings)
+
+
+def test_an_option_means_the_same_in_every_command() -> None:
+    shapes: dict[str, set[tuple[object, ...]]] = {}
+    for command in COMMANDS.values():
+        for name, action in options(command):
+            shapes.setdefault(name, set()).add((type(action), action.type, action.dest))
+    assert {name: kinds for name, kinds in shapes.items() if len(kinds) > 1} == {}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_is_explained(name: str) -> None:
+    assert [action.dest for action in COMMANDS[name]._actions if not action.help] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_in_the_help_is_a_command_that_parses(name: str) -> None:
+    shown = example(COMMANDS[name]).removeprefix('eval "$(').removesuffix(')"')
+    program, command, *arguments = shlex.split(shown)
+    assert (program, command) == ("robust-core", name)
+    assert not set(shown) & set(";|&"), "one command and no remark"
+    parser().parse_args([command, *arguments])
+
+
+def test_the_reference_is_what_the_parsers_say() -> None:
+    if not DOCUMENT.exists():
+        pytest.skip("the documentation is not installed")
+    written = DOCUMENT.read_text(encoding="utf-8")
+    assert written == markdown(), "python -m benchmarks.cli_reference writes it again"
+    assert markdown().replace("--json", "--jsonl") != written
+    assert all(f"| {code} | {meaning} |" in written for code, meaning in EXIT_CODES.items())
+
+
+def run(
+    *arguments: str, env: Mapping[str, str] | None = None, program: tuple[str, ...] = PROGRAM
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*program, *arguments], env={**os.environ, **(env or {})}, capture_output=True, check=False)
+
+
+def cpu_seconds(*arguments: str, program: tuple[str, ...] = PROGRAM) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert run(*arguments, program=program).returncode == HOLDS
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_help_comes_at_once() -> None:
+    assert min(cpu_seconds("--help") for _ in range(3)) < HELP_SECONDS
+    slow = (sys.executable, "-c", "import hypothesis, numpy.testing")
+    assert cpu_seconds(program=slow) > HELP_SECONDS
+
+
+def test_no_help_imports_a_heavy_library() -> None:
+    program = "import sys; from benchmarks.cli import subparsers, parser; root = parser(); root.format_help();"
+    program += "[command.format_help() for command in subparsers(root).values()];"
+    check = f"print(*[name for name in {HEAVY} if name in sys.modules])"
+    assert run(program=(sys.executable, "-c", program + check)).stdout.split() == []
+    assert run(program=(sys.executable, "-c", f"import numpy; {program}{check}")).stdout.split() == [b"numpy"]
+
+
+def test_version() -> None:
+    from importlib import metadata
+
+    assert run("--version").stdout.decode() == f"robust-core {metadata.version('robust-core')}\n"
+
+
+def on_a_terminal(*arguments: str, env: Mapping[str, str] | None = None) -> bytes:
+    """What a command writes to a pseudo-terminal."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", **(env or {})}
+    with subprocess.Popen([*PROGRAM, *arguments], env=environment, stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        written = b""
+        while True:
+            try:
+                part = os.read(ours, 1 << 16)
+            except OSError:  # on Linux the end of the other side is an error
+                break
+            if not part:
+                break
+            written += part
+        assert child.wait() == HOLDS
+    os.close(ours)
+    return written
+
+
+def test_colours_only_on_a_terminal_that_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    command = ("claims", "--status", "conditional")
+    assert b"\x1b[33mconditional\x1b[0m" in on_a_terminal(*command)
+    assert ESCAPE not in on_a_terminal(*command, env={"NO_COLOR": "1"})
+    assert ESCAPE not in run(*command, env={"TERM": "xterm"}).stdout
+
+
+def test_a_dumb_terminal_gets_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    assert painted("holds", Terminal(), width=6) == "holds "  # type: ignore[arg-type]
+    monkeypatch.setenv("TERM", "xterm")
+    assert painted("holds", Terminal(), width=6) == "\x1b[32mholds\x1b[0m "  # type: ignore[arg-type]
+
+
+def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
+    arguments = ["claims", "--run", "--kind", "E"]
+    with subprocess.Popen([*PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        first = child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        _, complaint = child.communicate(timeout=60)
+    assert first.rstrip().endswith(b"as stored")
+    assert child.returncode == INTERRUPTED
+    assert b"To go on:\n  robust-core claims --run --kind E\n" in complaint
+    assert b"Traceback" not in complaint
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_names_every_command(shell: str) -> None:
+    done = run("completion", shell)
+    assert done.returncode == HOLDS
+    assert all(name in done.stdout.decode() for name in COMMANDS)
+
+
+def test_bash_completes(tmp_path: Path) -> None:
+    script = tmp_path / "completion.bash"
+    script.write_bytes(run("completion", "bash").stdout)
+    ask = "COMP_WORDS=(robust-core {words}); COMP_CWORD={place}; _shtab_robust_core; echo ${{COMPREPLY[@]}}"
+    questions = [ask.format(words="ver", place=1), ask.format(words="claims --sta", place=2)]
+    done = subprocess.run(
+        ["bash", "--norc", "-c", f". {script}; {'; '.join(questions)}"], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines() == ["verify", "--status"], done.stderr
+
+
+def test_an_unknown_shell_is_a_usage_error() -> None:
+    assert run("completion", "csh").returncode == USAGE
