@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.cli_conventions import HOLDS, INTERRUPTED, STARTS_AGAIN, USAGE
 
 # Each module adds its commands; heavy libraries are imported when a command runs, so that --help is quick.
-COMMANDS = ("cli_verify", "cli_claims", "cli_mutants", "cli_experiments", "cli_report")
+COMMANDS = ("cli_verify", "cli_claims", "cli_mutants", "cli_experiments", "cli_bench", "cli_report")
 
 
 SHELLS = ("bash", "zsh", "fish")

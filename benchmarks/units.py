@@ -72,7 +72,11 @@ def compute(unit: Unit) -> Any:
         raise ValueError(f"{unit.function} is not a function")
     if function.__module__.partition(".")[0] not in PACKAGES:
         raise ValueError(f"{unit.function} is a function of {function.__module__}: only {PACKAGES} are allowed")
-    return json.loads(json.dumps(function(**unit.arguments)))
+    try:
+        return json.loads(json.dumps(function(**unit.arguments)))
+    except Exception as error:
+        error.add_note(f"while computing {unit}")
+        raise
 
 
 def run(

@@ -1,0 +1,211 @@
+"""`robust-core bench`, `robust-core compare` and `robust-core baseline accept`."""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from benchmarks.cli_conventions import HOLDS, INTERRUPTED, UNDECIDED, VIOLATED, positive
+
+if TYPE_CHECKING:
+    from benchmarks.store import Store
+
+STORE = Path(".robust-core") / "regression.jsonl"
+Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_parser(commands: Parsers) -> None:
+    """The three commands and their options."""
+    bench = commands.add_parser(
+        "bench",
+        help="measure what a comparison needs; what the store has is not measured again",
+        description="Measures the cells of the regression report. Every result is kept as it comes: a run that was "
+        "interrupted or killed goes on where it was.",
+        epilog="example: robust-core bench --workers 2 --budget 5min",
+    )
+    _add_measuring(bench)
+    bench.add_argument("--json", action="store_true", help="the summary as one JSON object")
+    bench.add_argument("--output", type=Path, metavar="FILE", help="write the cells in the form of a baseline")
+    bench.set_defaults(run=_bench)
+    compare = commands.add_parser(
+        "compare",
+        help="compare today's measurements with a baseline: better, worse, equivalent, undecided or changed",
+        description="Measures what is missing (as bench does) and compares it with a baseline.",
+        epilog="exit codes: 0 no regression, 1 worse or a suspicious change, 2 usage, 3 undecided under --strict",
+    )
+    _add_measuring(compare)
+    compare.add_argument(
+        "--baseline", metavar="FILE|REVISION", help="a file or a git revision (default: the committed)"
+    )
+    compare.add_argument(
+        "--today", type=Path, metavar="FILE", help="compare this file (bench --output), measure nothing"
+    )
+    compare.add_argument("--json", action="store_true", help="the whole comparison as one JSON object")
+    compare.add_argument("--all", action="store_true", help="list every cell, not only those that differ")
+    compare.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
+    compare.set_defaults(run=_compare)
+    _add_baseline(commands)
+
+
+def _add_baseline(commands: Parsers) -> None:
+    baseline = commands.add_parser("baseline", help="move the baseline to today's measurements")
+    actions = baseline.add_subparsers(required=True, metavar="ACTION")
+    accept = actions.add_parser(
+        "accept",
+        help="make today's measurements the baseline",
+        description="Measures what is missing, shows what moves, and writes the baseline file; commit it.",
+    )
+    _add_measuring(accept, partial=False)
+    accept.add_argument(
+        "--reason", required=True, metavar="TEXT", help="one line: why these numbers are the right ones"
+    )
+    accept.add_argument("--file", type=Path, metavar="FILE", help="the baseline file (default: the committed one)")
+    accept.set_defaults(run=_accept)
+
+
+def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> None:
+    """The options of everything that measures; `partial` for those that may leave cells out."""
+    parser.add_argument("--store", type=Path, default=STORE, metavar="FILE", help=f"the record store (default {STORE})")
+    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers")
+    parser.add_argument("--epoch", default="pinned", metavar="NAME", help="a name for other seeds than the baseline's")
+    if partial:
+        parser.add_argument("--budget", type=_seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+        parser.add_argument("--only", default="", metavar="TEXT", help="only cells whose name contains this")
+
+
+def _seconds(text: str) -> float:
+    from benchmarks.batch import seconds
+
+    return seconds(text)
+
+
+def _open(path: Path) -> "Store":
+    from benchmarks.store import Store
+
+    return Store(path)
+
+
+def _measured(options: argparse.Namespace) -> dict[str, Any]:
+    """Today's cells; Ctrl-C says how to go on."""
+    from benchmarks.regression.bench import bench
+
+    if not options.epoch.isprintable() or not options.epoch:
+        raise ValueError(f"epoch must be a name, got {options.epoch!r}")
+    store = _open(options.store)
+    try:
+        return bench(
+            store=store,
+            epoch=options.epoch,
+            only=getattr(options, "only", ""),
+            workers=options.workers,
+            cluster=options.cluster,
+            budget_seconds=getattr(options, "budget", math.inf),
+            show=lambda line: print(line, file=sys.stderr, flush=True),
+        )
+    finally:
+        store.close()
+
+
+def _interrupted(options: argparse.Namespace) -> int:
+    print(
+        f"robust-core: interrupted; every finished unit is in {options.store}: the same command goes on from there",
+        file=sys.stderr,
+    )
+    return INTERRUPTED
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from benchmarks.regression import baseline
+
+    try:
+        today = _measured(options)
+    except KeyboardInterrupt:
+        return _interrupted(options)
+    if not today["cells"] and not today["pending"]:
+        raise ValueError(f"no cell contains {options.only!r}: see robust-core bench --json")
+    if options.output is not None:
+        baseline.write(options.output, baseline.text(today, reason="measured by robust-core bench"))
+    summary = _summary(today, options)
+    if options.json:
+        print(json.dumps(summary, indent=1, ensure_ascii=False))
+    else:
+        print(f"{len(today['cells'])} cells measured, {len(today['pending'])} pending; records in {options.store}")
+    return HOLDS
+
+
+def _summary(today: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    """The cells with their medians: what a person wants to see, without the values by seed."""
+    cells = []
+    for cell in today["cells"]:
+        shown = {name: cell[name] for name in ("metric", "variant", "problem")}
+        values = [value for value in cell.get("values", ()) if value is not None]
+        if "value" in cell:
+            cells.append(shown | {"value": cell["value"]})
+        else:
+            middle = statistics.median(values) if values else None
+            cells.append(shown | {"median": middle, "n": len(cell["values"]), "impossible": cell["impossible"]})
+    fixed = {"epoch": today["epoch"], "versions": today["versions"], "store": str(options.store)}
+    return fixed | {"pending": today["pending"], "cells": cells}
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from benchmarks.regression import baseline, table
+    from benchmarks.regression.compare import compared
+
+    reference = baseline.load(options.baseline or str(baseline.COMMITTED))
+    try:
+        today = _measured(options) if options.today is None else baseline.load(str(options.today))
+    except KeyboardInterrupt:
+        return _interrupted(options)
+    sides = [_chosen(side, options.only) for side in (reference, today)]
+    if not any(side["cells"] for side in sides):
+        raise ValueError(f"no cell contains {options.only!r}")
+    found = compared(*sides)
+    if options.json:
+        print(json.dumps(found, indent=1, ensure_ascii=False))
+    else:
+        print(table.text(found, everything=options.all))
+    return exit_code(found, strict=options.strict)
+
+
+def _chosen(side: dict[str, Any], only: str) -> dict[str, Any]:
+    cells = [cell for cell in side["cells"] if only in f"{cell['metric']} / {cell['variant']} / {cell['problem']}"]
+    return side | {"cells": cells}
+
+
+def exit_code(found: dict[str, Any], *, strict: bool) -> int:
+    """1 if a cell is worse or changed, 3 for undecided ones under `strict`; better is for a person to look at."""
+    if found["counts"]["worse"] or found["counts"]["changed"]:
+        return VIOLATED
+    if found["counts"]["undecided"]:
+        print(f"warning: {found['counts']['undecided']} cells are undecided", file=sys.stderr)
+        return UNDECIDED if strict else HOLDS
+    return HOLDS
+
+
+def _accept(options: argparse.Namespace) -> int:
+    from benchmarks.regression import baseline, table
+    from benchmarks.regression.compare import compared
+
+    path = options.file or baseline.COMMITTED
+    baseline.checked_reason(options.reason)
+    before = baseline.load(str(path)) if path.exists() else None
+    try:
+        today = _measured(options)
+    except KeyboardInterrupt:
+        return _interrupted(options)
+    impossible = [cell for cell in today["cells"] if cell.get("impossible")]
+    if impossible:
+        names = "; ".join(f"{cell['metric']} / {cell['variant']} / {cell['problem']}" for cell in impossible)
+        raise ValueError(f"values that are better than the truth allows are no baseline: {names}")
+    content = baseline.text(today, reason=options.reason)
+    if before is not None:
+        print(table.text(compared(before, today)))
+    baseline.write(path, content)
+    print(f"{path}: {len(today['cells'])} cells, {len(content)} bytes: {options.reason}")
+    return HOLDS

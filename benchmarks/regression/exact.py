@@ -1,0 +1,83 @@
+"""Deterministic quantities of the named problems: they are what they are, to the last bit."""
+
+import hashlib
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from benchmarks.regression.settings import SETTINGS, Setting
+from oracles import rational
+from oracles.bounds_q import explicit_theorem3
+from oracles.chain import pair_chain, stationary_exact
+from oracles.mixing import t_mix
+from robust_core import Contamination, TotalVariation, bellman
+from robust_core.uncertainty import UncertaintySet
+
+PLANS = ("Q*", "worst value", "optimal actions", "value iteration")
+CHAIN = ("mixing time", "mu_min", "T of Theorem 3", "alpha of Theorem 3")
+SETS: dict[str, type[Contamination | TotalVariation]] = {
+    "contamination": Contamination,
+    "total variation": TotalVariation,
+}
+WIDTH = 2.0**-20
+"""To which value iteration encloses Q*."""
+EPSILON, DELTA = 0.5, 0.25
+"""The accuracy and the failure probability for which Theorem 3 gives its horizon."""
+
+
+def problems() -> dict[str, str]:
+    """The problems whose model is a plain MDP, each under one name, with a setting that has it."""
+    plain = {name: setting for name, setting in SETTINGS.items() if not setting.terminal}
+    return {name.partition(",")[0]: name for name in reversed(plain)}
+
+
+def planned(problem: str, variant: str) -> dict[str, Any]:
+    """Robust planning in exact arithmetic, and the sweeps that value iteration needs."""
+    setting = SETTINGS[problems()[problem]]
+    uset = SETS[variant](setting.radius)
+    optimum = rational.solve(setting.mdp, uset)
+    text = " ".join(str(value) for row in optimum.Q for value in row)
+    return {
+        "Q*": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
+        "worst value": float(max(optimum.V)),
+        "optimal actions": " ".join("".join(map(str, actions)) for actions in optimum.optimal_actions),
+        "value iteration": sweeps(setting, uset),
+    }
+
+
+def sweeps(setting: Setting, uset: UncertaintySet) -> int:
+    """Sweeps of T from 0 until MacQueen's bounds enclose Q* to WIDTH: gamma/(1−gamma)·span(TQ − Q) <= WIDTH."""
+    mdp = setting.mdp
+    Q, count = np.zeros_like(mdp.cost), 0
+    while True:
+        image = bellman(mdp, uset, Q)
+        count += 1
+        moved = image - Q
+        if mdp.gamma / (1.0 - mdp.gamma) * float(moved.max() - moved.min()) <= WIDTH:
+            return count
+        Q = image
+
+
+def walked(problem: str) -> dict[str, Any]:
+    """The state-action chain of the uniform policy, and the horizon and step of the explicit Theorem 3."""
+    setting = SETTINGS[problems()[problem]]
+    chain = pair_chain(setting.mdp, setting.policy)
+    rarest = min(stationary_exact(chain))
+    cost = setting.mdp.cost
+    plan = explicit_theorem3(
+        epsilon=EPSILON,
+        delta=DELTA,
+        gamma=setting.mdp.gamma,
+        radius=setting.radius,
+        n_pairs=setting.n_pairs,
+        mu_min=float(rarest),
+        tau=max(1, t_mix(chain, threshold=Fraction(float(rarest)) / 2)),
+        cost_span=float(cost.max() - cost.min()),
+    )
+    return {
+        "mixing time": t_mix(chain),
+        "mu_min": str(rarest),
+        "T of Theorem 3": plan.T,
+        "alpha of Theorem 3": plan.alpha,
+    }

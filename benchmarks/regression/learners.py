@@ -1,0 +1,52 @@
+"""The algorithms that are measured, by name; an injected defect replaces the factory and leaves the name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from benchmarks.regression.settings import Setting
+from robust_core import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, LinearLearner, TabularLearner
+from robust_core.variant import Problem
+
+Learns = Literal["Q*", "Q^pi", "V^pi", "theta"]
+Factory = Callable[[Problem], Any]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A learner, what it converges to, and whether it is told the radius (otherwise 0: the vanilla form)."""
+
+    name: str
+    learns: Learns
+    make: Factory
+    robust: bool = True
+
+    def radius(self, radius: float) -> float:
+        """The radius it is told."""
+        return radius if self.robust else 0.0
+
+
+_ALGORITHMS = (
+    Algorithm("robust Q-learning", "Q*", partial(TabularLearner, Q_LEARNING)),
+    Algorithm("vanilla Q-learning", "Q*", partial(TabularLearner, Q_LEARNING), robust=False),
+    Algorithm("robust SARSA", "Q^pi", partial(TabularLearner, SARSA)),
+    Algorithm("robust expected SARSA", "Q^pi", partial(TabularLearner, EXPECTED_SARSA)),
+    Algorithm("robust TD(0)", "V^pi", partial(TabularLearner, TD0)),
+    Algorithm("robust TDC", "theta", partial(LinearLearner, "TDC")),
+    Algorithm("robust GTD2", "theta", partial(LinearLearner, "GTD2")),
+)
+ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALGORITHMS}
+
+
+def factory(variant: str, injected: str, setting: Setting | None) -> Factory:
+    """The factory of a variant, or that of an injected defect where it applies to the variant."""
+    if variant not in ALGORITHMS:
+        raise ValueError(f"no variant {variant!r}: there are {', '.join(ALGORITHMS)}")
+    make = ALGORITHMS[variant].make
+    if not injected:
+        return make
+    from benchmarks.regression.defects import DEFECTS
+
+    defect = DEFECTS[injected]
+    return partial(defect.make, make, setting) if variant in defect.variants else make

@@ -1,0 +1,118 @@
+"""Linear learners, one replicate per seed, on a planted problem: the zero of J is known.
+
+cost = V − gamma(1−R)PV − gamma R·LSE(V) for a V in the span of the features makes V the fixed point of the smoothed
+operator, so J(theta*) = 0 and nothing has to be solved for.
+"""
+
+import hashlib
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from benchmarks.regression.learners import ALGORITHMS, Factory, factory
+from benchmarks.regression.tabular import Measured, kept
+from oracles.msprbe import MSPRBE
+from robust_core import Contamination, LinearLearner, LogSumExp, constant, key, linear, models, uniform
+from robust_core.mdp import MDP
+from robust_core.sampler import alias_table
+from robust_core.trajectory import Walk
+from robust_core.validate import Floats
+from robust_core.variant import Problem
+
+STEPS, SPREAD_STEPS = 2**16, 2**12
+ALPHA, BETA = 2.0**-6, 2.0**-4
+"""Steps of the order 1/√T at T = STEPS, the faster time scale for omega (Theorem 5)."""
+RADIUS, VARRHO, PROJECTION = 0.25, 4.0, 4.0
+PROBLEM = "planted, constant steps"
+MEASURES = ("gradient", "tracking error", "bias", "spread")
+
+
+class Planted:
+    """The model, its features, the zero theta* of J, and J itself."""
+
+    def __init__(self) -> None:
+        base = models.garnet(6, 2, 3, gamma=0.5, seed=key("regression", "planted"))
+        angle = np.pi * np.arange(6) / 6.0
+        self.features: Floats = np.stack((np.cos(angle), np.sin(angle)), axis=1)
+        self.theta_star = np.array([1.0, -0.5])
+        V = self.features @ self.theta_star
+        smooth = LogSumExp(VARRHO).value(V)
+        cost = V[:, None] - base.gamma * ((1.0 - RADIUS) * base.expectation(V) + RADIUS * smooth)
+        self.mdp = MDP(base.kernel, cost, base.gamma)
+        self.policy = uniform(6, 2)
+        self.table = alias_table(self.mdp, self.policy)
+        self.oracle = MSPRBE(self.mdp, self.policy, self.features, radius=RADIUS, varrho=VARRHO)
+
+    def problem(self, initial: Floats) -> Problem:
+        """What the learner is told."""
+        return Problem(
+            n_states=6,
+            n_actions=2,
+            gamma=self.mdp.gamma,
+            uncertainty_set=Contamination(RADIUS),
+            step_size=constant(ALPHA),
+            second_step_size=constant(BETA),
+            initial=initial,
+            policy=self.policy,
+            features=self.features,
+            smoothing=LogSumExp(VARRHO),
+            projection=PROJECTION,
+        )
+
+    def learned(self, make: Factory, seed: bytes, initial: Floats, steps: int) -> tuple[Floats, Floats]:
+        """(theta, omega) after so many steps: compiled for the core's learner, step by step for every other."""
+        learner = make(self.problem(initial))
+        walk = Walk(self.mdp, self.policy, seed=seed, table=self.table)
+        if type(learner) is LinearLearner:
+            linear.learn(learner, walk, steps)
+        else:
+            for transition in walk.steps(steps):
+                learner.update(transition)
+        return learner.estimate()
+
+    def gradient(self, theta: Floats) -> float:
+        """‖∇J(theta)‖²."""
+        return float((self.oracle.gradient(theta).value ** 2).sum())
+
+    @property
+    def start(self) -> Floats:
+        """Away from theta*, inside the ball."""
+        return np.array([-1.0, 1.0])
+
+
+@cache
+def planted() -> Planted:
+    """The planted problem, built once."""
+    return Planted()
+
+
+def measured(variant: str, problem: str, epoch: str, start: int, stop: int, injected: str = "") -> dict[str, Any]:
+    """The rows of the seeds start … stop−1, by metric, and a hash of all parameters."""
+    if ALGORITHMS[variant].learns != "theta" or problem != PROBLEM:
+        raise ValueError(f"{variant!r} on {problem!r} is no linear benchmark")
+    make = factory(variant, injected, None)
+    digest = hashlib.blake2b(digest_size=16)
+    rows = [_row(make, key("regression", epoch, problem, index), digest) for index in range(start, stop)]
+    return {
+        "values": {name: [row[name][0] for row in rows] for name in MEASURES},
+        "impossible": dict.fromkeys(MEASURES, 0),
+        "digest": digest.hexdigest(),
+    }
+
+
+def _row(make: Factory, seed: bytes, digest: Any) -> Measured:
+    model = planted()
+    theta, omega = model.learned(make, seed, model.start, STEPS)
+    pair = [model.learned(make, key(word, seed), model.theta_star, SPREAD_STEPS)[0] for word in ("first", "second")]
+    for vector in (theta, omega, *pair):
+        digest.update(np.ascontiguousarray(vector).tobytes())
+    share = model.gradient(theta) / model.gradient(model.start)
+    tracking = float(((omega - model.oracle.omega(theta).value) ** 2).sum())
+    size = float(abs(model.theta_star).max())
+    return {
+        "gradient": (kept(share), False),
+        "tracking error": (kept(tracking), False),
+        "bias": (kept(float((theta - model.theta_star).mean()) / size), False),
+        "spread": (kept(float(abs(pair[0] - pair[1]).max())), False),
+    }

@@ -1,0 +1,117 @@
+"""Speed as ratios: two contestants in turn in one process, one ratio of processor times per turn.
+
+Seconds of two runs are never compared. The first contestant begins in every other turn, so that a drift of the
+machine favours neither.
+"""
+
+import time
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from benchmarks.regression.linear import planted
+from benchmarks.regression.tabular import kept
+from robust_core import Contamination, LinearLearner, TotalVariation, Walk, key, linear, support
+from robust_core.models import garnet
+from robust_core.streams import numpy_generator
+from robust_core.tabular import learn_plain
+
+TURNS = 48
+GAMMA, RADIUS = 0.9, 0.2
+STEPS, PLAIN_STEPS, LINEAR_STEPS, PLAIN_LINEAR_STEPS = 400_000, 400, 40_000, 100
+Work = Callable[[], object]
+Contest = tuple[str, str, str, Callable[[str], tuple[Work, Work, float]]]
+"""(metric, variant, problem, the two contestants and the work of the first in units of that of the second)."""
+
+
+def _slow(work: Work, injected: str) -> Work:
+    """The first contestant, or the injected defect of it: everything twice."""
+    if injected != "slower code":
+        return work
+
+    def twice() -> None:
+        work()
+        work()
+
+    return twice
+
+
+def _steps(n_states: int, peer: str, injected: str) -> tuple[Work, Work, float]:
+    """Robust Q-learning against vanilla Q-learning, the walk alone or its own plain form."""
+    from benchmarks.speed.q_learning import Run
+
+    mdp = garnet(n_states, 4, 8, gamma=GAMMA)
+    ours, theirs = Run(mdp, RADIUS), Run(mdp, RADIUS if peer == "plain loop" else 0.0)
+    peers: dict[str, tuple[Work, float]] = {
+        "vanilla": (theirs.steps(STEPS), 1.0),
+        "walk": (partial(theirs.walk.skip, STEPS), 1.0),
+        "plain loop": (partial(learn_plain, theirs.learner, theirs.walk, PLAIN_STEPS), STEPS / PLAIN_STEPS),
+    }
+    return _slow(ours.steps(STEPS), injected), *peers[peer]
+
+
+def _linear(injected: str) -> tuple[Work, Work, float]:
+    model = planted()
+    learners = [LinearLearner("TDC", model.problem(model.start)) for _ in range(2)]
+    walks = [Walk(model.mdp, model.policy, seed=key("speed"), table=model.table) for _ in range(2)]
+    ours = partial(linear.learn, learners[0], walks[0], LINEAR_STEPS)
+    plain = partial(linear.learn_plain, learners[1], walks[1], PLAIN_LINEAR_STEPS)
+    return _slow(ours, injected), plain, LINEAR_STEPS / PLAIN_LINEAR_STEPS
+
+
+def _rows(injected: str) -> tuple[Work, Work, float]:
+    mdp = garnet(400, 4, 8, gamma=GAMMA)
+    v = numpy_generator(key("speed", "v")).random(mdp.n_states)
+    ours, theirs = (partial(support, mdp, uset(RADIUS), v) for uset in (TotalVariation, Contamination))
+    return _slow(partial(_often, ours, 4), injected), partial(_often, theirs, 16), 4 / 16
+
+
+def _often(work: Work, times: int) -> None:
+    for _ in range(times):
+        work()
+
+
+def _plans(injected: str) -> tuple[Work, Work, float]:
+    from oracles import planning
+
+    mdp = garnet(200, 4, 8, gamma=GAMMA)
+    ours, theirs = (partial(planning.solve, mdp, Contamination(R), width=1e-6) for R in (RADIUS, 0.0))
+    return _slow(partial(_often, ours, 8), injected), partial(_often, theirs, 8), 1.0
+
+
+CONTESTS: tuple[Contest, ...] = (
+    ("time ratio", "robust Q-learning / vanilla", "garnet S=10", partial(_steps, 10, "vanilla")),
+    ("time ratio", "robust Q-learning / vanilla", "garnet S=1000", partial(_steps, 1000, "vanilla")),
+    ("time ratio", "robust Q-learning / walk alone", "garnet S=100", partial(_steps, 100, "walk")),
+    ("speed-up", "plain loop / robust Q-learning", "garnet S=100", partial(_steps, 100, "plain loop")),
+    ("speed-up", "plain loop / robust TDC", "planted", _linear),
+    ("time ratio", "total variation / contamination rows", "garnet S=400", _rows),
+    ("time ratio", "robust plan / nominal plan", "garnet S=200", _plans),
+)
+
+
+@cache
+def contests() -> dict[tuple[str, str, str], Callable[[str], tuple[Work, Work, float]]]:
+    """The contests by cell."""
+    return {(metric, variant, problem): make for metric, variant, problem, make in CONTESTS}
+
+
+def measured(metric: str, variant: str, problem: str, turns: int = TURNS, injected: str = "") -> dict[str, Any]:
+    """One ratio per turn: ours/theirs for a time ratio, theirs/ours for a speed-up, per unit of work."""
+    ours, theirs, more_work = contests()[metric, variant, problem](injected)
+    ours()
+    theirs()
+    values = []
+    for turn in range(turns):
+        order = (ours, theirs) if turn % 2 == 0 else (theirs, ours)
+        seconds = {work: _seconds(work) for work in order}
+        ratio = seconds[ours] / (more_work * seconds[theirs])
+        values.append(kept(ratio if metric == "time ratio" else 1.0 / ratio))
+    return {"values": values}
+
+
+def _seconds(work: Work) -> float:
+    """Processor time of this thread: others on the machine disturb it less than the clock on the wall."""
+    started = time.thread_time()
+    work()
+    return time.thread_time() - started

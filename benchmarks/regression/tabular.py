@@ -1,0 +1,203 @@
+"""Tabular learners, one replicate per seed: errors along one trajectory, the noise of the step, the greedy policy.
+
+Every replicate is a function of (epoch, problem, index), not of the code: the same seeds today and in the baseline.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from benchmarks.regression.learners import ALGORITHMS, Factory, factory
+from benchmarks.regression.settings import SETTINGS, Setting, Truth
+from oracles import closed_form
+from robust_core import constant, deterministic, greedy, key
+from robust_core.trajectory import Recording
+from robust_core.validate import Floats
+
+MIDDLE, LAST = 2**10, 2**16
+SPREAD_STEPS = 2**12
+REST_RUNS, REST_STEPS = 16, 2**8
+"""The noise of the step is the mean over so many short runs."""
+EPSILON = 2.0**-4
+"""epsilon of the time to reach it, in units of ‖Q*‖."""
+RESTING_STEP = 2.0**-20
+"""A step so small that a learner at Q* stays there while the noise of its targets is added up."""
+PER_OCTAVE = 4
+CONTROL = (
+    "first error", "middle error", "last error", "area", "time to epsilon", "bias", "spread", "noise", "regret",
+    "nominal value",
+)  # fmt: skip
+EVALUATION = ("last error", "area", "bias", "spread")
+
+
+def measures(variant: str, problem: str) -> tuple[str, ...]:
+    """The metrics of a variant on a problem; policies are valued only where no state is terminal."""
+    if ALGORITHMS[variant].learns != "Q*":
+        return EVALUATION
+    return CONTROL[:-2] if SETTINGS[problem].terminal else CONTROL
+
+
+def measured(variant: str, problem: str, epoch: str, start: int, stop: int, injected: str = "") -> dict[str, Any]:
+    """The rows of the seeds start … stop−1, by metric; how many values are impossible; a hash of all tables."""
+    bench = Bench(variant, SETTINGS[problem], factory(variant, injected, SETTINGS[problem]))
+    names = measures(variant, problem)
+    digest = hashlib.blake2b(digest_size=16)
+    rows = [bench.row(key("regression", epoch, problem, index), digest) for index in range(start, stop)]
+    return {
+        "values": {name: [row[name][0] for row in rows] for name in names},
+        "impossible": {name: sum(row[name][1] for row in rows) for name in names},
+        "digest": digest.hexdigest(),
+    }
+
+
+def checkpoints(first: int) -> list[int]:
+    """The times at which the error is looked at: PER_OCTAVE a doubling, from the first time on.
+
+    >>> checkpoints(4)[:6], checkpoints(4)[-1] == LAST
+    ([1, 2, 4, 5, 6, 7], True)
+    """
+    octaves = range(PER_OCTAVE * (LAST.bit_length() - 1) + 1)
+    fine = {int(2.0 ** (k / PER_OCTAVE)) for k in octaves}
+    return sorted({t for t in fine if t >= first} | {2**k for k in range(LAST.bit_length())} | {first, MIDDLE})
+
+
+def part(recording: Recording, start: int, stop: int) -> Recording:
+    """A stretch of a recording."""
+    fields = ("s", "a", "cost", "s_next", "a_next", "terminal")
+    return Recording(*(getattr(recording, name)[start:stop] for name in fields))
+
+
+Measured = dict[str, tuple[float | None, bool]]
+"""By metric: the value (None: no number) and whether it is better than anything that is possible."""
+
+
+@dataclass(eq=False)
+class Bench:
+    """One variant on one setting, with the truth it is measured against."""
+
+    variant: str
+    setting: Setting
+    make: Factory
+
+    def __post_init__(self) -> None:
+        algorithm = ALGORITHMS[self.variant]
+        self.learns, self.radius = algorithm.learns, algorithm.radius(self.setting.radius)
+
+    @cached_property
+    def truth(self) -> Truth:
+        """Q*, Q^pi or V^pi."""
+        if self.learns == "Q*":
+            return self.setting.optimum(self.radius)
+        return self.setting.evaluation(self.radius)[self.learns == "V^pi"]
+
+    def row(self, seed: bytes, digest: Any) -> Measured:
+        """All metrics of one seed; what is learned goes into the digest."""
+        tables, times, recording = self._tables(seed)
+        pair = [self._rested(seed + word, SPREAD_STEPS, None)[0] for word in (b"first", b"second")]
+        for table in (*tables[-1:], *pair):
+            digest.update(np.ascontiguousarray(table).tobytes())
+        found = self._errors(tables, times, recording)
+        found["bias"] = kept(float((tables[-1] - self.truth.table).mean()) / self.truth.size), False
+        found["spread"] = kept(float(abs(pair[0] - pair[1]).max())), False
+        if self.learns == "Q*":
+            found["noise"] = self._noise(seed), False
+            if not self.setting.terminal:
+                found |= self._policy(tables[times.index(MIDDLE)])
+        return found
+
+    def _tables(self, seed: bytes) -> tuple[list[Floats], list[int], Recording]:
+        """The tables at the checkpoints of one run from 0."""
+        start = np.zeros_like(self.truth.table)
+        learner = self.make(self.setting.problem(radius=self.radius, initial=start))
+        recording = self.setting.walk(seed).record(LAST)
+        tables, reached, times = [], 0, checkpoints(self.setting.n_pairs)
+        for time in times:
+            learner.update_many(part(recording, reached, time))
+            tables.append(learner.estimate())
+            reached = time
+        return tables, times, recording
+
+    def _errors(self, tables: Iterable[Floats], times: list[int], recording: Recording) -> Measured:
+        errors = dict(zip(times, (float(abs(table - self.truth.table).max()) for table in tables), strict=True))
+        first, epsilon = self.setting.n_pairs, EPSILON * self.truth.size
+        reached = next((time for time in times if errors[time] <= epsilon), LAST)
+        visits = self._first_visits(recording)
+        distance = abs(self.truth.table.ravel())
+        # An entry that has not been visited is where it was: nobody can know better.
+        floor = float(distance[visits > first].max(initial=0.0)) - self.truth.error
+        soonest = int(visits[distance > epsilon + self.truth.error].max(initial=0))
+        return {
+            "first error": (kept(errors[first]), errors[first] < floor),
+            "middle error": (kept(errors[MIDDLE]), False),
+            "last error": (kept(errors[LAST]), False),
+            "area": (kept(float(np.mean([errors[2**k] for k in range(LAST.bit_length())]))), False),
+            "time to epsilon": (float(reached), reached < soonest),
+        }
+
+    def _first_visits(self, recording: Recording) -> np.ndarray:
+        """The number of steps after which each entry of the table has been visited; past the end if it never was."""
+        place = recording.s if self.learns == "V^pi" else recording.s * self.setting.mdp.n_actions + recording.a
+        found = np.full(self.truth.table.size, len(recording) + 1, dtype=np.int64)
+        seen, where = np.unique(place, return_index=True)
+        found[seen] = where + 1
+        return found
+
+    def _rested(self, seed: bytes, steps: int, step_size: float | None) -> tuple[Floats, Recording]:
+        """A run that starts at the truth."""
+        step = None if step_size is None else constant(step_size)
+        problem = self.setting.problem(radius=self.radius, initial=self.truth.table, step_size=step)
+        learner = self.make(problem)
+        recording = self.setting.walk(key("rest", seed)).record(steps)
+        learner.update_many(recording)
+        return learner.estimate(), recording
+
+    @cached_property
+    def variance(self) -> Floats:
+        """The variance of the sampled target at Q*: gamma²(1−R)² Var_p(V*)."""
+        V, mdp = self.truth.table.min(axis=1), self.setting.mdp
+        spread = mdp.expectation(V**2) - mdp.expectation(V) ** 2
+        return np.maximum((mdp.gamma * (1.0 - self.radius)) ** 2 * spread, 0.0)
+
+    def _noise(self, seed: bytes) -> float | None:
+        """Squared moves of a learner at rest at Q* in units of their variance: a mean over short runs and pairs."""
+        shares = []
+        for run in range(REST_RUNS):
+            table, recording = self._rested(seed + bytes([run]), REST_STEPS, RESTING_STEP)
+            counts = np.zeros_like(self.truth.table)
+            np.add.at(counts, (recording.s, recording.a), 1.0)
+            noisy = (counts > 0.0) & (self.variance > self.variance.max() * 2.0**-20)
+            moved = (table - self.truth.table)[noisy] / RESTING_STEP
+            shares.append(moved**2 / (counts * self.variance)[noisy])
+        return kept(float(np.concatenate(shares).mean()))
+
+    def _policy(self, table: Floats) -> Measured:
+        """The robust and the nominal value of the greedy policy, in units of ‖Q*‖."""
+        mdp = self.setting.mdp
+        found: Measured = {}
+        with np.errstate(invalid="ignore"):
+            policy = deterministic(greedy(np.nan_to_num(table)), mdp.n_actions)
+        for name, radius in (("regret", self.setting.radius), ("nominal value", 0.0)):
+            best = self.setting.optimum(radius)
+            value = closed_form.evaluate(mdp, radius, policy).V
+            excess = float((value.value - best.table.min(axis=1)).max())
+            impossible = bool((value.upper < best.table.min(axis=1) - best.error).any())
+            shown = excess if name == "regret" else float(value.value.mean())
+            found[name] = kept(max(shown, 0.0) / best.size), impossible
+        return found
+
+
+DIGITS = 6
+"""Significant digits that are kept of a statistical value: margins are far wider, and files stay small."""
+
+
+def kept(x: float) -> float | None:
+    """The value with DIGITS significant digits, None for what is no number.
+
+    >>> kept(1 / 3), kept(float("nan"))
+    (0.333333, None)
+    """
+    return float(f"{x:.{DIGITS}g}") if np.isfinite(x) else None
