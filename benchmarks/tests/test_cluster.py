@@ -1,0 +1,218 @@
+"""The cluster: a real scheduler and worker processes on the loopback, one of them killed under way."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import cluster
+from benchmarks.cluster import ClusterError, computed
+from benchmarks.store import Store
+from benchmarks.units import Unit, compute, run
+
+distributed = pytest.importorskip("distributed")
+
+# One death is enough for Dask to give a unit up here: what follows does not depend on its patience.
+IMPATIENT = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
+
+
+def drawn(place: int, begun: str = "", gate: str = "") -> list[float]:
+    """Numbers from the place's stream; the file `begun` says who computes them, and they wait for the file `gate`."""
+    from robust_core.streams import key, numpy_generator
+
+    if begun:
+        Path(begun).write_text(f"{os.getpid()}\n")
+    while gate and not Path(gate).exists():
+        time.sleep(0.02)
+    return list(numpy_generator(key("cluster", place)).random(3))
+
+
+def divided(by: int) -> float:
+    """A unit that raises for by = 0."""
+    return 1 / by
+
+
+def deadly(place: int) -> int:
+    """A unit that kills its worker."""
+    if place == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return place
+
+
+def unit(name: str, **arguments: Any) -> Unit:
+    return Unit(f"benchmarks.tests.test_cluster:{name}", arguments)
+
+
+@dataclass
+class Machines:
+    """A scheduler and its workers as processes of their own."""
+
+    folder: Path
+    processes: list["subprocess.Popen[bytes]"]
+
+    @property
+    def address(self) -> str:
+        return str(json.loads((self.folder / "scheduler").read_text())["address"])
+
+    def start(self, what: str, *options: str, **environment: str) -> "subprocess.Popen[bytes]":
+        file = ["--scheduler-file", str(self.folder / "scheduler"), "--host", "127.0.0.1", "--no-dashboard"]
+        with (self.folder / "log").open("ab") as log:
+            made = subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.dask_{what}", *file, *options],
+                stdout=log, stderr=log, cwd=self.folder, env=os.environ | environment,
+            )  # fmt: skip
+        self.processes.append(made)
+        return made
+
+    def worker(self, *options: str, **environment: str) -> "subprocess.Popen[bytes]":
+        return self.start("worker", "--nthreads", "1", *options, **environment)
+
+
+def started(folder: Path, *, workers: int) -> Iterator[Machines]:
+    made = Machines(folder, [])
+    try:
+        made.start("scheduler", "--port", "0", **IMPATIENT)
+        for _ in range(workers):
+            made.worker("--no-nanny")
+        while not (folder / "scheduler").exists():
+            time.sleep(0.05)
+        with distributed.Client(made.address, timeout=60.0, set_as_default=False) as client:
+            client.wait_for_workers(workers)
+        yield made
+    finally:
+        for process in made.processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    yield from started(tmp_path_factory.mktemp("cluster"), workers=3)
+
+
+@pytest.fixture
+def doomed(tmp_path: Path) -> Iterator[Machines]:
+    yield from started(tmp_path, workers=2)
+
+
+def first_begun(files: dict[int, Path]) -> tuple[int, int]:
+    """A unit that has begun, and the process it runs in."""
+    while True:
+        for place, file in files.items():
+            if file.exists() and (text := file.read_text()).endswith("\n"):
+                return place, int(text)
+        time.sleep(0.01)
+
+
+def test_a_killed_worker_changes_no_bit(machines: Machines, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    held = {place: tmp_path / str(place) for place in (4, 5, 6)}
+    units = [
+        unit("drawn", place=i, **({"begun": str(held[i]), "gate": str(gate)} if i in held else {})) for i in range(40)
+    ]
+    results = computed(units, machines.address)
+    found = dict([next(results)])
+    place, victim = first_begun(held)
+    os.kill(victim, signal.SIGKILL)
+    gate.touch()
+    assert place not in found
+    found |= dict(results)
+    assert json.dumps([found[i] for i in range(40)]) == json.dumps([compute(one) for one in units])
+    assert found[0] != found[1]
+    assert int(held[place].read_text()) != victim, "the unit was not computed again"
+
+
+def test_values_go_into_the_store_and_are_not_computed_again(machines: Machines, tmp_path: Path) -> None:
+    units = [unit("drawn", place=i) for i in range(5)]
+    here, there = Store(tmp_path / "here"), Store(tmp_path / "there")
+    assert run(units, store=there, cluster=machines.address) == run(units, store=here)
+    lines = [sorted(store.path.read_bytes().splitlines()) for store in (here, there)]
+    assert lines[0] == lines[1]
+    # Nobody listens at this address: nothing is left to ask for.
+    assert run(units, store=Store(tmp_path / "there"), cluster="tcp://127.0.0.1:1") == run(units, store=here)
+
+
+def test_a_unit_that_raises_is_named(machines: Machines) -> None:
+    with pytest.raises(ClusterError, match=r"unit test_cluster:divided\(by=0\) raised ZeroDivisionError.*test_cluster"):
+        list(computed([unit("divided", by=1), unit("divided", by=0)], machines.address))
+
+
+def test_a_unit_that_kills_its_workers_is_named_and_its_neighbours_are_not(
+    doomed: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: dict[int, int] = {}
+    with pytest.raises(ClusterError, match=r"unit test_cluster:deadly\(place=1\) kills its worker"):
+        found.update(computed([unit("deadly", place=i) for i in range(9)], doomed.address))
+    assert 1 not in found
+    assert all(place == value for place, value in found.items())
+    monkeypatch.setattr(cluster, "CONNECTING", 0.5)
+    with pytest.raises(ClusterError, match="has no workers"):
+        list(computed([unit("drawn", place=1)], doomed.address))
+
+
+def impostor(folder: Path) -> dict[str, str]:
+    """The environment of a worker with other code and (so it says) another library."""
+    packages = folder / "other"
+    shutil.copytree(
+        Path(cluster.__file__).parent, packages / "benchmarks", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    with (packages / "benchmarks" / "units.py").open("a") as changed:
+        changed.write("# another version\n")
+    (packages / "scipy-0.0.1.dist-info").mkdir()
+    (packages / "scipy-0.0.1.dist-info" / "METADATA").write_text("Name: scipy\nVersion: 0.0.1\n")
+    return {"PYTHONPATH": str(packages)}
+
+
+def test_a_worker_with_other_versions_is_refused_whether_early_or_late(machines: Machines, tmp_path: Path) -> None:
+    message = r"would not compute the same bits: scipy is 0\.0\.1 there.*code of benchmarks\.tests\.test_cluster is"
+    units = [unit("drawn", place=i) for i in range(100, 160)]
+    with cluster.connected(machines.address, ["benchmarks.tests.test_cluster"]) as session:
+        before = len(session.client.nthreads())
+        late = machines.worker("--no-nanny", **impostor(tmp_path))
+        session.client.wait_for_workers(before + 1)
+        for place, one in enumerate(units):
+            session.submit(place, one)
+        with pytest.raises(ClusterError, match=message):
+            list(session.finished())
+    found = []
+    with pytest.raises(ClusterError, match=message):
+        found += list(computed(units, machines.address))
+    assert not found, "work was done before the check"
+    late.kill()
+    late.wait()
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere:1", "nonsense://x"])
+def test_an_address_where_nobody_answers_is_refused_soon(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECTING", 0.3)
+    started = time.monotonic()
+    with pytest.raises(ClusterError, match="no Dask scheduler answers at"):
+        list(computed([unit("drawn", place=1)], address))
+    assert time.monotonic() - started < 20.0
+
+
+class Threads:
+    """A client that knows only how many threads its workers have."""
+
+    def __init__(self, threads: dict[str, int]) -> None:
+        self.nthreads = lambda: threads
+
+
+def test_workers_with_several_threads_are_refused_and_no_worker_is_not_waited_for_for_ever() -> None:
+    cluster.Session(Threads({"w": 1}), "tcp://x", ())._look_at_workers()
+    with pytest.raises(ClusterError, match="worker w has 2 threads"):
+        cluster.Session(Threads({"w": 2}), "tcp://x", ())._look_at_workers()
+    empty = cluster.Session(Threads({}), "tcp://x", ())
+    empty._look_at_workers()
+    empty._seen -= cluster.PATIENCE
+    with pytest.raises(ClusterError, match="no worker is left at tcp://x"):
+        empty._look_at_workers()
