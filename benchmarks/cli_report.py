@@ -1,0 +1,90 @@
+"""`robust-core report`: one HTML page and a Markdown summary."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cli_conventions import HOLDS, UNDECIDED, VIOLATED, positive
+
+OUTPUT = Path(".robust-core") / "report"
+EXIT_CODES = {"violated": VIOLATED, "error": VIOLATED}
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command and its options."""
+    report = commands.add_parser(
+        "report",
+        help="write everything that is known as one HTML page and a Markdown summary",
+        description="Verifies the gallery, judges the mutants, runs the quick statistical suite, compares with the "
+        "baseline, and writes it all with the paper's claims and panels as one self-contained HTML page and as "
+        "a Markdown summary. Results are kept as they come: a second report takes seconds, an interrupted one "
+        "goes on where it was.",
+        epilog="example: robust-core report --output report",
+    )
+    report.add_argument("targets", nargs="*", metavar="TARGET", help="variants to judge beside the gallery: file.py")
+    report.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"default: {OUTPUT}")
+    report.add_argument("--quick", action="store_true", help="fewer problems per law and per mutant")
+    report.add_argument("--json", action="store_true", help="print the data of the report instead of its place")
+    report.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
+    report.add_argument(
+        "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
+    )
+    report.set_defaults(run=_report)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from benchmarks.report.collect import collect
+    from benchmarks.report.files import write
+    from properties.loading import load
+
+    for target in options.targets:
+        load(target)  # a bad target is refused before any work
+    options.output.mkdir(parents=True, exist_ok=True)
+    progress = _Progress()
+    data = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=progress.show)
+    page = write(data, options.output)
+    progress.end()
+    if options.json:
+        print(json.dumps(data, ensure_ascii=False, sort_keys=True))
+    else:
+        print(_words(data, page))
+    return _exit_code(data["verdict"]["outcome"], strict=options.strict)
+
+
+def _words(data: dict[str, Any], page: Path) -> str:
+    verdict = data["verdict"]
+    return f"{verdict['outcome']}: {verdict['sentence']}\n{page}\n{page.with_name('summary.md')}"
+
+
+def _exit_code(outcome: str, *, strict: bool) -> int:
+    if outcome in ("undecided", "pending"):
+        return UNDECIDED if strict else HOLDS
+    return EXIT_CODES.get(outcome, HOLDS)
+
+
+class _Progress:
+    """Lines on a terminal overwrite each other; elsewhere they are printed, at most one every few seconds."""
+
+    INTERVAL = 5.0
+
+    def __init__(self) -> None:
+        self.last = -self.INTERVAL
+        self.terminal = sys.stderr.isatty()
+
+    def show(self, line: str) -> None:
+        """Say where it is."""
+        if self.terminal:
+            sys.stderr.write(f"\r\033[K{line[:110]}")
+        elif line.endswith("…") or time.monotonic() - self.last >= self.INTERVAL:
+            self.last = time.monotonic()
+            sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        """Leave a clean line."""
+        if self.terminal:
+            sys.stderr.write("\r\033[K")

@@ -1,0 +1,120 @@
+"""Collect what the report shows: run what is missing, take what is kept, and return plain data."""
+
+import datetime
+import platform
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import overall
+from benchmarks.report.data import claims, convergence, counterexamples, gallery, kills, panels, regression, statistics
+from benchmarks.store import Store
+
+FORMAT = "robust-core/report/1"
+STORE = Path(".robust-core") / "report.jsonl"
+STATISTICS = Path(".robust-core") / "statistics.jsonl"
+Show = Callable[[str], None]
+_ARGUMENT = re.compile(r"code='[^']*', ")
+"""What a line of progress need not show."""
+
+
+def collect(
+    *,
+    targets: Sequence[str] = (),
+    quick: bool = False,
+    workers: int = 1,
+    store: Path = STORE,
+    statistics_store: Path = STATISTICS,
+    show: Show = lambda line: None,
+) -> dict[str, Any]:
+    """Everything the page shows, as plain JSON data; `targets` are variants to judge beside the gallery.
+
+    What the stores have is not computed again, and every result is kept as it comes. The same code and seeds give the
+    same data but for `run`, which holds all times and versions.
+    """
+    clock = _Clock(show)
+    begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    data: dict[str, Any] = {"format": FORMAT, "quick": quick}
+    with clock.part("claims"):
+        data["claims"] = claims.collected()
+    with clock.part("variants"):
+        data["gallery"] = _gallery(targets, quick, workers, store, show)
+    with clock.part("mutants"):
+        data["kills"] = _kills(quick, workers, store, show)
+    with clock.part("panels"):
+        data["panels"] = panels.collected()
+    with clock.part("convergence"):
+        data["convergence"] = _computed(convergence.units(), workers, store, show)
+    with clock.part("statistics"):
+        data["statistics"] = _statistics(workers, statistics_store, show)
+    with clock.part("regression"):
+        data["regression"] = regression.collected(workers=workers, show=show)
+    with clock.part("counterexamples"):
+        data["counterexamples"] = {
+            "committed": counterexamples.committed(),
+            "found": counterexamples.found(data["gallery"]["variants"]),
+        }
+    data["verdict"] = overall.verdict(data)
+    data["run"] = {"begun": begun, "seconds": clock.seconds, "versions": _versions()}
+    return data
+
+
+class _Clock:
+    """Says what is under way, and how long each part took."""
+
+    def __init__(self, show: Show) -> None:
+        self.show, self.seconds = show, list[list[Any]]()
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Time one part."""
+        self.show(f"{name} …")
+        started = time.perf_counter()
+        yield
+        self.seconds.append([name, round(time.perf_counter() - started, 2)])
+
+
+def _computed(units: Any, workers: int, path: Path, show: Show) -> list[Any]:
+    """The values of units in their order."""
+    from benchmarks.units import run
+
+    store = Store(path)
+    try:
+        values = run(units, store=store, workers=workers, show=lambda line: show(_ARGUMENT.sub("", line)))
+    finally:
+        store.close()
+    return [values[unit.key] for unit in units]
+
+
+def _gallery(targets: Sequence[str], quick: bool, workers: int, store: Path, show: Show) -> dict[str, Any]:
+    examples = gallery.QUICK_EXAMPLES if quick else gallery.EXAMPLES
+    variants = [found for target in targets for found in gallery.verified_apart(target, examples=examples, show=show)]
+    variants += _computed(gallery.units(examples), workers, store, show)
+    return {"examples": examples, "seed": gallery.SEED, "laws": gallery.laws(), "variants": variants}
+
+
+def _kills(quick: bool, workers: int, store: Path, show: Show) -> dict[str, Any]:
+    from benchmarks.mutants import EXAMPLES
+
+    examples = kills.QUICK_EXAMPLES if quick else EXAMPLES
+    records = [record for part in _computed(kills.units(examples), workers, store, show) for record in part]
+    return {"examples": examples, "seed": kills.SEED, "records": records}
+
+
+def _statistics(workers: int, store: Path, show: Show) -> dict[str, Any]:
+    today = statistics.today(store, workers=workers, show=show)
+    runs = [statistics.plain(today, source="quick run of this report", command=statistics.QUICK_COMMAND)]
+    full = statistics.committed()
+    if full is not None:
+        runs.append(statistics.plain(full, source="committed full run", command=statistics.FULL_COMMAND))
+    return {"runs": runs, "laws": statistics.laws()}
+
+
+def _versions() -> list[list[str]]:
+    from properties.verdict import versions
+
+    found = {**versions(), "system": platform.platform(), "processor": platform.machine()}
+    return [list(pair) for pair in found.items()]

@@ -1,0 +1,1 @@
+"""What the report shows, as plain data: one module per section."""

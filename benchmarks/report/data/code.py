@@ -1,0 +1,23 @@
+"""What a kept result depends on beside the modules that compute it: code that is found by name at run time."""
+
+from importlib.metadata import version
+
+from benchmarks.sources import fingerprint, reached
+
+
+def of(module: str) -> str:
+    """A hash of a module that is loaded by name, with what it imports, and the version of the search.
+
+    >>> of("properties.gallery.walk") == of("properties.gallery.td")
+    False
+    """
+    return f"{fingerprint(module).hex()} hypothesis {version('hypothesis')}"
+
+
+def is_ours(module: str) -> bool:
+    """Whether the module is one of the suite's, whose dependencies are known."""
+    try:
+        reached(module)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,135 @@
+"""Robust Q-learning with a constant step on named problems, next to the explicit bound of Theorem 3."""
+
+import functools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from benchmarks.units import Unit
+
+RUNS = 30
+EPSILON, DELTA = 0.5, 0.25
+CHECKPOINTS = 60
+LOW, HIGH = 5.0, 95.0
+"""The percentiles of the envelope."""
+DIGITS = 5
+PROBLEMS = ("two states", "machine", "garnet")
+
+
+def units(runs: int = RUNS) -> list[Unit]:
+    """The work of this part."""
+    return [Unit("benchmarks.report.data.convergence:converged", {"problem": name, "runs": runs}) for name in PROBLEMS]
+
+
+def converged(problem: str, runs: int) -> dict[str, Any]:
+    """‖Q_t − Q*‖ over seeded runs with the alpha of the explicit theorem, and what the theorem bounds it by.
+
+    With probability at least 1−delta the whole path lies below the bound (`pathwise_bound` with `noise_bound`); at
+    t = T the bound is at most epsilon.
+    """
+    from oracles import closed_form
+    from oracles.bounds_q import V_span_bound, noise_bound, pathwise_bound
+    from robust_core.streams import key
+
+    mdp, radius = _problems()[problem]
+    Q_star = closed_form.solve(mdp, radius).Q.value
+    plan = _plan(mdp, radius, float(abs(Q_star).max()))
+    times = _checkpoints(plan.T)
+    errors = np.array([_errors(mdp, radius, plan.alpha, times, Q_star, key("report", problem, i)) for i in range(runs)])
+    span = float(mdp.cost.max() - mdp.cost.min())
+    noise = noise_bound(
+        gamma=mdp.gamma,
+        radius=radius,
+        alpha=plan.alpha,
+        V_span=V_span_bound(mdp.gamma, radius, span),
+        n_pairs=mdp.cost.size,
+        T=plan.T,
+        delta=DELTA / 2,
+    )
+    frame = {"frame": plan.frames.length, "visits": plan.frames.visits, "alpha": plan.alpha, "gamma": mdp.gamma}
+    bound = [pathwise_bound(t, psi_0=float(abs(Q_star).max()), noise=noise, **frame) for t in times]
+    low, high = np.percentile(errors, (LOW, HIGH), axis=0)
+    curves = {"mean": errors.mean(axis=0), "low": low, "high": high, "worst": errors.max(axis=0), "bound": bound}
+    return {
+        "problem": problem,
+        "model": repr(mdp),
+        "radius": radius,
+        "runs": runs,
+        "epsilon": EPSILON,
+        "delta": DELTA,
+        "alpha": plan.alpha,
+        "T": plan.T,
+        "above": int((errors > np.array(bound)).any(axis=1).sum()),
+        "times": times,
+        **{name: [float(f"{x:.{DIGITS}g}") for x in values] for name, values in curves.items()},
+    }
+
+
+@functools.cache
+def _problems() -> dict[str, tuple[Any, float]]:
+    """Small models with dyadic numbers, every pair visited often."""
+    from robust_core import models
+    from robust_core.streams import key
+
+    return {
+        "two states": (models.two_states(gamma=0.5), 0.25),
+        "machine": (models.machine_replacement(3, gamma=0.5), 0.125),
+        "garnet": (models.garnet(4, 2, 2, gamma=0.5, seed=key("report", "garnet")), 0.25),
+    }
+
+
+def _plan(mdp: Any, radius: float, psi_0: float) -> Any:
+    """T and alpha of the explicit theorem for the chain of the uniform policy."""
+    from oracles.bounds_q import explicit_theorem3
+    from oracles.chain import mu_min, pair_chain
+    from oracles.mixing import t_mix
+    from robust_core import uniform
+
+    chain = pair_chain(mdp, uniform(mdp.n_states, mdp.n_actions))
+    rarest = float(mu_min(chain).value)
+    return explicit_theorem3(
+        epsilon=EPSILON,
+        delta=DELTA,
+        gamma=mdp.gamma,
+        radius=radius,
+        n_pairs=mdp.cost.size,
+        mu_min=rarest,
+        tau=max(1, t_mix(chain, threshold=Fraction(rarest) / 2)),
+        cost_span=float(mdp.cost.max() - mdp.cost.min()),
+        psi_0=psi_0,
+    )
+
+
+def _checkpoints(T: int) -> list[int]:
+    """Geometrically spaced times from 1 to T."""
+    return sorted({round(T ** (i / (CHECKPOINTS - 1))) for i in range(CHECKPOINTS)})
+
+
+def _errors(mdp: Any, radius: float, alpha: float, times: list[int], Q_star: Any, seed: bytes) -> list[float]:
+    """‖Q_t − Q*‖ at the checkpoints of one run from Q_0 = 0."""
+    from robust_core import Q_LEARNING, Contamination, TabularLearner, constant, uniform
+    from robust_core.trajectory import Recording, Walk
+    from robust_core.variant import Problem
+
+    problem = Problem(
+        n_states=mdp.n_states,
+        n_actions=mdp.n_actions,
+        gamma=mdp.gamma,
+        uncertainty_set=Contamination(radius),
+        step_size=constant(alpha),
+        initial=np.zeros(mdp.cost.shape),
+    )
+    learner = TabularLearner(Q_LEARNING, problem)
+    path = Walk(mdp, uniform(mdp.n_states, mdp.n_actions), seed=seed).record(times[-1])
+    found, done = [], 0
+    for t in times:
+        part = slice(done, t)
+        learner.update_many(
+            Recording(
+                path.s[part], path.a[part], path.cost[part], path.s_next[part], path.a_next[part], path.terminal[part]
+            )
+        )
+        found.append(float(abs(learner.estimate() - Q_star).max()))
+        done = t
+    return found

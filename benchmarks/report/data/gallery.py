@@ -1,0 +1,89 @@
+"""Variants × laws: the records of a verification of the gallery, and of variants that the user names."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.report.data import code
+from benchmarks.units import Unit
+from properties.verdict import Record
+
+EXAMPLES, QUICK_EXAMPLES, SEED = 200, 25, 0
+NEGATIVE = "properties.gallery.negative."
+"""Variants that must not hold: their place among the real ones is to show it."""
+
+
+def units(examples: int) -> list[Unit]:
+    """The work of this part: one unit per variant of the gallery."""
+    from properties.gallery.table import variants
+
+    return [
+        Unit(
+            "benchmarks.report.data.gallery:verified",
+            {"target": target, "examples": examples, "seed": SEED, "code": code.of(target.partition(":")[0])},
+        )
+        for target in variants()
+    ]
+
+
+def verified(target: str, examples: int, seed: int, code: str) -> dict[str, Any]:
+    """The records of one variant of the gallery, without times; `code` is part of what the result is kept under."""
+    from properties.loading import load
+    from properties.verification import verify
+
+    (variant,) = load(target).values()
+    with TemporaryDirectory(prefix="robust-core-report-") as folder:
+        records = verify(variant, name=target, examples=examples, seed=seed, keep=Path(folder))
+        return _entry(target, variant, records)
+
+
+def verified_apart(
+    target: str, *, examples: int, seed: int = SEED, show: Callable[[str], None] = lambda law: None
+) -> list[dict[str, Any]]:
+    """The records of the user's variants, each in a process of its own; never kept, for their code can be anything."""
+    from properties.isolation import verify_isolated
+    from properties.loading import load
+
+    found = []
+    for name, variant in load(target).items():
+        records: list[Record] = []
+        with TemporaryDirectory(prefix="robust-core-report-") as folder:
+            for message in verify_isolated(name, examples=examples, seed=seed, keep=Path(folder)):
+                if isinstance(message, str):
+                    show(f"{variant.name}: {message}")
+                else:
+                    records.append(message)
+            found.append(_entry(name, variant, records))
+    return found
+
+
+def _entry(target: str, variant: Any, records: Iterable[Record]) -> dict[str, Any]:
+    return {
+        "target": target,
+        "name": variant.name,
+        "kind": variant.kind,
+        "claims": list(variant.claims),
+        "expected": "violated" if target.startswith(NEGATIVE) else "holds",
+        "records": [_plain(record) for record in records],
+    }
+
+
+def _plain(record: Record) -> dict[str, Any]:
+    """The record without its time, its versions and the place of its counterexample, but with its content."""
+    kept = ("law", "outcome", "evidence", "cases", "seed", "blocked_by")
+    data = {name: value for name, value in asdict(record).items() if name in kept}
+    data["counterexample"] = None
+    if record.counterexample is not None:
+        path = Path(record.counterexample)
+        data["counterexample"] = {"file": path.name, **json.loads(path.read_text(encoding="utf-8"))}
+    return data
+
+
+def laws() -> dict[str, dict[str, str]]:
+    """Every law by name: its statement and the claim it tests."""
+    from properties.laws import LAWS
+
+    return {law.name: {"statement": law.statement, "claim": law.claim or ""} for law in LAWS}

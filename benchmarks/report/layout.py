@@ -1,0 +1,98 @@
+"""What the sections are built of: headings, tables that sort and filter, figures, commands."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.report.markup import Html, tag
+from benchmarks.report.plots import Plot, drawn
+
+NUMERIC = "number"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: its anchor, its heading, its content, and the plots whose values the script shows."""
+
+    id: str
+    title: str
+    body: Html
+    plots: tuple[Plot, ...] = ()
+
+    def markup(self) -> Html:
+        """The section."""
+        return tag("section", tag("h2", self.title), self.body, id=self.id)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A table cell; `key` is what it is sorted by, if not its text."""
+
+    content: Any
+    key: Any = None
+    class_: str | None = None
+    head: bool = False
+
+    def markup(self) -> Html:
+        """The element; the first cell of a row is its header."""
+        attributes = {"class_": self.class_, "data_key": self.key}
+        return (
+            tag("th", self.content, scope="row", **attributes) if self.head else tag("td", self.content, **attributes)
+        )
+
+
+def table(
+    caption: Any,
+    head: Sequence[Any],
+    rows: Iterable[Sequence[Any]],
+    *,
+    numeric: Sequence[int] = (),
+    class_: str = "",
+    tools: bool = True,
+) -> Html:
+    """A table with a caption; with `tools` the script lets it be sorted and filtered."""
+    body = []
+    for row in rows:
+        cells = [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
+        first = Cell(cells[0].content, cells[0].key, cells[0].class_, head=True)
+        marked = [Cell(c.content, c.key, c.class_ or ("num" if i in numeric else None)) for i, c in enumerate(cells)]
+        body.append(tag("tr", *(cell.markup() for cell in [first, *marked[1:]])))
+    heads = [tag("th", name, scope="col", class_="num" if i in numeric else None) for i, name in enumerate(head)]
+    whole = tag(
+        "table", tag("caption", caption), tag("thead", tag("tr", *heads)), tag("tbody", *body),
+        class_=f"{class_} tools".strip() if tools else class_ or None,
+    )  # fmt: skip
+    return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=_text(caption))
+
+
+def _text(caption: Any) -> str:
+    return caption if isinstance(caption, str) else "table"
+
+
+def commands(*lines: str, lead: str = "Reproduce") -> Html:
+    """The commands that give the numbers again."""
+    shown = [tag("code", line) for line in lines]
+    return tag("p", tag("span", f"{lead}: ", class_="lead"), _joined(shown), class_="commands")
+
+
+def _joined(parts: Sequence[Html]) -> list[Any]:
+    found: list[Any] = []
+    for part in parts:
+        found += [part, " "]
+    return found[:-1]
+
+
+def figure(plot: Plot, caption: Any) -> Html:
+    """A plot with its caption."""
+    return tag("figure", drawn(plot), tag("figcaption", caption))
+
+
+def fold(summary: Any, *content: Any, shown: bool = False) -> Html:
+    """Detail that is opened on demand."""
+    inner = (tag("summary", summary), *content)
+    return tag("details", *inner, open="open") if shown else tag("details", *inner)
+
+
+def paragraphs(*texts: Any) -> Html:
+    """Paragraphs."""
+    return Html("".join(tag("p", text) for text in texts))

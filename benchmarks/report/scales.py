@@ -1,0 +1,109 @@
+"""Axes: from numbers to places on the page, ticks at round numbers, and numbers as words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+TICKS = 5
+"""About how many ticks an axis gets."""
+FEWEST = 3
+"""A logarithmic axis with fewer powers of ten than this shows what lies between them."""
+
+
+def number(x: float, digits: int = 4) -> str:
+    """A number for a reader: few digits, a true minus, words for what is no number.
+
+    >>> number(-0.25), number(12800), number(1.5e-9), number(float("inf"))
+    ('−0.25', '12800', '1.5e−9', '∞')
+    """
+    if math.isnan(x):
+        return "no number"
+    if math.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    if x == int(x) and abs(x) < 1e7:
+        return str(int(x)).replace("-", "−")
+    text = f"{x:.{digits}g}"
+    mantissa, e, exponent = text.partition("e")
+    return (mantissa + (e and f"e{int(exponent)}")).replace("-", "−")
+
+
+def compact(x: float) -> str:
+    """A number for an axis.
+
+    >>> compact(12500), compact(600000), compact(0.25), compact(1e-9), compact(1e10)
+    ('12.5k', '600k', '0.25', '10⁻⁹', '10¹⁰')
+    """
+    power = math.log10(abs(x)) if x else 0.0
+    if abs(power) > 3 and abs(power - round(power)) < 1e-9 and x > 0 and not 3 < power < 7:
+        return "10" + str(round(power)).translate(_RAISED)
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if size * (10 if letter == "k" else 1) <= abs(x) < 1e3 * size:
+            return number(x / size, 3) + letter
+    return number(x, 3)
+
+
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A straight or logarithmic map of [low, high] to [start, stop]."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+    logarithmic: bool = False
+
+    def at(self, x: float) -> float:
+        """The place of a number, kept within a plot's length beyond the ends (browsers dislike huge coordinates).
+
+        >>> Scale(0.0, 10.0, 0.0, 100.0).at(5.0), Scale(1.0, 100.0, 0.0, 100.0, True).at(10.0)
+        (50.0, 50.0)
+        """
+        low, high, value = (self._straight(number) for number in (self.low, self.high, x))
+        share = (value - low) / (high - low)
+        return round(self.start + min(max(share, -1.0), 2.0) * (self.stop - self.start), 2)
+
+    def _straight(self, x: float) -> float:
+        return math.log10(max(x, self.low * 1e-3)) if self.logarithmic else x
+
+    def ticks(self) -> list[float]:
+        """Round numbers inside the range."""
+        return _decades(self.low, self.high) if self.logarithmic else _round_steps(self.low, self.high)
+
+
+def _round_steps(low: float, high: float) -> list[float]:
+    rough = (high - low) / TICKS
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = min((factor * power for factor in (1, 2, 2.5, 5, 10)), key=lambda step: abs(step - rough))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Powers of ten; where there are few also what lies between."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    stride = max(1, round((last - first) / TICKS))
+    found: list[float] = []
+    for factors in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
+        found = [factor * 10.0**power for power in range(first, last + 1, stride) for factor in factors]
+        found = [x for x in found if low * (1 - 1e-9) <= x <= high * (1 + 1e-9)]
+        if len(found) >= FEWEST:
+            break
+    return found
+
+
+def scale_of(values: Sequence[float], start: float, stop: float, *, logarithmic: bool = False) -> Scale:
+    """A scale that shows all finite values, with a little air.
+
+    >>> scale_of([1.0, 1.0], 0.0, 1.0).low
+    0.5
+    """
+    finite = [x for x in values if math.isfinite(x) and (x > 0 or not logarithmic)]
+    low, high = (min(finite), max(finite)) if finite else (1.0, 1.0)
+    if logarithmic:
+        return Scale(low / 1.2, high * 1.2, start, stop, True)
+    air = 0.05 * (high - low) or 0.5 * (abs(low) or 1.0)
+    return Scale(low - air, high + air, start, stop)

@@ -1,0 +1,78 @@
+"""Today against the baseline, cell by cell."""
+
+from collections import Counter
+from typing import Any
+
+from benchmarks.report.layout import Cell, Section, commands, table
+from benchmarks.report.markup import Html, named, tag
+from benchmarks.report.scales import number
+from benchmarks.report.words import badge
+
+INTRODUCTION = (
+    "Deterministic quantities are compared exactly, statistical ones seed by seed with an interval; equivalent is a "
+    "positive finding: the whole interval lies within the margin. Each statistical cell has an equal share of alpha."
+)
+ABSENT = "There is nothing to compare with: no baseline was found."
+
+
+def section(data: dict[str, Any]) -> Section:
+    """The table of cells with effects and intervals."""
+    found = data["regression"]
+    if found is None:
+        return Section("regression", "Against the baseline", tag("p", ABSENT))
+    counts = Counter(cell["verdict"] for cell in found["cells"])
+    tally = tag("p", *(part for word, n in counts.most_common() for part in (badge(word, f"{n} {word}"), " ")))
+    head = [
+        "metric",
+        "variant",
+        "problem",
+        "verdict",
+        "baseline",
+        "today",
+        "effect and interval",
+        "margin",
+        "n",
+        "note",
+    ]
+    listed = table("Cells", head, [_row(cell) for cell in found["cells"]], numeric=[4, 5, 6, 7, 8])
+    facts = tag("p", f"alpha {number(found['alpha'])} for all cells together. ", found["source"], class_="quiet")
+    body = Html(tag("p", INTRODUCTION) + tally + listed + facts + commands(*found["commands"]))
+    return Section("regression", "Against the baseline", body)
+
+
+def _row(cell: dict[str, Any]) -> list[Any]:
+    direction = {"lower": "lower is better", "higher": "higher is better"}.get(cell["direction"], "must not change")
+    metric = [tag("span", cell["metric"], title=f"{direction}; {cell['kind']}"), f" ({cell['unit']})"]
+    sides = [Cell(_side(cell[name]), _key(cell[name])) for name in ("baseline", "today")]
+    names = [named(cell["variant"]), named(cell["problem"])]
+    effect = Cell(_effect(cell), _key(cell["effect"]))
+    margin = number(cell["margin"], 3) if cell["margin"] else "exact"
+    return [
+        Cell(metric, cell["metric"]),
+        *names,
+        badge(cell["verdict"]),
+        *sides,
+        effect,
+        margin,
+        cell["n"],
+        cell["note"],
+    ]
+
+
+def _side(value: Any) -> Any:
+    """A number, or the beginning of what is longer (a policy, a hash)."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return number(value)
+    text = "" if value is None else str(value)
+    return tag("span", text[:20] + "…", title=text[:2000]) if len(text) > 24 else text
+
+
+def _key(value: Any) -> Any:
+    return value if isinstance(value, (int, float)) else ""
+
+
+def _effect(cell: dict[str, Any]) -> str:
+    if cell["effect"] is None:
+        return ""
+    ends = [number(cell[name], 3) if cell[name] is not None else "∞" for name in ("lower", "upper")]
+    return number(cell["effect"], 3) + (f" [{', '.join(ends)}]" if cell["kind"] != "deterministic" else "")

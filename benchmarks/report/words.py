@@ -1,0 +1,63 @@
+"""Verdicts as a reader meets them: a word, a symbol and a colour class; never the colour alone."""
+
+from benchmarks.report.markup import Html, tag
+
+# word: (class, symbol)
+LOOKS: dict[str, tuple[str, str]] = {
+    "holds": ("good", "✓"),
+    "violated": ("bad", "✗"),
+    "undecided": ("warn", "?"),
+    "error": ("bad", "!"),
+    "blocked": ("dim", "–"),
+    "pending": ("dim", "…"),
+    "corrected": ("info", "✎"),
+    "conditional": ("info", "◐"),
+    "refuted": ("bad", "✗"),
+    "not decidable as stated": ("dim", "∅"),
+    "elsewhere": ("dim", "→"),
+    "open": ("warn", "?"),
+    "reproduced": ("good", "✓"),
+    "direction only": ("info", "↗"),
+    "not reproduced": ("dim", "○"),
+    "reversed": ("warn", "⇄"),
+    "better": ("good", "▲"),
+    "worse": ("bad", "▼"),
+    "equivalent": ("good", "="),
+    "changed": ("bad", "≠"),
+    "caught": ("good", "✓"),
+    "missed": ("bad", "✗"),
+    "alive": ("bad", "✗"),
+    "not run": ("dim", "·"),
+    "finding": ("info", "•"),
+}
+
+
+def look(word: str) -> tuple[str, str]:
+    """Class and symbol of a word; unknown words are shown plainly."""
+    return LOOKS.get(word, ("dim", "·"))
+
+
+def badge(word: str, shown: str | None = None) -> Html:
+    """The word with its symbol.
+
+    >>> badge("holds")
+    '<span class="badge good"><span aria-hidden="true">✓</span> holds</span>'
+    """
+    kind, symbol = look(word)
+    return tag("span", tag("span", symbol, aria_hidden="true"), " ", shown or word, class_=f"badge {kind}")
+
+
+def mark(word: str, title: str | None = None) -> Html:
+    """The symbol for a crowded table; the word is read aloud and shown on hover."""
+    kind, symbol = look(word)
+    seen = tag("span", symbol, aria_hidden="true")
+    return tag("span", seen, tag("span", word, class_="unseen"), class_=f"mark {kind}", title=title or word)
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "law"), plural(3, "law"), plural(2, "entry", "entries")
+    ('1 law', '3 laws', '2 entries')
+    """
+    return f"{count} {noun if count == 1 else many or noun + 's'}"
