@@ -27,6 +27,12 @@ class _Hangs(_Correct):
             time.sleep(0.01)
 
 
+class _Loops(_Correct):
+    def update(self, transition: Transition) -> None:
+        while True:
+            pass
+
+
 class _Stubborn(_Correct):
     """Hangs and swallows every interruption it can."""
 
@@ -81,6 +87,7 @@ def _variant(name: str, make: Any) -> Variant:
 
 RAISES = _variant("raises", _Raises)
 HANGS = _variant("hangs", _Hangs)
+LOOPS = _variant("runs in a circle", _Loops)
 STUBBORN = _variant("hangs and cannot be interrupted", _Stubborn)
 DIES = _variant("ends its process", _Dies)
 NOT_A_NUMBER = _variant("returns nan", _NotANumber)

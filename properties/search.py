@@ -1,25 +1,45 @@
 """The search for a violation: Hypothesis generates cases and shrinks what fails."""
 
-from collections.abc import Callable
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from properties.guard import CASE_SECONDS, TooSlow, watched
+from properties import reductions
+from properties.guard import LONGEST_QUOTE, TooSlow, watched
 from properties.law import Case, Law
 from properties.verdict import Finding, Verdict
 from robust_core.variant import Variant
+
+# Warnings that a verdict quotes: more would be no note but a log.
+MOST_NOTES = 2
 
 
 class _Violation(Exception):
     """Raised inside the search to make Hypothesis shrink."""
 
 
+Judge = Callable[[Case], Finding | None]
+
+
 def explore(
-    cases: st.SearchStrategy[Case], judge: Callable[[Case], Finding | None], *, examples: int, master_seed: int
+    cases: st.SearchStrategy[Case],
+    judge: Judge,
+    *,
+    examples: int,
+    master_seed: int,
+    smaller: Callable[[Case], Iterable[Case]] | None = None,
+    shrink: bool = True,
 ) -> Verdict:
-    """The verdict of an exact judge after at most `examples` cases; the same seed tries the same cases."""
+    """The verdict of an exact judge after at most `examples` cases; the same seed tries the same cases.
+
+    What is found is shrunk by Hypothesis and then by `smaller`, which lists the cases that have one thing less;
+    without `shrink` it is reported as it was found.
+    """
     tried = 0
     smallest: list[tuple[Case, Finding]] = []
 
@@ -28,7 +48,7 @@ def explore(
         max_examples=examples,
         database=None,
         deadline=None,
-        phases=(Phase.generate, Phase.target, Phase.shrink),
+        phases=(Phase.generate, Phase.target, Phase.shrink) if shrink else (Phase.generate, Phase.target),
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
     )
@@ -38,9 +58,9 @@ def explore(
         tried += 1
         try:
             finding = judge(case)
-        except TooSlow:
+        except TooSlow as slow:
             # Shrinking would wait for the limit at every attempt: the case is reported as it is.
-            smallest[:] = [(case, Finding("conduct: time of one case", f"over {CASE_SECONDS:g} s", "milliseconds"))]
+            smallest[:] = [(case, slow.finding())]
             raise
         if finding is not None:
             smallest[:] = [(case, finding)]
@@ -48,14 +68,40 @@ def explore(
 
     try:
         attempt()
-    except (_Violation, TooSlow):
+    except _Violation:
+        case, finding = _reduced(*smallest[0], judge, smaller if shrink else None)
+        return Verdict("violated", str(finding), tried, case, finding)
+    except TooSlow:
         case, finding = smallest[0]
         return Verdict("violated", str(finding), tried, case, finding)
     return Verdict("holds", f"no violation in {tried} cases", tried)
 
 
-def judged(law: Law, variant: Variant, case: Case) -> Finding | None:
-    """A law's finding in one case; a variant that raises or misbehaves has broken the law by that."""
+def _reduced(
+    case: Case, finding: Finding, judge: Judge, smaller: Callable[[Case], Iterable[Case]] | None
+) -> tuple[Case, Finding]:
+    """The case after every reduction that leaves it a counterexample of the same sort."""
+    try:
+        while smaller is not None:
+            attempts = ((less, judge(less)) for less in smaller(case))
+            case, finding = next((less, found) for less, found in attempts if found and _same_sort(finding, found))
+    except (StopIteration, TooSlow):
+        pass
+    return case, finding
+
+
+def _same_sort(finding: Finding, other: Finding) -> bool:
+    """A fault of conduct stays that fault, and a wrong number does not become one."""
+    misconduct = any(each.what.startswith("conduct:") for each in (finding, other))
+    return finding.what == other.what if misconduct else True
+
+
+def judged(law: Law, variant: Variant, case: Case, *, warned: Counter[str] | None = None) -> Finding | None:
+    """A law's finding in one case; a variant that raises or misbehaves has broken the law by that.
+
+    Warnings reach nobody's terminal and break no law, whatever the filters of the process say: they are counted in
+    `warned`, once a case, for whoever asks.
+    """
 
     def work() -> Finding | None:
         try:
@@ -63,7 +109,12 @@ def judged(law: Law, variant: Variant, case: Case) -> Finding | None:
         except Exception as error:
             return Finding(_raised(error), "an exception", "a result")
 
-    return watched(work)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        finding = watched(work)
+    if warned is not None:
+        warned.update({f"{each.category.__name__}: {each.message}" for each in caught})
+    return finding
 
 
 def _raised(error: Exception) -> str:
@@ -72,8 +123,18 @@ def _raised(error: Exception) -> str:
     return f"conduct: raised {type(error).__name__}: {error}"
 
 
-def search(law: Law, variant: Variant, *, examples: int, master_seed: int) -> Verdict:
-    """The verdict of an exact law on a variant."""
-    return explore(
-        law.cases(variant), lambda case: judged(law, variant, case), examples=examples, master_seed=master_seed
+def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrink: bool = True) -> Verdict:
+    """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were."""
+    warned: Counter[str] = Counter()
+    verdict = explore(
+        law.cases(variant),
+        lambda case: judged(law, variant, case, warned=warned),
+        examples=examples,
+        master_seed=master_seed,
+        smaller=reductions.smaller,
+        shrink=shrink,
     )
+    if verdict.outcome != "holds" or not warned:
+        return verdict
+    notes = "; ".join(f"in {count} of them {what:.{LONGEST_QUOTE}}" for what, count in warned.most_common(MOST_NOTES))
+    return replace(verdict, evidence=f"{verdict.evidence}; {notes}")

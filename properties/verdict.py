@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from properties.tables import Tables
+
 Outcome = Literal["holds", "violated", "undecided", "error", "blocked"]
 OUTCOMES: tuple[Outcome, ...] = ("holds", "violated", "undecided", "error", "blocked")
 
@@ -24,7 +26,7 @@ class Finding:
     got: Any
     wanted: Any
     allowed: float = 0.0
-    tables: tuple[np.ndarray, np.ndarray] | None = None
+    tables: Tables | None = None
 
     def __post_init__(self) -> None:
         for name in ("got", "wanted", "allowed"):
@@ -36,29 +38,8 @@ class Finding:
         return f"{self.what}: got {self.got!r}, wanted {self.wanted!r} within {self.allowed:.3g}"
 
     def side_by_side(self) -> str:
-        """The variant's and the oracle's tables entry by entry; empty if there are none.
-
-        >>> print(Finding("Q", 1.0, 2.0, 0.0, (np.array([[1.0, 3.0]]), np.array([[2.0, 3.0]]))).side_by_side())
-        entry    variant  oracle
-        [0, 0]   1.0      2.0     <-
-        [0, 1]   3.0      3.0
-        """
-        if self.tables is None:
-            return ""
-        got, wanted = self.tables
-        rows = [("entry", "variant", "oracle", "")]
-        for place in np.ndindex(wanted.shape):
-            mine, truth = float(got[place]), float(wanted[place])
-            mark = "" if abs(mine - truth) <= self.allowed else "<-"
-            rows.append((str(list(place)), repr(mine), repr(truth), mark))
-        widths = [max(len(row[column]) for row in rows) + 2 for column in range(3)]
-        return "\n".join(
-            (
-                "".join(cell.ljust(width) for cell, width in zip(row, [max(widths[0], 9), *widths[1:]], strict=False))
-                + row[3]
-            ).rstrip()
-            for row in rows
-        )
+        """The variant's and the oracle's tables entry by entry; empty if there are none."""
+        return "" if self.tables is None else self.tables.side_by_side(self.allowed)
 
 
 @dataclass(frozen=True)
@@ -78,6 +59,11 @@ class Verdict:
     blocked_by: str | None = None
     statistics: dict[str, Any] | None = None
 
+    @property
+    def table(self) -> str | None:
+        """The variant's and the oracle's results side by side, where the violation has them."""
+        return (self.finding.side_by_side() or None) if self.finding is not None else None
+
 
 @cache
 def versions() -> dict[str, str]:
@@ -90,7 +76,8 @@ def versions() -> dict[str, str]:
 class Record:
     """One verdict as it is stored: one JSON line, plain data only.
 
-    `expected` is the reason under which a violation is accepted, if it is.
+    `expected` is the reason under which a violation is accepted, if it is; `table` shows the variant's and the
+    oracle's results side by side, entry by entry.
     """
 
     variant: str
@@ -104,6 +91,7 @@ class Record:
     blocked_by: str | None = None
     expected: str | None = None
     statistics: dict[str, Any] | None = None
+    table: str | None = None
     versions: dict[str, str] = field(default_factory=versions)
 
     def to_json(self) -> str:

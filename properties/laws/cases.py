@@ -3,7 +3,9 @@
 A law needs hundreds of problems per second and each of them small: a slip that three states and two actions do not
 show is rare. So a problem is decoded from one drawn string instead of being built from many draws. Every byte selects
 from a list whose first entry is the trivial one (no move, no cost, value 0), so the shrinker, which lowers bytes,
-removes whatever the violation does not need. All rows are dyadic: the float model is the rational model.
+removes whatever the violation does not need. Among strings with the same entries it prefers the one that has them
+late, so arrays are filled from the last state to the first: what is needed moves to the low numbers, and a smaller
+size is a size byte less. All rows are dyadic: the float model is the rational model.
 """
 
 from collections.abc import Callable
@@ -86,12 +88,13 @@ class Tape:
     def array(self, shape: tuple[int, ...], levels: tuple[float, ...]) -> Floats:
         """An array of levels; it takes as many bytes as the largest shape, so a size can shrink by itself."""
         largest = (MAX_STATES, MAX_ACTIONS)[: len(shape)]
-        block = np.array([self.pick(levels) for _ in range(int(np.prod(largest)))]).reshape(largest)
+        drawn = [self.pick(levels) for _ in range(int(np.prod(largest)))]
+        block = np.array(drawn[::-1]).reshape(largest)
         return np.ascontiguousarray(block[tuple(map(slice, shape))])
 
     def row(self, n: int, most: int, home: int, shares: tuple[int, ...]) -> Floats:
         """A distribution on n outcomes: shares moved away from `home`; it takes `most` bytes."""
-        wanted = [self.pick(shares) for _ in range(most)]
+        wanted = [self.pick(shares) for _ in range(most)][::-1]
         units, left = [0] * n, TOTAL
         for outcome in range(n):
             units[outcome] = min(wanted[outcome], left)
@@ -106,7 +109,7 @@ class Tape:
         gamma = self.pick(gammas)
         shares = WHOLE if whole else SHARES
         P = np.empty((S, A, S))
-        for s, a in np.ndindex(MAX_STATES, MAX_ACTIONS):
+        for s, a in reversed(list(np.ndindex(MAX_STATES, MAX_ACTIONS))):
             row = self.row(S, MAX_STATES, min(s, S - 1), shares)
             if s < S and a < A:
                 P[s, a] = row
@@ -117,7 +120,7 @@ class Tape:
     def policy(self, mdp: MDP, *, whole: bool = False) -> Floats:
         """A policy pi[s, a]."""
         shares = WHOLE if whole else SHARES
-        rows = [self.row(mdp.n_actions, MAX_ACTIONS, 0, shares) for _ in range(MAX_STATES)]
+        rows = [self.row(mdp.n_actions, MAX_ACTIONS, 0, shares) for _ in range(MAX_STATES)][::-1]
         return np.array(rows[: mdp.n_states])
 
     def uncertainty_set(self, variant: Variant) -> UncertaintySet:

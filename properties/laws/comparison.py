@@ -1,30 +1,47 @@
-"""Comparing arrays with a derived tolerance: the first entry that is wrong, in words."""
+"""Comparing arrays with a derived tolerance: the first entry that is wrong, by its name, and both arrays beside it."""
 
 from typing import Any
 
 import numpy as np
 
+from properties.tables import Tables, entry
 from properties.verdict import Finding
 
+# Columns where two runs of the variant are compared, not the variant with an oracle.
+RUNS = ("this run", "by the other")
 
-def compared(got: Any, wanted: np.ndarray, allowed: float, what: str) -> Finding | None:
-    """A finding if `got` has another shape or an entry further than `allowed` from `wanted` (NaN always is)."""
-    values = np.asarray(got)
+
+def compared(
+    got: Any, wanted: np.ndarray, allowed: float, what: str, *, after: str = "", **shown: Any
+) -> Finding | None:
+    """A finding if `got` has another shape or an entry further than `allowed` from `wanted` (NaN always is).
+
+    `what` names the array and goes before the entry, `after` says when; `shown` (columns, axes) goes to `Tables`.
+
+    >>> print(compared([[1.0, 2.0]], np.array([[1.0, 3.0]]), 0.5, "Q", after=" after 2 steps"))
+    Q(s=0, a=1) after 2 steps: got 2.0, wanted 3.0 within 0.5
+    """
+    values = np.array(got)  # a copy: what it is shown as must not change with the variant's buffer
     if values.shape != wanted.shape:
-        return Finding(f"shape of {what}", values.shape, wanted.shape)
-    wrong = ~(np.abs(values - wanted) <= allowed)
-    if not wrong.any():
+        return Finding(f"shape of {what}{after}", values.shape, wanted.shape)
+    tables = Tables(values, wanted, **shown)
+    place = tables.first(allowed)
+    if place is None:
         return None
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return Finding(f"{what}{list(place) if place else ''}", float(values[place]), float(wanted[place]), allowed)
+    said = f"{what}{entry(place, tables.axes)}{after}"
+    return Finding(said, values[place], wanted[place], allowed, tables if place else None)
 
 
-def below(lower: Any, upper: Any, allowed: float, what: str) -> Finding | None:
-    """A finding if an entry of `lower` exceeds that of `upper` by more than `allowed`."""
-    small, large = np.broadcast_arrays(np.asarray(lower), np.asarray(upper))
-    wrong = ~(small <= large + allowed)
-    if not wrong.any():
+def below(lower: Any, upper: Any, allowed: float, what: str, *, after: str = "", **shown: Any) -> Finding | None:
+    """A finding if an entry of `lower` exceeds that of `upper` by more than `allowed`.
+
+    >>> print(below([1.0, 2.0], np.array([1.0, 1.0]), 0.0, "V"))
+    V(s=1): got 2.0, wanted 'at most 1.0' within 0
+    """
+    small, large = np.broadcast_arrays(np.array(lower), np.array(upper))
+    tables = Tables(small, large, bound=True, **shown)
+    place = tables.first(allowed)
+    if place is None:
         return None
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    where = list(place) if place else ""
-    return Finding(f"{what}{where}", float(small[place]), f"at most {float(large[place])!r}", allowed)
+    said = f"{what}{entry(place, tables.axes)}{after}"
+    return Finding(said, small[place], f"at most {float(large[place])!r}", allowed, tables if place else None)

@@ -1,13 +1,14 @@
 """Laws that every learner obeys, whatever it learns: it starts as told, keeps to itself, and can be copied."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from properties.law import Case, Law
 from properties.laws.cases import decoded
+from properties.laws.comparison import compared
 from properties.laws.learning import LEARNERS, Path, advance, arrays, made, problem, read_run, same
 from properties.verdict import Finding
 from robust_core import Recording, constant
@@ -32,18 +33,32 @@ def _start(variant: Variant, path: Path, **case: Any) -> Finding | None:
             return Finding(f"shape of the {name} before the first update", part.shape, right.shape)
         if part.dtype != np.float64:
             return Finding(f"type of the {name}", str(part.dtype), "float64")
-        if not np.array_equal(part, right):
-            return Finding(f"{name} before the first update", part.tolist(), right.tolist())
+        finding = _differing((part,), (right,), when=" before the first update", names=(name,))
+        if finding is not None:
+            return finding
     return _still(variant, path, case, got) or _finite(variant, path, case, got)
+
+
+def _differing(
+    got: Sequence[np.ndarray],
+    wanted: Sequence[np.ndarray],
+    *,
+    when: str = "",
+    names: Sequence[str] = ("estimate", "omega"),
+    columns: tuple[str, str] = ("variant", "wanted"),
+) -> Finding | None:
+    """A finding with the first part of an estimate that has not the same bits, and the entry."""
+    for name, x, y in zip(names, got, wanted, strict=False):
+        if not same((x,), (y,)):
+            axes = () if len(got) > 1 or name == "omega" else None
+            return compared(x, y, 0.0, name, after=when, columns=columns, axes=axes)
+    return None
 
 
 def _still(variant: Variant, path: Path, case: Case, start: tuple[np.ndarray, ...]) -> Finding | None:
     still = {name: constant(0.0) for name in ("step_size", "second_step_size") if name in case}
     after = arrays(advance(made(variant, case | still), path).estimate())
-    if same(start, after):
-        return None
-    wanted = [part.tolist() for part in start]
-    return Finding("estimate after a run with step size 0", [part.tolist() for part in after], wanted)
+    return _differing(after, start, when=" after a run with step size 0")
 
 
 def _finite(variant: Variant, path: Path, case: Case, start: tuple[np.ndarray, ...]) -> Finding | None:
@@ -61,8 +76,9 @@ def _conduct(variant: Variant, path: Path, **case: Any) -> Finding | None:
     result = arrays(advance(made(variant, case), path).estimate())
     for what, other in _OTHER_RUNS.items():
         got = arrays(other(variant, case, path).estimate())
-        if not same(result, got):
-            return Finding(f"estimate of {what}", [x.tolist() for x in got], [x.tolist() for x in result])
+        finding = _differing(got, result, when=f" of {what}", columns=("this run", "the first"))
+        if finding is not None:
+            return finding
     return _told_the_same(variant, case, path)
 
 
@@ -131,9 +147,7 @@ def _batch(variant: Variant, path: Path, **case: Any) -> Finding | None:
     learner.update_many(Recording(*(np.array(c[half:], dtype=k) for c, k in zip(columns, kinds, strict=True))))
     got, wanted = (arrays(x.estimate()) for x in (learner, advance(made(variant, case), path)))
     # The same arithmetic in another order of loops: the fast path must give the same numbers.
-    if same(got, wanted):
-        return None
-    return Finding("estimate after update_many", [x.tolist() for x in got], [x.tolist() for x in wanted])
+    return _differing(got, wanted, when=" after update_many", columns=("update_many", "update"))
 
 
 START = Law(

@@ -11,7 +11,7 @@ from oracles.certified import Certified
 from oracles.msprbe import MSPRBE
 from properties.law import Case, Law
 from properties.laws.cases import Tape, decoded
-from properties.laws.comparison import compared
+from properties.laws.comparison import RUNS, compared
 from properties.laws.learning import LONG, Path, advance, arrays, made, read_run, step_size_at
 from properties.laws.linear_step import stepped
 from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
@@ -23,6 +23,8 @@ from robust_core.variant import Kind, Variant
 KIND: tuple[Kind, ...] = ("linear evaluation",)
 ROTATION = np.array([[0.6, 0.8], [-0.8, 0.6]])
 PAIR_STEPS = 4
+# The entries of theta and omega belong to features, not to states.
+COMPONENTS: tuple[str, ...] = ()
 
 
 def _sizes(case: Case, number: int) -> tuple[float, float]:
@@ -43,9 +45,8 @@ def _steps(variant: Variant, rule: str, path: Path, **case: Any) -> Finding | No
         allowed = _bounds(case, before, step[2])
         after = arrays(advance(learner, [step]).estimate())
         for name, got, right, error in zip(("theta", "omega"), after, wanted, allowed, strict=True):
-            finding = compared(
-                got, right, error + UNIT * float(np.abs(right).max()), f"{name} after step {number + 1}, "
-            )
+            allowed_here = error + UNIT * float(np.abs(right).max())
+            finding = compared(got, right, allowed_here, name, after=f" after step {number + 1}", axes=COMPONENTS)
             if finding is not None:
                 return finding
         before = after
@@ -80,7 +81,7 @@ def _drift(variant: Variant, rule: str, path: Path, **case: Any) -> Finding | No
     ):
         weights = math.expm1(problem.mu_log_error) + 8 * mdp.n_states * mdp.n_actions * UNIT
         allowed = error + step_error + weights * size
-        finding = compared(got, right, allowed, f"expected change of {name}")
+        finding = compared(got, right, allowed, f"expected change of {name}", axes=COMPONENTS)
         if finding is not None:
             return finding
     return None
@@ -160,7 +161,10 @@ def _related(variant: Variant, left: Case, right: Case, change: Changed, what: s
             advance(learner, [step])
         after = [arrays(learner.estimate()) for learner in learners]
         for name, x, y in zip(("theta", "omega"), *after, strict=True):
-            finding = compared(y, change(x), 2.0 * allowed, f"{what}: {name} after {number + 1} steps, ")
+            when = f" after {number + 1} steps"
+            finding = compared(
+                y, change(x), 2.0 * allowed, f"{what}: {name}", after=when, axes=COMPONENTS, columns=RUNS
+            )
             if finding is not None:
                 return finding
     return None

@@ -86,10 +86,26 @@ def _monotone(
     allowed = backup_bound(mdp, Q) + backup_bound(mdp, above) + backup_bound(mdp, moved)
     wider = type(uncertainty_set)(max(uncertainty_set.radius, larger))
     return (
-        below(image, _applied(variant, mdp, uncertainty_set, above), allowed, "TQ against TQ' for Q <= Q'")
-        or below(image, _applied(variant, mdp, wider, Q), allowed, "TQ against TQ of a larger set")
+        below(
+            image,
+            _applied(variant, mdp, uncertainty_set, above),
+            allowed,
+            "TQ against TQ' for Q <= Q': entry ",
+            columns=("TQ", "TQ'"),
+        )
+        or below(
+            image,
+            _applied(variant, mdp, wider, Q),
+            allowed,
+            "TQ against TQ of a larger set: entry ",
+            columns=("TQ", "larger set"),
+        )
         or compared(
-            _applied(variant, mdp, uncertainty_set, moved), image + mdp.gamma * shift, allowed, f"T(Q + {shift})"
+            _applied(variant, mdp, uncertainty_set, moved),
+            image + mdp.gamma * shift,
+            allowed,
+            f"T(Q + {shift})",
+            columns=("T(Q + k)", "TQ + gamma k"),
         )
     )
 
@@ -103,7 +119,8 @@ def _respelled(
         if got.shape != same.Q.shape:
             return Finding("shape of TQ", got.shape, same.Q.shape)
         allowed = backup_bound(mdp, Q) + backup_bound(same.mdp, same.Q)
-        finding = compared(got[np.ix_(same.states, same.actions)], image, allowed, f"TQ of the model {same.what}")
+        part = got[np.ix_(same.states, same.actions)]
+        finding = compared(part, image, allowed, f"TQ of the model {same.what}: entry ", columns=(same.what, "before"))
         if finding is not None:
             return finding
     return None

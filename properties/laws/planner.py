@@ -56,7 +56,7 @@ def _respelled(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet) -> F
         got = np.asarray(variant.make(same.mdp, uncertainty_set))
         allowed = promised(variant, mdp, Q) + promised(variant, same.mdp, Q)
         part = got[np.ix_(same.states, same.actions)]
-        finding = compared(part, Q, allowed, f"Q* of the model {same.what}")
+        finding = compared(part, Q, allowed, f"Q* of the model {same.what}: entry ", columns=(same.what, "before"))
         if finding is not None:
             return finding
     return None
@@ -69,8 +69,14 @@ def _ordered(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None
     wider = type(uncertainty_set)((1.0 + uncertainty_set.radius) / 2.0)
     allowed = promised(variant, mdp, Q) + promised(variant, dearer, np.abs(Q) + 1.0 / (1.0 - mdp.gamma))
     shifted = Q + 1.0 / (1.0 - mdp.gamma)
-    return below(Q, variant.make(mdp, wider), allowed, "Q* against Q* of a larger set") or compared(
-        variant.make(dearer, uncertainty_set), shifted, allowed, "Q* with all costs 1 higher"
+    return below(
+        Q, variant.make(mdp, wider), allowed, "Q* against Q* of a larger set: entry ", columns=("Q*", "larger set")
+    ) or compared(
+        variant.make(dearer, uncertainty_set),
+        shifted,
+        allowed,
+        "Q* with all costs 1 higher: entry ",
+        columns=("dearer", "Q* + k"),
     )
 
 

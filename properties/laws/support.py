@@ -28,7 +28,7 @@ def _read(tape: Tape, variant: Variant) -> Case:
 
 
 def _values(tape: Tape, n: int) -> np.ndarray:
-    return np.array([tape.pick(VALUES) for _ in range(MAX_OUTCOMES)])[:n]
+    return np.array([tape.pick(VALUES) for _ in range(MAX_OUTCOMES)][::-1])[:n]
 
 
 def _read_axioms(tape: Tape, variant: Variant) -> Case:
@@ -108,7 +108,9 @@ def _ends(
 def _rows(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> Finding | None:
     got = _sigma(variant, uncertainty_set, p, v)
     single = [[float(rational.sigma(uncertainty_set, row.tolist(), v.tolist())) for row in rows] for rows in p]
-    return compared(got, np.array(single), support_bound(p, v) + UNIT * float(np.abs(v).max()), "sigma(v) of row ")
+    return compared(
+        got, np.array(single), support_bound(p, v) + UNIT * float(np.abs(v).max()), "sigma(v) of row ", axes=()
+    )
 
 
 def _law(name: str, claim: str, statement: str, read: Any, judge: Any, *after: str) -> Law:

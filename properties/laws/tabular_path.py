@@ -5,6 +5,7 @@ costs. So relations between runs hold at every time up to the rounding of both, 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ import numpy as np
 from oracles import rational
 from properties.law import Case, Law
 from properties.laws.cases import COSTS, VALUES, Tape, decoded
+from properties.laws.comparison import RUNS, below, compared
 from properties.laws.learning import TABULAR, Path, advance, estimates, made, read_run, table
 from properties.laws.rounding import UNIT, path_bound
 from properties.laws.tabular_step import place_of
+from properties.tables import entry
 from properties.verdict import Finding
 from robust_core.mdp import MDP
 from robust_core.variant import Variant
@@ -34,7 +37,7 @@ def _together(variant: Variant, left: Case, right: Case, related: Relation) -> F
         tables = [table(learner) for learner in learners]
         finding = related(tables[0], tables[1])
         if finding is not None:
-            return Finding(f"{finding.what} after {time} steps", finding.got, finding.wanted, finding.allowed)
+            return replace(finding, what=f"{finding.what} after {time} steps")
         if time < len(left["path"]):
             for learner, case in zip(learners, (left, right), strict=True):
                 advance(learner, [case["path"][time]])
@@ -48,11 +51,7 @@ def _rounding(case: Case) -> float:
 
 
 def _equal(wanted: np.ndarray, got: np.ndarray, allowed: float, what: str) -> Finding | None:
-    wrong = ~(np.abs(got - wanted) <= allowed)
-    if not wrong.any():
-        return None
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return Finding(f"{what}, entry {list(place)}", float(got[place]), float(wanted[place]), allowed)
+    return compared(got, wanted, allowed, f"{what}: entry ", columns=RUNS)
 
 
 def _non_expansive(variant: Variant, other: np.ndarray, **case: Any) -> Finding | None:
@@ -89,11 +88,7 @@ def _ordered(variant: Variant, case: Case, right: Case, what: str) -> Finding | 
     allowed = _rounding(case) + _rounding(right)
 
     def related(x: np.ndarray, y: np.ndarray) -> Finding | None:
-        wrong = ~(x <= y + allowed)
-        if not wrong.any():
-            return None
-        place = tuple(int(i) for i in np.argwhere(wrong)[0])
-        return Finding(f"entry {list(place)} {what}", float(y[place]), f"at least {float(x[place])!r}", allowed)
+        return below(x, y, allowed, "entry ", after=f" against a run {what}", columns=("this run", "the other"))
 
     return _together(variant, case, right, related)
 
@@ -199,8 +194,9 @@ def _fixed_point(variant: Variant, **case: Any) -> Finding | None:
     learner = made(variant, run)
     for time, step in enumerate(case["path"]):
         got = table(advance(learner, [step]))
-        what = f"started at the solution, after {time + 1} steps, the last at {place_of(variant, step[0], step[1])}"
-        finding = _equal(solution, got, allowed, what)
+        place = entry(place_of(variant, step[0], step[1]))
+        when = f" after {time + 1} steps from the solution, the last at {place}"
+        finding = compared(got, solution, allowed, estimates(variant), after=when)
         if finding is not None:
             return finding
     return None

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles import exact, rational
 from properties.law import Case, Law
 from properties.laws.cases import Tape, decoded
+from properties.laws.comparison import compared
 from properties.laws.learning import (
     LONG,
     TABULAR,
@@ -23,6 +24,7 @@ from properties.laws.learning import (
     table,
 )
 from properties.laws.rounding import UNIT, step_bound
+from properties.tables import entry
 from properties.verdict import Finding
 from robust_core.mdp import MDP
 from robust_core.uncertainty import UncertaintySet
@@ -68,6 +70,22 @@ def _size(entries: np.ndarray, cost: float) -> float:
     return float(np.abs(entries).max()) + abs(cost)
 
 
+def _entry_wrong(
+    variant: Variant,
+    before: np.ndarray,
+    place: Place,
+    values: tuple[float, float],
+    allowed: float,
+    *,
+    of: str = "",
+    when: str,
+) -> Finding | None:
+    """The finding that the visited entry is the first value and not the second, within the table before the step."""
+    got, wanted = before.copy(), before.copy()
+    got[place], wanted[place] = values
+    return compared(got, wanted, allowed, of + estimates(variant), after=when)
+
+
 def _written(
     variant: Variant, *, mdp: MDP, uncertainty_set: Any, step_size: Any, path: Path, sampled: bool, **case: Any
 ) -> Finding | None:
@@ -87,8 +105,8 @@ def _written(
         after = table(advance(learner, [step]))
         allowed = step_bound(mdp.n_states, mdp.n_actions, _size(before, cost))
         if not abs(after[place] - wanted) <= allowed:
-            what = f"entry {place} after step {number + 1} with alpha = {float(alpha)}"
-            return Finding(what, float(after[place]), wanted, allowed)
+            when = f" after step {number + 1} with alpha = {float(alpha)}"
+            return _entry_wrong(variant, before, place, (float(after[place]), wanted), allowed, when=when)
         before = after
     return None
 
@@ -111,9 +129,10 @@ def _asynchronous(variant: Variant, path: Path, **case: Any) -> Finding | None:
         changed = after != before
         changed[place] = False
         if changed.any():
-            where = tuple(int(i) for i in np.argwhere(changed)[0])
-            what = f"entry {list(where)} after step {number + 1}, a visit of {place}"
-            return Finding(what, float(after[where]), float(before[where]))
+            wanted = before.copy()
+            wanted[place] = after[place]
+            when = f" after step {number + 1}, a visit of {entry(place)}"
+            return compared(after, wanted, 0.0, estimates(variant), after=when, columns=("after", "before"))
         before = after
     return None
 
@@ -173,8 +192,8 @@ def _unbiased(
     allowed = step_bound(mdp.n_states, mdp.n_actions, _size(before, float(np.abs(mdp.cost).max()))) + UNIT * abs(wanted)
     if abs(float(mean) - wanted) <= allowed:
         return None
-    what = f"expected entry {place} after {len(path)} steps and one more with alpha = {float(alpha)}"
-    return Finding(what, float(mean), wanted, allowed)
+    when = f" after {len(path)} steps and one more with alpha = {float(alpha)}"
+    return _entry_wrong(variant, before, place, (float(mean), wanted), allowed, of="expected ", when=when)
 
 
 def _read_step(tape: Tape, variant: Variant) -> Case:

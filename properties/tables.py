@@ -1,0 +1,71 @@
+"""Two arrays side by side, entry by entry: what a variant computed and what it should have."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# More lines than this are not read: then only entries that are wrong are shown.
+LONGEST = 24
+# What the axes of a table mean: V(s), Q(s,a).
+AXES: dict[int, tuple[str, ...]] = {1: ("s",), 2: ("s", "a")}
+
+
+def entry(place: int | tuple[int, ...], axes: tuple[str, ...] | None = None) -> str:
+    """The name of an entry: of Q or V by default; without names for the axes, its indices.
+
+    >>> entry((0, 1)), entry(2), entry((2,), ()), entry(())
+    ('(s=0, a=1)', '(s=2)', '[2]', '')
+    """
+    indices = place if isinstance(place, tuple) else (place,)
+    names = AXES.get(len(indices), ()) if axes is None else axes
+    if not indices:
+        return ""
+    if len(names) != len(indices):
+        return str(list(indices))
+    return "(" + ", ".join(f"{name}={index}" for name, index in zip(names, indices, strict=True)) + ")"
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Two arrays of one shape, `got` and `wanted`, and what they are called.
+
+    `bound` says that `wanted` is a bound from above: an entry is wrong when it exceeds that by more than allowed.
+    """
+
+    got: np.ndarray
+    wanted: np.ndarray
+    columns: tuple[str, str] = ("variant", "oracle")
+    axes: tuple[str, ...] | None = None
+    bound: bool = False
+
+    def wrong(self, allowed: float) -> np.ndarray:
+        """Which entries are wrong; one that is no number is."""
+        with np.errstate(invalid="ignore"):
+            distance = self.got - self.wanted
+            return np.asarray(~((distance if self.bound else np.abs(distance)) <= allowed))
+
+    def first(self, allowed: float) -> tuple[int, ...] | None:
+        """The first entry that is wrong."""
+        places = np.argwhere(self.wrong(allowed))
+        return tuple(int(i) for i in places[0]) if len(places) else None
+
+    def side_by_side(self, allowed: float) -> str:
+        """One line an entry, wrong ones marked; of a large table the wrong ones only.
+
+        >>> print(Tables(np.array([[1.0, 3.0]]), np.array([[2.0, 3.0]])).side_by_side(0.0))
+        entry       variant  oracle
+        (s=0, a=0)  1.0      2.0     <-
+        (s=0, a=1)  3.0      3.0
+        """
+        wrong = self.wrong(allowed)
+        places = list(np.ndindex(self.wanted.shape))
+        shown = places if len(places) <= LONGEST else [place for place in places if wrong[place]][:LONGEST]
+        rows = [("entry", *self.columns, "")]
+        for place in shown:
+            values = repr(float(self.got[place])), repr(float(self.wanted[place]))
+            rows.append((entry(place, self.axes), *values, "<-" if wrong[place] else ""))
+        widths = [max(len(row[column]) for row in rows) for column in range(3)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, [*widths, 0], strict=True)).rstrip() for row in rows]
+        if len(shown) < len(places):
+            lines.append(f"({wrong.sum()} of {len(places)} entries are wrong, {len(shown)} shown)")
+        return "\n".join(lines)
