@@ -46,7 +46,7 @@ def _runs() -> list[tuple[str, str]]:
 
 def jobs(*, epoch: str = PINNED, seeds: int = SEEDS, only: str = "", injected: str = "") -> list[Job]:
     """The work of all cells whose "metric / variant / problem" contains `only`."""
-    found = [*_learning(epoch, seeds, injected), *_planning(), *_racing(injected)]
+    found = [*_learning(epoch, seeds, injected), *_planning(), *_racing(epoch, injected)]
     return [job for job in found if any(only in " / ".join(cell) for cell in job.cells)]
 
 
@@ -73,9 +73,9 @@ def _planning() -> Iterable[Job]:
             yield Job(unit, tuple((name, variant, problem) for name in exact.PLANS))
 
 
-def _racing(injected: str) -> Iterable[Job]:
+def _racing(epoch: str, injected: str) -> Iterable[Job]:
     for metric, variant, problem in ratios.contests():
-        arguments = {"metric": metric, "variant": variant, "problem": problem, "injected": injected}
+        arguments = {"metric": metric, "variant": variant, "problem": problem, "epoch": epoch, "injected": injected}
         unit = Unit("benchmarks.regression.ratios:measured", arguments, repeatable=False)
         yield Job(unit, ((metric, variant, problem),))
 

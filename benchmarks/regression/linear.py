@@ -20,7 +20,7 @@ from robust_core.trajectory import Walk
 from robust_core.validate import Floats
 from robust_core.variant import Problem
 
-STEPS, SPREAD_STEPS = 2**16, 2**12
+STEPS, SPREAD_STEPS = 2**15, 2**12
 ALPHA, BETA = 2.0**-6, 2.0**-4
 """Steps of the order 1/√T at T = STEPS, the faster time scale for omega (Theorem 5)."""
 RADIUS, VARRHO, PROJECTION = 0.25, 4.0, 4.0

@@ -96,8 +96,13 @@ def contests() -> dict[tuple[str, str, str], Callable[[str], tuple[Work, Work, f
     return {(metric, variant, problem): make for metric, variant, problem, make in CONTESTS}
 
 
-def measured(metric: str, variant: str, problem: str, turns: int = TURNS, injected: str = "") -> dict[str, Any]:
-    """One ratio per turn: ours/theirs for a time ratio, theirs/ours for a speed-up, per unit of work."""
+def measured(
+    metric: str, variant: str, problem: str, epoch: str, turns: int = TURNS, injected: str = ""
+) -> dict[str, Any]:
+    """One ratio per turn: ours/theirs for a time ratio, theirs/ours for a speed-up, per unit of work.
+
+    The epoch names the occasion: another one is measured anew.
+    """
     ours, theirs, more_work = contests()[metric, variant, problem](injected)
     ours()
     theirs()

@@ -18,7 +18,7 @@ from robust_core import constant, deterministic, greedy, key
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats
 
-MIDDLE, LAST = 2**10, 2**16
+MIDDLE, LAST = 2**10, 2**15
 SPREAD_STEPS = 2**12
 REST_RUNS, REST_STEPS = 16, 2**8
 """The noise of the step is the mean over so many short runs."""
@@ -58,7 +58,7 @@ def checkpoints(first: int) -> list[int]:
     """The times at which the error is looked at: PER_OCTAVE a doubling, from the first time on.
 
     >>> checkpoints(4)[:6], checkpoints(4)[-1] == LAST
-    ([1, 2, 4, 5, 6, 7], True)
+    ([1, 2, 4, 5, 6, 8], True)
     """
     octaves = range(PER_OCTAVE * (LAST.bit_length() - 1) + 1)
     fine = {int(2.0 ** (k / PER_OCTAVE)) for k in octaves}
@@ -97,7 +97,7 @@ class Bench:
     def row(self, seed: bytes, digest: Any) -> Measured:
         """All metrics of one seed; what is learned goes into the digest."""
         tables, times, recording = self._tables(seed)
-        pair = [self._rested(seed + word, SPREAD_STEPS, None)[0] for word in (b"first", b"second")]
+        pair = [self._rested(self._recorded(word, seed, SPREAD_STEPS)) for word in ("first", "second")]
         for table in (*tables[-1:], *pair):
             digest.update(np.ascontiguousarray(table).tobytes())
         found = self._errors(tables, times, recording)
@@ -142,18 +142,20 @@ class Bench:
         """The number of steps after which each entry of the table has been visited; past the end if it never was."""
         place = recording.s if self.learns == "V^pi" else recording.s * self.setting.mdp.n_actions + recording.a
         found = np.full(self.truth.table.size, len(recording) + 1, dtype=np.int64)
-        seen, where = np.unique(place, return_index=True)
-        found[seen] = where + 1
+        # Backwards: of several visits the first is written last, and stays.
+        found[place[::-1]] = np.arange(len(recording), 0, -1)
         return found
 
-    def _rested(self, seed: bytes, steps: int, step_size: float | None) -> tuple[Floats, Recording]:
-        """A run that starts at the truth."""
+    def _rested(self, recording: Recording, step_size: float | None = None) -> Floats:
+        """What a run that starts at the truth has become."""
         step = None if step_size is None else constant(step_size)
-        problem = self.setting.problem(radius=self.radius, initial=self.truth.table, step_size=step)
-        learner = self.make(problem)
-        recording = self.setting.walk(key("rest", seed)).record(steps)
+        learner = self.make(self.setting.problem(radius=self.radius, initial=self.truth.table, step_size=step))
         learner.update_many(recording)
-        return learner.estimate(), recording
+        table: Floats = learner.estimate()
+        return table
+
+    def _recorded(self, word: str, seed: bytes, steps: int) -> Recording:
+        return self.setting.walk(key(word, seed)).record(steps)
 
     @cached_property
     def variance(self) -> Floats:
@@ -164,13 +166,14 @@ class Bench:
 
     def _noise(self, seed: bytes) -> float | None:
         """Squared moves of a learner at rest at Q* in units of their variance: a mean over short runs and pairs."""
+        whole = self._recorded("noise", seed, REST_RUNS * REST_STEPS)
         shares = []
-        for run in range(REST_RUNS):
-            table, recording = self._rested(seed + bytes([run]), REST_STEPS, RESTING_STEP)
+        for start in range(0, len(whole), REST_STEPS):
+            recording = part(whole, start, start + REST_STEPS)
             counts = np.zeros_like(self.truth.table)
             np.add.at(counts, (recording.s, recording.a), 1.0)
             noisy = (counts > 0.0) & (self.variance > self.variance.max() * 2.0**-20)
-            moved = (table - self.truth.table)[noisy] / RESTING_STEP
+            moved = (self._rested(recording, RESTING_STEP) - self.truth.table)[noisy] / RESTING_STEP
             shares.append(moved**2 / (counts * self.variance)[noisy])
         return kept(float(np.concatenate(shares).mean()))
 
