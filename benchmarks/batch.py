@@ -1,14 +1,17 @@
 """Large statistical batches: cells over all cores, resumable after any kill, the same bits whatever the workers.
 
     python -m benchmarks.batch --size full --budget 30min
+    python -m benchmarks.batch --size full --cluster tcp://127.0.0.1:8786
 
-Every cell is decided by its own process from rows that are functions of their keys; rows are kept in the record
-store as they come, piece by piece. A time budget leaves cells *pending*; it never changes a finished one.
+Every cell is decided from rows that are functions of their keys, by a process of its own or, when a cluster computes
+the rows, by this one; rows are kept in the record store as they come, piece by piece. A budget of time or of samples
+leaves cells *pending*; it never changes a finished one.
 """
 
 import argparse
 import functools
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -17,12 +20,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import closing
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, UNDECIDED, VIOLATED
+from benchmarks.cli_conventions import HOLDS, UNDECIDED, VIOLATED, positive
 from benchmarks.store import DEFAULT, Store
+
+if TYPE_CHECKING:
+    from properties.statistics.law import Memory
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -60,52 +68,128 @@ def fingerprint() -> bytes:
     return digest.digest()
 
 
-def verdict(index: int, *, size: Any, epoch: str, path: Path, deadline: float, stretch: float = 1.0) -> dict[str, Any]:
-    """Decide one cell of the run, by its place in `planned(size)`; the outcome is `pending` when time runs out."""
-    from properties.statistics.law import decide
-    from properties.statistics.sequential import OutOfTime
+@functools.cache
+def cells(size: Any, kind: str, index: int) -> list[Any]:
+    """(law, cell, alpha) of a cell of the run, by its place in `planned(size)`, or of all cells of a control."""
     from properties.statistics.suite import planned
 
-    item = planned(size)[index]
-    store = Store(path)
-    try:
-        result = decide(
-            item.cell,
-            alpha=item.alpha,
-            epoch=epoch,
-            memory=store,
-            fingerprint=fingerprint(),
-            out_of_time=lambda: time.time() > deadline,
-            stretch=stretch,
-        )
-    except OutOfTime as end:
-        return {"cell": item.cell.id, "law": item.law.name, "outcome": "pending", "n": end.done}
-    finally:
-        store.close()
-    n_max = item.cell.plan(item.alpha).n_max
-    return {"law": item.law.name, "outcome": result.entry.decision.outcome, "n_max": n_max, **result.numbers()}
-
-
-def control(index: int, *, size: Any, epoch: str, path: Path, deadline: float = math.inf) -> dict[str, Any]:
-    """Whether the law catches one of its negative controls, by its place in `controls(size)`."""
-    from properties.statistics.law import decide
-    from properties.statistics.sequential import OutOfTime
-    from properties.statistics.suite import planned
-
+    items = planned(size)
+    if kind == "cell":
+        return [(items[index].law, items[index].cell, items[index].alpha)]
     law, variant = controls(size)[index]
-    alpha = min(item.alpha for item in planned(size))
-    found = {"control": f"{law.name}: {variant.name}", "outcome": "missed", "cell": None, "n": None}
-    store = Store(path)
-    options: dict[str, Any] = {"alpha": alpha, "epoch": epoch, "memory": store, "fingerprint": fingerprint()}
+    # A control spends no budget: it is judged at the level of the strictest cell.
+    return [(law, cell, min(item.alpha for item in items)) for cell in law.cells(variant, size)]
+
+
+Where = tuple[str, int, int]
+"""(kind, index, part): a cell as `cells` finds it."""
+MemoryOf = Callable[[Where], "Memory"]
+"""Where the rows of a cell are kept."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What all cells of a run share. No cell takes more than `samples` replicates, wherever they come from."""
+
+    size: Any
+    epoch: str
+    deadline: float = math.inf
+    samples: float = math.inf
+    stretch: float = 1.0
+
+
+def _decided(where: Where, run: Run, memory_of: MemoryOf) -> Any:
+    """The result of a cell; OutOfTime where a budget ends before the verdict."""
+    from properties.statistics.law import decide
+
+    kind, index, part = where
+    _, cell, alpha = cells(run.size, kind, index)[part]
+    taken = all_pieces()
+
+    def spent() -> bool:
+        # Asked once before every piece, in the order of the pieces.
+        return next(taken)[1] > run.samples or time.time() > run.deadline
+
+    return decide(
+        cell,
+        alpha=alpha,
+        epoch=run.epoch,
+        memory=memory_of(where),
+        fingerprint=fingerprint(),
+        out_of_time=spent,
+        stretch=run.stretch if kind == "cell" else 1.0,
+    )
+
+
+def all_pieces() -> Iterator[tuple[int, int]]:
+    """The pieces of every cell, in order, without end; they depend on nothing."""
+    for look in looks():
+        yield from look
+
+
+def looks() -> Iterator[list[tuple[int, int]]]:
+    """The pieces that lie between two looks.
+
+    >>> list(itertools.islice(looks(), 2))
+    [[(0, 16)], [(16, 20)]]
+    """
+    from properties.statistics.law import PIECE
+    from properties.statistics.sequential import look_times, pieces
+
+    for start, stop in itertools.pairwise(itertools.chain([0], look_times())):
+        yield pieces(start, stop, PIECE)
+
+
+def verdict(
+    index: int,
+    *,
+    size: Any,
+    epoch: str,
+    path: Path,
+    deadline: float,
+    stretch: float = 1.0,
+    samples: float = math.inf,
+) -> dict[str, Any]:
+    """Decide one cell of the run, by its place in `planned(size)`; the outcome is `pending` when a budget runs out."""
+    return _job("cell", index, Run(size, epoch, deadline, samples, stretch), path)
+
+
+def control(
+    index: int, *, size: Any, epoch: str, path: Path, deadline: float = math.inf, samples: float = math.inf
+) -> dict[str, Any]:
+    """Whether the law catches one of its negative controls, by its place in `controls(size)`."""
+    return _job("control", index, Run(size, epoch, deadline, samples), path)
+
+
+def record(kind: str, index: int, run: Run, memory_of: MemoryOf) -> dict[str, Any]:
+    """The record of a cell or of a control."""
+    return (_cell_record if kind == "cell" else _control_record)(index, run, memory_of)
+
+
+def _cell_record(index: int, run: Run, memory_of: MemoryOf) -> dict[str, Any]:
+    from properties.statistics.sequential import OutOfTime
+
+    law, cell, alpha = cells(run.size, "cell", index)[0]
     try:
-        for cell in law.cells(variant, size):
-            result = decide(cell, out_of_time=lambda: time.time() > deadline, **options)
-            if result.entry.decision.outcome == "violated":
-                return found | {"outcome": "violated", "cell": cell.id, "n": result.entry.decision.n}
+        result = _decided(("cell", index, 0), run, memory_of)
+    except OutOfTime as end:
+        return {"cell": cell.id, "law": law.name, "outcome": "pending", "n": end.done}
+    n_max = cell.plan(alpha).n_max
+    return {"law": law.name, "outcome": result.entry.decision.outcome, "n_max": n_max, **result.numbers()}
+
+
+def _control_record(index: int, run: Run, memory_of: MemoryOf) -> dict[str, Any]:
+    from properties.statistics.sequential import OutOfTime
+
+    law, variant = controls(run.size)[index]
+    found = {"control": f"{law.name}: {variant.name}", "outcome": "missed", "cell": None, "n": None}
+    try:
+        for part, (_, cell, _) in enumerate(cells(run.size, "control", index)):
+            decision = _decided(("control", index, part), run, memory_of).entry.decision
+            if decision.outcome == "violated":
+                return found | {"outcome": "violated", "cell": cell.id, "n": decision.n}
     except OutOfTime:
         return found | {"outcome": "pending"}
-    finally:
-        store.close()
     return found
 
 
@@ -148,7 +232,7 @@ def _single_thread() -> None:
         os.environ.setdefault(name, "1")
 
 
-def computed(jobs: list[Callable[[], dict[str, Any]]], *, workers: int) -> Iterator[tuple[int, dict[str, Any]]]:
+def computed(jobs: Sequence[Callable[[], dict[str, Any]]], *, workers: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """(place, result) of every job as it finishes."""
     if workers == 1:
         yield from ((place, job()) for place, job in enumerate(jobs))
@@ -167,7 +251,9 @@ def run(
     epoch: str,
     path: Path,
     workers: int = 1,
+    cluster: str | None = None,
     budget_seconds: float = math.inf,
+    samples: float = math.inf,
     stretch: float = 1.0,
     with_controls: bool = True,
     only: str = "",
@@ -175,22 +261,20 @@ def run(
 ) -> dict[str, Any]:
     """A run of all cells whose id contains `only`; the shares are those of the whole run.
 
-    The result is the same for every number of workers and every history of kills.
+    The result is the same for every number of workers, on every cluster and after every history of kills.
     """
-    from properties.statistics.suite import planned
-
     started = time.time()
-    common = {"size": size, "epoch": epoch, "path": path}
-    deadline = started + budget_seconds
-    chosen = [i for i, item in enumerate(planned(size)) if only in item.cell.id]
-    jobs: list[Callable[[], dict[str, Any]]] = [
-        functools.partial(verdict, i, deadline=deadline, stretch=stretch, **common) for i in chosen
-    ]
-    if with_controls:
-        wrong = [i for i, (law, variant) in enumerate(controls(size)) if only in f"{law.name}: {variant.name}"]
-        jobs += [functools.partial(control, i, deadline=deadline, **common) for i in wrong]
+    common = Run(size, epoch, started + budget_seconds, samples, stretch)
+    jobs = chosen(size, only, with_controls=with_controls)
+    if cluster is None:
+        work = [functools.partial(_job, kind, index, common, path) for kind, index in jobs]
+        results = computed(work, workers=workers)
+    else:
+        from benchmarks import batch_cluster
+
+        results = batch_cluster.computed(jobs, common, path, cluster)
     found: dict[int, dict[str, Any]] = {}
-    for place, result in computed(jobs, workers=workers):
+    for place, result in results:
         found[place] = result
         elapsed = time.time() - started
         left = elapsed / len(found) * (len(jobs) - len(found))
@@ -198,8 +282,8 @@ def run(
         show(
             f"[{len(found)}/{len(jobs)}, about {left / 60:.1f} min left] {result['outcome']:<9} n={result['n']} {name}"
         )
-    records = [found[i] for i in range(len(chosen))]
-    checked = [found[i] for i in range(len(chosen), len(jobs))]
+    records = [found[i] for i, (kind, _) in enumerate(jobs) if kind == "cell"]
+    checked = [found[i] for i, (kind, _) in enumerate(jobs) if kind == "control"]
     return {
         "size": size,
         "epoch": epoch,
@@ -208,6 +292,22 @@ def run(
         "cells": records,
         "controls": checked,
     }
+
+
+def chosen(size: Any, only: str, *, with_controls: bool) -> list[tuple[str, int]]:
+    """(kind, index) of the cells, then of the controls, whose name contains `only`."""
+    from properties.statistics.suite import planned
+
+    wanted = [("cell", i) for i, item in enumerate(planned(size)) if only in item.cell.id]
+    if with_controls:
+        names = (f"{law.name}: {variant.name}" for law, variant in controls(size))
+        wanted += [("control", i) for i, name in enumerate(names) if only in name]
+    return wanted
+
+
+def _job(kind: str, index: int, run: Run, path: Path) -> dict[str, Any]:
+    with closing(Store(path)) as store:
+        return record(kind, index, run, lambda where: store)
 
 
 def exit_code(report: dict[str, Any], *, strict: bool) -> int:
@@ -223,8 +323,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--size", choices=("quick", "full"), default="full", help="how large (default: full)")
     parser.add_argument("--epoch", default="pinned", help="a name for the seeds, or 'fresh' for today's")
     parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+    parser.add_argument(
+        "--samples",
+        type=positive,
+        default=math.inf,
+        metavar="N",
+        help="no cell takes more than N replicates; one without a verdict by then stays pending",
+    )
     parser.add_argument("--stretch", type=float, default=1.0, help="raise n_max of undecided cells by this factor")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, that computes the rows"
+    )
     parser.add_argument("--store", type=Path, default=DEFAULT, help=f"the record store (default {DEFAULT})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report here")
     parser.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided or pending")
@@ -244,7 +354,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epoch=epochs.fresh() if options.epoch == "fresh" else options.epoch,
         path=options.store,
         workers=options.workers,
+        cluster=options.cluster,
         budget_seconds=options.budget,
+        samples=options.samples,
         stretch=options.stretch,
         with_controls=not options.no_controls,
         only=options.only,

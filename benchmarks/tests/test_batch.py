@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks import batch, calibration
+from benchmarks import batch, batch_cluster, calibration
 from benchmarks.store import Store
+from benchmarks.units import compute
 
 
 def test_what_was_put_is_there_again(tmp_path: Path) -> None:
@@ -122,6 +124,41 @@ def test_time_that_runs_out_leaves_cells_pending(tmp_path: Path) -> None:
     assert len(report["summary"]["pending"]) == len(report["cells"])
     assert batch.exit_code(report, strict=False) == 0
     assert batch.exit_code(report, strict=True) == 3
+
+
+@pytest.mark.parametrize("samples", [20, 99, 100])
+def test_samples_that_run_out_leave_cells_pending_and_nothing_is_lost(
+    undisturbed: bytes, tmp_path: Path, samples: int
+) -> None:
+    common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": tmp_path / "s", "with_controls": False}
+    report = batch.run(samples=samples, only=ONLY, **common)
+    # The pieces end at 16, 20, 25, 32, 40, 49, 62, 77, 96, 120, …
+    assert {cell["outcome"] for cell in report["cells"]} == {"pending"}
+    assert {cell["n"] for cell in report["cells"]} == {20 if samples == 20 else 96}
+    assert batch.run(only=ONLY, **common) == json.loads(undisturbed)
+
+
+def test_a_cell_that_needs_no_more_samples_is_decided(undisturbed: bytes, tmp_path: Path) -> None:
+    needed = max(cell["n"] for cell in json.loads(undisturbed)["cells"])
+    common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": tmp_path / "s", "with_controls": False}
+    assert batch.run(samples=needed, only=ONLY, **common) == json.loads(undisturbed)
+    less = batch.run(samples=needed - 1, only=ONLY, **common)
+    assert "pending" in {cell["outcome"] for cell in less["cells"]}
+
+
+def test_rows_are_asked_for_by_the_names_that_cells_give_them(tmp_path: Path) -> None:
+    run = batch.Run("quick", "pinned")
+    store = Store(tmp_path / "store")
+    with pytest.raises(batch_cluster.Wanted) as caught:
+        batch.record("control", 0, run, lambda where: batch_cluster.Asking(store, where))
+    wanted = caught.value
+    ((name, unit),) = batch_cluster.absent(wanted, run, store)
+    assert (name, unit.arguments["start"], unit.arguments["stop"]) == (wanted.name, 0, 16)
+    store.put(name, compute(unit))
+    assert not batch_cluster.absent(wanted, run, store)
+    misnamed = batch_cluster.Wanted(wanted.where, b"another name", 0)
+    with pytest.raises(AssertionError, match="not named as"):
+        batch_cluster.absent(misnamed, run, store)
 
 
 def test_red_and_missed_controls_fail() -> None:

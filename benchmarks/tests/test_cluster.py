@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import cluster
+from benchmarks import batch, cluster
 from benchmarks.cluster import ClusterError, computed
 from benchmarks.store import Store
 from benchmarks.units import Unit, compute, run
@@ -139,6 +140,33 @@ def test_values_go_into_the_store_and_are_not_computed_again(machines: Machines,
     assert lines[0] == lines[1]
     # Nobody listens at this address: nothing is left to ask for.
     assert run(units, store=Store(tmp_path / "there"), cluster="tcp://127.0.0.1:1") == run(units, store=here)
+
+
+def test_a_statistical_batch_has_the_bits_of_a_local_one_though_a_worker_is_killed(
+    machines: Machines, tmp_path: Path
+) -> None:
+    common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "only": "unbiased"}
+    here, there = tmp_path / "here", tmp_path / "there"
+    local = batch.run(path=here, **common)
+    victim = next(process for process in machines.processes[1:] if process.poll() is None)
+
+    def kill_under_way() -> None:
+        while not there.exists() or there.read_bytes().count(b"\n") < 10:
+            time.sleep(0.01)
+        victim.kill()
+
+    killer = threading.Thread(target=kill_under_way)
+    killer.start()
+    remote = batch.run(path=there, cluster=machines.address, **common)
+    killer.join()
+    assert victim.wait() == -signal.SIGKILL
+    assert json.dumps(remote) == json.dumps(local)
+    assert {cell["outcome"] for cell in local["cells"]} == {"holds"}
+    assert sorted(there.read_bytes().splitlines()) == sorted(here.read_bytes().splitlines())
+    cut = batch.run(path=tmp_path / "cut", cluster=machines.address, samples=30, with_controls=False, **common)
+    assert {(cell["outcome"], cell["n"]) for cell in cut["cells"]} == {("pending", 25)}
+    late = batch.run(path=tmp_path / "cut", cluster=machines.address, budget_seconds=0.0, with_controls=False, **common)
+    assert {(cell["outcome"], cell["n"]) for cell in late["cells"]} == {("pending", 25)}
 
 
 def test_a_unit_that_raises_is_named(machines: Machines) -> None:
