@@ -1,22 +1,27 @@
-"""False alarms and power, measured: the whole statistical suite at quick size with many master seeds.
+"""False alarms and power, measured over many master seeds.
 
-    python -m benchmarks.calibration --seeds 300
+    python -m benchmarks.calibration [--budget 30min]
 
-Every seed is one record in the store, so a run that was killed goes on where it was; the summary is committed as
-`baselines/calibration.json`. Right algorithms must never be red; the controls show the power.
+Three parts: the statistical suite at quick size with right algorithms, its negative controls (power), and the whole
+verification of every right variant of the gallery (exact laws at few examples, statistical laws at quick size). Every
+seed is a record in the store, so a run that was killed or whose time ended goes on where it was; the summary is
+committed as `baselines/calibration.json`. Right algorithms must never be red; the controls show the power.
 """
 
 import argparse
+import functools
+import hashlib
 import json
 import math
 import statistics
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.batch import controls, fingerprint
+from benchmarks.batch import controls, fingerprint, seconds
 from benchmarks.store import Store
 from robust_core.streams import key
 
@@ -24,6 +29,21 @@ STORE = Path(".robust-core") / "calibration.jsonl"
 BASELINE = Path(__file__).parent / "baselines" / "calibration.json"
 THRESHOLDS = (10.0, 100.0, 1000.0)
 """Under a true claim E exceeds each of these with probability at most its inverse."""
+EXAMPLES = 5
+"""Problems per exact law and seed in the verification of the gallery."""
+
+
+@functools.cache
+def sources() -> bytes:
+    """A hash of what the verification of the gallery depends on: that of the batch, and all of `properties`."""
+    import properties
+
+    root = Path(str(properties.__file__)).parent
+    digest = hashlib.blake2b(fingerprint(), digest_size=16)
+    for path in sorted(root.rglob("*.py")):
+        if "tests" not in path.relative_to(root).parts:
+            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.digest()
 
 
 def measured(seed: int, size: Any) -> dict[str, Any]:
@@ -48,6 +68,42 @@ def misses(seed: int, size: Any) -> dict[str, Any]:
         result = caught(law, variant, size=size, alpha=alpha, epoch=f"calibration {seed}")
         found[f"{law.name}: {variant.name}"] = None if result is None else result.entry.decision.n
     return found
+
+
+def verified(seed: int, size: Any) -> dict[str, Any]:
+    """One verification of the gallery with a master seed: outcomes by variant, and whatever does not hold.
+
+    The seed is that of `robust-core verify --seed`; seed 0 is left to the documentation, which shows it.
+    """
+    from properties.loading import built_in
+    from properties.statistics.suite import allotted, weight
+    from properties.verification import verify
+
+    found = built_in()
+    total = weight(found.values(), size)
+    outcomes: dict[str, dict[str, int]] = {}
+    wrong = []
+    for variant in found.values():
+        cells = allotted(variant, size, total=total)
+        records = list(verify(variant, examples=EXAMPLES, seed=seed + 1, cells=cells))
+        outcomes[variant.name] = dict(Counter(record.outcome for record in records))
+        wrong += [f"{r.variant}: {r.law}: {r.outcome}: {r.evidence}" for r in records if r.outcome != "holds"]
+    return {"outcomes": outcomes, "wrong": wrong}
+
+
+def verifications(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The verifications of the gallery in sum."""
+    variants: dict[str, Counter[str]] = {}
+    for run in runs:
+        for name, outcomes in run["outcomes"].items():
+            variants.setdefault(name, Counter()).update(outcomes)
+    return {
+        "seeds": len(runs),
+        "examples": EXAMPLES,
+        "red": sum(any(": undecided: " not in line for line in run["wrong"]) for run in runs),
+        "wrong": [line for run in runs for line in run["wrong"]],
+        "variants": {name: dict(counts) for name, counts in variants.items()},
+    }
 
 
 def summary(right: Sequence[dict[str, Any]], wrong: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -85,19 +141,33 @@ def _control(sizes: Sequence[int | None]) -> dict[str, Any]:
     return {"caught": len(caught), "of": len(sizes), "mean n": round(statistics.fmean(caught), 1) if caught else None}
 
 
-def run(seeds: int, control_seeds: int, *, path: Path = STORE, size: Any = "quick") -> dict[str, Any]:
-    """Measure what the store does not have yet, and summarise."""
+def run(
+    seeds: int,
+    control_seeds: int,
+    verify_seeds: int = 0,
+    *,
+    path: Path = STORE,
+    size: Any = "quick",
+    budget_seconds: float = math.inf,
+) -> dict[str, Any]:
+    """Measure what the store does not have yet, as far as the time goes, and summarise what there is."""
     store = Store(path)
-    found: dict[str, list[dict[str, Any]]] = {"right": [], "wrong": []}
-    for word, count, measure in (("right", seeds, measured), ("wrong", control_seeds, misses)):
-        for seed in range(count):
-            name = key("calibration", word, seed, size, fingerprint())
-            if store.get(name) is None:
+    end = time.monotonic() + budget_seconds
+    parts: tuple[tuple[str, int, Callable[[int, Any], dict[str, Any]], Callable[[], bytes]], ...] = (
+        ("right", seeds, measured, fingerprint),
+        ("wrong", control_seeds, misses, fingerprint),
+        ("verify", verify_seeds, verified, sources),
+    )
+    found: dict[str, list[dict[str, Any]]] = {}
+    for word, count, measure, code in parts:
+        names = [key("calibration", word, seed, size, code()) for seed in range(count)]
+        for seed, name in enumerate(names):
+            if store.get(name) is None and time.monotonic() < end:
                 store.put(name, measure(seed, size))
                 sys.stderr.write(f"{word} {seed + 1}/{count}\n")
-            found[word].append(store.get(name))
+        found[word] = [store.get(name) for name in names if store.get(name) is not None]
     store.close()
-    return summary(found["right"], found["wrong"])
+    return summary(found["right"], found["wrong"]) | {"verify": verifications(found["verify"])}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -105,12 +175,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=str(__doc__).split("\n")[0])
     parser.add_argument("--seeds", type=int, default=300, help="master seeds for the right algorithms")
     parser.add_argument("--control-seeds", type=int, default=100, help="master seeds for the negative controls")
+    parser.add_argument(
+        "--verify-seeds", type=int, default=100, help="master seeds for the verification of the gallery"
+    )
+    parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
     parser.add_argument("--store", type=Path, default=STORE, help=f"the record store (default {STORE})")
     parser.add_argument("--output", type=Path, default=BASELINE, help="where the summary goes")
     options = parser.parse_args(arguments)
-    report = run(options.seeds, options.control_seeds, path=options.store)
+    report = run(
+        options.seeds,
+        options.control_seeds,
+        options.verify_seeds,
+        path=options.store,
+        budget_seconds=options.budget,
+    )
     options.output.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    return int(report["red"] > 0)
+    return int(report["red"] + report["verify"]["red"] > 0)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,30 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED, positive
+from benchmarks.cli_conventions import (
+    HOLDS,
+    UNDECIDED,
+    USAGE,
+    VIOLATED,
+    add_json,
+    add_quiet,
+    add_seed,
+    painted,
+    positive,
+    steers,
+)
 
 if TYPE_CHECKING:
+    from properties.isolation import Begun
     from properties.verdict import Record
+    from robust_core.variant import Variant
 
 FINDINGS = Path(".robust-core") / "counterexamples"
+INDENT = " " * 12
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -19,43 +33,41 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     verify = commands.add_parser(
         "verify",
         help="check variants against the laws they claim to obey",
-        description="Checks variants against the laws they claim to obey. Loading a variant executes its module.",
+        description="Checks variants against the laws they claim to obey, the exact ones first, then the statistical "
+        "ones. Loading a variant executes its module.",
         epilog="example: robust-core verify my_variant.py",
     )
     verify.add_argument(
         "targets", nargs="*", metavar="TARGET", help="package.module:NAME or file.py[:NAME]; default: all built in"
     )
-    verify.add_argument("--json", action="store_true", help="one JSON record per line instead of a table")
+    verify.add_argument("--installed", action="store_true", help="all variants that installed packages publish")
+    add_json(verify)
     verify.add_argument("--junit", type=Path, metavar="FILE", help="write the records as JUnit XML too")
     verify.add_argument("--expected", type=Path, metavar="FILE", help="a TOML file of expected failures")
     verify.add_argument("--examples", type=positive, default=200, metavar="N", help="problems per law (default 200)")
-    verify.add_argument("--seed", type=int, default=0, help="which problems are generated (default 0)")
+    add_seed(verify, "which problems are generated and which samples are drawn")
+    verify.add_argument(
+        "--size", choices=("quick", "full"), default="quick", help="of the statistical laws (default quick)"
+    )
+    verify.add_argument("--no-statistics", action="store_true", help="the exact laws only")
     verify.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
-    verify.add_argument("--quiet", action="store_true", help="only what does not hold")
+    add_quiet(verify)
     verify.set_defaults(run=_verify)
-    replay = commands.add_parser("replay", help="judge a saved counterexample again")
+    replay = commands.add_parser(
+        "replay",
+        help="judge a saved counterexample again",
+        description="Judges a saved counterexample again. This loads, and so executes, the variant the file names.",
+        epilog="example: robust-core replay .robust-core/counterexamples/contraction-1a2b3c4d.json",
+    )
     replay.add_argument("file", type=Path, help="a counterexample written by verify")
     replay.set_defaults(run=_replay)
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from properties.isolation import verify_isolated
-    from properties.loading import built_in, load
-
-    found = {key: variant for target in options.targets for key, variant in load(target).items()} or built_in()
+    found = _chosen(options)
     records: list[Record] = []
     try:
-        for target, variant in found.items():
-            if not (options.json or options.quiet):
-                print(f"{variant.name} ({target})")
-            for message in verify_isolated(
-                target, examples=options.examples, seed=options.seed, keep=FINDINGS, expected=options.expected
-            ):
-                if isinstance(message, str):
-                    _show_progress(message)
-                else:
-                    records.append(message)
-                    _show(message, options)
+        _collect(found, options, records)
     finally:
         # Ctrl-C loses nothing that was decided: the files hold every record so far.
         _show_progress("")
@@ -64,39 +76,119 @@ def _verify(options: argparse.Namespace) -> int:
 
             write(records, options.junit)
     if not (options.json or options.quiet):
-        print(_summary(records))
+        print(summary(records))
+    for record in records:
+        if record.outcome == "undecided":
+            print(f"warning: undecided: {record.variant}: {record.law}: {record.evidence}", file=sys.stderr)
     return exit_code(records, strict=options.strict)
 
 
-def _show_progress(law: str) -> None:
-    """The law at work, on a terminal only, where the next line overwrites it."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\033[K{f'  …         {law}' if law else ''}")
+def _chosen(options: argparse.Namespace) -> "dict[str, Variant]":
+    """The variants that are named, those that are published with --installed, by default all built in."""
+    from properties.loading import built_in, installed, load
+
+    found = {key: variant for target in options.targets for key, variant in load(target).items()}
+    if options.installed:
+        found |= installed(complain=lambda text: print(f"warning: {text}", file=sys.stderr))
+        if not found:
+            raise ValueError("--installed: no installed package publishes a variant")
+    return found or built_in()
+
+
+def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, records: list["Record"]) -> None:
+    """Verify the variants one after the other; every record is shown and kept as it comes."""
+    from properties.isolation import Begun, verify_isolated
+    from properties.statistics.suite import weight
+
+    size = None if options.no_statistics else options.size
+    total = None if size is None else weight(found.values(), size)
+    table = not (options.json or options.quiet)
+    for place, (target, variant) in enumerate(found.items(), start=1):
+        if table:
+            print(_heading(target, variant, size))
+        for message in verify_isolated(
+            target,
+            examples=options.examples,
+            seed=options.seed,
+            keep=FINDINGS,
+            expected=options.expected,
+            size=size,
+            weight=total,
+        ):
+            if isinstance(message, Begun):
+                _show_progress(_doing(message, place, len(found)))
+                continue
+            assert not isinstance(message, str)
+            records.append(message)
+            _show(message, target, options)
+        if table:
+            print(_verdict_on(variant.name, records))
+
+
+def _heading(target: str, variant: "Variant", size: str | None) -> str:
+    """The variant, the head of its table, and the claims that nothing tests."""
+    from properties.verification import untested
+
+    lines = [f"{variant.name} ({target})"]
+    lines += [f"  note: no law tests the claim {claim!r}" for claim in untested(variant, statistics=size is not None)]
+    return "\n".join([*lines, f"  {'verdict':<9} {'law':<45} {'time':>8}  evidence"])
+
+
+def _verdict_on(name: str, records: Iterable["Record"]) -> str:
+    """The line under the table of a variant: counts, and the first cause of what does not hold."""
+    from properties.verdicts import counted
+
+    mine = [record for record in records if record.variant == name]
+    line = f"  {counted(mine)}"
+    wrong = [record.law for record in mine if record.outcome in ("violated", "error") and record.expected is None]
+    return f"{line}; first cause: {wrong[0]}" if wrong else line
+
+
+def _doing(begun: "Begun", variant: int, variants: int) -> str:
+    of_variants = f"variant {variant}/{variants}, " if variants > 1 else ""
+    return f"[{of_variants}law {begun.place}/{begun.total}] {begun}"
+
+
+def _show_progress(text: str) -> None:
+    """What is at work, on a terminal only, where the next line overwrites it."""
+    if steers(sys.stderr):
+        sys.stderr.write(f"\r\033[K{f'  {text} …' if text else ''}")
         sys.stderr.flush()
 
 
-def _show(record: "Record", options: argparse.Namespace) -> None:
+def _show(record: "Record", target: str, options: argparse.Namespace) -> None:
     _show_progress("")
     if options.json:
         print(record.to_json(), flush=True)
     elif not options.quiet or record.outcome != "holds":
-        print(_line(record), flush=True)
+        print(_lines(record, target), flush=True)
 
 
-def _line(record: "Record") -> str:
+def _lines(record: "Record", target: str) -> str:
+    """A row of the table; under a violation the two results side by side and how to see it again."""
     outcome = "expected" if record.expected else record.outcome
-    line = f"  {outcome:<9} {record.law:<28} {record.seconds:6.2f} s  {record.evidence}"
+    lines = [f"  {painted(outcome, sys.stdout, width=9)} {record.law:<45} {record.seconds:6.2f} s  {record.evidence}"]
+    if record.table:
+        lines += [INDENT + line for line in record.table.splitlines()]
     if record.counterexample:
-        line += f"\n            replay: robust-core replay {record.counterexample}"
-    return line
+        lines.append(f"{INDENT}replay: robust-core replay {record.counterexample}")
+    elif record.outcome == "violated" and record.statistics is not None:
+        lines.append(f"{INDENT}the same samples again: robust-core verify {target} --seed {record.seed}")
+    return "\n".join(lines)
 
 
-def _summary(records: Iterable["Record"]) -> str:
-    counts: dict[str, int] = {}
-    for record in records:
-        outcome = "expected" if record.expected else record.outcome
-        counts[outcome] = counts.get(outcome, 0) + 1
-    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "nothing to verify"
+def summary(records: Iterable["Record"]) -> str:
+    """Counts over all variants, and what the statistical laws have spent of the run's error budget."""
+    from properties.statistics.budget import RUN_BUDGET
+    from properties.verdicts import counted
+
+    records = list(records)
+    cells = [record.statistics for record in records if record.statistics is not None]
+    lines = [f"in all: {counted(records)}"] if len({record.variant for record in records}) != 1 else []
+    if cells:
+        spent = sum(cell["alpha"] for cell in cells)
+        lines.append(f"error budget: spent {spent:.3g} of {RUN_BUDGET:g} over {len(cells)} cells")
+    return "\n".join(lines)
 
 
 def exit_code(records: Iterable["Record"], *, strict: bool) -> int:
@@ -106,10 +198,7 @@ def exit_code(records: Iterable["Record"], *, strict: bool) -> int:
         return VIOLATED
     if "error" in outcomes:
         return USAGE
-    if "undecided" in outcomes:
-        print("warning: some laws are undecided", file=sys.stderr)
-        return UNDECIDED if strict else HOLDS
-    return HOLDS
+    return UNDECIDED if strict and "undecided" in outcomes else HOLDS
 
 
 def _replay(options: argparse.Namespace) -> int:

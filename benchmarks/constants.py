@@ -51,7 +51,7 @@ def plan(setting: Setting, c_0: float, c_1: float) -> tuple[int, float]:
     """T and alpha as Theorem 3 prints them."""
     mixing = float(max(1, t_mix(pair_chain(setting.mdp, setting.policy))))
     common = {"epsilon": EPSILON, "gamma": setting.mdp.gamma, "delta": DELTA, "t_mix": mixing}
-    pairs = setting.Q_star.size
+    pairs = setting.truth.size
     T = theorem3_T(mu_min=setting.mu_min, n_pairs=pairs, c_0=c_0, **common)
     alpha = theorem3_alpha(n_pairs=pairs, T=T, c_1=c_1, **common)
     return int(np.ceil(T)), min(1.0, alpha)

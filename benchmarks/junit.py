@@ -1,6 +1,6 @@
 """Records as JUnit XML, for the test pages of continuous integration."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -8,6 +8,8 @@ from properties.verdict import Record
 
 # Characters that XML 1.0 cannot carry at all.
 _FORBIDDEN = {code: "�" for code in range(32) if code not in (9, 10, 13)} | {0xFFFE: "�", 0xFFFF: "�"}
+
+STATISTICS = ("cell", "law", "epoch", "n", "alpha", "beta", "effect", "log_against", "log_favour")
 
 
 def write(records: Sequence[Record], path: Path) -> None:
@@ -30,6 +32,8 @@ def _case(record: Record) -> ElementTree.Element:
         "testcase", classname=_clean(record.variant), name=_clean(record.law), time=f"{record.seconds:.3f}"
     )
     evidence = _clean(record.evidence)
+    if record.statistics is not None:
+        case.append(_numbers(record.statistics))
     if _is_skipped(record):
         reason = f"expected: {record.expected}" if record.expected else f"{record.outcome}: {evidence}"
         ElementTree.SubElement(case, "skipped", message=_clean(reason))
@@ -37,6 +41,15 @@ def _case(record: Record) -> ElementTree.Element:
         tag = "failure" if record.outcome == "violated" else "error"
         ElementTree.SubElement(case, tag, message=evidence).text = _clean(record.counterexample or "")
     return case
+
+
+def _numbers(statistics: Mapping[str, object]) -> ElementTree.Element:
+    """The numbers behind a statistical verdict, as properties of the test case."""
+    properties = ElementTree.Element("properties")
+    for name in STATISTICS:
+        if name in statistics:
+            ElementTree.SubElement(properties, "property", name=name, value=_clean(str(statistics[name])))
+    return properties
 
 
 def _clean(text: str) -> str:

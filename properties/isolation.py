@@ -7,19 +7,38 @@ is killed or dies, the law it was at gets a verdict that says so, and a new chil
 import json
 import multiprocessing
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from properties.expectations import read
+from properties.expectations import Expectation, read
 from properties.loading import load
+from properties.statistics.law import SIZES, Size
+from properties.statistics.suite import Planned, allotted
 from properties.verdict import Record
 from properties.verification import EXAMPLES, applicable, verify
+from robust_core.variant import Variant
 
 LAW_SECONDS = 120.0
 EXTRA_MEMORY = 4 << 30
+SIGN_OF_LIFE = 1.0
+"""Seconds between messages from a statistical law at work, which may take longer than LAW_SECONDS in all."""
+
+
+class Begun(str):
+    """The name of a law that has begun, with its place from 1 and how many laws there are."""
+
+    place: int
+    total: int
+
+    def __new__(cls, law: str, place: int, total: int) -> "Begun":
+        """A string cannot be changed, so it is made with what it carries."""
+        begun = super().__new__(cls, law)
+        begun.place, begun.total = place, total
+        return begun
 
 
 @dataclass(frozen=True)
@@ -33,6 +52,8 @@ class Order:
     seed: int
     keep: str | None
     expected: str | None
+    size: Size | None
+    weight: float | None
 
 
 def verify_isolated(
@@ -43,28 +64,37 @@ def verify_isolated(
     keep: Path | None = None,
     expected: Path | None = None,
     law_seconds: float = LAW_SECONDS,
-) -> Iterator[Record | str]:
-    """Records as they come, each preceded by the name of the law that has begun."""
+    size: Size | None = None,
+    weight: float | None = None,
+) -> Iterator[Record | Begun]:
+    """Records as they come, each preceded by the law that has begun.
+
+    With a `size` the statistical laws follow the exact ones; `weight` is that of all cells of the run, which share
+    one error budget (default: the variant is alone).
+    """
     (variant,) = load(target).values()
-    laws = applicable(variant)
+    names = [law.name for law in applicable(variant)]
+    names += [cell.name for cell in _cells(variant, size, weight)]
     if expected is not None:
-        read(expected, [law.name for law in laws])  # a bad file is refused before any work
+        expectations(expected, variant)  # a bad file is refused before any work
     done = 0
     failed: dict[str, str] = {}
-    while done < len(laws):
-        order = Order(target, done, failed, examples, seed, _text(keep), _text(expected))
+    while done < len(names):
+        order = Order(target, done, failed, examples, seed, _text(keep), _text(expected), size, weight)
         child, connection = _started(order)
         try:
-            while done < len(laws):
+            while done < len(names):
                 message = _message(connection, law_seconds)
+                if "alive" in message:
+                    continue
                 if "law" in message:
-                    yield message["law"]
+                    yield Begun(message["law"], done + 1, len(names))
                     continue
                 if "record" in message:
                     record = Record(**message["record"])
                 else:
-                    record = _casualty(variant.name, laws[done].name, message["fault"], child, seed, law_seconds)
-                if record.outcome != "holds":
+                    record = _casualty(variant.name, names[done], message["fault"], child, seed, law_seconds)
+                if record.outcome != "holds" and record.statistics is None:
                     failed[record.law] = record.blocked_by or record.law
                 yield record
                 done += 1
@@ -74,6 +104,16 @@ def verify_isolated(
             child.kill()
             child.join()
             connection.close()
+
+
+def expectations(path: Path, variant: Variant) -> dict[str, Expectation]:
+    """The expected failures of a variant; cells of either size are known, those that do not run are not judged."""
+    cells = [cell.name for size in SIZES for cell in allotted(variant, size)]
+    return read(path, [law.name for law in applicable(variant)], cells=cells)
+
+
+def _cells(variant: Variant, size: Size | None, weight: float | None) -> list[Planned]:
+    return [] if size is None else allotted(variant, size, total=weight)
 
 
 def _text(path: Path | None) -> str | None:
@@ -121,7 +161,9 @@ def _serve(connection: Connection, text: str) -> None:
     def send(message: dict[str, Any]) -> None:
         connection.send_bytes(json.dumps(message).encode())
 
-    laws = applicable(variant)
+    from properties.statistics.judging import VARIANT_SECONDS
+
+    laws, cells = applicable(variant), _cells(variant, order.size, order.weight)
     records = verify(
         variant,
         name=order.target,
@@ -129,12 +171,27 @@ def _serve(connection: Connection, text: str) -> None:
         seed=order.seed,
         laws=laws[order.skip :],
         failed=order.failed,
-        expected=None if order.expected is None else read(Path(order.expected), [law.name for law in laws]),
+        expected=None if order.expected is None else expectations(Path(order.expected), variant),
         keep=None if order.keep is None else Path(order.keep),
-        progress=lambda law: send({"law": law.name}),
+        progress=lambda law: send({"law": law}),
+        cells=cells[max(order.skip - len(laws), 0) :],
+        cell_seconds=float("inf") if order.size is None else VARIANT_SECONDS[order.size],
+        tick=_at_most_every(SIGN_OF_LIFE, lambda: send({"alive": True})),
     )
     for record in records:
         send({"record": asdict(record)})
+
+
+def _at_most_every(seconds: float, act: Callable[[], None]) -> Callable[[], None]:
+    last = time.monotonic()
+
+    def tick() -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            act()
+
+    return tick
 
 
 def _limit_memory() -> None:

@@ -1,8 +1,12 @@
-"""Verify a variant: run the laws its kind and claims call for, and keep a record of each verdict."""
+"""Verify a variant: run the laws its kind and claims call for, and keep a record of each verdict.
+
+Exact laws first, then the cells of the statistical laws, which say nothing new while an exact law is violated.
+"""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from properties.counterexample import Counterexample
 from properties.expectations import Expectation
@@ -10,6 +14,9 @@ from properties.law import Law
 from properties.search import judged, search
 from properties.verdict import Record, Verdict
 from robust_core.variant import Variant
+
+if TYPE_CHECKING:
+    from properties.statistics.suite import Planned
 
 EXAMPLES = 200
 
@@ -19,6 +26,21 @@ def applicable(variant: Variant, laws: Iterable[Law] | None = None) -> list[Law]
     from properties.laws import LAWS
 
     return [law for law in (LAWS if laws is None else laws) if law.applies_to(variant)]
+
+
+def untested(variant: Variant, *, statistics: bool = True) -> list[str]:
+    """The claims that no law tests for this variant: misspelt, or made for a kind or set that no law speaks of."""
+    from properties.statistics.law import CLAIMS
+    from properties.statistics.laws import laws
+
+    tested = {law.claim for law in applicable(variant)}
+    rest = [claim for claim in variant.claims if claim not in tested]
+    if not statistics:
+        return [claim for claim in rest if claim not in CLAIMS]
+    if not set(rest) & set(CLAIMS):
+        return rest
+    tested |= {law.claim for law in laws() if law.applies_to(variant)}
+    return [claim for claim in rest if claim not in tested]
 
 
 def verify(
@@ -31,19 +53,23 @@ def verify(
     failed: Mapping[str, str] | None = None,
     expected: Mapping[str, Expectation] | None = None,
     keep: Path | None = None,
-    progress: Callable[[Law], None] | None = None,
+    progress: Callable[[str], None] = lambda law: None,
+    cells: Sequence["Planned"] = (),
+    cell_seconds: float = float("inf"),
+    tick: Callable[[], None] = lambda: None,
 ) -> Iterator[Record]:
-    """One record per applicable law, as they are decided.
+    """One record per applicable law, as they are decided, then one per cell of the statistical laws in `cells`.
 
     `name` is how the variant is loaded again (it goes into counterexamples), `keep` the folder they are saved in,
-    `failed` the first causes already known by law, `expected` the known failures by law.
+    `failed` the first causes already known by law, `expected` the known failures by law. `progress` hears the name
+    of every law that begins, `tick` that a statistical law is still at work; the cells may take `cell_seconds`
+    together. `statistics.suite.allotted` gives the cells that a variant calls for; by default there are none.
 
     This runs the variant in the calling process; `isolation.verify_isolated` gives it one of its own.
     """
     causes = dict(failed or {})
     for law in applicable(variant, laws):
-        if progress is not None:
-            progress(law)
+        progress(law.name)
         started = time.perf_counter()
         cause = next((causes[earlier] for earlier in law.after if earlier in causes), None)
         excuse = (expected or {}).get(law.name)
@@ -67,11 +93,28 @@ def verify(
             counterexample=None if path is None else str(path),
             blocked_by=verdict.blocked_by,
             expected=None if excuse is None or verdict.outcome != "violated" else excuse.reason,
+            table=verdict.table,
+        )
+    if cells:
+        from properties.statistics import judging
+
+        # A failure that is expected is no reason to stop looking.
+        cause = next((first for law_name, first in causes.items() if law_name not in (expected or {})), None)
+        yield from judging.records(
+            variant.name,
+            cells,
+            seed=seed,
+            seconds=cell_seconds,
+            cause=cause,
+            expected=expected,
+            progress=progress,
+            tick=tick,
         )
 
 
 def _pinned(law: Law, variant: Variant, excuse: Expectation) -> Verdict:
     """Judge the pinned case alone; a pass is an error, because the excuse has lost its ground."""
+    assert excuse.counterexample is not None
     finding = judged(law, variant, excuse.counterexample.case)
     if finding is None:
         return Verdict("error", f"expected to fail ({excuse.reason}), but the pinned case passes: remove the entry", 1)

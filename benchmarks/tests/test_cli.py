@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cli import main
-from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
+from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED
 
 WRONG = "properties.mutants.operator:NO_DISCOUNT"
 RIGHT = "properties.gallery.bellman:VARIANT"
@@ -31,6 +31,54 @@ def test_the_printed_replay_command_judges_the_counterexample_again(capsys: pyte
     assert "violated: TQ" in capsys.readouterr().out
 
 
+WALK = "properties.gallery.walk:VARIANT"
+ODD = """
+from dataclasses import replace
+from properties.gallery.walk import VARIANT
+VARIANT = replace(VARIANT, claims=("trajectory", "samples the model", "teleports"))
+"""
+
+
+def test_the_statistical_laws_run_and_the_error_budget_is_stated(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", WALK, "--examples", "3", "--seed", "4", "--junit", "junit.xml"]) == HOLDS
+    shown = capsys.readouterr().out
+    assert "holds     sampling/actions/garnet/3/effect=0.05" in shown
+    assert "error budget: spent 1e-06 of 1e-06 over 3 cells" in shown
+    assert '<property name="epoch" value="seed 4" />' in Path("junit.xml").read_text()
+    assert main(["verify", WALK, "--examples", "3", "--no-statistics"]) == HOLDS
+    assert "error budget" not in capsys.readouterr().out
+
+
+def test_undecided_is_listed_and_strict_is_3(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchmarks import cli_verify
+    from properties.verdict import Record
+
+    undecided = Record("v", "cell", "undecided", "too few", 16, 0.1, 0, statistics={"alpha": 1e-7})
+
+    monkeypatch.setattr(cli_verify, "_collect", lambda variants, options, records: records.append(undecided))
+    assert main(["verify", WALK]) == HOLDS
+    shown = capsys.readouterr()
+    assert "warning: undecided: v: cell: too few" in shown.err
+    assert "spent 1e-07 of 1e-06 over 1 cells" in shown.out
+    assert main(["verify", WALK, "--strict"]) == UNDECIDED
+
+
+def test_a_claim_that_nothing_tests_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "odd.py"
+    file.write_text(ODD)
+    assert main(["verify", str(file), "--examples", "3", "--no-statistics"]) == HOLDS
+    assert "note: no law tests the claim 'teleports'" in capsys.readouterr().out
+
+
+def test_the_two_results_stand_side_by_side_with_the_first_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["verify", WRONG, "--examples", "50"])
+    shown = capsys.readouterr().out
+    assert "variant" in shown.split("bellman backup")[1].splitlines()[1]
+    assert "first cause: bellman backup" in shown
+
+
 def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", WRONG, "--json", "--examples", "50"]) == VIOLATED
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -45,6 +93,7 @@ def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
         (["verify", "no_such_file.py"], "no such file"),
         (["verify", "properties.gallery.bellman:NOPE"], "no variant 'NOPE'"),
         (["verify", "json:X"], "no Variant in it"),
+        (["verify", "--installed"], "no installed package publishes a variant"),
         (["replay", "no-such-file.json"], "no-such-file.json"),
     ],
 )

@@ -11,3 +11,5 @@ PATHWISE = (
     "symmetric",
     "bounded",
 )
+# What the theory of such a learner promises in law: stochastic approximation (Theorem 2) with a compiled fast path.
+STATISTICAL = ("converges", "fast path")

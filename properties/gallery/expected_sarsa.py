@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from properties.gallery import PATHWISE
+from properties.gallery import PATHWISE, STATISTICAL
 from robust_core import EXPECTED_SARSA, Contamination, TabularLearner, Variant
 
 VARIANT = Variant(
@@ -10,6 +10,6 @@ VARIANT = Variant(
     "evaluation",
     partial(TabularLearner, EXPECTED_SARSA),
     (Contamination,),
-    ("unbiased", "sample form", "monotone in R", *PATHWISE),
+    ("unbiased", "sample form", "monotone in R", *PATHWISE, *STATISTICAL),
     options={"estimates": "Q"},
 )

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from properties.gallery import PATHWISE
+from properties.gallery import PATHWISE, STATISTICAL
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant
 
 VARIANT = Variant(
@@ -10,5 +10,5 @@ VARIANT = Variant(
     "control",
     partial(TabularLearner, Q_LEARNING),
     (Contamination,),
-    ("unbiased", "sample form", "monotone in R", *PATHWISE),
+    ("unbiased", "sample form", "monotone in R", *PATHWISE, *STATISTICAL, "finite time", "as fast as vanilla"),
 )

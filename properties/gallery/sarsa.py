@@ -6,7 +6,7 @@ it, so more weight on max V can lower the target.
 
 from functools import partial
 
-from properties.gallery import PATHWISE
+from properties.gallery import PATHWISE, STATISTICAL
 from robust_core import SARSA, Contamination, TabularLearner, Variant
 
 VARIANT = Variant(
@@ -14,6 +14,6 @@ VARIANT = Variant(
     "evaluation",
     partial(TabularLearner, SARSA),
     (Contamination,),
-    ("unbiased", "sample form, next action", *PATHWISE),
+    ("unbiased", "sample form, next action", *PATHWISE, *STATISTICAL),
     options={"estimates": "Q"},
 )

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from properties.gallery import PATHWISE
+from properties.gallery import PATHWISE, STATISTICAL
 from robust_core import TD0, Contamination, TabularLearner, Variant
 
 VARIANT = Variant(
@@ -10,6 +10,6 @@ VARIANT = Variant(
     "evaluation",
     partial(TabularLearner, TD0),
     (Contamination,),
-    ("unbiased", "sample form", "monotone in R", *PATHWISE),
+    ("unbiased", "sample form", "monotone in R", *PATHWISE, *STATISTICAL),
     options={"estimates": "V"},
 )

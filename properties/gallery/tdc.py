@@ -4,7 +4,7 @@ from functools import partial
 
 from robust_core import Contamination, LinearLearner, Variant
 
-_CLAIMS = ("TDC", "projected", "scale", "rotation")
+_CLAIMS = ("TDC", "projected", "scale", "rotation", "stationary")
 LOG_SUM_EXP = Variant(
     "robust TDC with LSE",
     "linear evaluation",

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from properties.gallery import PATHWISE
+from properties.gallery import PATHWISE, STATISTICAL
 from robust_core import Q_LEARNING, Contamination, Problem, TabularLearner, Variant
 
 
@@ -16,6 +16,6 @@ VARIANT = Variant(
     "control",
     learner,
     (Contamination,),
-    ("unbiased", "sample form", *PATHWISE),
+    ("unbiased", "sample form", *PATHWISE, *STATISTICAL, "finite time"),
     options={"radii": (0.0,)},
 )

@@ -11,4 +11,4 @@ def sample(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Gene
     return list(Walk(mdp, policy, seed=rng.bytes(16), start=start).steps(steps))
 
 
-VARIANT = Variant("walk", "sampler", sample, (), ("trajectory",))
+VARIANT = Variant("walk", "sampler", sample, (), ("trajectory", "samples the model"))

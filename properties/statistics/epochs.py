@@ -17,6 +17,15 @@ def fresh(today: datetime.date | None = None) -> str:
     return f"night {(today or datetime.datetime.now(datetime.UTC).date()).isoformat()}"
 
 
+def of_seed(seed: int) -> str:
+    """The epoch of a master seed; 0 is the pinned one.
+
+    >>> of_seed(0), of_seed(7)
+    ('pinned', 'seed 7')
+    """
+    return PINNED if seed == 0 else f"seed {seed}"
+
+
 def replicate(epoch: str, cell: str, purpose: str, index: int, *content: Part) -> bytes:
     """The key of one replicate.
 

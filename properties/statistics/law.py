@@ -13,6 +13,7 @@ from properties.statistics.intervals import Interval
 from properties.statistics.sequential import BETA, Plan, look_at_least, run
 from properties.verdict import Verdict
 from robust_core.streams import Part, key
+from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import Floats
 from robust_core.variant import Kind, Variant
 
@@ -70,6 +71,8 @@ class StatisticalLaw:
     controls: tuple[Variant, ...]
     claims: tuple[str, ...] = ()
     """The claims of the paper (ids of the catalogue) that it decides, or helps to decide."""
+    sets: tuple[type[UncertaintySet], ...] = ()
+    """The uncertainty sets its theorem speaks of; none: any, or no set at all."""
     fine_controls: tuple[Variant, ...] = ()
     """Smaller defects, which the full size sees and the quick one need not."""
 
@@ -84,8 +87,9 @@ class StatisticalLaw:
         return self.controls if size == "quick" else (*self.controls, *self.fine_controls)
 
     def applies_to(self, variant: Variant) -> bool:
-        """Whether the variant is of the law's kind and makes its claim."""
-        return variant.kind in self.kinds and self.claim in variant.claims
+        """Whether the variant is of the law's kind, for a set the law speaks of, and makes its claim."""
+        spoken_of = not self.sets or (bool(variant.sets) and variant.sets[0] in self.sets)
+        return variant.kind in self.kinds and self.claim in variant.claims and spoken_of
 
 
 class Memory(Protocol):
@@ -145,6 +149,7 @@ class Result:
             "log_against": decision.log_against,
             "log_favour": decision.log_favour,
             "log_factors": list(decision.log_factors),
+            "path": [list(look) for look in decision.path],
             "intervals": {name: asdict(interval) for name, interval in self.intervals.items()},
             "diagnosis": self.diagnosis,
         }

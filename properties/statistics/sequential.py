@@ -8,7 +8,7 @@ false *holds* at most beta, whenever one looks and however often a run is contin
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -104,7 +104,8 @@ class Plan:
 class Decision:
     """The outcome with the evidence *at the stopping time* (its running maximum would not be an e-value).
 
-    `log_factors` is the evidence against the claim at every point of the common grid.
+    `log_factors` is the evidence against the claim at every point of the common grid, `path` the way there:
+    (n, log E against, log E in favour) at every look.
     """
 
     outcome: Outcome
@@ -112,6 +113,7 @@ class Decision:
     log_against: float
     log_favour: float
     log_factors: tuple[float, ...]
+    path: tuple[tuple[int, float, float], ...] = ()
 
 
 def judge(plan: Plan, statistic: Floats, n: int) -> Decision:
@@ -145,6 +147,7 @@ def run(
     time runs out, OutOfTime is raised between pieces: a cell is finished or pending, never cut short.
     """
     total, n = np.zeros(plan.test.size), 0
+    path: list[tuple[int, float, float]] = []
     for look in plan.looks():
         for first, last in pieces(n, look, piece):
             if out_of_time():
@@ -152,9 +155,10 @@ def run(
             total = total + evidence(first, last)
         n = look
         decision = judge(plan, total, n)
+        path.append((n, decision.log_against, decision.log_favour))
         if decision.outcome != "undecided":
             break
-    return decision
+    return replace(decision, path=tuple(path))
 
 
 class OutOfTime(Exception):

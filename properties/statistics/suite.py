@@ -1,12 +1,10 @@
 """The statistical suite as one run: which cells, which share of the budget each has, and the gate at the end."""
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from properties.statistics import budget, epochs
-from properties.statistics.law import Cell, Memory, Result, Size, StatisticalLaw, caught, decide
-from properties.verdict import Record, Verdict
+from properties.statistics.law import CLAIMS, Cell, Memory, Result, Size, StatisticalLaw, caught, decide
 from robust_core.variant import Variant
 
 
@@ -17,53 +15,52 @@ class Planned:
     law: StatisticalLaw
     cell: Cell
     alpha: float
+    name: str
+    """The cell without its variant: what a record calls it."""
 
 
-def planned(size: Size, variants: Iterable[Variant] | None = None) -> list[Planned]:
-    """The cells of a run: every law on every variant that makes its claim (default: on its own right variant)."""
+def cells(variant: Variant, size: Size) -> list[tuple[StatisticalLaw, Cell]]:
+    """The cells of every law whose claim the variant makes."""
+    if not set(variant.claims) & set(CLAIMS):
+        return []
     from properties.statistics.laws import laws
 
-    chosen = [
-        (law, cell)
-        for law in laws()
-        for variant in ([law.right] if variants is None else [v for v in variants if law.applies_to(v)])
-        for cell in law.cells(variant, size)
+    return [(law, cell) for law in laws() if law.applies_to(variant) for cell in law.cells(variant, size)]
+
+
+def weight(variants: Iterable[Variant], size: Size) -> float:
+    """What the cells of several variants weigh together: the run that shares one budget."""
+    return sum(cell.weight for variant in variants for _, cell in cells(variant, size))
+
+
+def allotted(variant: Variant, size: Size, *, total: float | None = None) -> list[Planned]:
+    """The cells of one variant in a run of cells that weigh `total` together (default: it is alone).
+
+    A verification names the guilty cell by cell and forms no product, so the cells have the whole budget.
+    """
+    found = cells(variant, size)
+    whole = total if total is not None else sum(cell.weight for _, cell in found)
+    return [
+        Planned(law, cell, budget.RUN_BUDGET * cell.weight / whole, cell.id.removesuffix(f"/{variant.name}"))
+        for law, cell in found
     ]
-    if not chosen:
-        return []
+
+
+def planned(size: Size) -> list[Planned]:
+    """The cells of a run of the suite itself: every law on its own right variant."""
+    from properties.statistics.laws import laws
+
+    chosen = [(law, cell) for law in laws() for cell in law.cells(law.right, size)]
     shares = budget.shares({cell.id: cell.weight for _, cell in chosen})
     if len(shares) != len(chosen):
-        raise ValueError("two cells have the same id: give the variants different names")
-    return [Planned(law, cell, shares[cell.id]) for law, cell in chosen]
+        raise ValueError("two cells have the same id")
+    return [Planned(law, cell, shares[cell.id], cell.id.removesuffix(f"/{law.right.name}")) for law, cell in chosen]
 
 
 def results(size: Size, *, epoch: str = epochs.PINNED, memory: Memory | None = None) -> Iterator[Result]:
     """Decide every cell of a run, one after the other."""
     for item in planned(size):
         yield decide(item.cell, alpha=item.alpha, epoch=epoch, memory=memory)
-
-
-def verify(variant: Variant, *, size: Size = "quick", epoch: str = epochs.PINNED) -> Iterator[Record]:
-    """One record per cell of the statistical laws whose claims the variant makes.
-
-    The budget is that of a run in which this variant is alone. A variant that raises has broken the law by that.
-    """
-    for item in planned(size, [variant]):
-        started = time.perf_counter()
-        try:
-            verdict = decide(item.cell, alpha=item.alpha, epoch=epoch).verdict()
-        except Exception as error:
-            verdict = Verdict("violated", f"conduct: raised {type(error).__name__}: {error}")
-        yield Record(
-            variant=variant.name,
-            law=f"{item.law.name} [{item.cell.id.removesuffix('/' + variant.name)}]",
-            outcome=verdict.outcome,
-            evidence=verdict.evidence,
-            cases=verdict.cases,
-            seconds=time.perf_counter() - started,
-            seed=0,
-            statistics=verdict.statistics,
-        )
 
 
 def missed(size: Size, *, epoch: str = epochs.PINNED, memory: Memory | None = None) -> list[str]:

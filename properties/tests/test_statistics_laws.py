@@ -6,15 +6,23 @@ import numpy as np
 import pytest
 
 from properties.statistics import budget, epochs, intervals
+from properties.statistics.judging import records as judged_records
 from properties.statistics.law import Cell, Forgetful, caught, decide, rows_of
 from properties.statistics.laws import convergence, finite_time, laws, stationarity, tabular, unbiased
-from properties.statistics.suite import planned, results, verify
+from properties.statistics.suite import allotted, planned, results
+from properties.verdict import Record
 from robust_core import constant
 from robust_core.trajectory import Recording
 from robust_core.variant import Problem, Variant
 
 MASTER_SEEDS = ("master 0", "master 1", "master 2")
 SHARE = min(item.alpha for item in planned("quick"))
+
+
+def verify(variant: Variant) -> list[Record]:
+    return list(judged_records(variant.name, allotted(variant, "quick")))
+
+
 CONTROLS = {f"{law.name}: {control.name}": (law, control) for law in laws() for control in law.controls}
 
 
@@ -142,11 +150,11 @@ def test_robust_is_as_fast_as_vanilla_with_an_interval() -> None:
 
 def test_laws_apply_to_variants_by_kind_and_claim() -> None:
     silent = replace(tabular.WRONG_RADIUS, claims=("asynchronous",))
-    assert list(verify(silent)) == []
+    assert verify(silent) == []
     modest = replace(tabular.WRONG_RADIUS, claims=("fast path",))
     assert {record.outcome for record in verify(modest)} == {"holds"}
     bold = replace(tabular.WRONG_RADIUS, claims=("converges",))
-    records = list(verify(bold))
+    records = verify(bold)
     assert {record.outcome for record in records} == {"violated"}
     for record in records:
         assert record.statistics is not None
@@ -188,6 +196,6 @@ class Lost:
 
 @pytest.mark.parametrize("claim", ["converges", "finite time", "as fast as vanilla"])
 def test_a_learner_that_is_lost_is_violated(claim: str) -> None:
-    records = list(verify(replace(tabular.RIGHT, make=Lost, claims=(claim,))))
+    records = verify(replace(tabular.RIGHT, make=Lost, claims=(claim,)))
     assert records
     assert {record.outcome for record in records} == {"violated"}

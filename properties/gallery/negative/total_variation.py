@@ -3,11 +3,13 @@
 sigma around a Dirac at s' is (1−R) V(s') + R max V for *both* sets, so this is the contamination learner under another
 name: it converges to the contamination value, which is larger than the total-variation value it says it learns. Only
 on deterministic models, where the sample is the row, is it right.
+
+`LIMIT` claims nothing but that it converges: no exact law accuses it, and the statistical ones find the wrong limit.
 """
 
 from dataclasses import replace
 
-from properties.gallery import PATHWISE
+from properties.gallery import PATHWISE, STATISTICAL
 from robust_core import Q_LEARNING, Contamination, Problem, TabularLearner, TotalVariation, Variant
 
 
@@ -22,5 +24,8 @@ VARIANT = Variant(
     "control",
     learner,
     (TotalVariation,),
-    ("unbiased", "sample form", "monotone in R", *PATHWISE),
+    ("unbiased", "sample form", "monotone in R", *PATHWISE, *STATISTICAL),
+)
+LIMIT = Variant(
+    "the limit of the naive plug-in for total variation", "control", learner, (TotalVariation,), STATISTICAL
 )

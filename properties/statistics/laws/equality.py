@@ -15,7 +15,7 @@ from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.finite_time import deviation
-from properties.statistics.laws.tabular import Setting, advance, settings
+from properties.statistics.laws.tabular import Setting, advance, made, settings_for
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats
@@ -33,9 +33,9 @@ def _sampler(variant: Variant, setting: Setting, direction: Floats) -> Callable[
     scale = np.sqrt(2.0) * deviation(setting, ALPHA) * np.linalg.norm(direction)
 
     def projection(seed: bytes, *, fast: bool) -> float:
-        learner = variant.make(problem)
+        learner = made(variant, problem, seed)
         advance(learner, setting.record(seed, STEPS), fast=fast)
-        return float((direction * (np.asarray(learner.estimate()) - setting.Q_star)).sum())
+        return float((direction * (np.asarray(learner.estimate()) - setting.truth)).sum())
 
     return lambda seed: np.array([(projection(seed + b"f", fast=True) - projection(seed + b"r", fast=False)) / scale])
 
@@ -45,9 +45,10 @@ def _shift(rows: Floats) -> Mapping[str, Interval]:
 
 
 def cells(variant: Variant, size: Size) -> list[Cell]:
-    """The sum of all entries, and at full size a contrast of the actions."""
-    setting, effect = settings()["two states"], EFFECT[size]
-    directions = {"sum": np.ones((2, 2)), "contrast": np.array([[1.0, -1.0], [1.0, -1.0]])}
+    """The sum of all entries, and at full size a contrast of the actions (of the states, for a V)."""
+    setting, effect = settings_for(variant)["two states"], EFFECT[size]
+    shape = setting.truth.shape
+    directions = {"sum": np.ones(shape), "contrast": np.broadcast_to([1.0, -1.0], shape)}
     chosen = ("sum",) if size == "quick" else tuple(directions)
     return [
         Cell(
@@ -78,7 +79,7 @@ class _OtherFast(TabularLearner):
 _kind = partial(Variant, kind="control", sets=(Contamination,), claims=tabular.CLAIMS)
 LAW = StatisticalLaw(
     "fast path equals reference in law",
-    ("control",),
+    ("control", "evaluation"),
     "fast path",
     "the estimate after update_many and after the loop over update have the same law, with independent streams",
     "the difference of projections of two independent runs is symmetric about 0",

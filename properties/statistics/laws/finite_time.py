@@ -19,8 +19,8 @@ from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
-from properties.statistics.laws.tabular import Setting, advance, is_fast, settings
-from robust_core import constant
+from properties.statistics.laws.tabular import Setting, advance, is_fast, made, settings_for
+from robust_core import Contamination, constant
 from robust_core.validate import Floats
 from robust_core.variant import Variant
 
@@ -52,7 +52,7 @@ def explicit(setting: Setting, epsilon: float) -> ExplicitTheorem3:
         mu_min=setting.mu_min,
         tau=max(1, t_mix(chain, threshold=Fraction(setting.mu_min) / 2)),
         cost_span=float(cost.max() - cost.min()),
-        psi_0=float(abs(setting.Q_star).max()),
+        psi_0=float(abs(setting.truth).max()),
     )
 
 
@@ -68,9 +68,9 @@ def final_error(variant: Variant, setting: Setting, alpha: float, steps: int) ->
     fast = is_fast(variant, problem, setting.record(b"agreement", tabular.AGREEMENT))
 
     def sample(seed: bytes) -> Floats:
-        learner = variant.make(problem)
+        learner = made(variant, problem, seed)
         advance(learner, setting.record(seed, steps), fast=fast)
-        return np.array([abs(np.asarray(learner.estimate()) - setting.Q_star).max()])
+        return np.array([abs(np.asarray(learner.estimate()) - setting.truth).max()])
 
     return sample
 
@@ -91,7 +91,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     """The theorem, its sharpened form, and its scaling, on every problem."""
     found = []
     for name in PROBLEMS[size]:
-        setting, epsilon = settings()[name], EPSILON[size]
+        setting, epsilon = settings_for(variant)[name], EPSILON[size]
         plan = explicit(setting, epsilon)
         tight = DEVIATIONS * deviation(setting, plan.alpha)
         sample = once(partial(final_error, variant, setting, plan.alpha, plan.T))
@@ -130,4 +130,5 @@ LAW = StatisticalLaw(
     tabular.RIGHT,
     (tabular.STUCK, tabular.WRONG_RADIUS, tabular.NOISY),
     claims=("thm3", "thm6"),
+    sets=(Contamination,),
 )

@@ -130,7 +130,7 @@ def _noise_sampler(variant: Variant, setting: Setting) -> Callable[[bytes], Floa
 
     from oracles.bounds_q import k2_bound_printed, noise_bound
 
-    mdp, V = setting.mdp, setting.Q_star.min(axis=1)
+    mdp, V = setting.mdp, setting.truth.min(axis=1)
     b = mdp.gamma * (1.0 - setting.radius)
     size = mdp.n_states * mdp.n_actions
     common: dict[str, Any] = {
@@ -162,7 +162,7 @@ def _frame(setting: Setting) -> int:
 
     mixing, frame = t_mix(pair_chain(setting.mdp, setting.policy)), 1.0
     for _ in range(20):
-        frame = t_frame(mixing, setting.mu_min, setting.Q_star.size, max(frame, 1.0), DELTA)
+        frame = t_frame(mixing, setting.mu_min, setting.truth.size, max(frame, 1.0), DELTA)
     return int(np.ceil(frame))
 
 
@@ -302,5 +302,5 @@ LAW = StatisticalLaw(
     RIGHT,
     CONTROLS,
     ("mle-unbiased", "visits", "k1-bound", "k2-bound"),
-    (SLIGHTLY_BIASED,),
+    fine_controls=(SLIGHTLY_BIASED,),
 )

@@ -15,7 +15,8 @@ from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.convergence import schedule
-from properties.statistics.laws.tabular import Setting, advance, is_fast, settings
+from properties.statistics.laws.tabular import Setting, advance, is_fast, made, settings_for
+from robust_core import Contamination
 from robust_core.validate import Floats
 from robust_core.variant import Variant
 
@@ -28,13 +29,13 @@ PROBLEMS = {"quick": ("two states",), "full": ("two states", "machine", "garnet"
 def _sampler(variant: Variant, setting: Setting, steps: int) -> Callable[[bytes], Floats]:
     vanilla_Q = closed_form.solve(setting.mdp, 0.0).Q.value
     problems = [setting.problem(schedule(setting), radius=radius) for radius in (None, 0.0)]
-    truths = (setting.Q_star, vanilla_Q)
+    truths = (setting.truth, vanilla_Q)
     fast = is_fast(variant, problems[0], setting.record(b"agreement", tabular.AGREEMENT))
 
     def sample(seed: bytes) -> Floats:
         recording = setting.record(seed, steps)
         # The opponent is vanilla Q-learning itself, not what the variant makes of R = 0.
-        learners = [variant.make(problems[0]), tabular.RIGHT.make(problems[1])]
+        learners = [made(variant, problems[0], seed), tabular.RIGHT.make(problems[1])]
         advance(learners[0], recording, fast=fast)
         advance(learners[1], recording, fast=True)
         pairs = zip(learners, truths, strict=True)
@@ -54,9 +55,9 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
         Cell(
             f"speed/{name}/T={steps}/{variant.name}",
             bernoulli_plan(0.5, 0.8),
-            once(partial(_sampler, variant, settings()[name], steps)),
+            once(partial(_sampler, variant, settings_for(variant)[name], steps)),
             above_multiple(0, FACTOR, 1),
-            (*settings()[name].content, steps),
+            (*settings_for(variant)[name].content, steps),
             measure=_ratio,
         )
         for name in PROBLEMS[size]
@@ -73,4 +74,5 @@ LAW = StatisticalLaw(
     tabular.RIGHT,
     (tabular.SLOW, tabular.STUCK, tabular.WRONG_RADIUS),
     claims=("same-rate",),
+    sets=(Contamination,),
 )

@@ -24,9 +24,21 @@ from oracles.msprbe import MSPRBE
 from properties.statistics import design, intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
-from robust_core import Contamination, LinearLearner, LogSumExp, constant, linear, models, polynomial, uniform
+from properties.statistics.laws.tabular import made
+from robust_core import (
+    Contamination,
+    LinearLearner,
+    LogSumExp,
+    Mellowmax,
+    constant,
+    linear,
+    models,
+    polynomial,
+    uniform,
+)
 from robust_core.mdp import MDP
 from robust_core.sampler import alias_table
+from robust_core.smoothing import Smoothing
 from robust_core.streams import draw, generator_state, key
 from robust_core.trajectory import Walk
 from robust_core.validate import Floats
@@ -48,20 +60,26 @@ GRADIENT_T, GRADIENT_END, TRACKING_T, TRACKING_END = 0, 1, 2, 3
 
 
 class Planted:
-    """The model, its features, and ∇J and omega for many theta at once."""
+    """The model, its features, and ∇J and omega for many theta at once, smoothed by LSE or by mellow-max.
 
-    def __init__(self) -> None:
+    The two differ by the constant log(S)/varrho, so mellow-max with cost c is LSE with c − gamma R log(S)/varrho:
+    the oracle is given that cost.
+    """
+
+    def __init__(self, smoothing: Smoothing) -> None:
+        self.smoothing = smoothing
         base = models.garnet(4, 2, 3, gamma=0.5, seed=key("statistics", "planted"))
         angle = np.pi * np.arange(4) / 4.0
         self.features = np.stack((np.cos(angle), np.sin(angle)), axis=1)
         self.theta_star = np.array([1.0, -0.5])
         V = self.features @ self.theta_star
-        lse = float(np.log(np.exp(VARRHO * V).sum()) / VARRHO)
         gamma = base.gamma
-        cost = V[:, None] - gamma * (1.0 - RADIUS) * base.P @ V - gamma * RADIUS * lse
+        cost = V[:, None] - gamma * (1.0 - RADIUS) * base.P @ V - gamma * RADIUS * smoothing.value(V)
         self.mdp = MDP(base.kernel, cost, gamma)
         self.policy = uniform(4, 2)
-        self.oracle = MSPRBE(self.mdp, self.policy, self.features, radius=RADIUS, varrho=VARRHO)
+        self.shift = float(np.log(4.0) / VARRHO) if isinstance(smoothing, Mellowmax) else 0.0
+        by_lse = MDP(base.kernel, cost - gamma * RADIUS * self.shift, gamma)
+        self.oracle = MSPRBE(by_lse, self.policy, self.features, radius=RADIUS, varrho=VARRHO)
         self.table = alias_table(self.mdp, self.policy)
         self._prepare()
 
@@ -81,7 +99,7 @@ class Planted:
         top = V.max(axis=1, keepdims=True)
         weights = np.exp(VARRHO * (V - top))
         total = weights.sum(axis=1, keepdims=True)
-        smooth = top + np.log(total) / VARRHO
+        smooth = top + np.log(total) / VARRHO - self.shift
         gamma = self.mdp.gamma
         residual = self.c_pi + gamma * (1.0 - RADIUS) * V @ self.P_pi.T + gamma * RADIUS * smooth - V
         return np.linalg.solve(self.C, (residual @ self.weighted).T).T, weights / total @ self.features
@@ -104,7 +122,7 @@ class Planted:
             initial=np.array([-1.0, 1.0]),
             policy=self.policy,
             features=self.features,
-            smoothing=LogSumExp(VARRHO),
+            smoothing=self.smoothing,
             projection=K,
         )
 
@@ -115,9 +133,14 @@ class Planted:
 
 
 @cache
-def planted() -> Planted:
-    """The planted problem, built once."""
-    return Planted()
+def planted(smoothing: str = "lse") -> Planted:
+    """The planted problem, built once; `smoothing` is the variant's option of that name."""
+    return Planted(Mellowmax(VARRHO) if smoothing == "mellowmax" else LogSumExp(VARRHO))
+
+
+def planted_for(variant: Variant) -> Planted:
+    """The planted problem that a variant is meant to meet."""
+    return planted(variant.options.get("smoothing", "lse"))
 
 
 def _advance(learner: Any, walk: Walk, steps: int) -> None:
@@ -131,9 +154,9 @@ def _advance(learner: Any, walk: Walk, steps: int) -> None:
 
 def averages(variant: Variant, seed: bytes, steps: int) -> tuple[float, float]:
     """The averages of ‖∇J(theta_t)‖²/‖∇J(theta_0)‖² and of ‖omega_t − omega(theta_t)‖² over a trajectory."""
-    problem = planted()
+    problem = planted_for(variant)
     walk = Walk(problem.mdp, problem.policy, seed=seed, table=problem.table)
-    learner = variant.make(problem.problem(steps))
+    learner = made(variant, problem.problem(steps), seed)
     gap = steps // CHECKPOINTS
     offset = draw(generator_state(seed + b"offset")) % gap
     thetas, omegas = [], []
@@ -172,7 +195,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     """The rate of the gradient, the rate of the tracking error, and the size of the gradient."""
     horizon = HORIZON[size]
     sample = once(lambda: _sampler(variant, horizon))
-    content = (planted().mdp.hash, horizon)
+    content = (planted_for(variant).mdp.hash, horizon)
     rates = [
         Cell(
             f"stationary/{word}/planted/T={horizon}/{variant.name}",
@@ -254,4 +277,5 @@ LAW = StatisticalLaw(
         _kind(name="GTD2 with a frozen omega", make=_frozen),
     ),
     claims=("thm5", "tdcbound", "tracking"),
+    sets=(Contamination,),
 )

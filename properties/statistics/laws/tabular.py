@@ -4,18 +4,19 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from oracles import closed_form
-from oracles.chain import mu_min, pair_chain
+from oracles import closed_form, rational
+from oracles.chain import mu_min, pair_chain, state_chain
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant, models, per_visit, uniform
 from robust_core.mdp import MDP
 from robust_core.sampler import AliasTable, alias_table
 from robust_core.schedules import StepSize
-from robust_core.streams import key
+from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Recording, Transition, Walk
+from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import Floats
 from robust_core.variant import Problem, Variant
 
@@ -23,35 +24,73 @@ AGREEMENT = 64
 """Transitions on which update_many must equal the loop over update before it is used."""
 
 
+Truth = Literal["Q*", "Q", "V"]
+"""What a learner estimates: Q* (control), or Q or V of the policy that is played (evaluation)."""
+
+
 @dataclass(frozen=True)
 class Setting:
-    """A named model with its radius, under the uniform policy, and what the oracles say of it."""
+    """A named model with its uncertainty set, under the uniform policy, and what the oracles say of it."""
 
     name: str
     mdp: MDP
     radius: float
+    family: type[UncertaintySet] = Contamination
+    learns: Truth = "Q*"
 
     @property
-    def content(self) -> tuple[str, float]:
+    def content(self) -> tuple[str | float, ...]:
         """What identifies the setting in a key."""
-        return self.mdp.hash, self.radius
+        usual = self.family is Contamination and self.learns == "Q*"
+        return (self.mdp.hash, self.radius, *(() if usual else (self.family.__name__, self.learns)))
+
+    @property
+    def uncertainty_set(self) -> UncertaintySet:
+        """The set of the given radius."""
+        return self.family(self.radius)  # type: ignore[call-arg]
 
     @cached_property
-    def Q_star(self) -> Floats:
-        """Q*, from the closed form (its certified error is far below every threshold used)."""
-        return closed_form.solve(self.mdp, self.radius).Q.value
+    def truth(self) -> Floats:
+        """What is to be learned, from an oracle (its certified error is far below every threshold used)."""
+        part = "V" if self.learns == "V" else "Q"
+        if self.family is Contamination:
+            found = (
+                closed_form.solve(self.mdp, self.radius)
+                if self.learns == "Q*"
+                else closed_form.evaluate(self.mdp, self.radius, self.policy)
+            )
+            return np.asarray(getattr(found, part).value)
+        exact = (
+            rational.solve(self.mdp, self.uncertainty_set)
+            if self.learns == "Q*"
+            else rational.evaluate(self.mdp, self.uncertainty_set, self.policy)
+        )
+        return np.array(getattr(exact, part), dtype=np.float64)
 
     @cached_property
     def mu_min(self) -> float:
-        """The stationary probability of the rarest pair."""
-        return float(mu_min(pair_chain(self.mdp, self.policy)).value)
+        """The stationary probability of the rarest entry: a pair, or a state where V is learned."""
+        chain = (state_chain if self.learns == "V" else pair_chain)(self.mdp, self.policy)
+        return float(mu_min(chain).value)
 
     @cached_property
     def sigma(self) -> float:
-        """The largest standard deviation of the sampled target at Q*: gamma(1−R)·max √Var_p(V*)."""
-        V = self.Q_star.min(axis=1)
-        variance = self.mdp.P @ V**2 - (self.mdp.P @ V) ** 2
-        return float(self.mdp.gamma * (1.0 - self.radius) * np.sqrt(variance.max()))
+        """The largest standard deviation, at the truth, of a target that samples what follows.
+
+        gamma(1−R) times the deviation of V*(s'), of Q(s',a') for a learner of Q, and for a learner of V that of
+        c(s,a) + gamma(1−R)V(s') over the action too. Sets other than contamination keep no share of the sample
+        for certain, so for them 1−R is replaced by 1.
+        """
+        P, pi, truth = self.mdp.P, self.policy, self.truth
+        b = self.mdp.gamma * ((1.0 - self.radius) if self.family is Contamination else 1.0)
+        if self.learns == "V":
+            target = self.mdp.cost[:, :, None] + b * truth
+            moments = [np.einsum("sa,sat,sat->s", pi, P, target**k) for k in (1, 2)]
+        elif self.learns == "Q":
+            moments = [b**k * (P @ (pi * truth**k).sum(axis=1)) for k in (1, 2)]
+        else:
+            moments = [b**k * (P @ truth.min(axis=1) ** k) for k in (1, 2)]
+        return float(np.sqrt((moments[1] - moments[0] ** 2).max()))
 
     @cached_property
     def policy(self) -> Floats:
@@ -65,19 +104,20 @@ class Setting:
 
     @property
     def ceiling(self) -> float:
-        """The top of the box that contains Q*."""
+        """The top of the box that contains the truth."""
         return float(self.mdp.cost.max() / (1.0 - self.mdp.gamma))
 
     def problem(self, step_size: StepSize, *, radius: float | None = None, initial: float = 0.0) -> Problem:
         """What a learner is told, started from a constant table."""
-        shape = (self.mdp.n_states, self.mdp.n_actions)
+        S, A = self.mdp.n_states, self.mdp.n_actions
         return Problem(
-            n_states=shape[0],
-            n_actions=shape[1],
+            n_states=S,
+            n_actions=A,
             gamma=self.mdp.gamma,
-            uncertainty_set=Contamination(self.radius if radius is None else radius),
+            uncertainty_set=self.uncertainty_set if radius is None else Contamination(radius),
             step_size=step_size,
-            initial=np.full(shape, initial),
+            initial=np.full((S,) if self.learns == "V" else (S, A), initial),
+            policy=None if self.learns == "Q*" else self.policy,
         )
 
     def record(self, seed: bytes, steps: int) -> Recording:
@@ -94,6 +134,30 @@ def settings() -> dict[str, Setting]:
         Setting("garnet", models.garnet(4, 2, 2, gamma=0.5, seed=key("statistics", "garnet")), 0.25),
     )
     return {setting.name: setting for setting in named}
+
+
+def settings_for(variant: Variant) -> dict[str, Setting]:
+    """The named problems as a variant is meant to meet them: its first set, a radius it is for, what it learns."""
+    learns: Truth = "Q*" if variant.kind == "control" else variant.options.get("estimates", "V")
+    return _adapted(variant.sets[0], learns, tuple(variant.options.get("radii", ())))
+
+
+@cache
+def _adapted(family: type[UncertaintySet], learns: Truth, radii: tuple[float, ...]) -> dict[str, Setting]:
+    return {
+        name: replace(
+            setting,
+            family=family,
+            learns=learns,
+            radius=setting.radius if not radii or setting.radius in radii else radii[0],
+        )
+        for name, setting in settings().items()
+    }
+
+
+def made(variant: Variant, problem: Problem, seed: bytes) -> Any:
+    """A learner with an rng of its own, keyed by the replicate."""
+    return variant.make(replace(problem, rng=numpy_generator(key("learner", seed))))
 
 
 def stretch(recording: Recording, start: int, stop: int) -> Recording:
@@ -114,7 +178,7 @@ def advance(learner: Any, recording: Recording, *, fast: bool) -> None:
 
 def is_fast(variant: Variant, problem: Problem, recording: Recording) -> bool:
     """Whether the variant has an update_many that equals its update on a short stretch."""
-    learner = variant.make(problem)
+    learner = made(variant, problem, b"agreement")
     if not hasattr(learner, "update_many"):
         return False
     start = stretch(recording, 0, AGREEMENT)

@@ -9,13 +9,14 @@ from functools import partial
 
 import numpy as np
 
+from oracles import rational
 from properties.statistics import design, intervals
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
-from properties.statistics.laws.tabular import Setting, settings
+from properties.statistics.laws.tabular import Setting, settings_for
 from properties.statistics.sequential import Plan
-from robust_core import constant
-from robust_core.streams import numpy_generator
+from robust_core import Contamination, constant
+from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Transition
 from robust_core.validate import Floats
 from robust_core.variant import Variant
@@ -29,25 +30,27 @@ ALPHA = 0.5
 
 def _table(setting: Setting) -> Floats:
     """A table away from the fixed point, spread over the box."""
-    shape = setting.Q_star.shape
-    return np.asarray(setting.ceiling * (np.arange(setting.Q_star.size).reshape(shape) % 5) / 4.0, dtype=np.float64)
+    shape = setting.truth.shape
+    return np.asarray(setting.ceiling * (np.arange(setting.truth.size).reshape(shape) % 5) / 4.0, dtype=np.float64)
 
 
 def _sampler(variant: Variant, setting: Setting, s: int, a: int) -> Callable[[bytes], Floats]:
     mdp, Q = setting.mdp, _table(setting)
     problem = replace(setting.problem(constant(ALPHA)), initial=Q)
     V = Q.min(axis=1)
-    b = mdp.gamma * (1.0 - setting.radius)
-    backup = mdp.cost[s, a] + b * mdp.P[s, a] @ V + mdp.gamma * setting.radius * V.max()
+    backup = float(rational.backup(mdp, setting.uncertainty_set, Q)[s][a])
     wanted = (1.0 - ALPHA) * Q[s, a] + ALPHA * backup
+    # How far one sampled value can be from its mean; sets other than contamination give the sample no fixed weight.
+    b = mdp.gamma * ((1.0 - setting.radius) if setting.family is Contamination else 1.0)
     reach = ALPHA * b * (V.max() - V.min())
     edges = np.cumsum(mdp.P[s, a])[:-1]
 
     def sample(seed: bytes) -> Floats:
         successors = np.searchsorted(edges, numpy_generator(seed).random(DRAWS), side="right")
+        told = replace(problem, rng=numpy_generator(key("learner", seed)))
         noise = np.empty(DRAWS)
         for i, s_next in enumerate(successors.tolist()):
-            learner = variant.make(problem)
+            learner = variant.make(told)
             learner.update(Transition(s, a, float(mdp.cost[s, a]), s_next, 0, False))
             noise[i] = (learner.estimate()[s, a] - wanted) / reach
         # Under the null the noise never leaves [−1, 1]; a wrong learner's is cut to where the test can use it.
@@ -63,7 +66,7 @@ def _plan(effect: float, alpha: float) -> Plan:
 
 def cells(variant: Variant, size: Size) -> list[Cell]:
     """One cell per pair of the two-state model."""
-    setting = settings()["two states"]
+    setting = settings_for(variant)["two states"]
     effect = EFFECT[size]
     pairs = [(s, a) for s in range(2) for a in range(2)][: 4 if size == "full" else 2]
     return [
@@ -89,5 +92,5 @@ LAW = StatisticalLaw(
     tabular.RIGHT,
     (tabular.WRONG_RADIUS, tabular.VERY_DEAR),
     ("noise-mean",),
-    (tabular.DEAR,),
+    fine_controls=(tabular.DEAR,),
 )

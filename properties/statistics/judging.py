@@ -1,0 +1,134 @@
+"""Statistical laws on a variant that is not trusted: every replicate is watched, and a clock can end the work.
+
+A variant that raises, hangs, prints or draws from global random state has broken the law by that. When the clock
+ends a cell it is *undecided*, never *violated*: a slow variant is not a wrong one.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from properties.expectations import Expectation
+from properties.guard import WALL_FACTOR, TooSlow, watched
+from properties.statistics import epochs
+from properties.statistics.law import Cell, Size, decide
+from properties.statistics.sequential import OutOfTime
+from properties.statistics.suite import Planned
+from properties.verdict import Record, Verdict
+from robust_core.validate import Floats
+
+REPLICATE_SECONDS = 30.0
+"""A replicate is at most some hundred thousand updates: a second for plain Python, so this is a hang."""
+VARIANT_SECONDS: Mapping[Size, float] = {"quick": 60.0, "full": 1800.0}
+"""How long the cells of one variant may take together, in seconds of the processor; the rest is then undecided."""
+
+
+class _Misconduct(Exception):
+    """What a replicate did beside computing."""
+
+
+def judged(
+    item: Planned,
+    *,
+    epoch: str = epochs.PINNED,
+    tick: Callable[[], None] = lambda: None,
+    out_of_time: Callable[[], bool] = lambda: False,
+) -> Verdict:
+    """The verdict of one cell; `tick` is called before every replicate."""
+    try:
+        # Warnings are noted by the exact laws; here they would be repeated at every replicate.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = decide(_watched(item.cell, tick, out_of_time), alpha=item.alpha, epoch=epoch)
+    except OutOfTime as end:
+        known = {"cell": item.cell.id, "law": item.law.name, "alpha": item.alpha, "n": end.done, "epoch": epoch}
+        evidence = f"pending: the time for statistics ended after n={end.done}; a fast path (update_many) would help"
+        return Verdict("undecided", evidence, end.done, statistics=known)
+    except TooSlow as slow:
+        return Verdict("violated", f"conduct: one replicate took {slow}: it hangs or is far too slow")
+    except _Misconduct as fault:
+        return Verdict("violated", str(fault))
+    except Exception as error:
+        return Verdict("violated", f"conduct: raised {type(error).__name__}: {error}")
+    verdict = result.verdict()
+    return replace(verdict, statistics={**result.numbers(), "law": item.law.name, "epoch": epoch})
+
+
+def _watched(cell: Cell, tick: Callable[[], None], out_of_time: Callable[[], bool]) -> Cell:
+    done = 0
+
+    def sample(seed: bytes) -> Floats:
+        nonlocal done
+        if out_of_time():
+            raise OutOfTime(done)
+        tick()
+        rows: list[Floats] = []
+        finding = watched(lambda: rows.append(cell.sample(seed)), seconds=REPLICATE_SECONDS)
+        if finding is not None:
+            raise _Misconduct(str(finding))
+        done += 1
+        return rows[0]
+
+    return replace(cell, sample=sample)
+
+
+def records(
+    name: str,
+    cells: Sequence[Planned],
+    *,
+    seed: int = 0,
+    seconds: float = float("inf"),
+    cause: str | None = None,
+    expected: Mapping[str, Expectation] | None = None,
+    progress: Callable[[str], None] = lambda law: None,
+    tick: Callable[[], None] = lambda: None,
+) -> Iterator[Record]:
+    """One record per cell of the variant `name`.
+
+    `cause` is a law that is violated already: the cells then say nothing new and are blocked. A fault of conduct
+    in one cell blocks the others. `seed` chooses the epoch, 0 the pinned one.
+    """
+    out_of_time = _clock(seconds)
+    for item in cells:
+        progress(item.name)
+        started = time.perf_counter()
+        excuse = (expected or {}).get(item.name)
+        if cause is not None:
+            verdict = Verdict("blocked", f"says nothing new while {cause!r} is violated", blocked_by=cause)
+        elif excuse is not None:
+            verdict = _pinned(item, excuse, tick)
+        else:
+            verdict = judged(item, epoch=epochs.of_seed(seed), tick=tick, out_of_time=out_of_time)
+            if verdict.outcome == "violated" and verdict.statistics is None:
+                cause = item.name
+        yield Record(
+            variant=name,
+            law=item.name,
+            outcome=verdict.outcome,
+            evidence=verdict.evidence,
+            cases=verdict.cases,
+            seconds=time.perf_counter() - started,
+            seed=seed,
+            blocked_by=verdict.blocked_by,
+            expected=None if excuse is None or verdict.outcome != "violated" else excuse.reason,
+            statistics=verdict.statistics,
+        )
+
+
+def _clock(seconds: float) -> Callable[[], bool]:
+    """Whether so much time of the processor has passed, or, for a variant that sleeps, far more on the wall."""
+    busy, wall = time.process_time() + seconds, time.monotonic() + WALL_FACTOR * seconds
+    return lambda: time.process_time() >= busy or time.monotonic() >= wall
+
+
+def _pinned(item: Planned, excuse: Expectation, tick: Callable[[], None]) -> Verdict:
+    """Judge the pinned samples alone; anything but a violation is an error: the excuse has lost its ground."""
+    assert excuse.epoch is not None
+    verdict = judged(item, epoch=excuse.epoch, tick=tick)
+    if verdict.outcome == "violated":
+        return verdict
+    text = (
+        f"expected to fail ({excuse.reason}), but it is {verdict.outcome} in epoch {excuse.epoch!r}: remove the entry"
+    )
+    return replace(verdict, outcome="error", evidence=text)

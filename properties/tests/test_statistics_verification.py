@@ -1,0 +1,205 @@
+"""Statistical laws as part of a verification: who is judged, who is blocked, what the clock and bad conduct do."""
+
+import datetime
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import properties
+from properties import checks
+from properties.expectations import Expectation, read
+from properties.gallery.q_learning import VARIANT as RIGHT
+from properties.gallery.walk import VARIANT as WALK
+from properties.isolation import Begun, verify_isolated
+from properties.statistics import budget, judging
+from properties.statistics.laws import tabular
+from properties.statistics.suite import allotted, weight
+from properties.verdict import Record
+from properties.verdicts import Verdicts
+from properties.verification import untested, verify
+from robust_core import Problem, Transition, Variant
+
+LIMIT = "converges/limit/two states/T=256"
+
+
+def claiming(variant: Variant, *claims: str) -> Variant:
+    return replace(variant, claims=claims)
+
+
+def statistical(variant: Variant, **options: object) -> list[Record]:
+    return list(judging.records(variant.name, allotted(variant, "quick"), **options))  # type: ignore[arg-type]
+
+
+def test_a_violated_exact_law_blocks_the_statistical_ones() -> None:
+    wrong = claiming(tabular.WRONG_RADIUS, "unbiased", "converges")
+    records = list(verify(wrong, examples=20, cells=allotted(wrong, "quick")))
+    first = next(record for record in records if record.outcome == "violated")
+    cells = [record for record in records if record.law.startswith(("converges/", "unbiased/"))]
+    assert len(cells) == 6
+    assert {(record.outcome, record.blocked_by) for record in cells} == {("blocked", first.law)}
+
+
+def test_an_expected_failure_blocks_nothing() -> None:
+    wrong = claiming(tabular.WRONG_RADIUS, "converges")
+    excuse = {"fixed point": Expectation("fixed point", "known", datetime.date(2100, 1, 1))}
+    cells = allotted(wrong, "quick")[1:2]
+    found = list(verify(wrong, laws=(), failed={"fixed point": "fixed point"}, expected=excuse, cells=cells))
+    assert [record.outcome for record in found] == ["violated"]
+
+
+def test_one_budget_is_split_over_the_cells_of_all_variants() -> None:
+    total = weight([RIGHT, WALK], "quick")
+    shares = [cell.alpha for variant in (RIGHT, WALK) for cell in allotted(variant, "quick", total=total)]
+    assert len(shares) == 14
+    assert sum(shares) == pytest.approx(budget.RUN_BUDGET)
+
+
+def test_the_seed_chooses_the_samples() -> None:
+    variant = claiming(RIGHT, "converges")
+    first, again, other = ([r.evidence for r in statistical(variant, seed=seed)] for seed in (1, 1, 2))
+    assert first == again != other
+
+
+class Moody:
+    """Right for a hundred steps, far more than any exact law takes; then it does something else."""
+
+    def __init__(self, problem: Problem, act: Callable[[], None]) -> None:
+        self.inner, self.act, self.t = RIGHT.make(problem), act, 0
+
+    def update(self, transition: Transition) -> None:
+        self.t += 1
+        if self.t > 100:
+            self.act()
+        self.inner.update(transition)
+
+    def estimate(self) -> np.ndarray:
+        return np.asarray(self.inner.estimate())
+
+
+def moody(act: Callable[[], None]) -> Variant:
+    return Variant("moody", "control", lambda problem: Moody(problem, act), RIGHT.sets, ("converges",))
+
+
+def fail() -> None:
+    raise ArithmeticError("tired")
+
+
+def hang() -> None:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (fail, "conduct: raised ArithmeticError: tired"),
+        (lambda: print("step"), "conduct: printed to standard output"),  # noqa: T201
+        (lambda: np.random.seed(1), "conduct: drew from global random state"),  # noqa: NPY002
+        (hang, "one replicate took over 1 s of the processor"),
+    ],
+    ids=["raises", "prints", "global state", "hangs"],
+)
+def test_bad_conduct_in_a_long_run_is_named_and_blocks_the_rest(
+    act: Callable[[], None], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "REPLICATE_SECONDS", 1.0)
+    first, *rest = statistical(moody(act))
+    assert (first.outcome, first.statistics) == ("violated", None)
+    assert words in first.evidence
+    assert {(record.outcome, record.blocked_by) for record in rest} == {("blocked", first.law)}
+
+
+def test_a_slow_variant_is_undecided_not_violated() -> None:
+    records = statistical(claiming(RIGHT, "converges"), seconds=0.0)
+    assert {record.outcome for record in records} == {"undecided"}
+    assert "time for statistics ended after n=0" in records[0].evidence
+
+
+def test_an_expected_cell_is_pinned_by_its_epoch(tmp_path: Path) -> None:
+    wrong = claiming(tabular.WRONG_RADIUS, "converges")
+    file = tmp_path / "expected.toml"
+    entry = f'[[expected]]\nlaw = "{LIMIT}"\nreason = "known"\nexpires = 2100-01-01\n'
+    file.write_text(entry + 'epoch = "seed 3"\n')
+    cells = [cell.name for cell in allotted(wrong, "quick")]
+    expected = read(file, [], cells=cells)
+    record = next(r for r in statistical(wrong, expected=expected) if r.law == LIMIT)
+    assert (record.outcome, record.expected) == ("violated", "known")
+    assert record.statistics is not None
+    assert record.statistics["epoch"] == "seed 3"
+    passing = next(r for r in statistical(claiming(RIGHT, "converges"), expected=expected) if r.law == LIMIT)
+    assert passing.outcome == "error"
+    assert "remove the entry" in passing.evidence
+    file.write_text(entry + 'counterexample = "a.json"\n')
+    with pytest.raises(ValueError, match="is pinned by an epoch"):
+        read(file, [], cells=cells)
+    file.write_text(entry + "epoch = 3\n")
+    with pytest.raises(ValueError, match="epoch must be text"):
+        read(file, [], cells=cells)
+
+
+MODULE = """
+import os
+from properties.tests.test_statistics_verification import moody
+DIES = moody(lambda: os._exit(7))
+"""
+
+
+def test_a_variant_that_dies_in_a_long_run_gets_every_record(tmp_path: Path) -> None:
+    file = tmp_path / "mortal.py"
+    file.write_text(MODULE)
+    messages = list(verify_isolated(f"{file}:DIES", examples=3, size="quick"))
+    records = [message for message in messages if isinstance(message, Record)]
+    begun = [message for message in messages if isinstance(message, Begun)]
+    cells = records[-4:]
+    assert "ended with exit code 7" in cells[0].evidence
+    assert {(record.outcome, record.blocked_by) for record in cells[1:]} == {("blocked", cells[0].law)}
+    assert {message.total for message in begun} == {len(records)}
+    assert [message.place for message in begun] == list(range(1, len(records) + 1))
+
+
+def test_isolation_changes_no_statistical_verdict() -> None:
+    target = "properties.gallery.walk:VARIANT"
+    apart = [m for m in verify_isolated(target, examples=3, seed=5, size="quick") if isinstance(m, Record)]
+    inside = list(verify(WALK, name=target, examples=3, seed=5, cells=allotted(WALK, "quick")))
+    assert [(r.law, r.outcome, r.evidence) for r in apart] == [(r.law, r.outcome, r.evidence) for r in inside]
+
+
+def test_the_function_returns_a_table_of_verdicts() -> None:
+    verdicts = properties.verify(claiming(tabular.WRONG_RADIUS, "converges"), examples=5)
+    assert isinstance(verdicts, Verdicts)
+    assert len(verdicts.violated) == 4
+    assert "looks like: wrong limit" in str(verdicts)
+    assert str(verdicts).endswith("holds, 4 violated")
+    assert properties.verify(claiming(RIGHT, "converges"), examples=5, statistics=False).violated == []
+    with pytest.raises(ValueError, match="size must be one of quick, full"):
+        properties.verify(RIGHT, size="huge")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="examples must be at least 1"):
+        properties.verify(RIGHT, examples=0)
+
+
+def test_what_a_variant_writes_is_escaped_in_a_notebook() -> None:
+    text = Verdicts([Record("<b>v</b>", "law", "violated", "<script>", 1, 0.1, 0)])._repr_html_()
+    assert "<script>" not in text
+    assert "<b>" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_claims_that_nothing_tests_are_listed() -> None:
+    assert untested(RIGHT) == []
+    assert untested(claiming(RIGHT, "unbiased", "convergent")) == ["convergent"]
+    assert untested(claiming(RIGHT, "samples the model")) == ["samples the model"]
+
+
+def test_checks_of_cells_pass_and_fail_as_tests() -> None:
+    right, wrong = (
+        [check for check in checks.checks([claiming(v, "converges")], examples=3) if "limit" in str(check)]
+        for v in (RIGHT, tabular.WRONG_RADIUS)
+    )
+    right[0]()
+    with pytest.raises(pytest.fail.Exception, match="wrong limit"):
+        wrong[0]()
+    assert str(wrong[0]) == "Q-learning-with-half-the-radius-converges/limit/two-states/T=256"
+    assert not [check for check in checks.checks([RIGHT], size=None) if "limit" in str(check)]
