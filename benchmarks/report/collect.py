@@ -14,8 +14,8 @@ from benchmarks.report.data import claims, convergence, counterexamples, gallery
 from benchmarks.store import Store
 
 FORMAT = "robust-core/report/1"
-STORE = Path(".robust-core") / "report.jsonl"
-STATISTICS = Path(".robust-core") / "statistics.jsonl"
+STORES = Path(".robust-core")
+"""Where results are kept: those of the report, and those of `bench` and of the statistical batches."""
 Show = Callable[[str], None]
 _ARGUMENT = re.compile(r"code='[^']*', ")
 """What a line of progress need not show."""
@@ -26,11 +26,12 @@ def collect(
     targets: Sequence[str] = (),
     quick: bool = False,
     workers: int = 1,
-    store: Path = STORE,
-    statistics_store: Path = STATISTICS,
+    stores: Path = STORES,
+    baseline: Path | None = None,
     show: Show = lambda line: None,
 ) -> dict[str, Any]:
-    """Everything the page shows, as plain JSON data; `targets` are variants to judge beside the gallery.
+    """Everything the page shows, as plain JSON data; `targets` are variants to judge beside the gallery,
+    `baseline` what to compare with (default: the committed one).
 
     What the stores have is not computed again, and every result is kept as it comes. The same code and seeds give the
     same data but for `run`, which holds all times and versions.
@@ -38,6 +39,7 @@ def collect(
     clock = _Clock(show)
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     data: dict[str, Any] = {"format": FORMAT, "quick": quick}
+    store = stores / "report.jsonl"
     with clock.part("claims"):
         data["claims"] = claims.collected()
     with clock.part("variants"):
@@ -49,16 +51,18 @@ def collect(
     with clock.part("convergence"):
         data["convergence"] = _computed(convergence.units(), workers, store, show)
     with clock.part("statistics"):
-        data["statistics"] = _statistics(workers, statistics_store, show)
+        data["statistics"] = _statistics(workers, stores / "statistics.jsonl", show)
     with clock.part("regression"):
-        data["regression"] = regression.collected(workers=workers, show=show)
+        data["regression"], speed = regression.collected(
+            baseline=baseline, store=stores / "regression.jsonl", workers=workers, show=show
+        )
     with clock.part("counterexamples"):
         data["counterexamples"] = {
             "committed": counterexamples.committed(),
             "found": counterexamples.found(data["gallery"]["variants"]),
         }
     data["verdict"] = overall.verdict(data)
-    data["run"] = {"begun": begun, "seconds": clock.seconds, "versions": _versions()}
+    data["run"] = {"begun": begun, "seconds": clock.seconds, "versions": _versions(), "speed": speed}
     return data
 
 

@@ -17,6 +17,7 @@ def committed() -> list[dict[str, Any]]:
             "against": "the statement as printed",
             "title": claim.title,
             "case": {name: encode(value) for name, value in example.case.items()},
+            "table": "",
             **_judged(claim.printed, example),
         }
         for claim in catalogue().values()
@@ -64,6 +65,7 @@ def found(gallery: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                         "got": got.strip("'"),
                         "wanted": wanted.strip("'"),
                         "allowed": allowed,
+                        "table": record["table"] or "",
                     }
                 )
     return entries

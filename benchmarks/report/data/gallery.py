@@ -73,7 +73,7 @@ def _entry(target: str, variant: Any, records: Iterable[Record]) -> dict[str, An
 
 def _plain(record: Record) -> dict[str, Any]:
     """The record without its time, its versions and the place of its counterexample, but with its content."""
-    kept = ("law", "outcome", "evidence", "cases", "seed", "blocked_by")
+    kept = ("law", "outcome", "evidence", "cases", "seed", "blocked_by", "table")
     data = {name: value for name, value in asdict(record).items() if name in kept}
     data["counterexample"] = None
     if record.counterexample is not None:

@@ -1,9 +1,47 @@
-"""Today against the committed baseline."""
+"""Today against the committed baseline; ratios of times apart, for they differ from run to run."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from benchmarks.store import Store
 
-def collected(*, workers: int, show: Callable[[str], None]) -> dict[str, Any] | None:
-    """The comparison with the committed baseline, None if there is none."""
-    return None
+STORE = Path(".robust-core") / "regression.jsonl"
+"""The store of `robust-core bench`: what it measured is not measured again."""
+COMMANDS = ("robust-core bench", "robust-core compare --all")
+
+
+def collected(
+    *, baseline: Path | None = None, store: Path = STORE, workers: int = 1, show: Callable[[str], None]
+) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """The comparison with the baseline (default: the committed one; None if there is none), and the ratios of times."""
+    from benchmarks.regression.baseline import COMMITTED, load
+    from benchmarks.regression.bench import bench
+
+    path = COMMITTED if baseline is None else baseline
+    if not path.is_file():
+        return None, []
+    kept = Store(store)
+    try:
+        today = bench(store=kept, workers=workers, show=show)
+    finally:
+        kept.close()
+    return split(load(str(path)), today)
+
+
+def split(baseline: dict[str, Any], today: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """One comparison under one error budget, in two parts: what is a function of its seeds, and ratios of times."""
+    from benchmarks.regression.compare import SEVERITY, compared
+
+    found = compared(baseline, today)
+    cells = [cell for cell in found["cells"] if cell["kind"] != "ratio"]
+    words = {cell["verdict"] for cell in cells}
+    comparison = {
+        "verdict": next((word for word in SEVERITY if word in words), "equivalent"),
+        "alpha": found["alpha"],
+        "paired": found["paired"],
+        "reason": found["reason"],
+        "cells": cells,
+        "commands": list(COMMANDS),
+    }
+    return comparison, [cell for cell in found["cells"] if cell["kind"] == "ratio"]

@@ -40,7 +40,7 @@ def _card(example: dict[str, Any]) -> Html:
     head = tag("h3", tag("code", example["about"]), " ", badge(example["outcome"]))
     title = tag("p", prose(example["title"]) if "statement" in example["against"] else named(example["title"]))
     picture = _picture(model, example["about"]) if model is not None else Html("")
-    parts = [head, title, picture, _sides(example), _values(model, case), _replay(example)]
+    parts = [head, title, picture, _sides(example), _table(example), _values(model, case), _replay(example)]
     return tag("article", *parts, class_="card", id=f"example-{name}")
 
 
@@ -78,6 +78,11 @@ def _sides(example: dict[str, Any]) -> Html:
         tag("p", prose(example["what"]), class_="what")
         + tag("dl", [(tag("dt", a), tag("dd", b)) for a, b in rows], class_="sides")
     )
+
+
+def _table(example: dict[str, Any]) -> Html:
+    """The variant's and the oracle's results side by side."""
+    return tag("pre", example["table"], tabindex="0") if example["table"] else Html("")
 
 
 def _values(model: dict[str, Any] | None, case: dict[str, Any]) -> Html:

@@ -10,7 +10,8 @@ from benchmarks.report.words import badge
 
 INTRODUCTION = (
     "Deterministic quantities are compared exactly, statistical ones seed by seed with an interval; equivalent is a "
-    "positive finding: the whole interval lies within the margin. Each statistical cell has an equal share of alpha."
+    "positive finding: the whole interval lies within the margin. Each statistical cell has an equal share of alpha. "
+    "Ratios of times are in the last section: they differ from run to run and do not decide."
 )
 ABSENT = "There is nothing to compare with: no baseline was found."
 
@@ -22,22 +23,20 @@ def section(data: dict[str, Any]) -> Section:
         return Section("regression", "Against the baseline", tag("p", ABSENT))
     counts = Counter(cell["verdict"] for cell in found["cells"])
     tally = tag("p", *(part for word, n in counts.most_common() for part in (badge(word, f"{n} {word}"), " ")))
-    head = [
-        "metric",
-        "variant",
-        "problem",
-        "verdict",
-        "baseline",
-        "today",
-        "effect and interval",
-        "margin",
-        "n",
-        "note",
-    ]
-    listed = table("Cells", head, [_row(cell) for cell in found["cells"]], numeric=[4, 5, 6, 7, 8])
-    facts = tag("p", f"alpha {number(found['alpha'])} for all cells together. ", found["source"], class_="quiet")
-    body = Html(tag("p", INTRODUCTION) + tally + listed + facts + commands(*found["commands"]))
+    listed = comparison("Cells", found["cells"])
+    seeds = "the same seeds" if found["paired"] else "different seeds"
+    facts = f"On {seeds}; alpha {number(found['alpha'])} for all cells together. Baseline: {found['reason']}"
+    quiet = tag("p", facts, class_="quiet")
+    body = Html(tag("p", INTRODUCTION) + tally + listed + quiet + commands(*found["commands"]))
     return Section("regression", "Against the baseline", body)
+
+
+HEAD = ("metric", "variant", "problem", "verdict", "baseline", "today", "effect and interval", "margin", "n", "note")
+
+
+def comparison(caption: str, cells: list[dict[str, Any]]) -> Html:
+    """Cells of a comparison as a table."""
+    return table(caption, HEAD, [_row(cell) for cell in cells], numeric=[4, 5, 6, 7, 8])
 
 
 def _row(cell: dict[str, Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from typing import Any
 from benchmarks.report.layout import Section, table
 from benchmarks.report.markup import Html, tag
 from benchmarks.report.scales import number
+from benchmarks.report.sections.regression import comparison
 
 NOTE = "All that differs between two runs of the same code with the same seeds is in this section."
 
@@ -26,4 +27,6 @@ def section(data: dict[str, Any]) -> Section:
         )
         + table("Versions", ["what", "version"], versions, tools=False)
     )
+    if run["speed"]:
+        body = Html(body + comparison("Ratios of times taken in one run, against the baseline", run["speed"]))
     return Section("run", "This run: times and versions", body)
