@@ -165,7 +165,8 @@ class _Program:
         self._problem = cp.Problem(objective, self._simplex + cut)
         if not self._problem.is_dpp():
             raise ValueError(f"the constraints registered for {kind.__name__} break the rules of DPP")
-        self.solver = "HIGHS" if self._problem.is_lp() else "CLARABEL"
+        # The objective is linear, so a quadratic program is a linear one; older versions of cvxpy have no is_lp.
+        self.solver = "HIGHS" if self._problem.is_qp() else "CLARABEL"
 
     def solve(self, uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
         """The solver's proposals (q, y), one row each; values are mapped to [0, 1] for its tolerances."""
