@@ -52,6 +52,8 @@ class Store:
             name, value = record["key"], record["value"]
         except (ValueError, TypeError, KeyError):
             return
+        if not isinstance(name, str):
+            return
         self._keep(name, value, record.get("repeatable", True))
 
     def _keep(self, name: str, value: Any, repeatable: bool) -> None:

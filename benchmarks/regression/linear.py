@@ -5,6 +5,7 @@ operator, so J(theta*) = 0 and nothing has to be solved for.
 """
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -20,12 +21,13 @@ from robust_core.trajectory import Walk
 from robust_core.validate import Floats
 from robust_core.variant import Problem
 
-STEPS, SPREAD_STEPS = 2**15, 2**12
+TIMES = tuple(2**k for k in range(16))
+SPREAD_STEPS = 2**12
 ALPHA, BETA = 2.0**-6, 2.0**-4
-"""Steps of the order 1/√T at T = STEPS, the faster time scale for omega (Theorem 5)."""
+"""Steps of the order 1/√T at the last time, the faster time scale for omega (Theorem 5)."""
 RADIUS, VARRHO, PROJECTION = 0.25, 4.0, 4.0
 PROBLEM = "planted, constant steps"
-MEASURES = ("gradient", "tracking error", "bias", "spread")
+MEASURES = ("area", "gradient", "tracking error", "bias", "spread")
 
 
 class Planted:
@@ -60,16 +62,20 @@ class Planted:
             projection=PROJECTION,
         )
 
-    def learned(self, make: Factory, seed: bytes, initial: Floats, steps: int) -> tuple[Floats, Floats]:
-        """(theta, omega) after so many steps: compiled for the core's learner, step by step for every other."""
+    def learned(self, make: Factory, seed: bytes, initial: Floats, times: Sequence[int]) -> list[tuple[Floats, Floats]]:
+        """(theta, omega) at the times: compiled for the core's learner, step by step for every other."""
         learner = make(self.problem(initial))
         walk = Walk(self.mdp, self.policy, seed=seed, table=self.table)
-        if type(learner) is LinearLearner:
-            linear.learn(learner, walk, steps)
-        else:
-            for transition in walk.steps(steps):
-                learner.update(transition)
-        return learner.estimate()
+        taken, reached = [], 0
+        for time in times:
+            if type(learner) is LinearLearner:
+                linear.learn(learner, walk, time - reached)
+            else:
+                for transition in walk.steps(time - reached):
+                    learner.update(transition)
+            taken.append(learner.estimate())
+            reached = time
+        return taken
 
     def gradient(self, theta: Floats) -> float:
         """‖∇J(theta)‖²."""
@@ -103,16 +109,18 @@ def measured(variant: str, problem: str, epoch: str, start: int, stop: int, inje
 
 def _row(make: Factory, seed: bytes, digest: Any) -> Measured:
     model = planted()
-    theta, omega = model.learned(make, seed, model.start, STEPS)
-    pair = [model.learned(make, key(word, seed), model.theta_star, SPREAD_STEPS)[0] for word in ("first", "second")]
-    for vector in (theta, omega, *pair):
+    curve = model.learned(make, seed, model.start, TIMES)
+    rested = [model.learned(make, key(word, seed), model.theta_star, [SPREAD_STEPS])[0] for word in ("first", "second")]
+    for vector in (*curve[-1], *rested[0], *rested[1]):
         digest.update(np.ascontiguousarray(vector).tobytes())
-    share = model.gradient(theta) / model.gradient(model.start)
+    theta, omega = curve[-1]
+    errors = [float(abs(visited - model.theta_star).max()) for visited, _ in curve]
     tracking = float(((omega - model.oracle.omega(theta).value) ** 2).sum())
     size = float(abs(model.theta_star).max())
     return {
-        "gradient": (kept(share), False),
+        "area": (kept(float(np.mean(errors))), False),
+        "gradient": (kept(model.gradient(theta) / model.gradient(model.start)), False),
         "tracking error": (kept(tracking), False),
         "bias": (kept(float((theta - model.theta_star).mean()) / size), False),
-        "spread": (kept(float(abs(pair[0] - pair[1]).max())), False),
+        "spread": (kept(float(abs(rested[0][0] - rested[1][0]).max())), False),
     }

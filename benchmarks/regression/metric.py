@@ -55,7 +55,7 @@ _METRICS = (
     Metric("middle error", "cost", "lower", "statistical", "‖Q_T − Q*‖ half way", "relative", 0.1, ONE_TENTH),
     Metric("last error", "cost", "lower", "statistical", "‖Q_T − Q*‖ at the end", "relative", 0.1, ONE_TENTH),
     Metric(
-        "area", "cost", "lower", "statistical", "the mean of ‖Q_T − Q*‖ over the powers of two up to the end",
+        "area", "cost", "lower", "statistical", "the mean error over the powers of two up to the end",
         "relative", 0.1, ONE_TENTH,
     ),
     Metric(
@@ -63,7 +63,7 @@ _METRICS = (
         "relative", 0.25, "times are seen on a grid of powers of 2^(1/4)",
     ),
     Metric(
-        "bias", "‖Q*‖", "exact", "statistical", "the mean entry of Q_T − Q* in units of ‖Q*‖",
+        "bias", "‖Q*‖", "exact", "statistical", "the mean entry of Q_T − Q* (theta_T − theta*) in units of ‖Q*‖",
         "absolute", 0.005, HALF_PERCENT,
     ),
     Metric(

@@ -80,13 +80,13 @@ def _plans(injected: str) -> tuple[Work, Work, float]:
 
 
 CONTESTS: tuple[Contest, ...] = (
-    ("time ratio", "robust Q-learning / vanilla", "garnet S=10", partial(_steps, 10, "vanilla")),
-    ("time ratio", "robust Q-learning / vanilla", "garnet S=1000", partial(_steps, 1000, "vanilla")),
-    ("time ratio", "robust Q-learning / walk alone", "garnet S=100", partial(_steps, 100, "walk")),
-    ("speed-up", "plain loop / robust Q-learning", "garnet S=100", partial(_steps, 100, "plain loop")),
-    ("speed-up", "plain loop / robust TDC", "planted", _linear),
-    ("time ratio", "total variation / contamination rows", "garnet S=400", _rows),
-    ("time ratio", "robust plan / nominal plan", "garnet S=200", _plans),
+    ("time ratio", "robust Q-learning over vanilla", "garnet S=10", partial(_steps, 10, "vanilla")),
+    ("time ratio", "robust Q-learning over vanilla", "garnet S=1000", partial(_steps, 1000, "vanilla")),
+    ("time ratio", "robust Q-learning over walk alone", "garnet S=100", partial(_steps, 100, "walk")),
+    ("speed-up", "plain loop over robust Q-learning", "garnet S=100", partial(_steps, 100, "plain loop")),
+    ("speed-up", "plain loop over robust TDC", "planted", _linear),
+    ("time ratio", "total variation over contamination rows", "garnet S=400", _rows),
+    ("time ratio", "robust plan over nominal plan", "garnet S=200", _plans),
 )
 
 

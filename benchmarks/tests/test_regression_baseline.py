@@ -1,0 +1,196 @@
+"""The baseline file: text that diffs well, read back to the same bits, refused whole if it is anything else."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.cli import main
+from benchmarks.regression import baseline
+from benchmarks.regression.baseline import FORMAT, PATH, load, parsed, text
+
+STATISTICAL = {"metric": "area", "variant": "v", "problem": "p", "values": [0.1, 1e-300, None], "impossible": 0}
+EXACT = {"metric": "table", "variant": "v", "problem": "p", "value": "ab"}
+SIDE: dict[str, Any] = {"epoch": "pinned", "versions": {"numpy": "2"}, "cells": [EXACT, STATISTICAL], "pending": []}
+HEAD = json.dumps({"format": FORMAT, "epoch": "pinned", "reason": "why"})
+VERSIONS = json.dumps({"versions": {"numpy": "2"}})
+
+
+def test_one_sorted_line_a_cell_and_the_same_bits_again() -> None:
+    written = text(SIDE, reason="a reason")
+    lines = written.splitlines()
+    assert [json.loads(line).get("metric") for line in lines] == [None, None, "area", "table"]
+    assert "0.1, 1e-300, null" in lines[2]
+    again = parsed(written, "here")
+    assert again == {"epoch": "pinned", "reason": "a reason", "versions": {"numpy": "2"}, "cells": [STATISTICAL, EXACT]}
+    assert text(again, reason="a reason") == written
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "two\nlines", "\x1b[31mred", "x" * 1000])
+def test_a_baseline_needs_a_reason(reason: str) -> None:
+    with pytest.raises(ValueError, match="reason must be one line"):
+        text(SIDE, reason=reason)
+
+
+def test_what_is_pending_is_no_baseline() -> None:
+    with pytest.raises(ValueError, match="must be complete"):
+        text(SIDE | {"pending": [["a", "b", "c"]]}, reason="why")
+
+
+def cell(**change: Any) -> str:
+    return json.dumps({name: value for name, value in (STATISTICAL | change).items() if value != "left out"})
+
+
+HOSTILE = {
+    "empty": "",
+    "one line": HEAD,
+    "no JSON": "\n".join((HEAD, VERSIONS, "{")),
+    "a list": "\n".join((HEAD, VERSIONS, "[]")),
+    "other format": "\n".join((HEAD.replace(" 1", " 2"), VERSIONS)),
+    "a name twice": "\n".join((HEAD, VERSIONS, cell()[:-1] + ', "impossible": 0}')),
+    "a cell twice": "\n".join((HEAD, VERSIONS, cell(), cell())),
+    "not a number": "\n".join((HEAD, VERSIONS, cell().replace("0.1", "NaN"))),
+    "infinite": "\n".join((HEAD, VERSIONS, cell().replace("0.1", "1e999"))),
+    "a word": "\n".join((HEAD, VERSIONS, cell(values=["0.1"]))),
+    "a truth": "\n".join((HEAD, VERSIONS, cell(values=[True]))),
+    "nothing": "\n".join((HEAD, VERSIONS, cell(values=[]))),
+    "too much": "\n".join((HEAD, VERSIONS, cell(values=[0] * 10_001))),
+    "a long line": "\n".join((HEAD, VERSIONS, cell(values=[0.123456789012345] * 20_000))),
+    "negative": "\n".join((HEAD, VERSIONS, cell(impossible=-1))),
+    "one field more": "\n".join((HEAD, VERSIONS, cell(extra=1))),
+    "one field less": "\n".join((HEAD, VERSIONS, cell(impossible="left out"))),
+    "a name that steers the terminal": "\n".join((HEAD, VERSIONS, cell(variant="\x1b]0;x\x07"))),
+    "a long name": "\n".join((HEAD, VERSIONS, cell(variant="x" * 501))),
+    "deep": "\n".join((HEAD, VERSIONS, "[" * 100_000)),
+    "a huge number": "\n".join((HEAD, VERSIONS, cell().replace("0.1", "9" * 10_000))),
+    "versions that are none": "\n".join((HEAD, '{"versions": 3}', cell())),
+    "an instruction of pickle": "cos\nsystem\n(S'true'\ntR.",
+    "a comment": "\n".join((HEAD, VERSIONS, "# " + cell())),
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
+def test_anything_else_is_refused_and_the_line_is_named(content: str, tmp_path: Path) -> None:
+    assert parsed("\n".join((HEAD, VERSIONS, cell())), "here")["cells"] == [STATISTICAL]
+    (tmp_path / "baseline").write_text(content)
+    with pytest.raises(ValueError, match=r"baseline(, line \d+)?: "):
+        load(str(tmp_path / "baseline"))
+
+
+def lenient(content: str) -> Any:
+    """A wrong reader: takes whatever is JSON."""
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def test_a_lenient_reader_would_be_caught() -> None:
+    taken = 0
+    for content in HOSTILE.values():
+        try:
+            lenient(content)
+            taken += 1
+        except (ValueError, RecursionError):
+            pass
+    assert taken > len(HOSTILE) / 2
+
+
+def test_other_bytes_other_sizes_and_folders_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "binary").write_bytes(b"\x80\x04\xff")
+    with pytest.raises(ValueError, match="not UTF-8"):
+        load(str(tmp_path / "binary"))
+    with pytest.raises(ValueError, match="a folder is no baseline"):
+        load(str(tmp_path))
+    (tmp_path / "large").write_text(text(SIDE, reason="why"))
+    monkeypatch.setattr(baseline, "LARGEST_FILE", 100)
+    with pytest.raises(ValueError, match="larger than 100 bytes"):
+        load(str(tmp_path / "large"))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Three commits: without a baseline, with a first one (tagged v1), with a second one."""
+    folder = tmp_path / "repository"
+
+    def git(*arguments: str) -> None:
+        name = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *name, *arguments], cwd=folder, check=True, capture_output=True)
+
+    (folder / PATH).parent.mkdir(parents=True)
+    git("init", "-q", "-b", "main")
+    git("commit", "-q", "--allow-empty", "-m", "empty")
+    for reason in ("first", "second"):
+        (folder / PATH).write_text(text(SIDE, reason=reason))
+        git("add", ".")
+        git("commit", "-q", "-m", reason)
+        if reason == "first":
+            git("tag", "v1")
+    return folder
+
+
+def test_a_revision_has_its_own_baseline(repository: Path) -> None:
+    (repository / PATH).unlink()
+    inside = repository / "benchmarks"
+    reasons = [load(revision, folder=inside)["reason"] for revision in ("v1", "HEAD", "main", "HEAD~1")]
+    assert reasons == ["first", "second", "second", "first"]
+
+
+@pytest.mark.parametrize(
+    ("revision", "message"),
+    [
+        ("HEAD~2", f"that revision has no {PATH}"),
+        ("no-such-branch", "no such file and no such git revision"),
+        ("--output=/tmp/x", "must be a file or a git revision"),
+        ("HEAD:benchmarks", "no such file and no such git revision"),
+        ("v1\n", "must be a file or a git revision"),
+    ],
+)
+def test_revisions_that_do_not_do_say_why(repository: Path, revision: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load(revision, folder=repository)
+
+
+def test_outside_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(ValueError, match="is in no git repository"):
+        load("v1", folder=tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ValueError, match="git is not installed"):
+        load("v1", folder=tmp_path)
+
+
+def changed(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    side: dict[str, Any] = json.loads(json.dumps(SIDE))
+    for part in side["cells"]:
+        if "values" in part:
+            part["values"] = [1.0 + i / 100 for i in range(96)]
+    change(side)
+    return side
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "code"),
+    [
+        (lambda side: None, [], 0),
+        (lambda side: side["cells"][1].update(values=[2.0 * (1.0 + i / 100) for i in range(96)]), [], 1),
+        (lambda side: side["cells"][1].update(values=[0.5 * (1.0 + i / 100) for i in range(96)]), [], 0),
+        (lambda side: side["cells"][0].update(value="ac"), [], 1),
+        (lambda side: side["cells"][1].update(impossible=1), [], 1),
+        (lambda side: side["cells"][1].update(values=[1.0, 2.0]), [], 0),
+        (lambda side: side["cells"][1].update(values=[1.0, 2.0]), ["--strict"], 3),
+        (lambda side: side["cells"].pop(1), [], 1),
+        (lambda side: side["cells"].pop(1), ["--only", "table"], 0),
+        (lambda side: None, ["--only", "no such cell"], 2),
+    ],
+)
+def test_exit_codes(change: Callable[[dict[str, Any]], None], options: list[str], code: int, tmp_path: Path,
+                    capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    for name, side in (("before", changed(lambda side: None)), ("after", changed(change))):
+        baseline.write(tmp_path / name, text(side, reason=name))
+    command = ["compare", "--baseline", str(tmp_path / "before"), "--today", str(tmp_path / "after")]
+    assert main([*command, *options]) == code
+    shown = capsys.readouterr().out
+    if code != 2:
+        assert main([*command, *options, "--json"]) == code
+        assert json.loads(capsys.readouterr().out)["verdict"] == shown.split(":")[0]

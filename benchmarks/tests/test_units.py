@@ -1,0 +1,208 @@
+"""Units of work: keys, what may be named, kills at any moment, and any number of workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import sources, units
+from benchmarks.store import Store
+from benchmarks.units import Unit, compute, run
+
+HERE = "benchmarks.tests.test_units"
+
+
+def square(x: int, log: str, seconds: float = 0.0) -> int:
+    """A unit for the tests: it notes that, and where, it was computed."""
+    time.sleep(seconds)
+    with Path(log).open("a") as file:
+        file.write(f"{x} {os.getpid()}\n")
+    return x * x
+
+
+def die(status: int) -> None:
+    os._exit(status)
+
+
+def fail() -> None:
+    raise ValueError("no luck")
+
+
+def squares(log: Path, count: int = 12, seconds: float = 0.0) -> list[Unit]:
+    return [Unit(f"{HERE}:square", {"x": x, "log": str(log), "seconds": seconds}) for x in range(count)]
+
+
+def computed(log: Path) -> list[int]:
+    return [int(line.split()[0]) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def test_a_key_is_the_function_the_arguments_and_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = Unit("benchmarks.batch:seconds", {"text": "1s", "other": 0.1})
+    assert unit.key == Unit("benchmarks.batch:seconds", {"other": 0.1, "text": "1s"}).key
+    others = [
+        Unit("benchmarks.batch:seconds", {"text": "2s", "other": 0.1}),
+        Unit("benchmarks.batch:summary", {"text": "1s", "other": 0.1}),
+        Unit("benchmarks.batch:seconds", {"text": "1s", "other": 0.1 + 2**-56}),
+    ]
+    assert unit.key not in {other.key for other in others}
+    monkeypatch.setattr(units, "fingerprint", lambda module: b"other code")
+    assert unit.key != Unit("benchmarks.store:seconds", {"text": "1s", "other": 0.1}).key
+    assert len({unit, *others}) == 4
+
+
+def test_the_code_is_what_a_module_reaches(tmp_path: Path) -> None:
+    reached = sources.reached("benchmarks.regression.tabular")
+    # Imported at the top, two levels down, inside a function, and by a package's own file.
+    assert {"oracles.closed_form", "oracles.planning_direct", "robust_core.kernels.tabular", "robust_core"} <= reached
+    assert not any(name.startswith(("benchmarks.report", "benchmarks.regression.compare")) for name in reached)
+    with pytest.raises(ValueError, match="module of"):
+        sources.reached("json")
+
+
+@pytest.mark.parametrize(
+    "function",
+    ["os:system", "subprocess.run:x", "benchmarks", "benchmarks.units", "benchmarks.units:__import__",
+     "benchmarks..units:run", "benchmarks.units:run.x", " benchmarks.units:run", "benchmarks.units:run\n"],
+)  # fmt: skip
+def test_names_of_other_things_are_refused(function: str) -> None:
+    with pytest.raises(ValueError, match="function must look like"):
+        Unit(function, {})
+
+
+@pytest.mark.parametrize("function", ["benchmarks.units:json", "benchmarks.units:wait", "benchmarks.units:nothing"])
+def test_what_is_no_function_of_ours_is_not_called(function: str) -> None:
+    with pytest.raises(ValueError, match=r"not a function|is a function of"):
+        compute(Unit(function, {}))
+
+
+def test_arguments_are_plain_data_that_nobody_can_change() -> None:
+    shared = {"text": ["1s"]}
+    unit = Unit("benchmarks.batch:seconds", shared)
+    shared["text"].append("2s")
+    assert unit.arguments == {"text": ["1s"]}
+    for hostile in ({"text": b"1s"}, {"text": float("nan")}, {"text": object()}):
+        with pytest.raises((TypeError, ValueError)):
+            Unit("benchmarks.batch:seconds", hostile)
+
+
+def test_what_is_in_the_store_is_not_computed_again(tmp_path: Path) -> None:
+    log, store = tmp_path / "log", Store(tmp_path / "store")
+    wanted = squares(log)
+    first = run(wanted[:5], store=store)
+    lines: list[str] = []
+    second = run(wanted, store=Store(tmp_path / "store"), show=lines.append)
+    assert sorted(computed(log)) == list(range(12))
+    assert first.items() <= second.items()
+    assert list(second.values()) == [x * x for x in range(12)]
+    assert lines[0] == "5 units in the store, 7 to compute"
+    assert lines[1].startswith("[1/7, about ")
+
+
+def test_the_number_of_workers_does_not_matter(tmp_path: Path) -> None:
+    one = run(squares(tmp_path / "log"), store=Store(tmp_path / "one"))
+    two = run(squares(tmp_path / "log"), store=Store(tmp_path / "two"), workers=2)
+    assert list(one.items()) == list(two.items())
+    assert len({line.split()[1] for line in (tmp_path / "log").read_text().splitlines()}) > 1
+
+
+def test_nothing_begins_after_the_budget(tmp_path: Path) -> None:
+    for workers in (1, 2):
+        assert run(squares(tmp_path / "log"), store=Store(tmp_path / "s"), workers=workers, budget_seconds=0.0) == {}
+    assert computed(tmp_path / "log") == []
+    some = run(squares(tmp_path / "log", seconds=0.05), store=Store(tmp_path / "s"), budget_seconds=0.12)
+    assert 1 <= len(some) < 12
+
+
+def test_measurements_of_time_are_taken_here_and_one_by_one(tmp_path: Path) -> None:
+    timed = [Unit(unit.function, unit.arguments, repeatable=False) for unit in squares(tmp_path / "log", 3)]
+    run(timed, store=Store(tmp_path / "s"), workers=2)
+    assert {int(line.split()[1]) for line in (tmp_path / "log").read_text().splitlines()} == {os.getpid()}
+
+
+def test_a_unit_that_fails_is_named_and_one_that_dies_loses_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no luck") as caught:
+        run([Unit(f"{HERE}:fail", {})], store=Store(tmp_path / "s"))
+    assert "while computing test_units:fail()" in caught.value.__notes__
+    wanted = [*squares(tmp_path / "log", 4), Unit(f"{HERE}:die", {"status": 3})]
+    with pytest.raises(OSError, match="run again"):
+        run(wanted, store=Store(tmp_path / "s"), workers=2)
+    assert len(run(wanted[:4], store=Store(tmp_path / "s"))) == 4
+
+
+def test_a_cluster_gets_the_units_and_its_values_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Cluster:
+        @staticmethod
+        def computed(wanted: list[Unit], address: str) -> Any:
+            assert address == "tcp://somewhere:1"
+            return ((place, compute(wanted[place])) for place in reversed(range(len(wanted))))
+
+    monkeypatch.setitem(sys.modules, "benchmarks.cluster", Cluster)
+    local = run(squares(tmp_path / "log"), store=Store(tmp_path / "one"))
+    distant = run(squares(tmp_path / "log"), store=Store(tmp_path / "two"), cluster="tcp://somewhere:1")
+    assert local == distant == run(squares(tmp_path / "log"), store=Store(tmp_path / "two"))
+
+
+def run_late(wanted: list[Unit], *, store: Store, workers: int) -> None:
+    """A wrong run: everything is put into the store when all is done."""
+    values = [compute(unit) for unit in wanted]
+    for unit, value in zip(wanted, values, strict=True):
+        store.put(unit.key, value)
+
+
+PROGRAM = f"""
+import sys
+from pathlib import Path
+from benchmarks.store import Store
+from {HERE} import run, run_late, squares
+if __name__ == "__main__":
+    folder, workers, runner = Path(sys.argv[1]), int(sys.argv[2]), {{"run": run, "run_late": run_late}}[sys.argv[3]]
+    runner(squares(folder / "log", 40, 0.02), store=Store(folder / "store"), workers=workers)
+"""
+
+
+def killed(folder: Path, workers: int, runner: str) -> None:
+    """A run in a process of its own, killed when it has computed ten units."""
+    (folder / "program.py").write_text(PROGRAM)
+    command = [sys.executable, str(folder / "program.py"), str(folder), str(workers), runner]
+    child = subprocess.Popen(command)
+    await_true(lambda: child.poll() is not None or len(computed(folder / "log")) >= 10)
+    assert child.poll() is None, "the run ended before it could be killed"
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def await_true(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.005)
+
+
+def lost(folder: Path) -> int:
+    """How many of the computed units are not in the store."""
+    before = computed(folder / "log")
+    store = Store(folder / "store")
+    there = [unit.arguments["x"] for unit in squares(folder / "log", 40, 0.02) if store.get(unit.key) is not None]
+    assert set(there) <= set(before)
+    return len(before) - len(there)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_kill_loses_only_what_is_under_way(workers: int, tmp_path: Path) -> None:
+    killed(tmp_path, workers, "run")
+    pids = {int(line.split()[1]) for line in (tmp_path / "log").read_text().splitlines()}
+    await_true(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+    # What was computed and is not in the store was on its way there: at most one unit per worker, and the two
+    # that each may have had waiting for it.
+    assert lost(tmp_path) <= (1 if workers == 1 else (units.AHEAD + 1) * workers)
+
+
+def test_a_run_that_keeps_its_results_for_the_end_loses_them_all(tmp_path: Path) -> None:
+    killed(tmp_path, 1, "run_late")
+    assert lost(tmp_path) >= 10
