@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 # Characters that HTML cannot carry, and halves of characters that UTF-8 cannot.
-_FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160), *range(55296, 57344)), "�")
+FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160), *range(55296, 57344)), "�")
 VOID = frozenset({"meta", "link", "br", "input", "path", "line", "rect", "circle", "use", "polyline", "col"})
 
 
@@ -28,7 +28,7 @@ def escaped(content: Any) -> Html:
         return Html("")
     if isinstance(content, Iterable) and not isinstance(content, str):
         return Html("".join(escaped(part) for part in content))
-    return Html(html.escape(str(content).translate(_FORBIDDEN), quote=True))
+    return Html(html.escape(str(content).translate(FORBIDDEN), quote=True))
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Html:

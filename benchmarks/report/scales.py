@@ -10,6 +10,10 @@ FEWEST = 3
 """A logarithmic axis with fewer powers of ten than this shows what lies between them."""
 
 
+LARGEST = 1e300
+"""Beyond this, and below its inverse on a logarithmic axis, numbers are drawn at the edge."""
+
+
 def number(x: float, digits: int = 4) -> str:
     """A number for a reader: few digits, a true minus, words for what is no number.
 
@@ -33,7 +37,7 @@ def compact(x: float) -> str:
     >>> compact(12500), compact(600000), compact(0.25), compact(1e-9), compact(1e10)
     ('12.5k', '600k', '0.25', '10⁻⁹', '10¹⁰')
     """
-    power = math.log10(abs(x)) if x else 0.0
+    power = math.log10(abs(x)) if x and math.isfinite(x) else 0.0
     if abs(power) > 3 and abs(power - round(power)) < 1e-9 and x > 0 and not 3 < power < 7:
         return "10" + str(round(power)).translate(_RAISED)
     for size, letter in ((1e6, "M"), (1e3, "k")):
@@ -101,7 +105,9 @@ def scale_of(values: Sequence[float], start: float, stop: float, *, logarithmic:
     >>> scale_of([1.0, 1.0], 0.0, 1.0).low
     0.5
     """
-    finite = [x for x in values if math.isfinite(x) and (x > 0 or not logarithmic)]
+    finite = [min(max(x, -LARGEST), LARGEST) for x in values if math.isfinite(x)]
+    if logarithmic:
+        finite = [max(x, 1.0 / LARGEST) for x in finite if x > 0]
     low, high = (min(finite), max(finite)) if finite else (1.0, 1.0)
     if logarithmic:
         return Scale(low / 1.2, high * 1.2, start, stop, True)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from benchmarks.report.markup import FORBIDDEN
 from benchmarks.report.overall import outcome_of
 from benchmarks.report.scales import number
 from benchmarks.report.words import look
@@ -31,10 +32,10 @@ def text(content: str) -> str:
     >>> text("a|b <script> *x*")
     'a\\\\|b &lt;script&gt; \\\\*x\\\\*'
     """
-    line = " ".join(str(content).split())
+    line = " ".join(str(content).split()).translate(FORBIDDEN)
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     # Directional marks would reorder what follows; @ would notify somebody.
-    line = re.sub("[\u202a-\u202e\u2066-\u2069\u200e\u200f\x00-\x1f]", "", line).replace("@", "@\u200b")
+    line = re.sub("[\u202a-\u202e\u2066-\u2069\u200e\u200f]", "", line).replace("@", "@\u200b")
     return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", line)
 
 

@@ -9,9 +9,12 @@ from typing import Any
 
 from benchmarks.report.data import code
 from benchmarks.units import Unit
+from properties.statistics.law import Size
 from properties.verdict import Record
 
 EXAMPLES, QUICK_EXAMPLES, SEED = 200, 25, 0
+SIZE: Size = "quick"
+"""Of the statistical laws."""
 NEGATIVE = "properties.gallery.negative."
 """Variants that must not hold: their place among the real ones is to show it."""
 
@@ -19,24 +22,33 @@ NEGATIVE = "properties.gallery.negative."
 def units(examples: int) -> list[Unit]:
     """The work of this part: one unit per variant of the gallery."""
     from properties.gallery.table import variants
+    from properties.statistics.suite import weight
 
+    known = variants()
+    common = {"examples": examples, "seed": SEED, "weight": weight(known.values(), SIZE)}
     return [
         Unit(
             "benchmarks.report.data.gallery:verified",
-            {"target": target, "examples": examples, "seed": SEED, "code": code.of(target.partition(":")[0])},
+            {"target": target, **common, "code": code.of(target.partition(":")[0])},
         )
-        for target in variants()
+        for target in known
     ]
 
 
-def verified(target: str, examples: int, seed: int, code: str) -> dict[str, Any]:
-    """The records of one variant of the gallery, without times; `code` is part of what the result is kept under."""
+def verified(target: str, examples: int, seed: int, weight: float, code: str) -> dict[str, Any]:
+    """The records of one variant of the gallery, without times: exact laws, then the cells of the statistical ones.
+
+    `weight` is that of all cells of the gallery, which share one error budget; `code` is part of what the result is
+    kept under.
+    """
     from properties.loading import load
+    from properties.statistics.suite import allotted
     from properties.verification import verify
 
     (variant,) = load(target).values()
+    cells = allotted(variant, SIZE, total=weight)
     with TemporaryDirectory(prefix="robust-core-report-") as folder:
-        records = verify(variant, name=target, examples=examples, seed=seed, keep=Path(folder))
+        records = verify(variant, name=target, examples=examples, seed=seed, keep=Path(folder), cells=cells)
         return _entry(target, variant, records)
 
 
@@ -51,11 +63,11 @@ def verified_apart(
     for name, variant in load(target).items():
         records: list[Record] = []
         with TemporaryDirectory(prefix="robust-core-report-") as folder:
-            for message in verify_isolated(name, examples=examples, seed=seed, keep=Path(folder)):
-                if isinstance(message, str):
-                    show(f"{variant.name}: {message}")
-                else:
+            for message in verify_isolated(name, examples=examples, seed=seed, keep=Path(folder), size=SIZE):
+                if isinstance(message, Record):
                     records.append(message)
+                else:
+                    show(f"{variant.name}: {message}")
             found.append(_entry(name, variant, records))
     return found
 
@@ -75,6 +87,8 @@ def _plain(record: Record) -> dict[str, Any]:
     """The record without its time, its versions and the place of its counterexample, but with its content."""
     kept = ("law", "outcome", "evidence", "cases", "seed", "blocked_by", "table")
     data = {name: value for name, value in asdict(record).items() if name in kept}
+    numbers = record.statistics or {}
+    data["statistics"] = {name: numbers.get(name) for name in ("law", "n", "alpha", "beta")} if numbers else None
     data["counterexample"] = None
     if record.counterexample is not None:
         path = Path(record.counterexample)

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from benchmarks.report.layout import Cell, Section, commands, figure, fold, table
-from benchmarks.report.markup import Html, tag
+from benchmarks.report.markup import Html, named, tag
 from benchmarks.report.plots import Plot, Series
 from benchmarks.report.scales import number
 from benchmarks.report.typeset import prose
@@ -26,6 +26,7 @@ def section(data: dict[str, Any]) -> Section:
         plots += [plot for plot, _ in drawn]
         parts += [tag("h3", f"{run['source'].capitalize()}: {plural(len(run['cells']), 'cell')}"), _gate(run)]
         parts += [_budget(run), _figures(drawn), _cells(run), _controls(run), commands(run["command"])]
+    parts.append(_gallery(data["gallery"]["variants"]))
     parts.append(fold("The statistical laws and their nulls", _laws(statistics["laws"])))
     return Section("statistics", "Statistical laws and the error budget", Html("".join(parts)), tuple(plots))
 
@@ -123,6 +124,20 @@ def _controls(run: dict[str, Any]) -> Html:
     listed = table(f"Controls, {run['source']}", ["control", "verdict", "n", "in cell"], rows, numeric=[2])
     caught = sum(control["outcome"] == "violated" for control in run["controls"])
     return fold(f"Negative controls: {caught} of {len(rows)} caught", listed)
+
+
+def _gallery(variants: list[dict[str, Any]]) -> Html:
+    """What the cells of the variants were given: their verification has a budget of its own."""
+    rows = []
+    for variant in variants:
+        cells = [record["statistics"] for record in variant["records"] if record["statistics"] is not None]
+        if cells:
+            share = math.fsum(cell["alpha"] or 0.0 for cell in cells)
+            samples = sum(cell["n"] or 0 for cell in cells)
+            rows.append([named(variant["name"]), len(cells), number(share, 3), samples])
+    head = ["spent on", "cells", "share of alpha", "samples taken"]
+    caption = "The error budget of the verification of variants: 1e−6 for the gallery, and for every other variant"
+    return table(caption, head, rows, numeric=[1, 2, 3], tools=False) if rows else Html("")
 
 
 def _laws(laws: list[dict[str, Any]]) -> Html:

@@ -9,8 +9,9 @@ from benchmarks.report.typeset import prose
 from benchmarks.report.words import badge, mark, plural
 
 INTRODUCTION = (
-    "A law applies to a variant of its kind that makes the claim it tests. A blocked law says nothing new while an "
-    "earlier one is violated; an empty place means that the law does not apply."
+    "A law applies to a variant of its kind that makes the claim it tests. Exact laws come first, then the cells of "
+    "the statistical ones (with a slash in their name), which share one error budget. A blocked law says nothing new "
+    "while an earlier one is violated; an empty place means that the law does not apply."
 )
 
 
@@ -34,11 +35,12 @@ def _summary(variants: list[dict[str, Any]]) -> Html:
         outcome = outcome_of(variant)
         shown = badge(outcome, f"{outcome}, as it must" if variant["expected"] == outcome == "violated" else None)
         wrong = [_cause(record) for record in variant["records"] if record["outcome"] in ("violated", "error")]
-        laws = sum(record["outcome"] == "holds" for record in variant["records"])
+        holds = [record for record in variant["records"] if record["outcome"] == "holds"]
+        cells = sum(record["statistics"] is not None for record in holds)
         first = [named(variant["name"]), tag("br"), tag("code", variant["target"], class_="quiet")]
-        rows.append([Cell(first, variant["name"]), variant["kind"], shown, Cell(laws, laws), wrong])
-    head = ["variant", "kind", "verdict", "laws that hold", "first causes"]
-    return table("Variants and their verdicts", head, rows, numeric=[3])
+        rows.append([Cell(first, variant["name"]), variant["kind"], shown, len(holds) - cells, cells, wrong])
+    head = ["variant", "kind", "verdict", "exact laws that hold", "statistical cells that hold", "first causes"]
+    return table("Variants and their verdicts", head, rows, numeric=[3, 4])
 
 
 def _cause(record: dict[str, Any]) -> Html:

@@ -1,0 +1,191 @@
+"""Collecting: what is kept is not computed again, Ctrl-C loses nothing; the files, the summary, the command."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import cli, cli_report
+from benchmarks.report import collect as collecting
+from benchmarks.report import files
+from benchmarks.report.collect import collect
+from benchmarks.report.data import convergence, gallery, kills, regression, statistics
+from benchmarks.report.files import write
+from benchmarks.report.overall import verdict
+from benchmarks.report.summary import summary, text
+from benchmarks.tests.report_sample import HOSTILE, comparison, sample
+from benchmarks.units import Unit
+from properties.counterexample import Counterexample
+
+RIGHT, WRONG = "properties.gallery.bellman:VARIANT", "properties.gallery.negative.vanilla:CLAIMED_ROBUST"
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report of two variants, one module of mutants, one short curve and no samples."""
+
+    def few(units: Any, keep: Any) -> Any:
+        return lambda *arguments: [unit for unit in units(*arguments) if keep(unit.arguments)]
+
+    monkeypatch.setattr(gallery, "QUICK_EXAMPLES", 5)
+    monkeypatch.setattr(kills, "QUICK_EXAMPLES", 5)
+    chosen = few(gallery.units, lambda arguments: arguments["target"] in (RIGHT, WRONG))
+    monkeypatch.setattr(gallery, "units", chosen)
+    monkeypatch.setattr(kills, "units", few(kills.units, lambda arguments: arguments["module"].endswith("planner")))
+    short = [Unit("benchmarks.report.data.convergence:converged", {"problem": "two states", "runs": 2})]
+    monkeypatch.setattr(convergence, "units", lambda: short)
+    run = json.loads(json.dumps(sample()["statistics"]["runs"][0])) | {"missed controls": []}
+    monkeypatch.setattr(statistics, "today", lambda *arguments, **options: run)
+    monkeypatch.setattr(regression, "collected", lambda **options: (None, []))
+
+
+def _data(folder: Path, lines: list[str] | None = None) -> dict[str, Any]:
+    show = (lambda line: None) if lines is None else lines.append
+    return collect(quick=True, stores=folder, show=show)
+
+
+def test_a_second_report_computes_nothing_and_shows_the_same(small: None, tmp_path: Path) -> None:
+    first, lines = _data(tmp_path), list[str]()
+    second = _data(tmp_path, lines)
+    assert {key: value for key, value in first.items() if key != "run"} == {
+        key: value for key, value in second.items() if key != "run"
+    }
+    assert sum("units in the store, 0 to compute" in line for line in lines) == 3
+    assert not any("left]" in line for line in lines)
+    assert json.loads(json.dumps(first)) == first
+    outcomes = {entry["target"]: entry["expected"] for entry in first["gallery"]["variants"]}
+    assert outcomes == {RIGHT: "holds", WRONG: "violated"}
+
+
+def test_an_interrupted_report_goes_on_where_it_was(small: None, tmp_path: Path) -> None:
+    def stop(line: str) -> None:
+        if "left] gallery" in line:
+            raise KeyboardInterrupt
+
+    units, lines = gallery.units(5), list[str]()
+    with pytest.raises(KeyboardInterrupt):
+        collecting._computed(units, 1, tmp_path / "store", stop)
+    collecting._computed(units, 1, tmp_path / "store", lines.append)
+    assert "1 units in the store, 1 to compute" in lines
+
+
+def test_other_code_is_computed_again() -> None:
+    units = {unit.arguments["target"]: unit for unit in gallery.units(5)}
+    arguments = dict(units[RIGHT].arguments)
+    changed = Unit(units[RIGHT].function, {**arguments, "code": "of yesterday"})
+    assert changed.key != units[RIGHT].key
+    assert len({unit.key for unit in units.values()}) == len(units)
+
+
+def test_the_users_variants_are_judged_apart_and_never_kept(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from robust_core import Contamination, Variant\n"
+        "def zero(mdp, uncertainty_set, Q):\n    return Q * 0.0\n"
+        "MINE = Variant('<i>zero</i>', 'operator', zero, (Contamination,), ('bellman',))\n"
+    )
+    (entry,) = gallery.verified_apart(str(path), examples=5)
+    assert entry["name"] == "<i>zero</i>"
+    wrong = [record for record in entry["records"] if record["outcome"] == "violated"]
+    assert wrong
+    assert all(record["counterexample"] for record in wrong)
+
+
+def test_curves_start_below_the_bound_and_end_below_epsilon() -> None:
+    found = convergence.converged("two states", 3)
+    assert all(worst <= bound for worst, bound in zip(found["worst"], found["bound"], strict=True))
+    assert found["bound"][-1] <= found["epsilon"]
+    assert found["worst"][-1] < found["mean"][0] / 10
+    assert found["times"][-1] == found["T"]
+    assert found["above"] == 0
+
+
+def test_a_comparison_is_split_by_what_is_a_function_of_the_seeds() -> None:
+    cells = [
+        {"metric": "last error", "variant": "v", "problem": "p", "values": [0.5] * 8, "impossible": 0},
+        {"metric": "time ratio", "variant": "v", "problem": "p", "values": [1.0, 1.5] * 4, "impossible": 0},
+    ]
+    side = {"epoch": "e", "reason": "r", "versions": {}, "cells": cells}
+    found, speed = regression.split(side, side)
+    assert [cell["metric"] for cell in found["cells"]] == ["last error"]
+    assert [cell["metric"] for cell in speed] == ["time ratio"]
+    assert regression.collected(baseline=Path("no such file"), show=print) == (None, [])
+
+
+def test_the_files_are_whole_and_the_counterexamples_can_be_replayed(tmp_path: Path) -> None:
+    data = sample()
+    page = write(data, tmp_path / "deep" / "er")
+    assert sorted(path.name for path in page.parent.iterdir()) == ["counterexamples", "report.html", "summary.md"]
+    (example,) = (page.parent / "counterexamples").iterdir()
+    assert Counterexample.load(example).law == "sample step"
+    assert f"robust-core replay counterexamples/{example.name}" in page.read_text(encoding="utf-8")
+
+
+def test_the_summary_says_what_is_wrong() -> None:
+    data = sample("mine")
+    data["gallery"]["variants"][0]["records"][0] |= {"outcome": "violated", "evidence": "got 1, wanted 2"}
+    data["regression"]["cells"].append(comparison("mine", "worse", effect=0.5))
+    data["regression"]["verdict"] = "worse"
+    lines = summary(data | {"verdict": verdict(data)}).splitlines()
+    assert lines[0] == "## ✗ robust-core: violated"
+    assert "| mine | start | got 1, wanted 2 |" in lines
+    assert "| ▼ worse | last error | mine | garnet | 0.5 |" in lines
+    assert summary(sample()).startswith("## ✓ robust-core: holds\n\neverything that was checked")
+
+
+def test_hostile_names_cannot_break_the_summary() -> None:
+    lines = summary(sample(*HOSTILE)).splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}
+    for name in HOSTILE:
+        shown = text(name)
+        assert not re.search(r"<|@(?!\u200b)|[\u202a-\u202e\n]|(?<!\\)[`\[|]", shown), shown
+        shown.encode("utf-8")
+
+
+def test_long_lists_are_cut_in_the_summary() -> None:
+    data = sample()
+    data["regression"]["cells"] = [comparison(f"v{i}", "worse") for i in range(30)]
+    assert "… and 10 more." in summary(data)
+
+
+@pytest.mark.parametrize(("outcome", "strict", "code"), [("holds", True, 0), ("violated", False, 1),
+                                                         ("undecided", False, 0), ("undecided", True, 3)])  # fmt: skip
+def test_the_command(
+    outcome: str,
+    strict: bool,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data = sample()
+    data["verdict"]["outcome"] = outcome
+    monkeypatch.setattr(collecting, "collect", lambda **options: data)
+    monkeypatch.setattr(files, "render", lambda data: "a page")
+    arguments = ["report", "--output", str(tmp_path / "out"), *(["--strict"] if strict else [])]
+    assert cli.main(arguments) == code
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        str(tmp_path / "out" / n) for n in ("report.html", "summary.md")
+    ]
+    assert cli.main([*arguments, "--json"]) == code
+    assert json.loads(capsys.readouterr().out)["verdict"]["outcome"] == outcome
+
+
+def test_a_target_that_does_not_exist_is_refused_before_any_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(collecting, "collect", lambda **options: pytest.fail("work was begun"))
+    assert cli.main(["report", "nowhere.py", "--output", str(tmp_path / "out")]) == 2
+    assert "nowhere.py" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_progress_lines_elsewhere_than_on_a_terminal_are_few(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = cli_report._Progress()
+    for line in ("claims …", "[1/9] a", "[2/9] b", "variants …"):
+        progress.show(line)
+    progress.end()
+    assert capsys.readouterr().err.splitlines() == ["claims …", "variants …"]

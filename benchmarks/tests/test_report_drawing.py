@@ -1,0 +1,148 @@
+"""Typeset formulas, plots and diagrams: nothing is lost, nothing breaks on odd numbers."""
+
+import math
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.report import diagrams, plots
+from benchmarks.report.data import claims
+from benchmarks.report.plots import Plot, Series
+from benchmarks.report.scales import LARGEST, Scale, compact, number, scale_of
+from benchmarks.report.typeset import GREEK, HAT, HATTED, INDICES, POWERS, RELATIONS, formula, prose
+from benchmarks.tests.report_sample import HOSTILE
+
+FIELDS = ("title", "hypotheses", "printed", "amended", "note")
+TEXTS = [claim[field] for claim in claims.collected() for field in FIELDS if claim[field]]
+
+
+def letters(text: str) -> str:
+    """A text without what typesetting turns into position: marks, spaces, braces of indices, brackets of roots."""
+    for name in sorted(GREEK, key=len, reverse=True):
+        text = re.sub(rf"(?<![a-z]){name}(?![a-z])", GREEK[name], text)
+    for old, new in {**RELATIONS, **POWERS, **INDICES, **HATTED, "'": "′", "√": "", HAT: ""}.items():
+        text = text.replace(old, new)
+    return re.sub(r"[\s_^{}()`⊤ᵀ]", "", text.replace("-", "−"))
+
+
+def shown(markup: str) -> str:
+    """The characters of a piece of markup."""
+    root = ElementTree.fromstring(f"<p>{markup}</p>")
+    for hat in root.iter("mover"):
+        hat.remove(hat[1])
+    return "".join(root.itertext())
+
+
+def test_no_character_of_a_claim_is_lost() -> None:
+    assert len(TEXTS) > 300
+    for text in TEXTS:
+        # Sorted: an index is written before a power, whatever their order was.
+        assert sorted(letters(shown(prose(text)).replace("′", "'"))) == sorted(letters(text)), text
+
+
+def test_the_comparison_of_characters_sees_a_lost_one() -> None:
+    assert sorted(letters("Q_t <= alpha")) == sorted(letters("Q t ≤ α")) != sorted(letters("Q_t <= beta"))
+
+
+def test_indices_powers_and_roots() -> None:
+    assert "<msub><mi>Q</mi><mrow><mi>t</mi><mo" in formula("Q_{t−1}")
+    assert "<msubsup><mi>p</mi><mrow><mi>s</mi></mrow><mrow><mi>a</mi></mrow></msubsup>" in formula("p_s^a")
+    assert "<msqrt><mi>α</mi>" in formula("√(alpha log(SAT/delta))")
+    assert "<mo>⌊</mo>" in formula("(1−rho)^⌊t/L⌋")
+    assert formula("theta_{").startswith("<math>")
+
+
+def test_words_are_not_typeset_and_notation_is() -> None:
+    text = prose("T is a gamma-contraction in the sup norm, with a = 1")
+    assert "is a <math><mi>γ</mi></math>-contraction in the sup norm" in text
+    assert "<math><mi>a</mi><mo" in text
+
+
+@pytest.mark.parametrize("text", HOSTILE[:6])
+def test_hostile_text_is_escaped_between_formulas(text: str) -> None:
+    assert not re.search(r"<(script|img)", prose(text))
+    assert not re.search(r"<(script|img)", formula(text))
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(st.floats(), min_size=1), st.booleans())
+def test_a_scale_shows_whatever_is_there(values: list[float], logarithmic: bool) -> None:
+    scale = scale_of(values, 0.0, 100.0, logarithmic=logarithmic)
+    assert all(math.isfinite(tick) for tick in scale.ticks())
+    assert all(-100.0 <= scale.at(x) <= 200.0 for x in values if not math.isnan(x))
+
+
+@given(finite, finite)
+def test_a_scale_keeps_the_order(a: float, b: float) -> None:
+    scale = Scale(0.0, 10.0, 0.0, 100.0)
+    assert (scale.at(a) <= scale.at(b)) or a > b
+
+
+@given(st.floats())
+def test_numbers_have_few_digits(x: float) -> None:
+    assert len(number(x)) <= 12
+    assert len(compact(x)) <= 12
+    if abs(x) < LARGEST:
+        plain = float(number(x).replace("−", "-"))
+        assert plain == pytest.approx(x, rel=1e-3)
+
+
+def _plot(series: list[Series], **more: Any) -> Plot:
+    return Plot("p", "a title", "steps", "reward", series, **more)
+
+
+def test_a_plot_has_every_line_and_a_hover_has_every_value() -> None:
+    plot = _plot([Series("a", [1, 2], [0.5, 0.25], [0.4, 0.2], [0.6, 0.3]), Series("b", [1, 2], [1.0, math.inf])])
+    root = ElementTree.fromstring(f"<div>{plots.drawn(plot)}</div>")
+    classes = [element.get("class") or "" for element in root.iter("path")]
+    assert sum("band" in name for name in classes) == 1
+    assert sum("line" in name for name in classes) == 2
+    assert [point[1:] for point in plots.points(plot)] == [
+        ["steps 1", "a: 0.5 (0.4 … 0.6)", "b: 1"],
+        ["steps 2", "a: 0.25 (0.2 … 0.3)", "b: ∞"],
+    ]
+
+
+def test_lines_differ_by_more_than_colour() -> None:
+    assert len(set(plots.DASHES)) == len(plots.DASHES)
+
+
+@pytest.mark.parametrize("values", [[0.0], [1.0, 1.0], [-1e300, 1e300], [math.nan, math.inf]])
+def test_odd_numbers_are_drawn_somehow(values: list[float]) -> None:
+    for log_y in (False, True):
+        text = plots.drawn(_plot([Series("a", range(len(values)), values)], log_y=log_y))
+        assert not re.search(r'"[^"]*\b(nan|inf)\b[^"]*"', text.split('class="legend"')[0].split("aria-label")[0])
+
+
+MODEL = {"P": [[[0.5, 0.5], [1.0, 0.0]], [[0.25, 0.75], [0.0, 1.0]]], "cost": [[1.0, 0.0], [0.5, 2.0]], "gamma": 0.5}
+
+
+def test_a_diagram_has_a_circle_per_state_a_square_per_pair_and_an_arrow_per_transition() -> None:
+    root = ElementTree.fromstring(diagrams.drawn(MODEL, "a model"))
+    classes = [element.get("class") for element in root.iter()]
+    assert classes.count("state") == 2
+    assert classes.count("action") == 4
+    assert classes.count("arrow") == classes.count("head") == 6
+    texts = [element.text for element in root.iter("text")]
+    assert {"0.5", "0.25", "0.75", "1", "a1, c=2"} <= set(texts)
+
+
+def test_a_diagram_keeps_everything_inside() -> None:
+    root = ElementTree.fromstring(diagrams.drawn(MODEL, "a model"))
+    left, top, width, height = (float(x) for x in str(root.get("viewBox")).split())
+    for element in root.iter("text"):
+        x, y = float(str(element.get("x"))), float(str(element.get("y")))
+        assert left <= x <= left + width
+        assert top + 8 <= y <= top + height
+
+
+def test_large_models_are_not_drawn() -> None:
+    assert diagrams.drawable(MODEL)
+    assert not diagrams.drawable({"cost": [[0.0]] * 9})
+    assert "state 1, action 1, cost 2: to 1 with 1" in diagrams.words(MODEL)
