@@ -75,8 +75,8 @@ def _verify(options: argparse.Namespace) -> int:
             from benchmarks.junit import write
 
             write(records, options.junit)
-    if not (options.json or options.quiet):
-        print(summary(records))
+    if not (options.json or options.quiet) and (text := summary(records)):
+        print(text)
     for record in records:
         if record.outcome == "undecided":
             print(f"warning: undecided: {record.variant}: {record.law}: {record.evidence}", file=sys.stderr)
