@@ -65,14 +65,14 @@ def test_the_seed_chooses_the_samples() -> None:
 
 
 class Moody:
-    """Right for a hundred steps, far more than any exact law takes; then it does something else."""
+    """Right for more steps than any exact law takes; then it does something else."""
 
     def __init__(self, problem: Problem, act: Callable[[], None]) -> None:
         self.inner, self.act, self.t = RIGHT.make(problem), act, 0
 
     def update(self, transition: Transition) -> None:
         self.t += 1
-        if self.t > 100:
+        if self.t > 3000:
             self.act()
         self.inner.update(transition)
 
