@@ -1,0 +1,221 @@
+"""Every command and every block of Python in the hand-written documentation is run, and prints what is printed there.
+
+A document is a story: its blocks run in order, in one folder and one namespace. A block after "Save … as `name`" is
+written to that file, a `diff` is applied to it, and a `text` block is compared with what the block before it, or a
+command named in the sentence before it, printed; … stands for anything. What a command prints is compared in its words,
+not in its numbers: they depend on which cases a version of Hypothesis tries, and on the clock.
+"""
+
+import contextlib
+import glob
+import io
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.cli import main, parser, subparsers
+from benchmarks.cli_conventions import HOLDS, VIOLATED
+
+ROOT = Path(__file__).parent.parent.parent
+GENERATED = ("claims.md", "command-line.md", "experiments.md", "gallery.md", "statistics.md", "variants.md")
+DOCUMENTS = [
+    path
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    if path.exists() and path.name not in GENERATED
+]
+
+# Too slow, or in need of an empty machine: what is printed is run where the second column says, in these words.
+ELSEWHERE: dict[str, tuple[str, str]] = {
+    "python -m pip install . && robust-core verify": ("tox.ini", "robust-core verify --examples 20"),
+    "python -m pip install tox && python -m tox run": (".ci/run", "python3 -m pip install --quiet tox"),
+    "python -m tox run": (".ci/run", "python3 -m tox run"),
+    "python -m pip install robust-core": ("tox.ini", "package = wheel"),
+    "python -m pip install .": ("tox.ini", "package = wheel"),
+    "tox -e verify -- my_variant.py": ("tox.ini", "commands = robust-core verify {posargs}"),
+    "tox -e lint": ("tox.ini", "[testenv:lint]"),
+    "python -m benchmarks.speed": ("tox.ini", "commands = python -m benchmarks.speed"),
+    "python -m properties.claims.evidence span": ("properties/tests/test_claims.py", "evidence"),
+    "pytest --pyargs properties.tests.test_variants --variant my_variant.py": (
+        "properties/tests/test_plugin.py",
+        "--variant",
+    ),
+}
+# Run here with less to do.
+SHORTER = {"robust-core verify my_variant.py": "robust-core verify my_variant.py --examples 60 --no-statistics"}
+
+COMMANDS = subparsers(parser())
+PROGRAMS = re.compile(r"(robust-core|tox|pytest|python -m) \S")
+NUMBERS = re.compile(r"(?<=hash=)[0-9a-f]+|-?\b\d+(\.\d+)?(e[-+]?\d+)?\b")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the paragraph before it."""
+
+    language: str
+    text: str
+    lead: str
+    line: int
+
+
+def blocks(document: str) -> Iterator[Block]:
+    lead: list[str] = []
+    lines = iter(enumerate(document.splitlines(), start=1))
+    for number, line in lines:
+        if not line.startswith("```"):
+            lead = [*lead, line] if line.strip() else lead
+            continue
+        inside: list[str] = []
+        for _, line_inside in lines:
+            if line_inside.startswith("```"):
+                break
+            inside.append(line_inside)
+        yield Block(line.removeprefix("```").strip(), "\n".join(inside), " ".join(lead), number)
+        lead = []
+
+
+@dataclass
+class Story:
+    """A document as it is run: the names its Python has defined, the file saved last, and what was printed last."""
+
+    name: str
+    namespace: dict[str, Any] = field(default_factory=lambda: {"__name__": "documentation"})
+    saved: Path | None = None
+    printed: str = ""
+    by_a_command: bool = False
+
+    def told(self, document: str) -> None:
+        for block in blocks(document):
+            tell = {"python": self.python, "sh": self.sh, "diff": self.diff, "text": self.text}.get(block.language)
+            if tell is not None:
+                tell(block)
+
+    def python(self, block: Block) -> None:
+        if names := re.findall(r"[Ss]ave (?:it|this|the \w+) as `([\w./-]+)`", block.lead):
+            self.saved = Path(names[-1])
+            self.saved.write_text(block.text + "\n", encoding="utf-8")
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            exec(compile(block.text, f"{self.name}:{block.line}", "exec"), self.namespace)
+        self.printed, self.by_a_command = output.getvalue(), False
+
+    def diff(self, block: Block) -> None:
+        """The lines with − become the lines with +; the file is read again, as an editor's user would run it again."""
+        assert self.saved is not None, f"{self.name}:{block.line}: no file to change"
+        old, new = (
+            "\n".join(line[1:] for line in block.text.splitlines() if line.startswith(sign)) for sign in ("-", "+")
+        )
+        before = self.saved.read_text(encoding="utf-8")
+        assert before.count(old) == 1, f"{self.name}:{block.line}: not in {self.saved}: {old}"
+        self.saved.write_text(before.replace(old, new), encoding="utf-8")
+        exec(compile(before.replace(old, new), str(self.saved), "exec"), self.namespace)
+
+    def sh(self, block: Block) -> None:
+        self.printed, self.by_a_command = "", True
+        for command in block.text.replace("\\\n", " ").splitlines():
+            self.run(command.strip())
+
+    def text(self, block: Block) -> None:
+        if named := re.findall(r"`(robust-core [^`]+)`", block.lead):
+            self.printed, self.by_a_command = "", True
+            self.run(named[-1])
+        difference = mismatch(block.text, self.printed, numbers=not self.by_a_command)
+        assert difference is None, f"{self.name}:{block.line}: {difference}\n--- printed:\n{self.printed}"
+
+    def run(self, command: str) -> None:
+        if command in ELSEWHERE:
+            file, words = ELSEWHERE[command]
+            assert words in (ROOT / file).read_text(encoding="utf-8"), f"{command!r} is said to be run by {file}"
+            return
+        program, *arguments = shlex.split(SHORTER.get(command, command))
+        assert program == "robust-core", f"{self.name}: {command!r} is in no table of this test: say where it is run"
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            code = main([found for argument in arguments for found in expanded(argument)])
+        assert code in (HOLDS, VIOLATED), f"{self.name}: {command!r} ends with exit code {code}"
+        self.printed += output.getvalue()
+
+
+def expanded(argument: str) -> list[str]:
+    """An argument as a shell hands it over: the newest of the files that match, for there is one in a document."""
+    return [max(glob.glob(argument), key=os.path.getmtime)] if "*" in argument else [argument]
+
+
+def mismatch(wanted: str, got: str, *, numbers: bool = True) -> str | None:
+    """The first line that is documented and not printed where it should be, or printed and not documented."""
+    if not numbers:
+        wanted, got = NUMBERS.sub("#", wanted), NUMBERS.sub("#", got)
+    rest = [" ".join(line.split()) for line in got.splitlines() if line.strip()]
+    skip = False
+    for line in (" ".join(line.split()) for line in wanted.splitlines() if line.strip()):
+        if line == "…":
+            skip = True
+            continue
+        pattern = re.compile(re.escape(line).replace("…", ".*"))
+        place = next((i for i, printed in enumerate(rest) if pattern.fullmatch(printed)), None)
+        if place is None or (place > 0 and not skip):
+            return f"not printed here: {line!r}"
+        rest, skip = rest[place + 1 :], False
+    return f"printed too: {rest[0]!r}" if rest and not skip else None
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_the_document_does_what_it_says(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Story(path.name).told(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_within_sentences_exist(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for command in re.findall(r"`([^`]+)`", text):
+        if command in ELSEWHERE or not PROGRAMS.match(command):
+            continue
+        program, *arguments = shlex.split(command)
+        assert program == "robust-core", f"{path.name}: {command!r} is in no table of this test: say where it is run"
+        if len(arguments) == 1:
+            assert arguments[0] in (*COMMANDS, "--help", "--version"), f"{path.name}: {command!r}"
+        else:
+            parser().parse_args(arguments)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_generated_documents_say_so() -> None:
+    for name in GENERATED:
+        opening = (ROOT / "docs" / name).read_text(encoding="utf-8")[:2500]
+        assert re.search("generated|[Ww]ritten by|[Rr]endered from", opening), f"{name} does not say what writes it"
+
+
+WRONG = {
+    "raises": "```python\n1 / 0\n```",
+    "prints something else": "```python\nprint(1)\n```\n```text\n2\n```",
+    "prints more": "```python\nprint(1)\nprint(2)\n```\n```text\n1\n```",
+    "prints less": "```python\nprint(1)\n```\n```text\n1\n2\n```",
+    "a command in no table": "```sh\nrm -rf x\n```",
+    "a command that fails": "```sh\nrobust-core claims no-such-claim\n```",
+    "a change of a line that is not there": "Save it as `x.py`:\n```python\nx = 1\n```\n```diff\n-x = 2\n+x = 3\n```",
+    "another output": "```sh\nrobust-core claims expand-T\n```\n```text\nnonsense\n```",
+}
+
+
+@pytest.mark.parametrize("story", WRONG)
+def test_a_document_that_is_wrong_is_caught(story: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((AssertionError, ZeroDivisionError)):
+        Story(story).told(WRONG[story])
+
+
+def test_dots_stand_for_anything() -> None:
+    assert mismatch("a … c\n…\nlast", "a b b c\n1\n2\nlast") is None
+    assert mismatch("holds 1.25 s", "holds   0.02 s", numbers=False) is None
+    assert mismatch("in 200 cases", "in 25 cases") is not None
+    assert mismatch("holds 1 s", "violated 1 s", numbers=False) is not None
