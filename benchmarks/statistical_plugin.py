@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from benchmarks.batch import seconds, summary
-from benchmarks.cli_conventions import VIOLATED
+from benchmarks.cli_conventions import VIOLATED, positive
 from benchmarks.store import DEFAULT
 
 
@@ -25,6 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("statistical batch")
     group.addoption("--size", choices=("quick", "full"), default="full", help="how large")
     group.addoption("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+    group.addoption(
+        "--samples", type=positive, default=math.inf, metavar="N", help="at most so many replicates per cell"
+    )
     group.addoption("--epoch", default="pinned", help="a name for the seeds, or 'fresh' for today's")
     group.addoption("--stretch", type=float, default=1.0, help="raise n_max of undecided cells by this factor")
     group.addoption("--store", type=Path, default=DEFAULT, help="the record store")

@@ -31,6 +31,7 @@ def common(request: pytest.FixtureRequest) -> dict[str, Any]:
         "size": option("--size"),
         "epoch": epochs.fresh() if epoch == "fresh" else epoch,
         "path": option("--store"),
+        "samples": option("--samples"),
     }
 
 

@@ -129,11 +129,11 @@ class Result:
         """The result in the words of all laws."""
         decision = self.entry.decision
         measured = "".join(f"; {name} {interval}" for name, interval in self.intervals.items())
-        diagnosis = f"; looks like: {self.diagnosis}" if self.diagnosis else ""
+        diagnosis = f"looks like: {self.diagnosis}; " if self.diagnosis else ""
         evidence = (
-            f"log E {decision.log_against:.1f} against, {decision.log_favour:.1f} in favour after n={decision.n} "
-            f"(alpha={self.entry.alpha:.1e}, beta={self.entry.beta:g}, detects: {self.entry.effect})"
-            f"{measured}{diagnosis}"
+            f"{diagnosis}log E {decision.log_against:.1f} against, {decision.log_favour:.1f} in favour "
+            f"after n={decision.n} (alpha={self.entry.alpha:.1e}, beta={self.entry.beta:g}, "
+            f"detects: {self.entry.effect}){measured}"
         )
         return Verdict(decision.outcome, evidence, decision.n, statistics=self.numbers())
 
