@@ -6,8 +6,9 @@ sum.
 """
 
 import hashlib
+import html
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,7 @@ from robust_core import validate
 from robust_core.validate import Floats, Ints
 
 FORMAT = "robust-core/mdp/1"
+SHOWN_PAIRS = 60  # how many pairs (s, a) of a large model are printed
 LONGEST_REASON = 400  # a hostile value quoted in full would fill the screen
 
 
@@ -129,6 +131,8 @@ class MDP:
 
     def expectation(self, v: Floats) -> Floats:
         """Σ_{s'} p(s'|s,a) v(s') for all (s, a)."""
+        if np.shape(v) != (self.n_states,):
+            raise ValueError(f"v must have shape ({self.n_states},), one value per state, got {np.shape(v)}")
         if isinstance(self.kernel, SparseRows):
             return self.kernel.expectation(v).reshape(self.n_states, self.n_actions)
         product: Floats = self.kernel @ v
@@ -164,20 +168,43 @@ class MDP:
 
     def __str__(self) -> str:
         """The model as a table, one line per pair, for the first pairs of a large one."""
-        shown = min(self.n_states * self.n_actions, 60)
-        lines = [repr(self), *(self._row_text(row) for row in range(shown))]
-        if shown < self.n_states * self.n_actions:
-            lines.append(f"  … {self.n_states * self.n_actions - shown} more pairs")
-        return "\n".join(lines)
+        rows = (
+            f"  {state} {action}  cost {cost}  -> {successors}" for state, action, cost, successors in self._shown()
+        )
+        more = self.n_states * self.n_actions - SHOWN_PAIRS
+        return "\n".join([repr(self), *rows, *([f"  … {more} more pairs"] if more > 0 else [])])
 
-    def _row_text(self, row: int) -> str:
-        state, action = divmod(row, self.n_actions)
-        state_text = self.state_names[state] if self.state_names else f"s={state}"
-        action_text = self.action_names[action] if self.action_names else f"a={action}"
-        part = slice(self.rows.offsets[row], self.rows.offsets[row + 1])
-        pairs = zip(self.rows.successors[part].tolist(), self.rows.probabilities[part].tolist(), strict=True)
-        successors = ", ".join(f"{self.state_names[s] if self.state_names else s}: {p!r}" for s, p in pairs)
-        return f"  {state_text} {action_text}  cost {float(self.cost[state, action])!r}  -> {successors}"
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """The table, where IPython shows a model and where Hypothesis reports one."""
+        for place, line in enumerate(str(self).split("\n")):
+            if place:
+                printer.break_()
+            printer.text(line)
+
+    def _repr_html_(self) -> str:
+        """The table in a notebook."""
+
+        def line(cells: Iterable[str], tag: str = "td") -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+        more = self.n_states * self.n_actions - SHOWN_PAIRS
+        rows = [line(("state", "action", "cost", "next state: probability"), "th"), *map(line, self._shown())]
+        rows += [line((f"… {more} more pairs",))] if more > 0 else []
+        return f"<table><caption>{html.escape(repr(self))}</caption>{''.join(rows)}</table>"
+
+    def _shown(self) -> Iterator[tuple[str, str, str, str]]:
+        """State, action, cost and successors of the first pairs, as text."""
+        rows = self.rows
+        for row in range(min(self.n_states * self.n_actions, SHOWN_PAIRS)):
+            s, a = divmod(row, self.n_actions)
+            part = slice(rows.offsets[row], rows.offsets[row + 1])
+            pairs = zip(rows.successors[part].tolist(), rows.probabilities[part].tolist(), strict=True)
+            yield (
+                self.state_names[s] if self.state_names else f"s={s}",
+                self.action_names[a] if self.action_names else f"a={a}",
+                repr(float(self.cost[s, a])),
+                ", ".join(f"{self.state_names[i] if self.state_names else i}: {p!r}" for i, p in pairs),
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; floats survive a JSON round trip bit for bit."""
