@@ -50,7 +50,7 @@ class Store:
                 return
             record = json.loads(text)
             name, value = record["key"], record["value"]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return
         if not isinstance(name, str):
             return

@@ -141,7 +141,7 @@ def _no_constant(word: str) -> Any:
 
 def _require(record: Mapping[str, Any], form: Mapping[str, Callable[[Any], bool]], where: str) -> None:
     if record.keys() != form.keys():
-        raise ValueError(f"{where}: must have exactly {', '.join(form)}, got {', '.join(map(repr, record))}")
+        raise ValueError(f"{where}: must have exactly {', '.join(form)}, got {', '.join(map(repr, record)):.200}")
     for name, fits in form.items():
         if not fits(record[name]):
             raise ValueError(f"{where}: {name} is not as it must be: {str(record[name])[:80]!r}")
@@ -161,7 +161,9 @@ def _name(x: Any) -> bool:
 
 
 def _finite(x: Any) -> bool:
-    return isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x)
+    if isinstance(x, int):
+        return not isinstance(x, bool) and abs(x) < 1 << 1023  # a longer one is no float
+    return isinstance(x, float) and math.isfinite(x)
 
 
 def _values(x: Any) -> bool:

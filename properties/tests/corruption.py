@@ -1,9 +1,19 @@
-"""Valid files, spoiled: structural slips in the parsed value, and damage to the bytes."""
+"""Valid files, spoiled: slips in the parsed value, damage to the bytes; and what a loader may do with them."""
 
+import contextlib
 import json
 import random
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+
+import pytest
+
+from properties.guard import watched
+from properties.reading import LONGEST_REASON
+
+Loader = Callable[[Path], object]
 
 HUGE = 10**9
 DEEP = b"[" * 2000 + b"]" * 2000
@@ -76,3 +86,63 @@ def corrupted(value: Any, written: Callable[[Any], bytes], rng: random.Random) -
         value = spoiled(value, rng)
     content = written(value)
     return damaged(content, rng) if rng.randrange(2) else content
+
+
+# A file of a few kilobytes is read in milliseconds; the slowest are those that numpy or TOML take apart.
+SECONDS_PER_FILE = 2.0
+SECONDS_PER_TEST = 120.0
+EXTRA_MEMORY = 1 << 29
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+@contextlib.contextmanager
+def limited_memory() -> Iterator[None]:
+    """Any allocation of half a gigabyte is a MemoryError, where the system can say so."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_MEMORY, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+def fuzz(value: Any, written: Callable[[Any], bytes], load: Loader, path: Path, inputs: int) -> tuple[int, int]:
+    """How many of the corrupted files were loaded and how many refused; anything else is an error."""
+    rng, loaded = random.Random(str(path.name)), 0
+    for number in range(inputs):
+        content = corrupted(value, written, rng)
+        path.write_bytes(content)
+        started = time.process_time()
+        try:
+            load(path)
+            loaded += 1
+        except ValueError as error:
+            complaint(path, str(error))
+        except BaseException as error:
+            raise AssertionError(f"input {number}: {type(error).__name__}: {error}\n{content[:2000]!r}") from error
+        spent = time.process_time() - started
+        assert spent < SECONDS_PER_FILE, f"input {number} took {spent:.1f} s:\n{content[:2000]!r}"
+    return loaded, inputs - loaded
+
+
+def complaint(path: Path, message: str) -> None:
+    """A refusal names the file (a model in JSON text has none) and the rule, and is short."""
+    assert message.startswith((f"{path}: ", f"{path}, line ", "not an MDP in JSON: ")), message[:400]
+    assert len(message) < len(str(path)) + 2 * LONGEST_REASON, message[:400]
+
+
+def survived(value: Any, written: Callable[[Any], bytes], load: Loader, path: Path, inputs: int) -> None:
+    """Every corrupted file is loaded or refused, within the limits of time and memory."""
+    counts: list[int] = []
+    with limited_memory():
+        finding = watched(lambda: counts.extend(fuzz(value, written, load, path, inputs)), seconds=SECONDS_PER_TEST)
+    assert finding is None
+    loaded, refused = counts
+    # Both happen often, or the corruptions are too mild or too wild to test anything.
+    assert loaded > inputs // 50, counts
+    assert refused > inputs // 2, counts

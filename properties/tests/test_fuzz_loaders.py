@@ -3,9 +3,8 @@
 import contextlib
 import json
 import os
-import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,9 @@ from properties.claims import evidence
 from properties.counterexample import Counterexample, described
 from properties.expectations import read
 from properties.guard import watched
-from properties.reading import LARGEST_FILE, LONGEST_REASON
-from properties.tests.corruption import corrupted
+from properties.reading import LARGEST_FILE
+from properties.tests.corruption import SECONDS_PER_FILE, Loader, as_json, complaint, fuzz, limited_memory, survived
 from robust_core import MDP, Contamination, StepSize
-
-Loader = Callable[[Path], object]
 
 MODEL = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5, state_names=["dry", "wet"], action_names=["go"])
 LAW = "unbiased step"
@@ -34,15 +31,6 @@ CASE = {
 }
 EXAMPLE = Counterexample(LAW, "module:NAME", CASE, "got 1, wanted 2")
 ENTRY = {"law": LAW, "reason": "known", "expires": "2100-01-01", "counterexample": "example.json"}
-
-# A file of a few kilobytes is read in milliseconds; the slowest are those that numpy or TOML take apart.
-SECONDS_PER_FILE = 2.0
-SECONDS_PER_TEST = 120.0
-EXTRA_MEMORY = 1 << 29
-
-
-def as_json(value: Any) -> bytes:
-    return json.dumps(value).encode()
 
 
 def as_toml(value: Any) -> bytes:
@@ -86,57 +74,10 @@ SUBJECTS: dict[str, tuple[Any, Callable[[Any], bytes], Loader, int]] = {
 }
 
 
-@contextlib.contextmanager
-def limited_memory() -> Iterator[None]:
-    """Any allocation of half a gigabyte is a MemoryError, where the system can say so."""
-    resource = pytest.importorskip("resource")
-    limits = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_MEMORY, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, limits)
-
-
-def fuzz(value: Any, written: Callable[[Any], bytes], load: Loader, path: Path, inputs: int) -> tuple[int, int]:
-    """How many of the corrupted files were loaded and how many refused; anything else is an error."""
-    rng, loaded = random.Random(str(path.name)), 0
-    for number in range(inputs):
-        content = corrupted(value, written, rng)
-        path.write_bytes(content)
-        started = time.process_time()
-        try:
-            load(path)
-            loaded += 1
-        except ValueError as error:
-            complaint(path, str(error))
-        except BaseException as error:
-            raise AssertionError(f"input {number}: {type(error).__name__}: {error}\n{content[:2000]!r}") from error
-        spent = time.process_time() - started
-        assert spent < SECONDS_PER_FILE, f"input {number} took {spent:.1f} s:\n{content[:2000]!r}"
-    return loaded, inputs - loaded
-
-
-def complaint(path: Path, message: str) -> None:
-    """A refusal names the file (a model in JSON text has none) and the rule, and is short."""
-    assert message.startswith((f"{path}: ", "not an MDP in JSON: ")), message[:400]
-    assert len(message) < len(str(path)) + 2 * LONGEST_REASON, message[:400]
-
-
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_corrupted_files_are_loaded_or_refused(subject: str, tmp_path: Path) -> None:
     value, written, load, inputs = SUBJECTS[subject]
-    counts: list[int] = []
-    with limited_memory():
-        finding = watched(
-            lambda: counts.extend(fuzz(value, written, load, tmp_path / subject, inputs)), seconds=SECONDS_PER_TEST
-        )
-    assert finding is None
-    loaded, refused = counts
-    # Both happen often, or the corruptions are too mild or too wild to test anything.
-    assert loaded > inputs // 50, counts
-    assert refused > inputs // 2, counts
+    survived(value, written, load, tmp_path / subject, inputs)
 
 
 def test_there_are_ten_thousand_inputs() -> None:
