@@ -70,6 +70,7 @@
   const tip = document.getElementById("tip");
   const hide = (plot) => {
     tip.hidden = true;
+    delete plot.dataset.place;
     plot.querySelector(".cursor").setAttribute("visibility", "hidden");
   };
   const show = (plot, place) => {

@@ -1,0 +1,110 @@
+"""A headless Chromium, and pages to open in it."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DESKTOP, PHONE = (1280, 900), (390, 844)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--browser-required", action="store_true", help="fail instead of skipping where there is no browser"
+    )
+    parser.addoption("--screenshots", type=Path, metavar="DIR", help="where to keep the screenshots")
+
+
+def _absent(request: pytest.FixtureRequest, why: str) -> None:
+    if request.config.getoption("browser_required", default=False):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The driver of a headless browser that keeps its console and its network log."""
+    binary = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    driver = shutil.which("chromedriver")
+    if binary is None or driver is None:
+        _absent(request, "no Chromium with chromedriver (Debian: apt-get install chromium chromium-driver)")
+    try:
+        from selenium import webdriver
+    except ImportError:
+        _absent(request, "selenium is not installed (tox -e browser installs it)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(binary)
+    for argument in ("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(argument)
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")  # Chromium refuses to run as root with it
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(driver)))
+    yield found
+    found.quit()
+
+
+class Window:
+    """One page in the browser, and what it did."""
+
+    def __init__(self, driver: Any, screenshots: Path | None) -> None:
+        self.driver, self.screenshots = driver, screenshots
+        self.size(*DESKTOP)
+        self.scheme("light")
+
+    def open(self, path: Path) -> None:
+        """Load a file and forget what was logged before."""
+        self.driver.get("about:blank")
+        self.console(), self.requests()
+        self.driver.get(path.as_uri())
+
+    def size(self, width: int, height: int) -> None:
+        """The viewport; narrow ones as on a phone."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def scheme(self, name: str, media: str = "") -> None:
+        """Light or dark, on the screen or on paper."""
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+
+    def js(self, code: str, *arguments: Any) -> Any:
+        """Run a script in the page."""
+        return self.driver.execute_script(code, *arguments)
+
+    def all(self, selector: str) -> list[Any]:
+        """The elements that a selector finds."""
+        return list(self.driver.find_elements("css selector", selector))
+
+    def one(self, selector: str) -> Any:
+        """The first element that a selector finds."""
+        return self.driver.find_element("css selector", selector)
+
+    def console(self) -> list[str]:
+        """What the console said since the last call."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self) -> list[str]:
+        """The addresses asked for since the last call."""
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
+        return [event["request"]["url"] for event in sent]
+
+    def picture(self, name: str) -> bytes:
+        """A screenshot of the window, kept if somebody wants to look at it."""
+        image = bytes(self.driver.get_screenshot_as_png())
+        if self.screenshots is not None:
+            self.screenshots.mkdir(parents=True, exist_ok=True)
+            (self.screenshots / f"{name}.png").write_bytes(image)
+        return image
+
+
+@pytest.fixture
+def window(browser: Any, request: pytest.FixtureRequest) -> Window:
+    """The browser with its usual size and colours."""
+    return Window(browser, request.config.getoption("screenshots", default=None))
