@@ -26,7 +26,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, UNDECIDED, VIOLATED, positive
+from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED, positive
 from benchmarks.store import DEFAULT, Store
 
 if TYPE_CHECKING:
@@ -347,21 +347,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     from properties.statistics import epochs
 
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
     _single_thread()
-    report = run(
-        size=options.size,
-        epoch=epochs.fresh() if options.epoch == "fresh" else options.epoch,
-        path=options.store,
-        workers=options.workers,
-        cluster=options.cluster,
-        budget_seconds=options.budget,
-        samples=options.samples,
-        stretch=options.stretch,
-        with_controls=not options.no_controls,
-        only=options.only,
-        show=lambda line: print(line, file=sys.stderr, flush=True),  # noqa: T201
-    )
+    try:
+        report = run(
+            size=options.size,
+            epoch=epochs.fresh() if options.epoch == "fresh" else options.epoch,
+            path=options.store,
+            workers=options.workers,
+            cluster=options.cluster,
+            budget_seconds=options.budget,
+            samples=options.samples,
+            stretch=options.stretch,
+            with_controls=not options.no_controls,
+            only=options.only,
+            show=lambda line: print(line, file=sys.stderr, flush=True),  # noqa: T201
+        )
+    except (OSError, ImportError) as error:
+        parser.exit(USAGE, f"{parser.prog}: {error}\n")
     if options.json is not None:
         options.json.write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
     print(json.dumps(report["summary"], indent=1, sort_keys=True))  # noqa: T201

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import batch, cluster
+from benchmarks import batch, cluster, cluster_speed
+from benchmarks.cli_conventions import USAGE
 from benchmarks.cluster import ClusterError, computed
 from benchmarks.store import Store
 from benchmarks.units import Unit, compute, run
@@ -228,11 +229,28 @@ def test_an_address_where_nobody_answers_is_refused_soon(address: str, monkeypat
     assert time.monotonic() - started < 20.0
 
 
+def test_the_batch_says_so_and_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECTING", 0.3)
+    with pytest.raises(SystemExit) as end:
+        batch.main(["--size", "quick", "--cluster", "tcp://127.0.0.1:1", "--store", str(tmp_path / "store")])
+    assert end.value.code == USAGE
+    assert "python -m benchmarks.batch: no Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
+
+
 class Threads:
     """A client that knows only how many threads its workers have."""
 
     def __init__(self, threads: dict[str, int]) -> None:
         self.nthreads = lambda: threads
+
+
+def test_the_units_of_the_speed_table_can_be_computed() -> None:
+    first = {kind: compute(units[0]) for kind, units in cluster_speed.kinds().items()}
+    assert (first["nothing"], first["waiting"]) == (0, 0)
+    # Costs of a garnet lie in [0, 1]: Q* is at most 1/(1 − 0.9) for each of 400 pairs.
+    assert 0.0 < first["computing"] <= 4_000.0
 
 
 def test_workers_with_several_threads_are_refused_and_no_worker_is_not_waited_for_for_ever() -> None:
