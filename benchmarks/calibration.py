@@ -35,11 +35,11 @@ EXAMPLES = 5
 
 @functools.cache
 def sources() -> bytes:
-    """A hash of what the verification of the gallery depends on: that of the batch, and all of `properties`."""
+    """A hash of what the verification of the gallery depends on: that of the batch, all of `properties`, EXAMPLES."""
     import properties
 
     root = Path(str(properties.__file__)).parent
-    digest = hashlib.blake2b(fingerprint(), digest_size=16)
+    digest = hashlib.blake2b(fingerprint() + EXAMPLES.to_bytes(4), digest_size=16)
     for path in sorted(root.rglob("*.py")):
         if "tests" not in path.relative_to(root).parts:
             digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")

@@ -4,10 +4,12 @@ A variant that raises, hangs, prints or draws from global random state has broke
 ends a cell it is *undecided*, never *violated*: a slow variant is not a wrong one.
 """
 
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from properties.expectations import Expectation
 from properties.guard import WALL_FACTOR, TooSlow, watched
@@ -52,7 +54,20 @@ def judged(
     except Exception as error:
         return Verdict("violated", f"conduct: raised {type(error).__name__}: {error}")
     verdict = result.verdict()
-    return replace(verdict, statistics={**result.numbers(), "law": item.law.name, "epoch": epoch})
+    return replace(verdict, statistics={**finite(result.numbers()), "law": item.law.name, "epoch": epoch})
+
+
+def finite(value: Any) -> Any:
+    """Plain data in which what is infinite or no number is None: JSON has no word for it.
+
+    >>> finite({"log_against": float("inf"), "path": [[16, 2.5]]})
+    {'log_against': None, 'path': [[16, 2.5]]}
+    """
+    if isinstance(value, dict):
+        return {name: finite(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _watched(cell: Cell, tick: Callable[[], None], out_of_time: Callable[[], bool]) -> Cell:

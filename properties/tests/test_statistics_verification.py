@@ -1,6 +1,7 @@
 """Statistical laws as part of a verification: who is judged, who is blocked, what the clock and bad conduct do."""
 
 import datetime
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -111,6 +112,14 @@ def test_bad_conduct_in_a_long_run_is_named_and_blocks_the_rest(
     assert (first.outcome, first.statistics) == ("violated", None)
     assert words in first.evidence
     assert {(record.outcome, record.blocked_by) for record in rest} == {("blocked", first.law)}
+
+
+def test_records_of_impossible_outcomes_are_strict_json() -> None:
+    """Steps that do not follow from each other have probability 0: the evidence is infinite, the record is not."""
+    broken = replace(WALK, make=lambda *told: [t._replace(s=0, s_next=1) for t in WALK.make(*told)])
+    (record, *_) = statistical(claiming(broken, "samples the model"))
+    assert record.outcome == "violated"
+    json.loads(record.to_json(), parse_constant=pytest.fail)
 
 
 def test_a_slow_variant_is_undecided_not_violated() -> None:
