@@ -11,7 +11,19 @@ from robust_core.validate import Floats
 
 
 @dataclass(frozen=True)
-class LogSumExp:
+class _SmoothMaximum:
+    varrho: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "varrho", validate.positive("varrho", self.varrho))
+
+    def gradient(self, V: ArrayLike) -> Floats:
+        """softmax(varrho V), the gradient of both: they differ by a constant."""
+        weights = np.exp(_exponents(V, self.varrho)[1])
+        return weights / weights.sum()
+
+
+class LogSumExp(_SmoothMaximum):
     """LSE(V) = log(Σ_s exp(varrho V(s))) / varrho; max V <= LSE(V) <= max V + log(S)/varrho.
 
     >>> LogSumExp(1.0).value([1000.0, -1000.0])
@@ -20,33 +32,18 @@ class LogSumExp:
     array([0.5, 0.5])
     """
 
-    varrho: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "varrho", validate.positive("varrho", self.varrho))
-
     def value(self, V: ArrayLike) -> float:
         """LSE(V)."""
         values, exponents = _exponents(V, self.varrho)
         return _sum(values.max(), math.log(np.exp(exponents).sum()) / self.varrho)
 
-    def gradient(self, V: ArrayLike) -> Floats:
-        """∇LSE = softmax(varrho V)."""
-        return _softmax(V, self.varrho)
 
-
-@dataclass(frozen=True)
-class Mellowmax:
+class Mellowmax(_SmoothMaximum):
     """mm(V) = log(mean_s exp(varrho V(s))) / varrho; max V − log(S)/varrho <= mm(V) <= max V.
 
     >>> Mellowmax(1e300).value([1.0, 2.0])
     2.0
     """
-
-    varrho: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "varrho", validate.positive("varrho", self.varrho))
 
     def value(self, V: ArrayLike) -> float:
         """mm(V)."""
@@ -55,10 +52,6 @@ class Mellowmax:
         # For small varrho the mean is so close to 1 that only its distance from 1 has digits to spare.
         log_mean = math.log1p(mean_less_1) if mean_less_1 > -0.5 else math.log(np.exp(exponents).mean())
         return _sum(values.max(), log_mean / self.varrho)
-
-    def gradient(self, V: ArrayLike) -> Floats:
-        """∇mm = softmax(varrho V), as for LSE: the two differ by a constant."""
-        return _softmax(V, self.varrho)
 
 
 Smoothing = LogSumExp | Mellowmax
@@ -74,11 +67,6 @@ def _exponents(V: ArrayLike, varrho: float) -> tuple[Floats, Floats]:
             return values, 2.0 * (varrho * (0.5 * values - 0.5 * top))
         # An exponent that overflows to −inf belongs to a weight below every float: exp gives the right 0.
         return values, varrho * gaps
-
-
-def _softmax(V: ArrayLike, varrho: float) -> Floats:
-    weights = np.exp(_exponents(V, varrho)[1])
-    return weights / weights.sum()
 
 
 def _sum(top: float, correction: float) -> float:

@@ -6,7 +6,7 @@ the sets and the claims it states.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -18,15 +18,7 @@ from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import Floats
 
 Kind = Literal["control", "evaluation", "linear evaluation", "operator", "planner", "support", "sampler"]
-KINDS: tuple[Kind, ...] = (
-    "control",
-    "evaluation",
-    "linear evaluation",
-    "operator",
-    "planner",
-    "support",
-    "sampler",
-)
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,6 +2,7 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
 from benchmarks.speed import q_learning, support
@@ -16,6 +17,19 @@ def test_the_c_loop_gives_the_same_bits(n_states: int) -> None:
 
 def test_the_timed_support_functions_agree_with_the_plain_form() -> None:
     assert support.numbers_agree()
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 2, 3, 1]])
+def test_the_adversary_goes_through_all_states_in_its_order(order: list[int]) -> None:
+    mdp = q_learning._cycle(np.array(order))
+    run = q_learning.Run(mdp, q_learning.RADIUS, 1.0, 1e6 - np.argsort(order)[:, None])
+    visited = []
+    for step in run.walk.steps(8):
+        # Always the top state, which then falls below all others.
+        assert step.s == run.learner.state_values().argmax()
+        run.learner.update(step)
+        visited.append(step.s)
+    assert visited == [*order, *order]
 
 
 def test_limits_are_judged_in_their_direction() -> None:

@@ -64,17 +64,17 @@ def plain_outputs(state: list[int], n: int) -> list[int]:
 
 def compiled_outputs(state: list[int], n: int) -> list[int]:
     """The compiled generator through a table of 2^20 columns: their top 20 bits, and then the words it leaves."""
-    from robust_core.kernels.walk import U64, next_outcome
+    from robust_core.kernels.walk import U64, moved
 
     bits = 20
     columns = np.empty((1 << bits, 2), dtype=np.uint64)
     columns[:, 0] = WORD - 1
     columns[:, 1] = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32)
-    words = tuple(U64(word) for word in state)
+    words = [U64(word) for word in state]
     tops = []
     for _ in range(n):
-        chosen, *words = next_outcome(columns, U64(bits), U64(0), *words)  # type: ignore[assignment]
-        words = tuple(U64(word) for word in words)
+        _, _, chosen, *words = moved(columns.reshape(-1), (U64(bits), U64(0)), (U64(0), U64(0), U64(0), *words))  # type: ignore[arg-type]
+        words = [U64(word) for word in words]
         tops.append(int(chosen))
     return tops
 

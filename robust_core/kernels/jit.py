@@ -58,8 +58,11 @@ def compiled(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """A part of kernels, copied into each of them, so that constants given to it vanish from the loop."""
-    return cast(F, numba.njit(function, inline="always", error_model="numpy"))
+    """A part of kernels, copied into each of them, so that constants given to it vanish from the loop.
+
+    Where branches of it part for good before the last use of an array, numba counts references at every step.
+    """
+    return _cached(function, fastmath=False, forceinline=True)
 
 
 def contracted(function: F) -> F:
@@ -69,7 +72,7 @@ def contracted(function: F) -> F:
 
 def reassociated(function: F) -> F:
     """Compiled with leave to reorder sums and fuse products, for vector lanes; nan and inf keep their meaning."""
-    return _cached(function, fastmath={"reassoc", "contract", "nsz"})
+    return _cached(function, fastmath={"reassoc", "contract", "nsz"}, forceinline=True)
 
 
 @reassociated

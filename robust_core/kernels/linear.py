@@ -14,7 +14,7 @@ import numpy as np
 from robust_core.kernels.exponential import exp
 from robust_core.kernels.jit import compiled, reassociated, row_dot
 from robust_core.kernels.tabular import step_size
-from robust_core.kernels.walk import U64, next_outcome
+from robust_core.kernels.walk import arguments, entered, left, moved
 from robust_core.smoothing import Mellowmax
 from robust_core.validate import Floats
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Squares that sum to at least this lost at most a negligible part of it to underflow.
 _TINY = 2.0**-900
+# A square below this part of radius² belongs to a norm below the radius, however square and root are rounded.
+_SAFELY = 1.0 - 2.0**-50
 
 
 @reassociated
@@ -117,23 +119,21 @@ def _loop(gtd2: bool, robust: bool) -> Any:
     @compiled
     def run(
         theta, omega, features, transposed, smoothing, discounts, radius, alphas, betas,
-        cost, columns, bits, stream, position, terminal, t, steps,
+        cost, terminal, t, steps, columns, bits, position, stream,
     ):  # fmt: skip
         varrho, shift = smoothing
         gamma_R, gamma_b = discounts
-        x0, x1, x2, x3 = stream
-        column_bits, action_bits = bits
-        action_mask = (U64(1) << action_bits) - U64(1)
-        s, a, s_next = U64(position[0]), U64(position[1]), U64(position[2])
+        walker = entered(position, stream)
         S, N = features.shape
+        inside = radius * radius * _SAFELY
         V, weights, direction = np.empty(S), np.empty(S), np.empty(N)
         end = t + steps
         while t < end:
-            pending, x0, x1, x2, x3 = next_outcome(columns, column_bits, s_next, x0, x1, x2, x3)
-            visited, taken = s, a
-            s, a, s_next = s_next, pending & action_mask, pending >> action_bits
+            visited, taken = walker[0], walker[1]
+            walker = moved(columns, bits, walker)
             if terminal[visited]:
                 continue
+            s = walker[0]
             stop = terminal[s]
             smooth, share = 0.0, 0.0
             if robust:
@@ -152,12 +152,12 @@ def _loop(gtd2: bool, robust: bool) -> Any:
             alpha = step_size(alphas[0], alphas[1], alphas[2], t) if alphas[1] > 0.0 else alphas[0]
             beta = step_size(betas[0], betas[1], betas[2], t) if betas[1] > 0.0 else betas[0]
             squares = _moved(theta, omega, direction, features, visited, alpha, beta * (delta - tracked))
-            if radius < inf:
+            if not _TINY < squares[0] < inside:
                 _project(theta, squares[0], radius)
+            if not _TINY < squares[1] < inside:
                 _project(omega, squares[1], radius)
             t += 1
-        stream[0], stream[1], stream[2], stream[3] = x0, x1, x2, x3
-        position[0], position[1], position[2] = s, a, s_next
+        left(walker, position, stream)
         return t
 
     return run
@@ -176,10 +176,8 @@ def learn(learner: "LinearLearner", walk: "Walk", steps: int) -> None:
     run = _loop(learner.rule == "GTD2", learner.radius > 0.0)
     smoothing = (learner.smoothing.varrho, float(shift))
     discounts = (problem.gamma * learner.radius, problem.gamma * (1.0 - learner.radius))
-    bits = (U64(walk.table.column_bits), U64(walk.table.action_bits))
     learner.t = run(
         theta, omega, learner.features, np.ascontiguousarray(learner.features.T), smoothing, discounts,
-        problem.projection, *schedules, walk.mdp.cost, walk.table.columns, bits, walk.stream, walk.position,
-        walk.terminal, learner.t, steps,
+        problem.projection, *schedules, walk.mdp.cost, walk.terminal, learner.t, steps, *arguments(walk),
     )  # fmt: skip
     learner.theta, learner.omega = theta, omega

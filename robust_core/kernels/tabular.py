@@ -15,14 +15,14 @@ import numpy as np
 from robust_core.kernels import maximum
 from robust_core.kernels.jit import compiled, inlined
 from robust_core.kernels.maximum import best_two, build, changed
-from robust_core.kernels.walk import U64, Word, next_outcome
+from robust_core.kernels.walk import U64, Word, arguments, entered, left, moved
 from robust_core.validate import Floats
 
 if TYPE_CHECKING:
     from robust_core.tabular import TabularLearner
     from robust_core.trajectory import Recording, Walk
 
-_SCAN_BUDGET, _FREE_SCANS = maximum.SCAN_BUDGET, maximum.FREE_SCANS
+_SCAN_BUDGET, _SCAN_START, _FREE_SCANS = maximum.SCAN_BUDGET, maximum.SCAN_START, maximum.FREE_SCANS
 _TREE_STEPS, _TREE_STEPS_PER_STATE = maximum.TREE_STEPS, maximum.TREE_STEPS_PER_STATE
 
 Kernel = Callable[..., int]
@@ -35,15 +35,31 @@ _CLOCK = {"constant": 0, "steps": 1, "visits": 2}
 _CONSTANT, _STEPS, _VISITS = 0, 1, 2
 
 
-@compiled
-def _minimum(table: Floats, first: Word, n_actions: Word) -> float:
-    value = table[first]
-    for j in range(U64(1), n_actions):
-        value = min(value, table[first + j])
+@inlined
+def _least_of_four(table: Floats, first: Word) -> float:
+    low = min(table[first], table[first + U64(1)])
+    return min(low, min(table[first + U64(2)], table[first + U64(3)]))  # noqa: PLW3301 - two independent halves
+
+
+@inlined
+def _least_of_many(table: Floats, first: Word, end: Word) -> float:
+    """The minimum of four entries or more: the last four, and fours from the front (some entries count twice)."""
+    value = _least_of_four(table, end - U64(4))
+    while first + U64(4) < end:
+        value = min(value, _least_of_four(table, first))
+        first += U64(4)
     return value
 
 
-@compiled
+@inlined
+def _least_of_few(table: Floats, first: Word, end: Word) -> float:
+    value = table[first]
+    for j in range(first + U64(1), end):
+        value = min(value, table[j])
+    return value
+
+
+@inlined
 def _average(table: Floats, first: Word, n_actions: Word, policy: Floats) -> float:
     value = policy[first] * table[first]
     for j in range(U64(1), n_actions):
@@ -61,7 +77,7 @@ def step_size(scale: float, rate: float, power: float, n: int) -> float:
 @inlined
 def _update(rule, learner, t, s, a, cost, s_next, a_next, stop, worst):
     """One update in place; returns the new state value V(s)."""
-    state_value, clock, sampled_next = rule
+    state_value, clock, sampled_next, wide = rule
     table, V, visits, policy, n_actions, schedule, gamma_R, gamma_b = learner
     first = s if state_value == _IDENTITY else s * n_actions
     entry = s if state_value == _IDENTITY else first + a
@@ -75,92 +91,97 @@ def _update(rule, learner, t, s, a, cost, s_next, a_next, stop, worst):
     following = table[s_next * n_actions + a_next] if sampled_next else V[s_next]
     if stop:
         following = 0.0
-    table[entry] = (1.0 - alpha) * table[entry] + alpha * (cost + gamma_R * worst + gamma_b * following)
+    before, rest = table[entry], np.inf
     if state_value == _MINIMUM:
-        value = _minimum(table, first, n_actions)
+        # The minimum of the other actions does not wait for the new entry, as that of the finished row would.
+        table[entry] = np.inf
+        end = first + n_actions
+        rest = _least_of_many(table, first, end) if wide else _least_of_few(table, first, end)
+    value = (1.0 - alpha) * before + alpha * (cost + gamma_R * worst + gamma_b * following)
+    table[entry] = value
+    if state_value == _MINIMUM:
+        value = min(value, rest)
     elif state_value == _AVERAGE:
         value = _average(table, first, n_actions, policy)
-    else:
-        value = table[entry]
     V[s] = value
     return value
 
 
 @cache
-def _fused(state_value: int, clock: int, sampled_next: bool, robust: bool, episodic: bool) -> Kernel:
+def _fused(state_value: int, clock: int, sampled_next: bool, wide: bool, robust: bool, episodic: bool) -> Kernel:
     """The loop that draws a transition and learns from it, `steps` times."""
 
     @compiled
-    def run(learner, tree, offsets, cost, columns, bits, stream, position, terminal, t, steps):
-        rule = (state_value, clock, sampled_next)
+    def run(learner, tree, cost, terminal, t, steps, columns, bits, position, stream):
+        rule = (state_value, clock, sampled_next, wide)
         V, n_actions = learner[1], learner[4]
-        x0, x1, x2, x3 = stream
-        column_bits, action_bits = bits
-        action_mask = (U64(1) << action_bits) - U64(1)
-        s, a, s_next = U64(position[0]), U64(position[1]), U64(position[2])
+        walker = entered(position, stream)
         end = t + steps
-        worst = 0.0
+        best, worst, bound, scan = U64(0), 0.0, 0.0, V.size + _SCAN_START
         while t < end:
-            best, bound, scanned, start = U64(0), 0.0, 0, t
+            scanned, start = 0, t
             if robust:
-                best, worst, bound = best_two(V)
+                best, bound = best_two(V)
             while t < end:
-                pending, x0, x1, x2, x3 = next_outcome(columns, column_bits, s_next, x0, x1, x2, x3)
-                a_next = pending & action_mask
-                visited, taken = s, a
-                s, a, s_next = s_next, a_next, pending >> action_bits
-                if episodic and terminal[visited]:
-                    continue
-                paid, stop = cost[visited * n_actions + taken], episodic and terminal[s]
-                value = _update(rule, learner, t, visited, taken, paid, s, a, stop, worst)
-                t += 1
-                if robust:
-                    at_best = visited == best
-                    worst = value if at_best else worst
-                    if (value < bound) if at_best else (value > worst):
-                        if at_best:
-                            best, worst, bound = best_two(V)
-                            scanned += V.size
-                            if scanned > _SCAN_BUDGET * (t - start) + _FREE_SCANS * V.size:
-                                break
-                        else:
-                            best, worst, bound = visited, value, worst
-                    else:
-                        bound = bound if at_best else max(bound, value)
-            if robust and t < end:
-                build(tree, offsets, V)
-                until = min(end, t + _TREE_STEPS + _TREE_STEPS_PER_STATE * V.size)
-                while t < until:
-                    pending, x0, x1, x2, x3 = next_outcome(columns, column_bits, s_next, x0, x1, x2, x3)
-                    a_next = pending & action_mask
-                    visited, taken = s, a
-                    s, a, s_next = s_next, a_next, pending >> action_bits
+                visited, value = U64(0), 0.0
+                while t < end:
+                    visited, taken = walker[0], walker[1]
+                    walker = moved(columns, bits, walker)
                     if episodic and terminal[visited]:
                         continue
+                    s, a = walker[0], walker[1]
                     paid, stop = cost[visited * n_actions + taken], episodic and terminal[s]
-                    _update(rule, learner, t, visited, taken, paid, s, a, stop, worst)
+                    if robust:
+                        worst = V[best]
+                    value = _update(rule, learner, t, visited, taken, paid, s, a, stop, worst)
                     t += 1
-                    worst = changed(tree, offsets, V, visited)
-        stream[0], stream[1], stream[2], stream[3] = x0, x1, x2, x3
-        position[0], position[1], position[2] = s, a, s_next
+                    # One branch that is hardly ever taken: the best state fell, or another one rose, past the bound.
+                    if robust and (visited == best) != (value > bound):
+                        break
+                if robust:
+                    if visited == best:
+                        if value < bound:
+                            best, bound = best_two(V)
+                            scanned += scan
+                            if scanned > _SCAN_BUDGET * (t - start) + _FREE_SCANS * scan:
+                                break
+                    elif value > worst:
+                        best, bound = visited, worst
+                    elif value > bound:
+                        bound = value
+            if robust and t < end:
+                build(tree)
+                worst = tree[1]
+                until = min(end, t + _TREE_STEPS + _TREE_STEPS_PER_STATE * V.size)
+                while t < until:
+                    visited, taken = walker[0], walker[1]
+                    walker = moved(columns, bits, walker)
+                    if episodic and terminal[visited]:
+                        continue
+                    s, a = walker[0], walker[1]
+                    paid, stop = cost[visited * n_actions + taken], episodic and terminal[s]
+                    value = _update(rule, learner, t, visited, taken, paid, s, a, stop, worst)
+                    t += 1
+                    worst = changed(tree, visited, value)
+        left(walker, position, stream)
         return t
 
     return run
 
 
 @cache
-def _replayed(state_value: int, clock: int, sampled_next: bool) -> Kernel:
+def _replayed(state_value: int, clock: int, sampled_next: bool, wide: bool) -> Kernel:
     """The loop over a recorded trajectory."""
 
     @compiled
-    def run(learner, tree, offsets, s, a, cost, s_next, a_next, terminal, t):
-        rule = (state_value, clock, sampled_next)
-        V = learner[1]
-        build(tree, offsets, V)
-        worst = tree[offsets[-2]]
+    def run(learner, tree, s, a, cost, s_next, a_next, terminal, t):
+        rule = (state_value, clock, sampled_next, wide)
+        build(tree)
+        worst = tree[1]
         for i in range(s.size):
-            _update(rule, learner, t, U64(s[i]), U64(a[i]), cost[i], U64(s_next[i]), U64(a_next[i]), terminal[i], worst)
-            worst = changed(tree, offsets, V, U64(s[i]))
+            visited, s_i = U64(s[i]), U64(s_next[i])
+            value = _update(rule, learner, t, visited, U64(a[i]), cost[i], s_i, U64(a_next[i]), terminal[i], worst)
+            worst = changed(tree, visited, value)
             t += 1
         return t
 
@@ -170,30 +191,26 @@ def _replayed(state_value: int, clock: int, sampled_next: bool) -> Kernel:
 def _arguments(learner: "TabularLearner") -> tuple[object, ...]:
     """What every loop needs of a learner; V and the tree are scratch of O(S)."""
     problem = learner.problem
-    V = np.full(maximum.padded(problem.n_states), -np.inf)
-    V[: problem.n_states] = learner.state_values()
-    offsets = maximum.levels(problem.n_states)
+    tree, V = maximum.planted(learner.state_values())
     step = problem.step_size
     state = (
         learner.table.reshape(-1), V, learner.visits.reshape(-1), learner.policy.reshape(-1), U64(problem.n_actions),
         (step.scale, step.rate, step.power), *learner.discounts,
     )  # fmt: skip
-    return state, np.empty(offsets[-1]), offsets
+    return state, tree
 
 
-def _specialisation(learner: "TabularLearner") -> tuple[int, int, bool]:
+def _specialisation(learner: "TabularLearner") -> tuple[int, int, bool, bool]:
     rule = learner.rule
-    return _STATE_VALUE[rule.state_value], _CLOCK[learner.problem.step_size.clock], rule.sampled_next
+    wide = rule.state_value == "minimum" and learner.problem.n_actions >= 4
+    return _STATE_VALUE[rule.state_value], _CLOCK[learner.problem.step_size.clock], rule.sampled_next, wide
 
 
 def learn(learner: "TabularLearner", walk: "Walk", steps: int) -> None:
     """Advance walk and learner together by `steps` transitions, in place."""
     run = _fused(*_specialisation(learner), learner.discounts[0] > 0.0, bool(walk.terminal.any()))
-    bits = (U64(walk.table.column_bits), U64(walk.table.action_bits))
-    learner.t = run(
-        *_arguments(learner), walk.mdp.cost.reshape(-1), walk.table.columns, bits, walk.stream, walk.position,
-        walk.terminal, learner.t, steps,
-    )  # fmt: skip
+    cost = walk.mdp.cost.reshape(-1)
+    learner.t = run(*_arguments(learner), cost, walk.terminal, learner.t, steps, *arguments(walk))
 
 
 def update_many(learner: "TabularLearner", recording: "Recording") -> None:

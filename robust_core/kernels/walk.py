@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from robust_core.kernels.jit import compiled
+from robust_core.kernels.jit import compiled, inlined
 from robust_core.validate import Ints
 
 if TYPE_CHECKING:
@@ -16,17 +16,35 @@ Words = NDArray[np.uint64]
 # Typed as Any: inside a kernel these are unsigned 64-bit words, which mypy cannot see.
 Word = np.uint64
 
-_17, _19, _23, _32, _41, _45, _64 = (U64(n) for n in (17, 19, 23, 32, 41, 45, 64))
+_1, _17, _19, _23, _32, _41, _45, _64 = (U64(n) for n in (1, 17, 19, 23, 32, 41, 45, 64))
 _LOW = U64(0xFFFFFFFF)
 
 
-@compiled
-def next_outcome(
-    columns: Words, column_bits: Word, state: Word, x0: Word, x1: Word, x2: Word, x3: Word
-) -> tuple[Word, Word, Word, Word, Word]:
-    """The packed outcome drawn in `state`, and the generator's next words."""
+# Where a walk is and what draws its next outcome: s, a, s_next and the four words of the generator.
+Walker = tuple[Word, Word, Word, Word, Word, Word, Word]
+
+
+@inlined
+def entered(position: Ints, stream: Words) -> Walker:
+    """The walk as a kernel's own numbers, which `left` writes back."""
+    s, a, s_next = U64(position[0]), U64(position[1]), U64(position[2])
+    return s, a, s_next, stream[0], stream[1], stream[2], stream[3]
+
+
+@inlined
+def left(walker: Walker, position: Ints, stream: Words) -> None:
+    """Write the walk back."""
+    position[0], position[1], position[2] = walker[0], walker[1], walker[2]
+    stream[0], stream[1], stream[2], stream[3] = walker[3], walker[4], walker[5], walker[6]
+
+
+@inlined
+def moved(columns: Words, bits: tuple[Word, Word], walker: Walker) -> Walker:
+    """The walk one draw on; the columns come flat (threshold, outcomes, threshold, …), to save a product."""
+    column_bits, action_bits = bits
+    _, _, s, x0, x1, x2, x3 = walker
     total = x0 + x3
-    bits = ((total << _23) | (total >> _41)) + x0
+    word = ((total << _23) | (total >> _41)) + x0
     shifted = x1 << _17
     x2 ^= x0
     x3 ^= x1
@@ -34,59 +52,56 @@ def next_outcome(
     x0 ^= x3
     x2 ^= shifted
     x3 = (x3 << _45) | (x3 >> _19)
-    column = (state << column_bits) + (bits >> (_64 - column_bits))
-    packed = columns[column, 1]
-    chosen = packed >> _32 if (bits << column_bits) < columns[column, 0] else packed & _LOW
-    return chosen, x0, x1, x2, x3
+    column = ((s << column_bits) + (word >> (_64 - column_bits))) << _1
+    packed = columns[column | _1]
+    chosen = packed >> _32 if (word << column_bits) < columns[column] else packed & _LOW
+    return s, chosen & ((_1 << action_bits) - _1), chosen >> action_bits, x0, x1, x2, x3
 
 
 @compiled
 def _record(
     columns: Words,
-    column_bits: Word,
-    action_bits: Word,
-    stream: Words,
+    bits: tuple[Word, Word],
     position: Ints,
+    stream: Words,
     terminal: NDArray[np.bool_],
     s_out: Ints,
     a_out: Ints,
     s_next_out: Ints,
     a_next_out: Ints,
 ) -> None:
-    x0, x1, x2, x3 = stream
-    action_mask = (U64(1) << action_bits) - U64(1)
-    s, a, s_next = U64(position[0]), U64(position[1]), U64(position[2])
+    walker = entered(position, stream)
     t = 0
     while t < s_out.size:
-        pending, x0, x1, x2, x3 = next_outcome(columns, column_bits, s_next, x0, x1, x2, x3)
-        a_next = pending & action_mask
+        s, a = walker[0], walker[1]
+        walker = moved(columns, bits, walker)
         if not terminal[s]:
             s_out[t] = s
             a_out[t] = a
-            s_next_out[t] = s_next
-            a_next_out[t] = a_next
+            s_next_out[t] = walker[0]
+            a_next_out[t] = walker[1]
             t += 1
-        s, a, s_next = s_next, a_next, pending >> action_bits
-    stream[0], stream[1], stream[2], stream[3] = x0, x1, x2, x3
-    position[0], position[1], position[2] = s, a, s_next
+    left(walker, position, stream)
 
 
 @compiled
-def _skip(columns: Words, column_bits: Word, action_bits: Word, stream: Words, position: Ints, n: int) -> None:
-    x0, x1, x2, x3 = stream
-    action_mask = (U64(1) << action_bits) - U64(1)
-    s, a, s_next = U64(position[0]), U64(position[1]), U64(position[2])
+def _skip(columns: Words, bits: tuple[Word, Word], position: Ints, stream: Words, n: int) -> None:
+    walker = entered(position, stream)
     for _ in range(n):
-        pending, x0, x1, x2, x3 = next_outcome(columns, column_bits, s_next, x0, x1, x2, x3)
-        s, a, s_next = s_next, pending & action_mask, pending >> action_bits
-    stream[0], stream[1], stream[2], stream[3] = x0, x1, x2, x3
-    position[0], position[1], position[2] = s, a, s_next
+        walker = moved(columns, bits, walker)
+    left(walker, position, stream)
+
+
+def arguments(walk: "Walk") -> tuple[Words, tuple[Word, Word], Ints, Words]:
+    """What every kernel needs of a walk."""
+    table = walk.table
+    bits = (U64(table.column_bits), U64(table.action_bits))
+    return table.columns.reshape(-1), bits, walk.position, walk.stream
 
 
 def skip(walk: "Walk", n: int) -> None:
     """Advance a walk by n draws."""
-    table = walk.table
-    _skip(table.columns, U64(table.column_bits), U64(table.action_bits), walk.stream, walk.position, n)
+    _skip(*arguments(walk), n)
 
 
 def record(walk: "Walk", n: int) -> "Recording":
@@ -94,9 +109,5 @@ def record(walk: "Walk", n: int) -> "Recording":
     from robust_core.trajectory import Recording
 
     s, a, s_next, a_next = (np.empty(n, dtype=np.int64) for _ in range(4))
-    table = walk.table
-    _record(
-        table.columns, U64(table.column_bits), U64(table.action_bits), walk.stream, walk.position, walk.terminal,
-        s, a, s_next, a_next,
-    )  # fmt: skip
+    _record(*arguments(walk), walk.terminal, s, a, s_next, a_next)
     return Recording(s, a, walk.mdp.cost[s, a], s_next, a_next, walk.terminal[s_next])
