@@ -4,7 +4,7 @@ Hypothesis lowers bytes one by one or sorts them; it cannot take a state out of 
 changes many bytes at once. These reductions do: fewer steps, states and actions, then zeros for costs and values.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,16 @@ from robust_core.mdp import MDP
 # Arrays with one row a state (and one column an action); `initial` is one unless there are features.
 TABLES = ("initial", "other", "dearer", "Q")
 VALUES = (*TABLES, "features", "v")
+# Beyond FEW states or actions whole halves are tried first, and not every state as the heir of another; beyond MANY
+# steps no single one is taken out of the path.
+FEW, MANY = 4, 40
 
 
 def smaller(case: Case) -> Iterator[Case]:
-    """Each case that has one thing less, large things first; every one is a possible case of the same laws."""
+    """Cases that have something less, much less first; every one is a possible case of the same laws."""
+    chained = _possible(case, chained=True)
     for candidate in _candidates(case):
-        if _possible(candidate):
+        if _possible(candidate, chained=chained):
             yield candidate
 
 
@@ -28,9 +32,15 @@ def _candidates(case: Case) -> Iterator[Case]:
     if "path" in case:
         yield from _shorter(case)
     if "mdp" in case:
-        for state in reversed(range(case["mdp"].n_states)):
+        S, A = case["mdp"].n_states, case["mdp"].n_actions
+        if S > FEW:
+            yield from (_thinned(case, half, _without_state) for half in (range(S // 2, S), range(S // 2)))
+        if A > FEW:
+            yield from (_thinned(case, half, _without_action) for half in (range(A // 2, A), range(A // 2)))
+        yield from _flat(case)
+        for state in reversed(range(S)):
             yield from _without_state(case, state)
-        for action in reversed(range(case["mdp"].n_actions)):
+        for action in reversed(range(A)):
             yield from _without_action(case, action)
         yield from _free(case)
     elif case.get("p", np.zeros((1, 1))).ndim == 1:
@@ -39,26 +49,44 @@ def _candidates(case: Case) -> Iterator[Case]:
     yield from _flattened(case)
 
 
-def _possible(case: Case) -> bool:
-    """Whether the path, if there is one, is a path of the model: each step can happen, where the last one ended."""
+def _possible(case: Case, *, chained: bool) -> bool:
+    """Whether the path, if there is one, is one of the model: each step can happen, and where the last one ended."""
     path = case.get("path", [])
     mdp, policy = case.get("mdp"), case.get("policy")
     for number, (s, a, cost, s_next, a_next, _) in enumerate(path):
         assert mdp is not None
-        chained = number + 1 == len(path) or tuple(path[number + 1][:2]) == (s_next, a_next)
+        linked = not chained or number + 1 == len(path) or tuple(path[number + 1][:2]) == (s_next, a_next)
         taken = policy is None or (policy[s, a] > 0.0 and policy[s_next, a_next] > 0.0)
-        if not (chained and taken and mdp.P[s, a, s_next] > 0.0 and cost == mdp.cost[s, a]):
+        if not (linked and taken and mdp.P[s, a, s_next] > 0.0 and cost == mdp.cost[s, a]):
             return False
     return True
 
 
 def _shorter(case: Case) -> Iterator[Case]:
+    """Without a half, a quarter, an eighth of the path; without a single step, where there are not many."""
     path = list(case["path"])
     n = len(path)
-    if n > 1:
-        yield from (case | {"path": part} for part in (path[: n // 2], path[n // 2 :]))
-    if n:
-        yield from (case | {"path": path[:i] + path[i + 1 :]} for i in reversed(range(n)))
+    chunks = dict.fromkeys(max(1, n // parts) for parts in (2, 4, 8))
+    for chunk in [*chunks, *([1] if n <= MANY else [])]:
+        for i in reversed(range(0, n, chunk)):
+            yield case | {"path": path[:i] + path[i + chunk :]}
+
+
+def _thinned(case: Case, gone: range, without: Callable[[Case, int], Iterator[Case]]) -> Case:
+    """Without several states or actions, each taken away in the first way there is."""
+    for number in reversed(gone):
+        case = next(without(case, number), case)
+    return case
+
+
+def _flat(case: Case) -> Iterator[Case]:
+    """All costs, or a whole table, set to 0."""
+    mdp: MDP = case["mdp"]
+    if np.count_nonzero(mdp.cost) > 1:
+        yield _at_costs(case, np.zeros_like(mdp.cost))
+    for name in VALUES:
+        if name in case and np.count_nonzero(case[name]) > 1:
+            yield case | {name: np.zeros_like(case[name])}
 
 
 def _model(mdp: MDP, P: np.ndarray, cost: np.ndarray) -> MDP:
@@ -74,7 +102,7 @@ def _without_state(case: Case, state: int) -> Iterator[Case]:
     kept = np.delete(np.arange(mdp.n_states), state)
     home = np.arange(len(kept))
     used = state in (case.get("s"), case.get("start")) or _visits(case, state, (0, 3))
-    for heir in [*([] if used else [None]), *range(len(kept))]:
+    for heir in [*([] if used else [None]), *range(len(kept))[:FEW]]:
         P = mdp.P[np.ix_(kept, np.arange(mdp.n_actions), kept)].copy()
         P[home, :, home if heir is None else heir] += mdp.P[kept, :, state]
         less = dict(case, mdp=_model(mdp, P, mdp.cost[kept]))
@@ -88,7 +116,7 @@ def _without_action(case: Case, action: int) -> Iterator[Case]:
     """Its probability goes to another action, which takes its part on the path too."""
     mdp: MDP = case["mdp"]
     kept = np.delete(np.arange(mdp.n_actions), action)
-    for heir in range(len(kept)):
+    for heir in range(len(kept))[:FEW]:
         less = dict(case, mdp=_model(mdp, mdp.P[:, kept], mdp.cost[:, kept]))
         for name in _tables(case):
             if case[name].ndim == 2:
@@ -142,10 +170,14 @@ def _free(case: Case) -> Iterator[Case]:
     for s, a in np.argwhere(mdp.cost).tolist():
         cost = mdp.cost.copy()
         cost[s, a] = 0.0
-        less = dict(case, mdp=_model(mdp, mdp.P, cost))
-        if "path" in case:
-            less["path"] = [_at_cost(step, less["mdp"]) for step in case["path"]]
-        yield less
+        yield _at_costs(case, cost)
+
+
+def _at_costs(case: Case, cost: np.ndarray) -> Case:
+    less = dict(case, mdp=_model(case["mdp"], case["mdp"].P, cost))
+    if "path" in case:
+        less["path"] = [_at_cost(step, less["mdp"]) for step in case["path"]]
+    return less
 
 
 def _flattened(case: Case) -> Iterator[Case]:

@@ -4,7 +4,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from itertools import islice
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -17,6 +17,8 @@ from robust_core.variant import Variant
 
 # Warnings that a verdict quotes: more would be no note but a log.
 MOST_NOTES = 2
+# Reductions that are tried: small cases need less than a hundred, and on a large one each may take ten milliseconds.
+MOST_REDUCTIONS = 400
 
 
 class _Violation(Exception):
@@ -53,7 +55,7 @@ def explore(
         report_multiple_bugs=False,
     )
     @given(cases)
-    def attempt(case: dict[str, Any]) -> None:
+    def attempt(case: Case) -> None:
         nonlocal tried
         tried += 1
         try:
@@ -67,7 +69,10 @@ def explore(
             raise _Violation
 
     try:
-        attempt()
+        with warnings.catch_warnings():
+            # Of a large case that fails; it is not printed.
+            warnings.filterwarnings("ignore", message="Generating overly large repr")
+            attempt()
     except _Violation:
         case, finding = _reduced(*smallest[0], judge, smaller if shrink else None)
         return Verdict("violated", str(finding), tried, case, finding)
@@ -81,12 +86,19 @@ def _reduced(
     case: Case, finding: Finding, judge: Judge, smaller: Callable[[Case], Iterable[Case]] | None
 ) -> tuple[Case, Finding]:
     """The case after every reduction that leaves it a counterexample of the same sort."""
+    left = MOST_REDUCTIONS
     try:
         while smaller is not None:
-            attempts = ((less, judge(less)) for less in smaller(case))
-            case, finding = next((less, found) for less, found in attempts if found and _same_sort(finding, found))
-    except (StopIteration, TooSlow):
-        pass
+            for less in islice(smaller(case), left):
+                left -= 1
+                found = judge(less)
+                if found is not None and _same_sort(finding, found):
+                    case, finding = less, found
+                    break
+            else:
+                break
+    except TooSlow:
+        pass  # what is reported then is the smallest case that had its answer in time
     return case, finding
 
 

@@ -7,6 +7,7 @@ from properties.laws import (
     operator,
     planner,
     sampler,
+    sized,
     support,
     tabular_path,
     tabular_step,
@@ -22,4 +23,5 @@ LAWS: tuple[Law, ...] = (
     *tabular_path.LAWS,
     *linear.LAWS,
     conduct.BATCH,
+    *sized.LAWS,
 )

@@ -65,7 +65,8 @@ FEATURES = (0.0, 1.0, 0.5, -0.5, 0.25, -1.0, 0.1, 0.0)
 # A world of tiny numbers shows thresholds, one of huge numbers shows clipping.
 SCALES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0**-40, 2.0**20)
 
-MAX_STATES, MAX_ACTIONS, MAX_STEPS = 4, 3, 10
+MAX_STATES, MAX_ACTIONS, MAX_STEPS, MAX_FEATURES, MAX_OUTCOMES = 4, 3, 10, 2, 6
+MOST = {"states": MAX_STATES, "actions": MAX_ACTIONS, "features": MAX_FEATURES, "outcomes": MAX_OUTCOMES, "columns": 2}
 BYTES = 192
 
 
@@ -84,6 +85,14 @@ class Tape:
     def pick(self, options: tuple[Any, ...]) -> Any:
         """One of the options; a zero byte takes the first."""
         return options[self.byte() % len(options)]
+
+    def size(self, of: str) -> int:
+        """How many states, actions, features or outcomes."""
+        return 1 + self.byte() % MOST[of]
+
+    def length(self, steps: int, repeats: tuple[int, ...]) -> tuple[int, int]:
+        """(steps of a path, how often it is walked)."""
+        return self.byte() % (steps + 1), int(self.pick(repeats))
 
     def array(self, shape: tuple[int, ...], levels: tuple[float, ...]) -> Floats:
         """An array of levels; it takes as many bytes as the largest shape, so a size can shrink by itself."""
@@ -104,12 +113,11 @@ class Tape:
 
     def mdp(self, *, whole: bool = False, gammas: tuple[float, ...] = GAMMAS, sparse: bool = False) -> MDP:
         """A model; with `whole`, a deterministic one; with `sparse`, sometimes one that is kept as sparse rows."""
-        S = 1 + self.byte() % MAX_STATES
-        A = 1 + self.byte() % MAX_ACTIONS
+        S, A = self.size("states"), self.size("actions")
         gamma = self.pick(gammas)
         shares = WHOLE if whole else SHARES
         P = np.empty((S, A, S))
-        for s, a in reversed(list(np.ndindex(MAX_STATES, MAX_ACTIONS))):
+        for s, a in reversed(list(np.ndindex(max(S, MAX_STATES), max(A, MAX_ACTIONS)))):
             row = self.row(S, MAX_STATES, min(s, S - 1), shares)
             if s < S and a < A:
                 P[s, a] = row
@@ -120,8 +128,14 @@ class Tape:
     def policy(self, mdp: MDP, *, whole: bool = False) -> Floats:
         """A policy pi[s, a]."""
         shares = WHOLE if whole else SHARES
-        rows = [self.row(mdp.n_actions, MAX_ACTIONS, 0, shares) for _ in range(MAX_STATES)][::-1]
+        most = max(MAX_STATES, mdp.n_states)
+        rows = [self.row(mdp.n_actions, MAX_ACTIONS, 0, shares) for _ in range(most)][::-1]
         return np.array(rows[: mdp.n_states])
+
+    def step_size(self, *, visits: bool) -> StepSize:
+        """A step size; without `visits` one that a learner without visit counts can follow."""
+        chosen: StepSize = self.pick(STEP_SIZES if visits else STEP_SIZES_WITHOUT_VISITS)
+        return chosen
 
     def uncertainty_set(self, variant: Variant) -> UncertaintySet:
         """One of the sets that the variant is for."""
@@ -166,9 +180,3 @@ def smoothing(tape: Tape, variant: Variant) -> LogSumExp | Mellowmax:
     kind = kinds.get(variant.options.get("smoothing", ""), tape.pick((LogSumExp, Mellowmax)))
     made: LogSumExp | Mellowmax = kind(tape.pick(VARRHOS))
     return made
-
-
-def step_sizes(tape: Tape, *, visits: bool) -> StepSize:
-    """A step size; without `visits` one that a learner without visit counts can follow."""
-    chosen: StepSize = tape.pick(STEP_SIZES if visits else STEP_SIZES_WITHOUT_VISITS)
-    return chosen

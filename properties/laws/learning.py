@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from properties.law import Case
-from properties.laws.cases import FEATURES, MAX_STEPS, PROJECTIONS, SCALES, VALUES, Tape, smoothing, step_sizes
+from properties.laws.cases import FEATURES, MAX_FEATURES, MAX_STEPS, PROJECTIONS, SCALES, VALUES, Tape, smoothing
 from robust_core import StepSize, Transition
 from robust_core.mdp import MDP
 from robust_core.variant import Kind, Problem, Variant
@@ -40,12 +40,12 @@ def read_run(
     repeats: tuple[int, ...] = (1,),
 ) -> Case:
     """A problem for the variant and a path of at most `steps` steps in it, the whole walked once or more often."""
-    n, times = tape.byte() % (steps + 1), tape.pick(repeats)
+    n, times = tape.length(steps, repeats)
     scale, drawn = tape.pick(SCALES), tape.mdp(whole=whole)
     mdp = MDP(drawn.P, scale * drawn.cost, drawn.gamma)
     case: Case = {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
     linear = variant.kind == "linear evaluation"
-    case["step_size"] = step_sizes(tape, visits=not linear)
+    case["step_size"] = tape.step_size(visits=not linear)
     policy = None if variant.kind == "control" else tape.policy(mdp, whole=whole)
     if policy is not None:
         case["policy"] = policy
@@ -58,14 +58,14 @@ def read_run(
 
 
 def _linear_part(tape: Tape, variant: Variant, n_states: int) -> Case:
-    N = 1 + tape.byte() % 2
+    N = tape.size("features")
     K = tape.pick(PROJECTIONS)
     # No projection is no entry: a saved case has finite numbers only.
     return ({"projection": K} if np.isfinite(K) else {}) | {
-        "features": tape.array((n_states, 2), FEATURES)[:, :N],
-        "initial": inside(tape.array((2,), VALUES)[:N], K),
+        "features": tape.array((n_states, max(N, MAX_FEATURES)), FEATURES)[:, :N],
+        "initial": inside(tape.array((max(N, MAX_FEATURES),), VALUES)[:N], K),
         "smoothing": smoothing(tape, variant),
-        "second_step_size": step_sizes(tape, visits=False),
+        "second_step_size": tape.step_size(visits=False),
     }
 
 

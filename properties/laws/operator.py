@@ -18,7 +18,8 @@ from robust_core.variant import Variant
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 
-def _read(tape: Tape, variant: Variant) -> Case:
+def read(tape: Tape, variant: Variant) -> Case:
+    """A model, a set and two tables."""
     mdp = tape.mdp(sparse=True)
     shape = (mdp.n_states, mdp.n_actions)
     case: Case = {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
@@ -26,7 +27,7 @@ def _read(tape: Tape, variant: Variant) -> Case:
 
 
 def _read_shift(tape: Tape, variant: Variant) -> Case:
-    return _read(tape, variant) | {"shift": tape.pick(SHIFTS), "larger": tape.radius(variant)}
+    return read(tape, variant) | {"shift": tape.pick(SHIFTS), "larger": tape.radius(variant)}
 
 
 def _applied(variant: Variant, mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:
@@ -126,7 +127,7 @@ def _respelled(
     return None
 
 
-def _law(name: str, statement: str, judge: Any, *after: str, read: Any = _read) -> Law:
+def _law(name: str, statement: str, judge: Any, *after: str, read: Any = read) -> Law:
     cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
     return Law(name, ("operator",), "bellman", statement, cases, judge, after=after)
 

@@ -20,7 +20,8 @@ from robust_core.variant import Variant
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9) * 2 + (0.99,)
 
 
-def _read(tape: Tape, variant: Variant) -> Case:
+def read(tape: Tape, variant: Variant) -> Case:
+    """A model and a set."""
     return {"mdp": tape.mdp(gammas=GAMMAS, sparse=True), "uncertainty_set": tape.uncertainty_set(variant)}
 
 
@@ -81,7 +82,7 @@ def _ordered(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None
 
 
 def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
-    cases = lambda variant: decoded(lambda tape: _read(tape, variant))  # noqa: E731
+    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
     return Law(name, ("planner",), "optimal", statement, cases, judge, after=after)
 
 

@@ -1,5 +1,7 @@
 """Laws of samplers: (mdp, policy, start, steps, rng) -> transitions. Only what needs no statistics."""
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,19 @@ from robust_core.variant import Variant
 STEPS = 24
 # Each of the 8 triples has probability 1/8 in every third step whatever happened before: 8 (7/8)^(600/3) < 1e-10.
 COIN_STEPS = 600
+# A state of probability 1/16 that is never reached in 600 draws: (15/16)^600 < 1e-16, beyond the false alarm.
+SKEWED_ROW = np.array([4, 2, *[1] * 10]) / 16
+SKEWED_POLICY = np.array([5, 2, 1]) / 8
+SKEWED_STEPS = 2400
+LOW = 2
+FALSE_ALARM = 1e-10
 
 
-def _read(tape: Tape, variant: Variant) -> Case:
-    steps, start = tape.byte() % (STEPS + 1), tape.byte()
+def read(tape: Tape, variant: Variant) -> Case:
+    """A model, a policy, a start and a number of steps."""
+    (steps, times), start = tape.length(STEPS, (1,)), tape.byte()
     mdp = tape.mdp(sparse=True)
-    return {"mdp": mdp, "policy": tape.policy(mdp), "start": start % mdp.n_states, "steps": steps}
+    return {"mdp": mdp, "policy": tape.policy(mdp), "start": start % mdp.n_states, "steps": steps * times}
 
 
 def _sampled(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> list[Any]:
@@ -30,7 +39,10 @@ def _sampled(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: 
 
 def _path(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
     """Every step is possible, starts where the last one ended and costs what the model says."""
-    path = _sampled(variant, mdp, policy, start, steps)
+    given = policy.copy()
+    path = [tuple(step) for step in variant.make(mdp, given, start, steps, np.random.default_rng(RNG_SEED))]
+    if not np.array_equal(given, policy):
+        return Finding("the caller's policy after a call", given.tolist(), policy.tolist())
     if len(path) != steps:
         return Finding("number of transitions", len(path), steps)
     state, action = start, None
@@ -77,7 +89,7 @@ PATH = Law(
     ("sampler",),
     "trajectory",
     "s_{t+1} ~ p(·|s_t,a_t) is possible, a_t is an action of the policy, costs are c(s_t,a_t), steps are chained",
-    lambda variant: decoded(lambda tape: _read(tape, variant)),
+    lambda variant: decoded(lambda tape: read(tape, variant)),
     _path,
 )
 REPEATABLE = Law(
@@ -85,7 +97,7 @@ REPEATABLE = Law(
     ("sampler",),
     "trajectory",
     "the same arguments and rng give the same path",
-    lambda variant: decoded(lambda tape: _read(tape, variant)),
+    lambda variant: decoded(lambda tape: read(tape, variant)),
     _repeatable,
 )
 
@@ -116,4 +128,58 @@ COVERAGE = Law(
     _covers,
     after=("possible path",),
 )
-LAWS = (PATH, REPEATABLE, COVERAGE)
+
+
+def _skewed_model() -> Case:
+    """Every row is one distribution on 12 states and the policy one on 3 actions, so all draws are independent."""
+    S, A = len(SKEWED_ROW), len(SKEWED_POLICY)
+    mdp = MDP(np.tile(SKEWED_ROW, (S, A, 1)), np.zeros((S, A)), 0.5)
+    return {"mdp": mdp, "policy": np.tile(SKEWED_POLICY, (S, 1)), "start": 0, "steps": SKEWED_STEPS}
+
+
+def _frequencies(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
+    """In both halves of the path next states, next actions and coarse triples are as frequent as they should be."""
+    path = _sampled(variant, mdp, policy, start, steps)
+    if len(path) != steps:
+        return Finding("number of transitions", len(path), steps)
+    halves = {"first": path[: steps // 2], "second": path[steps // 2 :]}
+    for half, part in halves.items():
+        # The state and action of a step were drawn by the step before: every other step has draws of its own.
+        events = list(_events(np.array([step[:5] for step in part[::2]]), mdp.P[0, 0], policy[0]))
+        for name, p, happened in events:
+            share = float(happened.mean())
+            if len(happened) * _divergence(share, p) > math.log(2 * len(events) * len(halves) / FALSE_ALARM):
+                return Finding(f"share of {name} in the {half} half of {steps} steps", share, p)
+    return None
+
+
+def _events(steps: np.ndarray, row: np.ndarray, weights: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
+    """(name, probability, when it happened) of what is counted."""
+    s, a, _, s_next, a_next = steps.T
+    yield from ((f"s' = {state}", float(p), s_next == state) for state, p in enumerate(row))
+    yield from ((f"a' = {action}", float(p), a_next == action) for action, p in enumerate(weights))
+    low, first = float(row[:LOW].sum()), float(weights[0])
+    sides = ((s < LOW, low, f"s < {LOW}"), (a == 0, first, "a = 0"), (s_next < LOW, low, f"s' < {LOW}"))
+    for signs in np.ndindex(2, 2, 2):
+        name = ", ".join(text if sign else f"not {text}" for sign, (_, _, text) in zip(signs, sides, strict=True))
+        p = math.prod(q if sign else 1.0 - q for sign, (_, q, _) in zip(signs, sides, strict=True))
+        yield name, p, np.all([x == bool(sign) for sign, (x, _, _) in zip(signs, sides, strict=True)], axis=0)
+
+
+def _divergence(share: float, p: float) -> float:
+    """KL(share ‖ p) of two coins: P(a share at least as far off, on its side) <= exp(−n KL) (Chernoff)."""
+    parts = ((share, p), (1.0 - share, 1.0 - p))
+    return sum(x * math.log(x / y) for x, y in parts if x > 0.0)
+
+
+FREQUENCIES = Law(
+    "frequencies",
+    ("sampler",),
+    "trajectory",
+    "next states and actions are as frequent as the model and the policy say, early and late "
+    f"(Chernoff; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
+    lambda variant: st.builds(_skewed_model),
+    _frequencies,
+    after=("possible path", "repeatable path", "coverage"),
+)
+LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES)

@@ -6,20 +6,20 @@ import numpy as np
 
 from oracles import rational
 from properties.law import Case, Law
-from properties.laws.cases import SHARES, VALUES, Tape, decoded
+from properties.laws.cases import MAX_OUTCOMES, SHARES, VALUES, Tape, decoded
 from properties.laws.comparison import below, compared
 from properties.laws.rounding import UNIT, support_bound
 from properties.verdict import Finding
 from robust_core.uncertainty import UncertaintySet
 from robust_core.variant import Variant
 
-MAX_OUTCOMES = 6
 FACTORS = (2.0, 0.5, 3.0, 0.0, 0.1)
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 
-def _read(tape: Tape, variant: Variant) -> Case:
-    n = 1 + tape.byte() % MAX_OUTCOMES
+def read(tape: Tape, variant: Variant) -> Case:
+    """A row and values."""
+    n = tape.size("outcomes")
     return {
         "uncertainty_set": tape.uncertainty_set(variant),
         "p": tape.row(n, MAX_OUTCOMES, 0, SHARES),
@@ -28,11 +28,11 @@ def _read(tape: Tape, variant: Variant) -> Case:
 
 
 def _values(tape: Tape, n: int) -> np.ndarray:
-    return np.array([tape.pick(VALUES) for _ in range(MAX_OUTCOMES)][::-1])[:n]
+    return np.array([tape.pick(VALUES) for _ in range(max(n, MAX_OUTCOMES))][::-1])[:n]
 
 
 def _read_axioms(tape: Tape, variant: Variant) -> Case:
-    case = _read(tape, variant)
+    case = read(tape, variant)
     n = len(case["v"])
     return case | {
         "other": _values(tape, n),
@@ -42,11 +42,13 @@ def _read_axioms(tape: Tape, variant: Variant) -> Case:
     }
 
 
-def _read_rows(tape: Tape, variant: Variant) -> Case:
-    case = _read(tape, variant)
+def read_rows(tape: Tape, variant: Variant) -> Case:
+    """Two rows of rows, and values."""
+    case = read(tape, variant)
     n = len(case["v"])
-    others = [tape.row(n, MAX_OUTCOMES, n - 1, SHARES) for _ in range(3)]
-    return case | {"p": np.array([[case["p"], others[0]], [others[1], others[2]]])}
+    columns = tape.size("columns")
+    rows = [tape.row(n, MAX_OUTCOMES, n - 1, SHARES) for _ in range(2 * columns - 1)]
+    return case | {"p": np.array([case["p"], *rows]).reshape(2, columns, n)}
 
 
 def _sigma(variant: Variant, uset: UncertaintySet, p: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -123,7 +125,7 @@ LAWS = (
         "support value",
         "support function",
         "sigma(v) = max of q·v over the set around p, against exact rational arithmetic (Section 2)",
-        _read,
+        read,
         _matches,
     ),
     _law(
@@ -134,5 +136,5 @@ LAWS = (
         _axioms,
         "support value",
     ),
-    _law("support rows", "rows", "many rows at once give what each gives alone", _read_rows, _rows, "support value"),
+    _law("support rows", "rows", "many rows at once give what each gives alone", read_rows, _rows, "support value"),
 )

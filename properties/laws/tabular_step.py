@@ -196,7 +196,8 @@ def _unbiased(
     return _entry_wrong(variant, before, place, (float(mean), wanted), allowed, of="expected ", when=when)
 
 
-def _read_step(tape: Tape, variant: Variant) -> Case:
+def read_step(tape: Tape, variant: Variant) -> Case:
+    """A run, and the pair that is visited after it."""
     s, a = tape.byte(), tape.byte()
     case = read_run(tape, variant, steps=6)
     mdp = case["mdp"]
@@ -239,7 +240,7 @@ UNBIASED = Law(
     TABULAR,
     "unbiased",
     "after any history Σ p·step = (1−alpha)x + alpha·backup, exactly, by enumerating the transitions (eq:exp=0)",
-    lambda variant: decoded(lambda tape: _read_step(tape, variant)),
+    lambda variant: decoded(lambda tape: read_step(tape, variant)),
     _unbiased,
     after=("start", "conduct", "sample step", "sample step, next action"),
 )

@@ -1,4 +1,4 @@
-"""Wrong samplers (only slips that show on a single path; a wrong distribution needs statistics)."""
+"""Wrong samplers (slips that show on a single path; a distribution that is slightly wrong needs statistics)."""
 
 from typing import Any
 
@@ -77,6 +77,21 @@ class _OpenEnd(_Plain):
         return max(0, int(np.searchsorted(np.cumsum(mdp.P[s, a]), rng.random())) - 1)
 
 
+class _UniformOnSupport(_Plain):
+    """The successors are right, their probabilities are forgotten."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        return int(rng.choice(np.flatnonzero(mdp.P[s, a])))
+
+
+class _EightSuccessors(_Plain):
+    """Successors beyond the eighth are never reached."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        first = np.flatnonzero(mdp.P[s, a])[:8]
+        return int(rng.choice(first, p=mdp.P[s, a, first] / mdp.P[s, a, first].sum()))
+
+
 class _CostOfNext(_Plain):
     def step(self, mdp: MDP, s: int, a: int, s_next: int, a_next: int) -> Transition:
         return Transition(s, a, float(mdp.cost[s_next, a]), s_next, a_next, False)
@@ -119,6 +134,24 @@ def _action_drawn_twice(mdp: MDP, policy: Floats, start: int, steps: int, rng: R
     return path
 
 
+def _greedy_later(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """After a hundred steps it exploits: the likeliest action, always."""
+    greedy = np.eye(policy.shape[1])[policy.argmax(axis=1)]
+    early = _Plain()(mdp, policy, start, min(steps, 100), rng)
+    if steps <= 100:
+        return early
+    late = _Plain()(mdp, greedy, early[-1].s_next, steps - 100, rng)
+    early[-1] = early[-1]._replace(a_next=late[0].a)
+    return early + late
+
+
+def _writes_policy(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """Accumulates the caller's policy in place for its searches."""
+    path = _Plain()(mdp, policy, start, steps, rng)
+    np.cumsum(policy, axis=1, out=policy)
+    return path
+
+
 def _start_ignored(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
     return _Plain()(mdp, policy, 0, steps, rng)
 
@@ -151,6 +184,10 @@ UNIFORM_NEXT = _mutant("with a uniform next state", _UniformNext())
 LIKELIEST_NEXT = _mutant("of the likeliest state", _LikeliestNext())
 TRANSPOSED = _mutant("with the wrong axis", _Transposed())
 OPEN_END = _mutant("that never reaches the last state", _OpenEnd())
+UNIFORM_ON_SUPPORT = _mutant("of equal successors", _UniformOnSupport())
+EIGHT_SUCCESSORS = _mutant("of eight successors", _EightSuccessors())
+GREEDY_LATER = _mutant("that exploits later", _greedy_later)
+WRITES_POLICY = _mutant("that writes into the policy", _writes_policy)
 COST_OF_NEXT = _mutant("with the next state's cost", _CostOfNext())
 COST_OF_NEXT_ACTION = _mutant("with the next action's cost", _CostOfNextAction())
 ALWAYS_TERMINAL = _mutant("that ends in the last state", _AlwaysTerminal())

@@ -45,9 +45,9 @@ def test_an_unknown_claim_is_refused() -> None:
 
 def test_what_is_checked_follows_from_kind_and_claims() -> None:
     silent = Variant("silent", "control", PlainQ, (Contamination,), ())
-    assert [law.name for law in applicable(silent)] == ["start", "conduct", "batch"]
+    assert [law.name for law in applicable(silent)] == ["start", "conduct", "batch", "batch, sized"]
     one = Variant("one", "control", PlainQ, (Contamination,), ("bounded",))
-    assert [law.name for law in applicable(one)] == ["start", "conduct", "box", "batch"]
+    assert [law.name for law in applicable(one)] == ["start", "conduct", "box", "batch", "batch, sized"]
 
 
 @pytest.mark.parametrize("key", GALLERY)

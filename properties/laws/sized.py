@@ -1,0 +1,168 @@
+"""The same laws on problems of size: many states and actions, long rows, and runs of a thousand steps.
+
+The search tries hundreds of tiny problems, because they are quick, and what they show is small enough to read. But a
+slip may need seventeen states, nine successors or the thousandth step: a block of a fast path, a counter that
+overflows, a buffer that is full. A handful of problems, always the same, is enough to see those.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from properties.law import Case, Law
+from properties.laws import conduct, linear, operator, planner, sampler, support, tabular_step
+from properties.laws.cases import WHOLE, Tape
+from properties.laws.comparison import compared
+from properties.laws.learning import read_run
+from properties.laws.operator import exact_backup
+from properties.laws.rounding import UNIT
+from properties.verdict import Finding
+from robust_core import StepSize, constant, per_visit, polynomial
+from robust_core.mdp import MDP
+from robust_core.uncertainty import UncertaintySet
+from robust_core.validate import Floats
+from robust_core.variant import Variant
+
+# Probabilities of 40 binary digits: float32 would lose some.
+FINE = 1 << 40
+COLUMNS = 6
+Reader = Callable[[Tape, Variant], Case]
+
+
+@dataclass(frozen=True)
+class Form:
+    """The sizes of a problem; a path of `steps` is walked `times` over."""
+
+    sizes: dict[str, int]
+    steps: int
+    times: int
+    step_size: StepSize
+    without_visits: StepSize
+
+
+def _form(
+    states: int, actions: int, features: int, *, steps: int, times: int, step_size: StepSize, plain: StepSize
+) -> Form:
+    sizes = {"states": states, "actions": actions, "features": features, "outcomes": states, "columns": COLUMNS}
+    return Form(sizes, steps, times, step_size, plain)
+
+
+_SLOW = polynomial(1.0, rate=0.01, power=1.0)
+WIDE = (
+    _form(17, 5, 3, steps=30, times=1, step_size=constant(0.5), plain=constant(0.125)),
+    _form(40, 9, 6, steps=30, times=1, step_size=per_visit(1.0, rate=1.0, power=1.0), plain=_SLOW),
+)
+# 1,100 steps: beyond a thousand, and a single pair is visited more than a thousand times.
+LONG = (
+    _form(1, 1, 1, steps=10, times=110, step_size=per_visit(1.0, rate=0.01, power=1.0), plain=constant(0.125)),
+    _form(3, 2, 2, steps=10, times=110, step_size=_SLOW, plain=_SLOW),
+)
+
+
+class SizedTape(Tape):
+    """Bytes without end, the same for the same form; sizes are those of the form, and nothing is trivial."""
+
+    def __init__(self, form: Form) -> None:
+        super().__init__(b"")
+        self.form, self.blocks = form, 0
+
+    def byte(self) -> int:
+        """The next byte."""
+        if self.place == len(self.data):
+            seed = f"{sorted(self.form.sizes.items())} {self.blocks}"
+            self.data, self.place, self.blocks = hashlib.blake2b(seed.encode()).digest(), 0, self.blocks + 1
+        return super().byte()
+
+    def pick(self, options: tuple[Any, ...]) -> Any:
+        """One of the options, but no zero where there is a choice."""
+        chosen = [option for option in options if option] or list(options)
+        return chosen[self.byte() % len(chosen)]
+
+    def size(self, of: str) -> int:
+        """As the form has it."""
+        return self.form.sizes[of]
+
+    def length(self, steps: int, repeats: tuple[int, ...]) -> tuple[int, int]:
+        """As the form has it."""
+        return self.form.steps, self.form.times
+
+    def step_size(self, *, visits: bool) -> StepSize:
+        """As the form has it."""
+        return self.form.step_size if visits else self.form.without_visits
+
+    def array(self, shape: tuple[int, ...], levels: tuple[float, ...]) -> Floats:
+        """Levels, zeros among them."""
+        drawn = [levels[self.byte() % len(levels)] for _ in range(int(np.prod(shape)))]
+        return np.array(drawn).reshape(shape)
+
+    def row(self, n: int, most: int, home: int, shares: tuple[int, ...]) -> Floats:
+        """A distribution whose support is nearly everything, or one outcome where mass is moved as a whole."""
+        if shares is WHOLE:
+            return np.eye(n)[self.byte() % n]
+        weights = [self.byte() % 16 for _ in range(n)]
+        units = [FINE * weight // (sum(weights) + 1) for weight in weights]
+        units[home] += FINE - sum(units)
+        return np.array(units) / FINE
+
+
+def _cases(read: Reader, forms: tuple[Form, ...]) -> Callable[[Variant], st.SearchStrategy[Case]]:
+    return lambda variant: st.sampled_from(forms).map(lambda form: read(SizedTape(form), variant))
+
+
+def _sized(law: Law, read: Reader, forms: tuple[Form, ...]) -> Law:
+    return replace(
+        law,
+        name=f"{law.name}, sized",
+        statement=f"{law.statement}; with many states, actions and steps",
+        cases=_cases(read, forms),
+        after=(*law.after, law.name),
+    )
+
+
+def _read_run(tape: Tape, variant: Variant) -> Case:
+    return read_run(tape, variant, ends=True)
+
+
+def _residual(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet) -> Finding | None:
+    """|TQ − Q| <= (1 + gamma)|Q − Q*|: a table near Q* is nearly left alone by T, which is evaluated in rationals."""
+    Q = np.array(variant.make(mdp, uncertainty_set), dtype=np.float64)
+    if Q.shape != mdp.cost.shape or not np.isfinite(Q).all():
+        return Finding("Q*", Q.tolist(), f"{mdp.cost.shape[0]} x {mdp.cost.shape[1]} finite numbers")
+    image = exact_backup(mdp, uncertainty_set, Q)
+    allowed = (1.0 + mdp.gamma) * planner.promised(variant, mdp, Q) + UNIT * float(np.abs(image).max())
+    return compared(Q, image, allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
+
+
+RESIDUAL = Law(
+    "optimum, sized",
+    ("planner",),
+    "optimal",
+    "|TQ − Q| <= (1 + gamma)·accuracy, T in rationals; with many states and actions",
+    _cases(planner.read, WIDE),
+    _residual,
+    after=("optimum",),
+)
+
+
+def _named(laws: tuple[Law, ...], name: str) -> Law:
+    return next(law for law in laws if law.name == name)
+
+
+LAWS = (
+    _sized(_named(support.LAWS, "support value"), support.read, WIDE),
+    _sized(_named(support.LAWS, "support rows"), support.read_rows, WIDE),
+    _sized(_named(operator.LAWS, "bellman backup"), operator.read, WIDE),
+    RESIDUAL,
+    _sized(sampler.PATH, sampler.read, WIDE + LONG),
+    _sized(tabular_step.ASYNCHRONOUS, _read_run, WIDE + LONG),
+    _sized(tabular_step.SAMPLE_FORM, _read_run, WIDE + LONG),
+    _sized(tabular_step.SAMPLE_FORM_NEXT_ACTION, _read_run, WIDE + LONG),
+    _sized(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG),
+    _sized(_named(linear.LAWS, "TDC step"), _read_run, WIDE + LONG),
+    _sized(_named(linear.LAWS, "GTD2 step"), _read_run, WIDE + LONG),
+    _sized(conduct.BATCH, _read_run, WIDE + LONG),
+)

@@ -1,0 +1,186 @@
+"""Slips that need size: a block of sixteen states, a ninth successor, a third feature, the thousandth step.
+
+None of them shows on a problem of four states, three actions, two features and a hundred steps.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from properties.mutants.control import CLAIMS
+from properties.mutants.plain import PlainQ, PlainTDC
+from robust_core import (
+    MDP,
+    Contamination,
+    Problem,
+    Recording,
+    TotalVariation,
+    Transition,
+    UncertaintySet,
+    Variant,
+    bellman,
+    sigma,
+)
+from robust_core.validate import Floats
+
+_SETS = (Contamination, TotalVariation)
+
+
+def _q(name: str, make: Any) -> Variant:
+    return Variant(f"Q-learning {name}", "control", make, (Contamination,), CLAIMS)
+
+
+def _tdc(name: str, make: Any) -> Variant:
+    return Variant(
+        f"TDC {name}", "linear evaluation", make, (Contamination,), ("TDC", "projected", "scale", "rotation")
+    )
+
+
+class _SixteenStates(PlainQ):
+    """One block of a blocked maximum."""
+
+    def worst(self) -> float:
+        return float(self.values()[:16].max())
+
+
+class _FourActions(PlainQ):
+    """An unrolled minimum."""
+
+    def values(self) -> Floats:
+        return self.Q[:, :4].min(axis=1)
+
+
+class _HashedStates(PlainQ):
+    """States share entries by their last four bits."""
+
+    def place(self, step: Transition) -> Any:
+        return step.s % 16, step.a
+
+
+class _StopsLearning(PlainQ):
+    """A budget of steps that is meant for tests."""
+
+    def alpha(self, step: Transition) -> float:
+        return super().alpha(step) if self.t < 1000 else 0.0
+
+
+class _ShortCounter(PlainQ):
+    """Visits in a byte."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.visits = np.zeros(self.Q.shape, dtype=np.uint8)
+
+    def count(self, step: Transition) -> None:
+        self.t += 1
+        self.visits[self.place(step)] = (int(self.visits[self.place(step)]) + 1) % 256
+
+
+class _TabulatedSteps(PlainQ):
+    """A table of step sizes that ends."""
+
+    def alpha(self, step: Transition) -> float:
+        schedule = self.problem.step_size
+        n = int(self.visits[self.place(step)]) if schedule.clock == "visits" else self.t
+        return schedule.at(min(n, 500))
+
+
+class _TiredPairs(PlainQ):
+    """A pair that was visited a thousand times learns at half the speed."""
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        super().write(step, alpha if self.visits[self.place(step)] < 1000 else alpha / 2.0, target)
+
+
+class _Blocks(PlainQ):
+    """A fast path in blocks of 64 steps, whose clock is that of the block."""
+
+    def update_many(self, recording: Recording) -> None:
+        for number, step in enumerate(recording):
+            begun = self.t
+            self.t -= number % 64 if number >= 64 else 0
+            self.update(step)
+            self.t = begun + 1
+
+
+class _TwoFeatures(PlainTDC):
+    """A direction of two components."""
+
+    def direction(self, step: Transition) -> Floats:
+        direction = super().direction(step).copy()
+        direction[2:] = 0.0
+        return direction
+
+
+class _EightStates(PlainTDC):
+    """A smooth maximum of the first eight states."""
+
+    def smooth(self, V: Floats) -> float:
+        return super().smooth(V[:8])
+
+
+class _RareProjection(PlainTDC):
+    """After a while it projects at every sixty-fourth step."""
+
+    def projected(self, x: Floats) -> Floats:
+        return super().projected(x) if self.t < 250 or self.t % 64 == 63 else x
+
+
+def _eight_successors(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    """Sparse rows of a fixed length."""
+    P = mdp.P.copy()
+    for row in P.reshape(-1, mdp.n_states):
+        row[np.flatnonzero(row)[8:]] = 0.0
+    return bellman(MDP(P / P.sum(axis=2, keepdims=True), mdp.cost, mdp.gamma), uset, Q)
+
+
+def _float32_kernel(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    """A kernel that was stored in half the space."""
+    P = mdp.P.astype(np.float32).astype(np.float64)
+    return bellman(MDP(P / P.sum(axis=2, keepdims=True), mdp.cost, mdp.gamma), uset, Q)
+
+
+def _eight_values(mdp: MDP, uset: Contamination) -> Floats:
+    """Value iteration against the worst of the first eight states."""
+    Q, R = np.zeros_like(mdp.cost), uset.radius
+    while True:
+        V = Q.min(axis=1)
+        image = mdp.cost + mdp.gamma * ((1.0 - R) * mdp.expectation(V) + R * V[:8].max())
+        if np.abs(image - Q).max() <= 1e-12 * np.abs(mdp.cost).max():
+            return image
+        Q = image
+
+
+def _six_outcomes(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+    """A long row is treated as if the worst outcome had all the mass that is moved."""
+    if len(v) <= 6:
+        return sigma(uset, p, v)
+    return p @ v + np.minimum(uset.radius, p[..., v.argmin()]) * (v.max() - v.min())
+
+
+def _float32_rows(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    """Many rows at once are kept in half the space."""
+    many = np.asarray(p)
+    return sigma(uset, many.astype(np.float32).astype(np.float64) if many.ndim > 1 else many, v)
+
+
+SIXTEEN_STATES = _q("with a maximum of sixteen states", _SixteenStates)
+FOUR_ACTIONS = _q("with a minimum of four actions", _FourActions)
+HASHED_STATES = _q("with hashed states", _HashedStates)
+STOPS_LEARNING = _q("that stops after a thousand steps", _StopsLearning)
+SHORT_COUNTER = _q("with visits in a byte", _ShortCounter)
+TABULATED_STEPS = _q("with tabulated step sizes", _TabulatedSteps)
+TIRED_PAIRS = _q("that tires of a pair", _TiredPairs)
+BLOCKS = _q("whose fast path has a clock per block", _Blocks)
+TWO_FEATURES = _tdc("of two features", _TwoFeatures)
+EIGHT_STATES = _tdc("with a maximum of eight states", _EightStates)
+RARE_PROJECTION = _tdc("that projects rarely", _RareProjection)
+EIGHT_SUCCESSORS = Variant("T of eight successors", "operator", _eight_successors, _SETS, ("bellman",))
+FLOAT32_KERNEL = Variant("T with a kernel in float32", "operator", _float32_kernel, (Contamination,), ("bellman",))
+EIGHT_VALUES = Variant(
+    "planner of eight states", "planner", _eight_values, (Contamination,), ("optimal",), {"accuracy": 1e-9}
+)
+SIX_OUTCOMES = Variant(
+    "sigma of six outcomes", "support", _six_outcomes, (TotalVariation,), ("support function", "rows")
+)
+FLOAT32_ROWS = Variant("sigma with rows in float32", "support", _float32_rows, _SETS, ("support function", "rows"))
