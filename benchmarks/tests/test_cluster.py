@@ -262,3 +262,15 @@ def test_workers_with_several_threads_are_refused_and_no_worker_is_not_waited_fo
     empty._seen -= cluster.PATIENCE
     with pytest.raises(ClusterError, match="no worker is left at tcp://x"):
         empty._look_at_workers()
+
+
+class Lost:
+    """A future whose scheduler has gone."""
+
+    status = "cancelled"
+
+
+def test_a_scheduler_that_goes_under_way_is_named() -> None:
+    session = cluster.Session(Threads({"w": 1}), "tcp://x", ())
+    with pytest.raises(ClusterError, match="the scheduler at tcp://x is gone; run again to go on"):
+        session._judge(0, unit("drawn", place=1), Lost())
