@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(SOURCE_TREE.is_file(), reason="for the installed
 
 def readme() -> str:
     """The long description of the installed distribution."""
-    text = importlib.metadata.metadata("robust-core").get_payload()
+    text = importlib.metadata.metadata("robust-core").json["description"]
     assert isinstance(text, str)
     return text
 
