@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from oracles import enclosure, planning_levels, planning_linear, planning_rows
-from oracles.planning_levels import NONE, sort_states
+from oracles.planning_levels import NONE, Ranking
 from oracles.planning_linear import Players, Problem, backup, evaluate_roughly, freeze_sparse
 from oracles.planning_rows import Indices, copy, difference, extremes, jit, shift
 from robust_core.validate import Floats, Ints
@@ -59,8 +59,7 @@ def reduce_actions(problem: Problem, players: Players, control: bool, q: Floats,
     for state in range(r.shape[0]):
         r[state] = 0.0
     for k in range(players.chosen.shape[0]):
-        pair = players.chosen[k]
-        r[pair // problem.n_actions] += players.shares[k] * q[pair]
+        r[players.owner[k]] += players.shares[k] * q[players.chosen[k]]
     return False
 
 
@@ -131,45 +130,40 @@ def room(problem: Problem, players: Players, control: bool) -> tuple[Indices, In
 
 
 @jit
-def enter(n_states: int, n_actions: int, given: Floats, total_variation: bool, sparse: bool) -> tuple[Players, Ints]:
-    """The players before their first move, and the list of all pairs. An empty `given` policy asks for the optimum."""
-    n_pairs = n_states * n_actions
-    pairs = np.empty(n_pairs, dtype=np.int64)
+def enter_policy(n_states: int, n_actions: int, given: Floats) -> tuple[Ints, Ints, Floats]:
+    """The pairs that the given policy takes, their states and shares; if none is given, one pair per state to come."""
     size = n_states if given.shape[0] == 0 else 0
-    for pair in range(n_pairs):
-        pairs[pair] = pair
-        if given.shape[0] > 0 and given[pair // n_actions, pair % n_actions] > 0.0:
-            size += 1
-    chosen, shares = np.empty(size, dtype=np.int64), np.empty(size)
-    if given.shape[0] == 0:
-        for state in range(n_states):
-            chosen[state], shares[state] = NONE, 1.0
-    else:
-        k = 0
-        for pair in range(n_pairs):
-            share = given[pair // n_actions, pair % n_actions]
-            if share > 0.0:
-                chosen[k], shares[k] = pair, share
-                k += 1
-    n_marginals = n_pairs if total_variation else 0
-    n_sorted = 0 if sparse or not total_variation else n_states
-    ranking = np.empty((4, n_sorted), dtype=np.int64)
-    for state in range(n_sorted):
-        ranking[0, state] = state
-    marginal, below = np.empty(n_marginals, dtype=np.int64), np.empty(n_marginals)
-    for pair in range(n_marginals):
-        marginal[pair] = NONE
-    return Players(chosen, shares, (ranking[0], ranking[1], ranking[2], ranking[3]), marginal, below), pairs
+    for share in given.flat:
+        size += share > 0.0
+    chosen, owner, shares = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64), np.empty(size)
+    k = 0
+    for state in range(n_states):
+        if given.shape[0] == 0:
+            chosen[state], owner[state], shares[state] = NONE, state, 1.0
+        else:
+            for action in range(n_actions):
+                if given[state, action] > 0.0:
+                    chosen[k], owner[k], shares[k] = state * n_actions + action, state, given[state, action]
+                    k += 1
+    return chosen, owner, shares
 
 
 @jit
-def start_levels(problem: Problem, players: Players, v: Floats) -> None:
-    """Nature's first guesses: of dense rows the state that would be right if all rows were uniform."""
-    if problem.model[1].shape[0] == 0:
-        sort_states(v, players.ranking)
-        start = players.ranking[0][int(problem.radius * (v.shape[0] - 1))]
-        for pair in range(players.marginal.shape[0]):
-            players.marginal[pair] = start
+def enter(problem: Problem, n_states: int, given: Floats) -> Players:
+    """The players before their first move. An empty `given` policy asks for the optimum."""
+    sparse = problem.model[1].shape[0] > 0
+    n_marginals = problem.cost.shape[0] if problem.total_variation else 0
+    n_sorted = n_states if problem.total_variation and not sparse else 0
+    places, values = np.empty((3, n_sorted), dtype=np.int64), np.empty(n_sorted)
+    for state in range(n_sorted):
+        places[0, state] = state
+    marginal, below = np.empty(n_marginals, dtype=np.int64), np.empty(n_marginals)
+    # The first guess for dense rows would be right if they were uniform.
+    guess = NONE if sparse else int(problem.radius * (n_states - 1))
+    for pair in range(n_marginals):
+        marginal[pair] = guess
+    chosen, owner, shares = enter_policy(n_states, problem.n_actions, given)
+    return Players(chosen, owner, shares, Ranking(places[0], values, places[1], places[2]), marginal, below)
 
 
 def _plan(digest: str) -> Any:
@@ -202,10 +196,11 @@ def _plan(digest: str) -> Any:
         control, sparse = given.shape[0] == 0, offsets.shape[0] > 0
         units = _backup_units(longest, total_variation)
         averaging = 0.0 if control else _average_units(n_actions)
-        players, pairs = enter(n_states, n_actions, given, total_variation, sparse)
-        table, policy = np.empty((n_states, n_actions)), np.zeros((n_states, n_actions))
-        q, work = table.reshape(table.size), np.empty((5, n_states))
-        r, v, x, safe, d = work[0], work[1], work[2], work[3], work[4]
+        players = enter(problem, n_states, given)
+        n_chosen = players.chosen.shape[0]
+        table, r, policy = np.empty((n_states, n_actions)), np.empty(n_states), np.zeros((n_states, n_actions))
+        q, pairs, work = table.reshape(table.size), np.arange(table.size), np.empty((6, n_states))
+        v, x, safe, d = work[0], work[1], work[2], work[3]
         # The first iterate is T0 up to a constant: its backup needs no kernel.
         copy(problem.cost, q)
         moved = reduce_actions(problem, players, control, q, v)
@@ -213,10 +208,8 @@ def _plan(digest: str) -> Any:
         last = centre(v)
         copy(v, x)
         copy(v, safe)
-        if total_variation:
-            start_levels(problem, players, v)
-            if sparse:
-                backup(problem, players, v, players.chosen, q[: players.chosen.shape[0]])
+        if total_variation and sparse:
+            backup(problem, players, v, players.chosen, q[:n_chosen])
         goal = SETTLED * width * (1.0 - gamma) / max(gamma, 0.5)
         most, strikes = int(MOST_SWEEPS), 0  # not a literal, for which all would be compiled once more
         while True:
@@ -228,7 +221,8 @@ def _plan(digest: str) -> Any:
                 if sparse:
                     freeze_sparse(problem, players, x, frozen)
                 copy(v, x)
-                evaluate_roughly(problem, players, frozen, x, max(goal, UNSETTLED * last) if moved else goal, most)
+                target = max(goal, UNSETTLED * last) if moved else goal
+                evaluate_roughly(problem, players, frozen, x, target, most, q[:n_chosen], work[3:])
                 centre(x)
             backup(problem, players, x, pairs, q)
             moved = reduce_actions(problem, players, control, q, r)
@@ -250,9 +244,9 @@ def _plan(digest: str) -> Any:
         status = DONE if done else FLOOR if finite else OVERFLOW
         shift(q, kappa)
         shift(r, kappa)
-        for k in range(players.chosen.shape[0]):
-            pair = players.chosen[k]
-            policy[pair // n_actions, pair % n_actions] = players.shares[k]
+        for k in range(n_chosen):
+            state = players.owner[k]
+            policy[state, players.chosen[k] - state * n_actions] = players.shares[k]
         return status, table, r, policy, truncation, rounding
 
     return plan

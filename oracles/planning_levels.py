@@ -5,11 +5,12 @@
 σ_{s,a}(v) = z_{s,a}(v) + R·max v with z = Σp v less the mass R of least value. The mass below some *level* of v goes,
 the mass above it stays, and so does a part of the mass at the level: z = Σp·max(v, level) − R·level. One pass over a
 row confirms a guess of its level, and the level of the last backup is nearly always right. What is kept of it is the
-row's `marginal`, which is at the level: a state (dense) or the place of an entry among all entries (sparse).
-
-Dense rows share one sort of the states, and a wrong guess is moved through it; of states with equal values the first
-one in it is the `leader`. Sparse rows are short and move from a value to its neighbour.
+row's `marginal`, something at the level: the place of a state in the order of all (dense), or of an entry among all
+entries (sparse). Dense rows share one sort of the states, and a wrong guess is moved through it; sparse rows are
+short and move from a value to its neighbour.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,14 +21,20 @@ RUN = 16  # states sorted by insertion before runs are merged
 NEAR = 4  # neighbours that a sparse row tries before it bisects
 NONE = -1  # no guess yet
 
-Ranking = tuple[Ints, Ints, Ints, Ints]  # order, ranks, leaders; the last is room for merging
+
+class Ranking(NamedTuple):
+    """The states in ascending order of v, their values, and for each place the first one of equal value."""
+
+    order: Ints
+    values: Floats
+    first: Ints
+    spare: Ints  # room for merging
 
 
 @jit
 def sort_states(v: Floats, ranking: Ranking) -> None:
-    """Put the states into the ascending order of v: a merge sort that is fast when they nearly are already."""
-    order, ranks, leaders, spare = ranking
-    n_states = v.shape[0]
+    """Rank the states by v: a merge sort that is fast when the order nearly fits already."""
+    order, n_states = ranking.order, v.shape[0]
     for begin in range(0, n_states, RUN):
         for i in range(begin + 1, min(begin + RUN, n_states)):
             state, j = order[i], i - 1
@@ -38,14 +45,14 @@ def sort_states(v: Floats, ranking: Ranking) -> None:
     width = RUN
     while width < n_states:
         for middle in range(width, n_states, 2 * width):
-            merge(v, order, spare, middle - width, middle, min(middle + width, n_states))
+            merge(v, order, ranking.spare, middle - width, middle, min(middle + width, n_states))
         width *= 2
-    leader = order[0]
+    first = 0
     for i in range(n_states):
-        state = order[i]
-        leader = leader if v[leader] == v[state] else state
-        ranks[state] = i
-        leaders[state] = leader
+        value = v[order[i]]
+        ranking.values[i] = value
+        first = first if value == ranking.values[first] else i
+        ranking.first[i] = first
 
 
 @jit
@@ -76,32 +83,34 @@ def four_raised(
     z0 = z1 = z2 = z3 = below0 = below1 = below2 = below3 = 0.0
     for i in range(v.shape[0]):
         value = v[i]
-        m0, m1, m2, m3 = p0[i], p1[i], p2[i], p3[i]
-        z0 += m0 * (value if value > l0 else l0)
-        z1 += m1 * (value if value > l1 else l1)
-        z2 += m2 * (value if value > l2 else l2)
-        z3 += m3 * (value if value > l3 else l3)
-        below0 += m0 if value < l0 else 0.0
-        below1 += m1 if value < l1 else 0.0
-        below2 += m2 if value < l2 else 0.0
-        below3 += m3 if value < l3 else 0.0
+        mass = p0[i]
+        z0 += mass * (value if value > l0 else l0)
+        below0 += mass if value < l0 else 0.0
+        mass = p1[i]
+        z1 += mass * (value if value > l1 else l1)
+        below1 += mass if value < l1 else 0.0
+        mass = p2[i]
+        z2 += mass * (value if value > l2 else l2)
+        below2 += mass if value < l2 else 0.0
+        mass = p3[i]
+        z3 += mass * (value if value > l3 else l3)
+        below3 += mass if value < l3 else 0.0
     return z0, z1, z2, z3, below0, below1, below2, below3
 
 
 @jit
-def dense_settled(
-    p: Floats, v: Floats, order: Ints, at: int, total: float, below: float, radius: float
-) -> tuple[float, int]:
-    """(Σ p·max(v, level), marginal) when the guess, the state in place `at` of the order, was wrong."""
-    while below + p[order[at]] < radius and at < v.shape[0] - 1:
+def dense_settled(p: Floats, ranking: Ranking, at: int, total: float, below: float, radius: float) -> tuple[float, int]:
+    """(Σ p·max(v, level), place of the level) when the guess `at` was wrong."""
+    order, values = ranking.order, ranking.values
+    while below + p[order[at]] < radius and at < values.shape[0] - 1:
         below += p[order[at]]
         at += 1
-        total += below * (v[order[at]] - v[order[at - 1]])
+        total += below * (values[at] - values[at - 1])
     while below > radius and at > 0:
-        total -= below * (v[order[at]] - v[order[at - 1]])
+        total -= below * (values[at] - values[at - 1])
         at -= 1
         below -= p[order[at]]
-    return total, order[at]
+    return total, at
 
 
 @jit
@@ -109,22 +118,22 @@ def dense_levels(
     dense: Floats, radius: float, v: Floats, ranking: Ranking, rows: Ints, marginal: Ints, z: Floats, below: Floats
 ) -> None:
     """z[k] = z(v) of the dense row rows[k]; `below` is room for as many numbers."""
-    order, ranks, leaders, _ = ranking
+    order, values, first = ranking.order, ranking.values, ranking.first
     last = rows.shape[0] - 1
     for k in range(0, last + 1, 4):
         k1, k2, k3 = min(k + 1, last), min(k + 2, last), min(k + 3, last)
         r0, r1, r2, r3 = rows[k], rows[k1], rows[k2], rows[k3]
         z[k], z[k1], z[k2], z[k3], below[k], below[k1], below[k2], below[k3] = four_raised(
             dense[r0], dense[r1], dense[r2], dense[r3], v,
-            v[marginal[r0]], v[marginal[r1]], v[marginal[r2]], v[marginal[r3]],
+            values[marginal[r0]], values[marginal[r1]], values[marginal[r2]], values[marginal[r3]],
         )  # fmt: skip
         for i in range(k, k3 + 1):
             row = rows[i]
-            state = leaders[marginal[row]]
-            if below[i] > radius or below[i] + dense[row, state] < radius:
-                z[i], state = dense_settled(dense[row], v, order, ranks[state], z[i], below[i], radius)
-            marginal[row] = state
-            z[i] -= radius * v[state]
+            at = first[marginal[row]]
+            if below[i] > radius or below[i] + dense[row, order[at]] < radius:
+                z[i], at = dense_settled(dense[row], ranking, at, z[i], below[i], radius)
+            marginal[row] = at
+            z[i] -= radius * values[at]
 
 
 @jit

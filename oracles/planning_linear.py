@@ -29,6 +29,7 @@ from robust_core.validate import Floats, Ints
 
 PROBE = 8  # sweeps before their rate is judged
 PATIENCE = 24.0  # expected further sweeps that justify a linear solver
+TINY = 16  # states up to which elimination costs less than a few sweeps
 DIRECT = 96  # states up to which that solver is Gaussian elimination
 
 
@@ -44,13 +45,14 @@ class Problem(NamedTuple):
 
 
 class Players(NamedTuple):
-    """The policy, as the pairs it takes and their shares; nature's answer; and room for `products`."""
+    """The policy, as the pairs it takes, their states and their shares; and nature's answer."""
 
     chosen: Ints
+    owner: Ints
     shares: Floats
     ranking: Ranking
     marginal: Ints
-    below: Floats
+    below: Floats  # room for the masses below the levels
 
 
 @jit
@@ -72,12 +74,12 @@ def backup(problem: Problem, players: Players, v: Floats, rows: Ints, q: Floats)
 
 
 @jit
-def average(players: Players, n_actions: int, q: Floats, r: Floats) -> None:
+def average(players: Players, q: Floats, r: Floats) -> None:
     """r = Σ_a π q, where q[k] belongs to the k-th chosen pair."""
     for state in range(r.shape[0]):
         r[state] = 0.0
     for k in range(q.shape[0]):
-        r[players.chosen[k] // n_actions] += players.shares[k] * q[k]
+        r[players.owner[k]] += players.shares[k] * q[k]
 
 
 @jit
@@ -103,31 +105,26 @@ def freeze_sparse(problem: Problem, players: Players, v: Floats, frozen: tuple[I
             targets[at] = successors[i]
             weights[at] = share * probabilities[i] * (1.0 if value > level else kept if value == level else 0.0)
             at += one
-        frozen_offsets[row // problem.n_actions + 1] = at
+        frozen_offsets[players.owner[k] + 1] = at
 
 
 @jit
 def freeze_dense(problem: Problem, players: Players, matrix: Floats) -> None:
-    """Write W, with nature's answer at the last backup of the chosen pairs, as a matrix."""
-    ranks = players.ranking[1]
-    n_states = matrix.shape[0]
-    for state in range(n_states):
-        for i in range(n_states):
-            matrix[state, i] = 0.0
+    """Write W, with nature's answer at the last backup of the chosen pairs, into a matrix of zeros."""
+    order = players.ranking.order
     for k in range(players.chosen.shape[0]):
         row = players.chosen[k]
-        p, out = problem.model[0][row], matrix[row // problem.n_actions]
+        p, out = problem.model[0][row], matrix[players.owner[k]]
         share = players.shares[k] * problem.scale
-        rank, kept, marginal = -1, 1.0, 0
+        for i in range(p.shape[0]):
+            out[i] += share * p[i]
         if problem.total_variation:
-            marginal, below = players.marginal[row], 0.0
-            rank = ranks[marginal]
-            for i in range(n_states):
-                below += p[i] if ranks[i] < rank else 0.0
-            kept = fraction_kept(below, p[marginal], problem.radius)
-        for i in range(n_states):
-            out[i] += share * p[i] if rank < 0 or ranks[i] >= rank else 0.0
-        out[marginal] -= share * p[marginal] * (1.0 - kept)
+            below, at = 0.0, players.marginal[row]
+            for i in range(at):
+                below += p[order[i]]
+                out[order[i]] -= share * p[order[i]]
+            state = order[at]
+            out[state] -= share * p[state] * (1.0 - fraction_kept(below, p[state], problem.radius))
 
 
 @jit_any_order
@@ -231,17 +228,15 @@ def solve_linearly(
 
 @jit
 def evaluate_roughly(
-    problem: Problem, players: Players, frozen: tuple[Indices, Indices, Floats], x: Floats, target: float, most: int
-) -> None:
+    problem: Problem, players: Players, frozen: tuple[Indices, Indices, Floats], x: Floats, target: float, most: int,
+    q: Floats, work: Floats,
+) -> None:  # fmt: skip
     """Move x, up to a constant, towards the value of the policy under nature's answer: at most `most` sweeps."""
-    n_states, n_chosen = x.shape[0], players.chosen.shape[0]
-    work = np.empty((3, n_states))
     c, r, d = work[0], work[1], work[2]
-    q = np.empty(n_chosen)
     sparse = problem.model[1].shape[0] > 0
-    for k in range(n_chosen):
+    for k in range(q.shape[0]):
         q[k] = problem.cost[players.chosen[k]]
-    average(players, problem.n_actions, q, c)
+    average(players, q, c)
     early = np.inf
     for count in range(most):
         if sparse:
@@ -249,17 +244,19 @@ def evaluate_roughly(
             add(r, c)
         else:
             backup(problem, players, x, players.chosen, q)
-            average(players, problem.n_actions, q, r)
+            average(players, q, r)
         low, high = difference(r, x, d)
         span = high - low
         shift(d, -0.5 * (low + high))
         if count == PROBE // 2:
             early = span
+        slow = x.shape[0] <= TINY
         if count == PROBE and span > target:
             rate = (span / early) ** (1.0 / (PROBE - PROBE // 2))
-            if rate >= 1.0 or math.log(target / span) < PATIENCE * math.log(rate):
-                add(x, solve_linearly(problem, players, frozen, d, target))
-                return
+            slow = rate >= 1.0 or math.log(target / span) < PATIENCE * math.log(rate)
+        if slow:
+            add(x, solve_linearly(problem, players, frozen, d, target))
+            return
         add(x, d)
         if not span > target:
             return

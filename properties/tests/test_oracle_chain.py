@@ -150,7 +150,7 @@ def test_irreducibility_and_period() -> None:
 
 
 @given(st.data())
-@examples(100)
+@examples(200)
 def test_period_matches_powers_of_the_support(data: st.DataObject) -> None:
     mdp = data.draw(mdps(max_states=5, max_actions=2), label="mdp")
     chain = state_chain(mdp, data.draw(policies(mdp), label="policy"))
@@ -211,7 +211,7 @@ def test_pair_law_is_the_state_law_times_the_policy() -> None:
 
 
 @given(st.data())
-@examples(100)
+@examples(200)
 def test_mixing_time_is_exact(data: st.DataObject) -> None:
     mdp = data.draw(mdps(max_states=4, max_actions=2, ergodic=True), label="mdp")
     pi = data.draw(policies(mdp, exploring=True), label="policy")
@@ -246,7 +246,7 @@ def test_mixing_time_matches_brute_force(seed: int) -> None:
 
 
 @given(st.data())
-@examples(60)
+@examples(200)
 def test_geometric_ergodicity_bounds_every_time(data: st.DataObject) -> None:
     mdp = data.draw(mdps(max_states=4, max_actions=2, ergodic=True), label="mdp")
     chain = state_chain(mdp, data.draw(policies(mdp, exploring=True), label="policy"))

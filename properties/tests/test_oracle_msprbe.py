@@ -98,7 +98,7 @@ ROUNDINGS = 16
 
 
 @given(st.data())
-@examples(50)
+@examples(200)
 def test_J_is_the_projected_norm(data: st.DataObject) -> None:
     """J from its definition, ‖Π(T̂V − V)‖²_mu with the projection matrix, meets E[δφ]ᵀC⁻¹E[δφ]."""
     problem = data.draw(problems(), label="problem")
@@ -120,7 +120,7 @@ def test_J_is_the_projected_norm(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@examples(50)
+@examples(200)
 def test_bessel_bounds(data: st.DataObject) -> None:
     """Bounds without 1/λ on J, omega, ∇J and ∇²J (design, mathematics 8); C_δ needs ‖φ‖ <= 1."""
     problem = data.draw(problems(), label="problem")
