@@ -25,8 +25,8 @@ from robust_core.validate import Floats
 
 METHOD = "policy iteration for both players, weak duality"
 _U = 2.0**-53
-_SLACK = 1.01
-_TINY = 2.0**-1000
+_SLACK = 1.01  # terms of second order, and the rounding of the bound itself
+_TINY = 2.0**-1000  # gradual underflow
 
 
 def solve(mdp: MDP, radius: float) -> ClosedForm:
