@@ -203,19 +203,21 @@ def exit_code(records: Iterable["Record"], *, strict: bool) -> int:
 
 def _replay(options: argparse.Namespace) -> int:
     from benchmarks import cli_claims
-    from properties.counterexample import Counterexample, described
+    from properties.counterexample import Counterexample, described, names
     from properties.laws import LAWS
     from properties.loading import load
     from properties.search import judged
 
-    example = Counterexample.load(options.file)
-    to_claim = cli_claims.replay(example)
-    if to_claim is not None:
-        return to_claim
-    law = next((law for law in LAWS if law.name == example.law), None)
+    law_name, variant_name = names(options.file)
+    law = next((law for law in LAWS if law.name == law_name), None)
     if law is None:
-        raise ValueError(f"{options.file}: no law {example.law!r}")
-    (variant,) = load(example.variant).values()
+        to_claim = cli_claims.replay(Counterexample.load(options.file))
+        if to_claim is None:
+            raise ValueError(f"{options.file}: no law {law_name!r}")
+        return to_claim
+    # Before the case is read: the variant's module may define the uncertainty set in it.
+    (variant,) = load(variant_name).values()
+    example = Counterexample.load(options.file)
     finding = judged(law, variant, example.case)
     print(f"{variant.name}: {law.name}\n  {law.statement}\n\n{described(example.case)}\n")
     print("holds" if finding is None else f"violated: {finding}\n{finding.side_by_side()}".rstrip())

@@ -51,10 +51,23 @@ class Counterexample:
         """Read a file that `save` wrote; anything else is refused with the reason."""
         data = json_of(path, infinite=True)
         with blamed_on(path):
-            return _checked(data)
+            texts = _texts(data)
+            return Counterexample(**texts, case={name: decode(value) for name, value in data["case"].items()})
 
 
-def _checked(data: Any) -> Counterexample:
+def names(path: Path) -> tuple[str, str]:
+    """The law and the variant of a saved counterexample, without its case.
+
+    The case may hold an uncertainty set that only the variant's own module defines.
+    """
+    data = json_of(path, infinite=True)
+    with blamed_on(path):
+        texts = _texts(data)
+    return texts["law"], texts["variant"]
+
+
+def _texts(data: Any) -> dict[str, str]:
+    """The fields of a counterexample that are text, if the form of the whole is right."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"format must be {FORMAT!r}")
     if data.keys() != FIELDS:
@@ -66,7 +79,7 @@ def _checked(data: Any) -> Counterexample:
     case = data["case"]
     if not isinstance(case, dict) or not all(name.isidentifier() for name in case):
         raise ValueError(f"case must be an object whose keys are names of arguments, got {case!r:.80}")
-    return Counterexample(**texts, case={name: decode(value) for name, value in case.items()})
+    return texts
 
 
 def _is_printable(text: str) -> bool:

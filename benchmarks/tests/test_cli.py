@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.cli import main
 from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED
+from properties.counterexample import FORMAT
 
 WRONG = "properties.mutants.operator:NO_DISCOUNT"
 RIGHT = "properties.gallery.bellman:VARIANT"
@@ -100,3 +101,34 @@ def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
 def test_usage_errors_say_what_is_wrong(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == USAGE
     assert message in capsys.readouterr().err
+
+
+OWN_SET = """
+from dataclasses import dataclass
+from typing import ClassVar
+from oracles import rational
+from robust_core import UncertaintySet, Variant
+
+@dataclass(frozen=True)
+class Anything(UncertaintySet):
+    kind: ClassVar[str] = "anything"
+    radius: float
+
+@rational.largest_mass.register
+def _(uncertainty_set: Anything, mass, whole):
+    return 1
+
+ZERO = Variant("no support at all", "support", lambda uncertainty_set, p, v: 0.0, (Anything,), ("support function",))
+"""
+
+
+def test_a_set_of_the_variants_own_module_can_be_replayed(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own.py").write_text(OWN_SET)
+    case = {"uncertainty_set": {"set": {"kind": "anything", "radius": 1.0}}, "p": {"floats": [1.0, 0.0]}}
+    data = {"format": FORMAT, "law": "support value", "variant": "own.py:ZERO", "finding": ""}
+    Path("own.json").write_text(json.dumps(data | {"case": case | {"v": {"floats": [0.0, 2.0]}}}))
+    assert main(["replay", "own.json"]) == VIOLATED
+    assert "got 0.0, wanted 2.0" in capsys.readouterr().out
+    Path("own.json").write_text(Path("own.json").read_text().replace('"anything"', '"nothing"'))
+    assert main(["replay", "own.json"]) == USAGE
+    assert "uncertainty set" in capsys.readouterr().err
