@@ -75,6 +75,14 @@ class _Prints(_Correct):
         super().update(transition)
 
 
+class _Warns(_Correct):
+    """Right, but not silent."""
+
+    def update(self, transition: Transition) -> None:
+        np.exp(np.float64(1000.0))
+        super().update(transition)
+
+
 class _Memory(_Correct):
     def update(self, transition: Transition) -> None:
         np.ones(1 << 36)
@@ -95,4 +103,5 @@ WRONG_SHAPE = _variant("returns a wrong shape", _WrongShape)
 CHANGES_INPUT = _variant("writes into its input", _ChangesInput)
 GLOBAL_RANDOM_STATE = _variant("draws from global random state", _GlobalRandomState)
 PRINTS = _variant("prints", _Prints)
+WARNS = _variant("overflows on the way", _Warns)
 MEMORY = _variant("asks for half a terabyte", _Memory)

@@ -8,6 +8,7 @@ import pytest
 from properties import guard, hostile
 from properties.counterexample import Counterexample
 from properties.expectations import Expectation, read
+from properties.gallery.q_learning import VARIANT
 from properties.isolation import verify_isolated
 from properties.mutants.control import LOST_GAMMA
 from properties.verdict import Record
@@ -36,6 +37,16 @@ def test_a_fault_of_conduct_is_named(name: str) -> None:
     variant = getattr(hostile, name)
     record = first(list(verify(variant, examples=5, laws=applicable(variant)[:1])))
     assert IN_PROCESS[name] in record.evidence
+
+
+def test_a_warning_breaks_no_law_but_is_noted(capfd: pytest.CaptureFixture[str]) -> None:
+    laws = applicable(hostile.WARNS)[:2]
+    records = list(verify(hostile.WARNS, examples=5, laws=laws))
+    assert {record.outcome for record in records} == {"holds"}
+    assert "of them RuntimeWarning: overflow encountered in exp" in records[0].evidence
+    assert capfd.readouterr().err == ""
+    silent = verify(VARIANT, examples=5, laws=laws)
+    assert {record.evidence for record in silent} == {"no violation in 5 cases"}
 
 
 def isolated(name: str, law_seconds: float) -> list[Record]:
@@ -95,8 +106,6 @@ def test_an_expected_failure_is_judged_on_its_pinned_case_only(pinned: Path) -> 
 
 
 def test_an_unexpected_pass_is_an_error(pinned: Path) -> None:
-    from properties.gallery.q_learning import VARIANT
-
     expected = read(pinned, LAWS)
     (law,) = expected
     record = next(r for r in verify(VARIANT, examples=5, expected=expected) if r.law == law)
