@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cli_conventions import HOLDS, UNDECIDED, VIOLATED, positive
+from benchmarks.cli_conventions import HOLDS, KEPT, UNDECIDED, VIOLATED, positive
 
 OUTPUT = Path(".robust-core") / "report"
 EXIT_CODES = {"violated": VIOLATED, "error": VIOLATED}
@@ -33,7 +33,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     report.add_argument(
         "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
     )
-    report.set_defaults(run=_report)
+    report.set_defaults(run=_report, resume=KEPT)
 
 
 def _report(options: argparse.Namespace) -> int:

@@ -110,10 +110,10 @@ def _kills(quick: bool, workers: int, store: Path, show: Show) -> dict[str, Any]
 
 def _statistics(workers: int, store: Path, show: Show) -> dict[str, Any]:
     today = statistics.today(store, workers=workers, show=show)
-    runs = [statistics.plain(today, source="quick run of this report", command=statistics.QUICK_COMMAND)]
+    runs = [statistics.plain(today, source="quick run of this report", command=statistics.QUICK_COMMAND, today=True)]
     full = statistics.committed()
     if full is not None:
-        runs.append(statistics.plain(full, source="committed full run", command=statistics.FULL_COMMAND))
+        runs.append(statistics.plain(full, source="committed full run", command=statistics.FULL_COMMAND, today=False))
     return {"runs": runs, "laws": statistics.laws()}
 
 

@@ -23,13 +23,14 @@ def sentence(word: str, parts: Iterable[Part]) -> str:
     """One sentence that says why."""
     wrong = [part for part in parts if part["decides"] == "yes" and part["outcome"] == word and word != "holds"]
     if not wrong:
-        deciding = [part["short"] for part in parts if part["decides"] == "yes"]
-        return f"everything that was checked is as it should be: {'; '.join(deciding)}."
+        return f"{'; '.join(part['brief'] for part in parts if part['brief'])}."
     return f"{'; '.join(part['short'] for part in wrong)}."
 
 
-def _part(id_: str, name: str, outcome: str, short: str, *, decides: bool = True) -> Part:
-    return {"id": id_, "name": name, "outcome": outcome, "short": short, "decides": "yes" if decides else "no"}
+def _part(id_: str, name: str, outcome: str, short: str, *, brief: str = "", decides: bool = True) -> Part:
+    """A line of the verdict; `brief` is what the one sentence says of it when all is well."""
+    words = {"id": id_, "name": name, "outcome": outcome, "short": short, "brief": brief}
+    return words | {"decides": "yes" if decides else "no"}
 
 
 def _deciding(data: Data) -> list[Part]:
@@ -50,10 +51,9 @@ def _gallery(variants: list[Data]) -> Part:
     wrong = [variant for variant in variants if outcome_of(variant) != variant["expected"]]
     negative = [variant for variant in variants if variant["expected"] == "violated"]
     if not wrong:
-        short = f"{plural(len(variants) - len(negative), 'variant')} obey the laws they claim to obey"
-        if negative:
-            short += f", {plural(len(negative), 'variant')} that must not do not"
-        return _part("variants", "Variants against laws", "holds", short)
+        brief = f"{plural(len(variants) - len(negative), 'variant')} obey the laws they claim to obey"
+        short = f"{brief}; {len(negative)} that must not do not" if negative else brief
+        return _part("variants", "Variants against laws", "holds", short, brief=brief)
     words = [outcome_of(variant) if variant["expected"] == "holds" else "violated" for variant in wrong]
     names = ", ".join(_described(variant) for variant in wrong)
     return _part("variants", "Variants against laws", next(w for w in SEVERITY if w in words), names)
@@ -79,7 +79,8 @@ def _kills(records: list[Data]) -> Part:
     count = len({record["mutant"] for record in records})
     alive = survivors(records)
     if not alive:
-        return _part("mutants", "Wrong algorithms", "holds", f"all {count} wrong algorithms are caught")
+        short = f"all {count} wrong algorithms are caught"
+        return _part("mutants", "Wrong algorithms", "holds", short, brief=short)
     short = f"{len(alive)} of {plural(count, 'wrong algorithm')} not caught: {', '.join(alive)}"
     return _part("mutants", "Wrong algorithms", "violated", short)
 
@@ -102,15 +103,16 @@ def _statistics(run: Data) -> Part:
     for word in ("undecided", "pending"):
         if gate[word]:
             return _part("statistics", name, word, f"{word}: {', '.join(gate[word])}")
-    short = f"{plural(len(run['cells']), 'statistical cell')} hold, all {len(run['controls'])} controls are caught"
-    return _part("statistics", name, "holds", f"{short} ({run['source']})")
+    brief = f"{plural(len(run['cells']), 'statistical cell')} hold"
+    short = f"{brief}, all {len(run['controls'])} controls are caught"
+    return _part("statistics", name, "holds", short, brief=brief if run["today"] else "")
 
 
 def _regression(comparison: Data) -> Part:
     counts = Counter(cell["verdict"] for cell in comparison["cells"])
     short = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
     word = {"worse": "violated", "changed": "violated", "undecided": "undecided"}.get(comparison["verdict"], "holds")
-    return _part("regression", "Against the baseline", word, f"against the baseline: {short}")
+    return _part("regression", "Against the baseline", word, f"against the baseline: {short}", brief="nothing is worse")
 
 
 def _informing(data: Data) -> list[Part]:

@@ -68,13 +68,16 @@
   // Plots: the values at the nearest point, for the pointer and for the arrow keys.
   const points = JSON.parse(document.getElementById("points").textContent);
   const tip = document.getElementById("tip");
+  let active = null;
   const hide = (plot) => {
+    active = null;
     tip.hidden = true;
     delete plot.dataset.place;
     plot.querySelector(".cursor").setAttribute("visibility", "hidden");
   };
   const show = (plot, place) => {
     const [x, ...lines] = points[plot.dataset.plot][place];
+    active = plot;
     plot.dataset.place = place;
     const cursor = plot.querySelector(".cursor");
     cursor.setAttribute("x1", x);
@@ -85,8 +88,8 @@
     const box = plot.getBoundingClientRect();
     const left = box.left + (x / plot.viewBox.baseVal.width) * box.width;
     const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
-    tip.style.left = `${Math.max(8, Math.min(left + 14, room)) + window.scrollX}px`;
-    tip.style.top = `${Math.max(8, box.top + 8) + window.scrollY}px`;
+    tip.style.left = `${Math.max(8, Math.min(left + 14, room))}px`;
+    tip.style.top = `${Math.max(8, box.top + 8)}px`;
   };
   const nearest = (plot, event) => {
     const box = plot.getBoundingClientRect();
@@ -109,6 +112,9 @@
       show(plot, Math.max(0, Math.min(last, moves[event.key])));
     });
   }
+
+  // The tip goes where its plot goes.
+  addEventListener("scroll", () => active && show(active, Number(active.dataset.place)), { passive: true });
 
   // A link to something folded away opens it.
   const reveal = () => {

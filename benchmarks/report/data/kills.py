@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.report.data import code
 from benchmarks.units import Unit
 
-QUICK_EXAMPLES, SEED = 15, 0
+QUICK_EXAMPLES, SEED = 30, 0
 
 
 def units(examples: int) -> list[Unit]:

@@ -34,7 +34,7 @@ def laws() -> list[dict[str, Any]]:
     ]
 
 
-def plain(run: dict[str, Any], *, source: str, command: str) -> dict[str, Any]:
+def plain(run: dict[str, Any], *, source: str, command: str, today: bool) -> dict[str, Any]:
     """A run as the report shows it: finite numbers, the cells with their paths where they have one."""
     fields = ("cell", "law", "outcome", "n", "n_max", "alpha", "beta", "effect", "log_against", "log_favour")
     cells = [
@@ -43,6 +43,7 @@ def plain(run: dict[str, Any], *, source: str, command: str) -> dict[str, Any]:
     ]
     return {
         "source": source,
+        "today": today,
         "command": command,
         "size": run["size"],
         "epoch": run["epoch"],
