@@ -1,6 +1,7 @@
 """What the speed table rests on: the contestants compute the same, and a limit can be exceeded."""
 
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -44,3 +45,11 @@ def test_every_contestant_takes_its_turns() -> None:
     times = best_times({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, turns=2)
     assert calls == ["a", "b", "a", "b", "a", "b"]
     assert all(seconds >= 0.0 for seconds in times.values())
+
+
+def test_waiting_is_not_work() -> None:
+    """The default clock stands still while a contestant sleeps; the wall clock does not."""
+    asleep = {"asleep": lambda: time.sleep(0.02)}
+    assert (
+        best_times(asleep, turns=1)["asleep"] < 0.02 <= best_times(asleep, turns=1, clock=time.perf_counter)["asleep"]
+    )
