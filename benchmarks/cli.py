@@ -92,6 +92,11 @@ def _complete(options: argparse.Namespace) -> int:
 
 
 def subparsers(root: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The commands of a parser, by name."""
-    (commands,) = (action for action in root._actions if isinstance(action, argparse._SubParsersAction))
-    return dict(commands.choices)
+    """The commands of a parser by name; one that has actions of its own is listed by them (`baseline accept`)."""
+    found: dict[str, argparse.ArgumentParser] = {}
+    for commands in root._actions:
+        if isinstance(commands, argparse._SubParsersAction):
+            for name, command in commands.choices.items():
+                actions = {f"{name} {action}": leaf for action, leaf in subparsers(command).items()}
+                found |= actions or {name: command}
+    return found

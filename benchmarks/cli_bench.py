@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from benchmarks.cli_conventions import HOLDS, INTERRUPTED, UNDECIDED, VIOLATED, positive
+from benchmarks.cli_conventions import HOLDS, INTERRUPTED, KEPT, UNDECIDED, VIOLATED, positive
 
 if TYPE_CHECKING:
     from benchmarks.store import Store
@@ -30,12 +30,13 @@ def add_parser(commands: Parsers) -> None:
     _add_measuring(bench)
     bench.add_argument("--json", action="store_true", help="the summary as one JSON object")
     bench.add_argument("--output", type=Path, metavar="FILE", help="write the cells in the form of a baseline")
-    bench.set_defaults(run=_bench)
+    bench.set_defaults(run=_bench, resume=KEPT)
     compare = commands.add_parser(
         "compare",
         help="compare today's measurements with a baseline: better, worse, equivalent, undecided or changed",
-        description="Measures what is missing (as bench does) and compares it with a baseline.",
-        epilog="exit codes: 0 no regression, 1 worse or a suspicious change, 2 usage, 3 undecided under --strict",
+        description="Measures what is missing (as bench does) and compares it with a baseline. Exit code 1: something "
+        "is worse, or has changed in a suspicious way.",
+        epilog="example: robust-core compare --workers 2",
     )
     _add_measuring(compare)
     compare.add_argument(
@@ -47,7 +48,7 @@ def add_parser(commands: Parsers) -> None:
     compare.add_argument("--json", action="store_true", help="the whole comparison as one JSON object")
     compare.add_argument("--all", action="store_true", help="list every cell, not only those that differ")
     compare.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
-    compare.set_defaults(run=_compare)
+    compare.set_defaults(run=_compare, resume=KEPT)
     _add_baseline(commands)
 
 
@@ -58,13 +59,14 @@ def _add_baseline(commands: Parsers) -> None:
         "accept",
         help="make today's measurements the baseline",
         description="Measures what is missing, shows what moves, and writes the baseline file; commit it.",
+        epilog="example: robust-core baseline accept --reason 'the walk draws one number less per step'",
     )
     _add_measuring(accept, partial=False)
     accept.add_argument(
         "--reason", required=True, metavar="TEXT", help="one line: why these numbers are the right ones"
     )
     accept.add_argument("--file", type=Path, metavar="FILE", help="the baseline file (default: the committed one)")
-    accept.set_defaults(run=_accept)
+    accept.set_defaults(run=_accept, resume=KEPT)
 
 
 def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> None:

@@ -40,18 +40,12 @@ def markdown() -> str:
     root = parser()
     parts = [OPENING.format(description=root.description)]
     parts += [f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items()]
-    summaries = {choice.dest: choice.help or "" for choice in _listed(root)}
-    parts += [_section(name, summaries[name], command) for name, command in subparsers(root).items()]
+    parts += [_section(name, command) for name, command in subparsers(root).items()]
     return "".join([*parts, "\n", COMPLETION])
 
 
-def _listed(root: argparse.ArgumentParser) -> list[argparse.Action]:
-    (commands,) = (action for action in root._actions if isinstance(action, argparse._SubParsersAction))
-    return list(commands._choices_actions)
-
-
-def _section(name: str, summary: str, command: argparse.ArgumentParser) -> str:
-    lines = ["", f"## `robust-core {name}`", "", command.description or f"{summary[:1].upper()}{summary[1:]}.", ""]
+def _section(name: str, command: argparse.ArgumentParser) -> str:
+    lines = ["", f"## `robust-core {name}`", "", command.description or "", ""]
     rows = [_row(action) for action in command._actions if not isinstance(action, argparse._HelpAction)]
     if rows:
         lines += ["| argument | meaning |", "|---|---|", *rows, ""]
@@ -72,7 +66,8 @@ def _row(action: argparse.Action) -> str:
     else:
         repeated = f"{value} …" if action.nargs in ("*", "+") else value
         shown = f"[{repeated}]" if action.nargs in ("*", "?") else repeated
-    return f"| `{shown}` | {action.help} |"
+    cells = (cell.replace("|", "\\|") for cell in (f"`{shown}`", action.help or ""))
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
