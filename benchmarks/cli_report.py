@@ -49,7 +49,7 @@ def _report(options: argparse.Namespace) -> int:
     page = write(data, options.output)
     progress.end()
     if options.json:
-        print(json.dumps(data, ensure_ascii=False, sort_keys=True))
+        print(json.dumps(data, ensure_ascii=False, sort_keys=True, allow_nan=False))
     else:
         print(_words(data, page))
     return _exit_code(data["verdict"]["outcome"], strict=options.strict)

@@ -16,6 +16,7 @@ from benchmarks.store import Store
 FORMAT = "robust-core/report/1"
 STORES = Path(".robust-core")
 """Where results are kept: those of the report, and those of `bench` and of the statistical batches."""
+PARTS = 8
 Show = Callable[[str], None]
 _ARGUMENT = re.compile(r"code='[^']*', ")
 """What a line of progress need not show."""
@@ -71,11 +72,13 @@ class _Clock:
 
     def __init__(self, show: Show) -> None:
         self.show, self.seconds = show, list[list[Any]]()
+        self.begun = 0
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
         """Time one part."""
-        self.show(f"{name} …")
+        self.begun += 1
+        self.show(f"part {self.begun} of {PARTS}: {name} …")
         started = time.perf_counter()
         yield
         self.seconds.append([name, round(time.perf_counter() - started, 2)])

@@ -62,11 +62,13 @@ class Scale:
     def at(self, x: float) -> float:
         """The place of a number, kept within a plot's length beyond the ends (browsers dislike huge coordinates).
 
+        What is no number is put at the low end.
+
         >>> Scale(0.0, 10.0, 0.0, 100.0).at(5.0), Scale(1.0, 100.0, 0.0, 100.0, True).at(10.0)
         (50.0, 50.0)
         """
         low, high, value = (self._straight(number) for number in (self.low, self.high, x))
-        share = (value - low) / (high - low)
+        share = (value - low) / (high - low) if not math.isnan(value) else 0.0
         return round(self.start + min(max(share, -1.0), 2.0) * (self.stop - self.start), 2)
 
     def _straight(self, x: float) -> float:

@@ -329,8 +329,8 @@ def _cut(
 def prose(text: str) -> Html:
     """A sentence with its formulas typeset and everything else escaped.
 
-    >>> prose("for a <b> with gamma <= 1")
-    'for a &lt;<math><mi>b</mi></math>&gt; with <math><mi>γ</mi><mo>≤</mo><mn>1</mn></math>'
+    >>> prose("T is a gamma-contraction")
+    '<math><mi>T</mi></math> is a <math><mi>γ</mi></math>-contraction'
     """
     parts: list[Html] = []
     for notation, tokens in _runs(_tokens(text)):

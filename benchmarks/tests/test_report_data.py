@@ -52,6 +52,7 @@ def test_reports_are_the_same_but_for_times_and_a_second_one_computes_nothing(sm
     second = _data(tmp_path / "a", lines)
     assert _without_times(first) == _without_times(second)
     assert sum("units in the store, 0 to compute" in line for line in lines) == 3
+    assert sum(line.startswith("part ") for line in lines) == collecting.PARTS
     assert not any("left]" in line for line in lines)
     assert json.loads(json.dumps(first)) == first
     fresh = _data(tmp_path / "b")

@@ -1,6 +1,7 @@
 """Statistical verdicts: today's quick run, and the committed full run."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,18 @@ def laws() -> list[dict[str, Any]]:
     ]
 
 
+def _finite(value: Any) -> Any:
+    """None for numbers that JSON cannot carry: a wrong variant's may be infinite or none."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def plain(run: dict[str, Any], *, source: str, command: str, today: bool) -> dict[str, Any]:
     """A run as the report shows it: finite numbers, the cells with their paths where they have one."""
+    run = _finite(run)
     fields = ("cell", "law", "outcome", "n", "n_max", "alpha", "beta", "effect", "log_against", "log_favour")
     cells = [
         {name: cell.get(name) for name in fields} | {"path": cell.get("path") or [], "intervals": cell.get("intervals")}

@@ -73,7 +73,8 @@ def _paths(run: dict[str, Any], place: int) -> list[tuple[Plot, list[Any]]]:
 
 
 def _plot(cell: dict[str, Any], id_: str) -> Plot:
-    n, against, favour = zip(*cell["path"], strict=True)
+    # Evidence without a finite logarithm is drawn at the edge; None stands for it in the data.
+    n, against, favour = zip(*([-math.inf if x is None else x for x in point] for point in cell["path"]), strict=True)
     return Plot(
         id=id_,
         title=f"E-processes of {cell['cell']}",
