@@ -35,8 +35,8 @@ class Metric:
 
 
 ONE_TENTH = "a tenth of an error costs a fifth more samples, since errors fall like 1/√T"
-HALF_PERCENT = "half a percent of ‖Q*‖ is a quarter of the median error after the longest run"
-MACHINES = "two runs of the same code on two machines differ by less (measured)"
+HALF_PERCENT = "a choice: half a percent of the values, below the errors of one percent that are learned"
+MACHINES = "medians of the same code differed by up to 27 % between five occasions on a busy machine"
 
 _METRICS = (
     Metric("Q*", "hash", "exact", "deterministic", "a hash of the optimal robust values in exact rationals"),
@@ -60,7 +60,7 @@ _METRICS = (
     ),
     Metric(
         "time to epsilon", "steps", "lower", "statistical", "steps until ‖Q_T − Q*‖ <= epsilon for the first time",
-        "relative", 0.25, "times are seen on a grid of powers of 2^(1/4)",
+        "relative", 0.25, "times are seen on a grid whose steps are 19 %, powers of 2^(1/4)",
     ),
     Metric(
         "bias", "‖Q*‖", "exact", "statistical", "the mean entry of Q_T − Q* (theta_T − theta*) in units of ‖Q*‖",

@@ -16,9 +16,9 @@ from robust_core.models import garnet
 from robust_core.streams import numpy_generator
 from robust_core.tabular import learn_plain
 
-TURNS = 48
+TURNS = 96
 GAMMA, RADIUS = 0.9, 0.2
-STEPS, PLAIN_STEPS, LINEAR_STEPS, PLAIN_LINEAR_STEPS = 400_000, 400, 40_000, 100
+STEPS, PLAIN_STEPS, LINEAR_STEPS, PLAIN_LINEAR_STEPS = 200_000, 200, 20_000, 50
 Work = Callable[[], object]
 Contest = tuple[str, str, str, Callable[[str], tuple[Work, Work, float]]]
 """(metric, variant, problem, the two contestants and the work of the first in units of that of the second)."""
@@ -63,7 +63,7 @@ def _rows(injected: str) -> tuple[Work, Work, float]:
     mdp = garnet(400, 4, 8, gamma=GAMMA)
     v = numpy_generator(key("speed", "v")).random(mdp.n_states)
     ours, theirs = (partial(support, mdp, uset(RADIUS), v) for uset in (TotalVariation, Contamination))
-    return _slow(partial(_often, ours, 4), injected), partial(_often, theirs, 16), 4 / 16
+    return _slow(partial(_often, ours, 2), injected), partial(_often, theirs, 8), 2 / 8
 
 
 def _often(work: Work, times: int) -> None:
@@ -76,7 +76,7 @@ def _plans(injected: str) -> tuple[Work, Work, float]:
 
     mdp = garnet(200, 4, 8, gamma=GAMMA)
     ours, theirs = (partial(planning.solve, mdp, Contamination(R), width=1e-6) for R in (RADIUS, 0.0))
-    return _slow(partial(_often, ours, 8), injected), partial(_often, theirs, 8), 1.0
+    return _slow(partial(_often, ours, 4), injected), partial(_often, theirs, 4), 1.0
 
 
 CONTESTS: tuple[Contest, ...] = (

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.regression.compare import SEVERITY
+from benchmarks.regression.metric import METRICS, Metric
 
 
 def text(found: Mapping[str, Any], *, everything: bool = False) -> str:
@@ -58,3 +59,17 @@ def _amount(value: Any) -> str:
 
 def _named(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in versions.items())
+
+
+def metrics() -> str:
+    """All metrics with direction, unit and margin, as the documentation shows them."""
+    head = "| metric | what | kind | better | unit | margin | why this margin |\n|---|---|---|---|---|---|---|\n"
+    return head + "".join(f"| {_described(metric)} |\n" for metric in METRICS.values())
+
+
+def _described(metric: Metric) -> str:
+    better = "must not change" if metric.direction == "exact" else metric.direction
+    margin = f"{100.0 * metric.margin:g} %" if metric.scale == "relative" else f"{metric.margin:g}"
+    shown = "none" if metric.kind == "deterministic" else margin
+    fields = (metric.name, metric.text, metric.kind, better, metric.unit, shown, metric.why or "exact")
+    return " | ".join(field.replace("|", "\\|") for field in fields)
