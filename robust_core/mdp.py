@@ -10,7 +10,7 @@ import html
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -159,7 +159,8 @@ class MDP:
         return int(self.hash[:15], 16)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.kernel, self.cost, self.gamma, self.state_names, self.action_names)
+        named = partial(MDP, state_names=self.state_names, action_names=self.action_names)
+        return named, (self.kernel, self.cost, self.gamma)
 
     def __repr__(self) -> str:
         storage = "sparse" if self.is_sparse else "dense"
@@ -250,12 +251,6 @@ class MDP:
             return cls.from_dict(json.loads(text, object_pairs_hook=_refuse_repeated, parse_constant=_refuse_constant))
         except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(f"not an MDP in JSON: {error!s:.{LONGEST_REASON}}") from None
-
-
-def _rebuild(
-    kernel: Floats | SparseRows, cost: Floats, gamma: float, states: Sequence[str], actions: Sequence[str]
-) -> MDP:
-    return MDP(kernel, cost, gamma, state_names=states, action_names=actions)
 
 
 def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Checks of arguments: each names the argument, the value it got and the rule it broke."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,36 +34,31 @@ def real(name: str, value: object) -> float:
     return number
 
 
+def _ruled(name: str, value: object, keeps: Callable[[float], bool], rule: str) -> float:
+    number = real(name, value)
+    if not keeps(number):
+        raise ValueError(f"{name} must {rule}, got {number}")
+    return number
+
+
 def unit_interval(name: str, value: object) -> float:
     """A float in [0, 1]."""
-    number = real(name, value)
-    if not 0.0 <= number <= 1.0:
-        raise ValueError(f"{name} must lie in [0, 1], got {number}")
-    return number
+    return _ruled(name, value, lambda number: 0.0 <= number <= 1.0, "lie in [0, 1]")
 
 
 def positive(name: str, value: object) -> float:
     """A finite float above 0."""
-    number = real(name, value)
-    if number <= 0.0:
-        raise ValueError(f"{name} must be positive, got {number}")
-    return number
+    return _ruled(name, value, lambda number: number > 0.0, "be positive")
 
 
 def non_negative(name: str, value: object) -> float:
     """A finite float of at least 0."""
-    number = real(name, value)
-    if number < 0.0:
-        raise ValueError(f"{name} must not be negative, got {number}")
-    return number
+    return _ruled(name, value, lambda number: number >= 0.0, "not be negative")
 
 
 def discount(name: str, value: object) -> float:
     """A float in [0, 1)."""
-    number = real(name, value)
-    if not 0.0 <= number < 1.0:
-        raise ValueError(f"{name} must lie in [0, 1), got {number}")
-    return number
+    return _ruled(name, value, lambda number: 0.0 <= number < 1.0, "lie in [0, 1)")
 
 
 def count(name: str, value: object, *, least: int = 0) -> int:
