@@ -12,6 +12,7 @@ sign or an early stop makes the certified interval wide, never wrong.
 A further set is one `register(SetType, Cut(...))`.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -179,9 +180,12 @@ class _Program:
         self._v.value = (v - least) / span
         self._write(uset, self._p.value)
         try:
-            self._problem.solve(solver=self.solver, **SOLVER_OPTIONS[self.solver])
+            with warnings.catch_warnings():
+                # Of an inaccurate solution cvxpy only warns; its status, which says the same, is refused below.
+                warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
+                self._problem.solve(solver=self.solver, **SOLVER_OPTIONS[self.solver])
         except cp.error.SolverError as error:
-            raise SolverFailure(f"{self._label(uset)}: {error}") from None
+            raise SolverFailure(f"{self._label(uset)} failed: {error}") from None
         if self._problem.status != cp.OPTIMAL:
             raise SolverFailure(f"{self._label(uset)} ended with status {self._problem.status!r}")
         slack, lam = (constraint.dual_value for constraint in self._simplex)

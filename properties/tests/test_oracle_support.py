@@ -258,6 +258,26 @@ def test_a_program_that_fails_names_the_set_the_solver_and_the_status() -> None:
         support.support(EmptySet(), [0.5, 0.5], [0.0, 1.0])  # type: ignore[arg-type]
 
 
+def test_a_solver_that_gives_up_or_breaks_down_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    p, v = rng.dirichlet(np.ones(20), support.BLOCK), rng.normal(size=20)
+    label = r"HIGHS on the support function of TotalVariation\(radius=0.25\), 64 rows of 20 states,"
+    with monkeypatch.context() as patch:
+        patch.setitem(support.SOLVER_OPTIONS, "HIGHS", {"simplex_iteration_limit": 0})
+        with pytest.raises(support.SolverFailure, match=label + " ended with status '.*(limit|inaccurate)"):
+            support.support(TotalVariation(0.25), p, v)
+    with monkeypatch.context() as patch:
+        import cvxpy
+
+        def breakdown(*_: object, **__: object) -> None:
+            raise cvxpy.error.SolverError("no answer")
+
+        patch.setattr(cvxpy.Problem, "solve", breakdown)
+        with pytest.raises(support.SolverFailure, match=label + " failed: no answer"):
+            support.support(TotalVariation(0.25), p, v)
+    assert support.support(TotalVariation(0.25), p, v).value.shape == (support.BLOCK,)
+
+
 @dataclass(frozen=True)
 class UnknownSet:
     """Registered nowhere."""
