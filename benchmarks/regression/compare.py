@@ -68,6 +68,8 @@ def _cell(name: Name, before: Cell | None, now: Cell | None, share: float, paire
     }  # fmt: skip
     if metric is None or before is None or now is None:
         return described | _absent(metric, before, pending)
+    if any(("value" in cell) != (metric.kind == "deterministic") for cell in (before, now)):
+        return described | {"verdict": "changed", "note": "its form is not that of its metric", "suspicious": True}
     if metric.kind == "deterministic":
         return described | _exactly(before, now)
     return described | _statistically(metric, before, now, share, paired and metric.kind == "statistical")

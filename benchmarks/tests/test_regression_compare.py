@@ -84,6 +84,11 @@ def test_deterministic_quantities_are_compared_exactly(old: Any, new: Any) -> No
     assert verdict("table", old, new) == "changed"
 
 
+def test_a_cell_of_another_form_than_its_metric_is_a_change() -> None:
+    assert verdict("table", LOG_NORMAL, LOG_NORMAL) == "changed"
+    assert verdict("area", 1.0, LOG_NORMAL) == "changed"
+
+
 def test_what_is_no_number_never_counts_in_favour() -> None:
     broken: list[Any] = [None] * N
     assert verdict("last error", LOG_NORMAL, broken) == "worse"
