@@ -2,12 +2,15 @@
 
 import html
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 # Characters that HTML cannot carry, and halves of characters that UTF-8 cannot.
 FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160), *range(55296, 57344)), "�")
-VOID = frozenset({"meta", "link", "br", "input", "path", "line", "rect", "circle", "use", "polyline", "col"})
+LONGEST = 24
+"""Characters of a word that no column is too narrow for."""
+VOID = frozenset({"wbr", "meta", "link", "br", "input", "path", "line", "rect", "circle", "use", "polyline", "col"})
 
 
 class Html(str):
@@ -49,7 +52,20 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
 
 def named(text: str) -> Html:
     """A name that somebody else chose: kept apart from its surroundings in either writing direction."""
-    return tag("bdi", text)
+    return tag("bdi", breakable(text))
+
+
+def breakable(text: str) -> Html:
+    """A text whose long words may break: after a mark, or else anywhere.
+
+    >>> breakable("properties.gallery.double_q_learning")
+    'properties.<wbr>gallery.<wbr>double_<wbr>q_<wbr>learning'
+    """
+    words = []
+    for word in re.split(r"(\s+)", text):
+        pieces = re.findall(rf".{{1,{LONGEST}}}?(?:[./:_]|$)|.{{1,{LONGEST}}}", word) if len(word) > LONGEST else [word]
+        words.append("<wbr>".join(escaped(piece) for piece in pieces))
+    return Html("".join(words))
 
 
 def data_block(name: str, data: Any) -> Html:

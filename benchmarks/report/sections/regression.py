@@ -36,7 +36,7 @@ HEAD = ("metric", "variant", "problem", "verdict", "baseline", "today", "effect 
 
 def comparison(caption: str, cells: list[dict[str, Any]]) -> Html:
     """Cells of a comparison as a table."""
-    return table(caption, HEAD, [_row(cell) for cell in cells], numeric=[4, 5, 6, 7, 8])
+    return table(caption, HEAD, [_row(cell) for cell in cells], numeric=[4, 5, 6, 7, 8], class_="compare")
 
 
 def _row(cell: dict[str, Any]) -> list[Any]:
@@ -63,7 +63,7 @@ def _side(value: Any) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return number(value)
     text = "" if value is None else str(value)
-    return tag("span", text[:20] + "…", title=text[:2000]) if len(text) > 24 else text
+    return tag("span", text[:8] + "…", title=text[:2000]) if len(text) > 12 else text
 
 
 def _key(value: Any) -> Any:

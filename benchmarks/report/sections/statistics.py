@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from benchmarks.report.layout import Cell, Section, commands, figure, fold, table
-from benchmarks.report.markup import Html, named, tag
+from benchmarks.report.markup import Html, breakable, named, tag
 from benchmarks.report.plots import Plot, Series
 from benchmarks.report.scales import number
 from benchmarks.report.typeset import prose
@@ -105,7 +105,14 @@ def _cells(run: dict[str, Any]) -> Html:
         ]
         sizes = [cell["n"], "" if cell["n_max"] is None else cell["n_max"], number(cell["alpha"] or 0.0, 2)]
         rows.append(
-            [Cell(cell["cell"], cell["cell"]), cell["law"], badge(cell["outcome"]), *sizes, *logs, cell["effect"]]
+            [
+                Cell(breakable(cell["cell"]), cell["cell"]),
+                cell["law"],
+                badge(cell["outcome"]),
+                *sizes,
+                *logs,
+                cell["effect"],
+            ]
         )
     head = ["cell", "law", "verdict", "n", "n max", "alpha", "log E against", "log E in favour", "detects"]
     listed = table(f"Cells, {run['source']}", head, rows, numeric=[3, 4, 5, 6, 7])
@@ -118,7 +125,7 @@ def _log(value: float | None) -> str:
 
 def _controls(run: dict[str, Any]) -> Html:
     rows = [
-        [control["control"], badge("caught" if control["outcome"] == "violated" else control["outcome"]),
+        [breakable(control["control"]), badge("caught" if control["outcome"] == "violated" else control["outcome"]),
          "" if control["n"] is None else control["n"], control["cell"] or ""]
         for control in run["controls"]
     ]  # fmt: skip

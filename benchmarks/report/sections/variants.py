@@ -3,7 +3,7 @@
 from typing import Any
 
 from benchmarks.report.layout import Cell, Section, commands, table
-from benchmarks.report.markup import Html, named, tag
+from benchmarks.report.markup import Html, breakable, named, tag
 from benchmarks.report.overall import outcome_of
 from benchmarks.report.typeset import prose
 from benchmarks.report.words import badge, mark, plural
@@ -37,7 +37,7 @@ def _summary(variants: list[dict[str, Any]]) -> Html:
         wrong = [_cause(record) for record in variant["records"] if record["outcome"] in ("violated", "error")]
         holds = [record for record in variant["records"] if record["outcome"] == "holds"]
         cells = sum(record["statistics"] is not None for record in holds)
-        first = [named(variant["name"]), tag("br"), tag("code", variant["target"], class_="quiet")]
+        first = [named(variant["name"]), tag("br"), tag("code", breakable(variant["target"]), class_="quiet")]
         rows.append([Cell(first, variant["name"]), variant["kind"], shown, len(holds) - cells, cells, wrong])
     head = ["variant", "kind", "verdict", "exact laws that hold", "statistical cells that hold", "first causes"]
     return table("Variants and their verdicts", head, rows, numeric=[3, 4])
@@ -53,7 +53,7 @@ def _kind(kind: str, variants: list[dict[str, Any]], laws: dict[str, dict[str, s
     rows = []
     for law in asked:
         statement = laws.get(law, {}).get("statement", "")
-        name = [law, tag("div", prose(statement), class_="quiet")] if statement else law
+        name = [breakable(law), tag("div", prose(statement), class_="quiet")] if statement else breakable(law)
         rows.append([Cell(name, law), *(_place(found.get(law)) for found in by_law)])
     count = plural(len(asked), "law")
     head = ["law", *(named(variant["name"]) for variant in variants)]
