@@ -75,6 +75,20 @@ class _Prints(_Correct):
         super().update(transition)
 
 
+class _Moody(_Correct):
+    """Every seventh learner is wrong: what it does depends on how many there were before."""
+
+    made = 0
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        _Moody.made += 1
+        self.wrong = _Moody.made % 7 == 0
+
+    def estimate(self) -> np.ndarray:
+        return self.table + self.wrong
+
+
 class _Warns(_Correct):
     """Right, but not silent."""
 
@@ -103,5 +117,6 @@ WRONG_SHAPE = _variant("returns a wrong shape", _WrongShape)
 CHANGES_INPUT = _variant("writes into its input", _ChangesInput)
 GLOBAL_RANDOM_STATE = _variant("draws from global random state", _GlobalRandomState)
 PRINTS = _variant("prints", _Prints)
+MOODY = _variant("is wrong now and then", _Moody)
 WARNS = _variant("overflows on the way", _Warns)
 MEMORY = _variant("asks for half a terabyte", _Memory)

@@ -8,6 +8,7 @@ from itertools import islice
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
 
 from properties import reductions
 from properties.guard import LONGEST_QUOTE, TooSlow, watched
@@ -78,6 +79,12 @@ def explore(
         return Verdict("violated", str(finding), tried, case, finding)
     except TooSlow:
         case, finding = smallest[0]
+        return Verdict("violated", str(finding), tried, case, finding)
+    except Flaky:
+        case, finding = smallest[0]
+        finding = Finding(
+            f"conduct: the same case does not always give the same: once {finding.what}", finding.got, finding.wanted
+        )
         return Verdict("violated", str(finding), tried, case, finding)
     return Verdict("holds", f"no violation in {tried} cases", tried)
 

@@ -22,6 +22,7 @@ IN_PROCESS = {
     "GLOBAL_RANDOM_STATE": "conduct: drew from global random state",
     "PRINTS": "conduct: printed to standard output",
     "MEMORY": "MemoryError",
+    "MOODY": "conduct: the same case does not always give the same: once estimate",
     "HANGS": "conduct: time of one case: got 'over 1 s on the wall'",
     "LOOPS": "conduct: time of one case: got 'over 0.25 s of the processor'",
 }
@@ -35,7 +36,7 @@ def first(records: list[Record]) -> Record:
 @pytest.mark.parametrize("name", [name for name in IN_PROCESS if name not in ("HANGS", "LOOPS")])
 def test_a_fault_of_conduct_is_named(name: str) -> None:
     variant = getattr(hostile, name)
-    record = first(list(verify(variant, examples=5, laws=applicable(variant)[:1])))
+    record = first(list(verify(variant, examples=10, laws=applicable(variant)[:1])))
     assert IN_PROCESS[name] in record.evidence
 
 
