@@ -14,6 +14,7 @@ from properties.reading import blamed_on, json_of
 from robust_core.mdp import MDP
 
 FORMAT = "robust-core/counterexample/1"
+LONGEST_LIST = 32
 FIELDS = {"format", "law", "variant", "finding", "case"}
 
 
@@ -104,4 +105,14 @@ def _shown(table: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    return repr(value.tolist()) if isinstance(value, np.ndarray) else repr(value)
+    """A value in full, or the two ends of a list that nobody would read to the end.
+
+    >>> _plain(list(range(100)))
+    '[0, 1, 2, 3, 4, 5, 6, 7, … 84 more …, 92, 93, 94, 95, 96, 97, 98, 99]'
+    """
+    items = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(items, list) or len(items) <= LONGEST_LIST:
+        return repr(items)
+    end = LONGEST_LIST // 4
+    first, last = (", ".join(map(repr, part)) for part in (items[:end], items[-end:]))
+    return f"[{first}, … {len(items) - 2 * end} more …, {last}]"
