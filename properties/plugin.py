@@ -19,7 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="TARGET",
-        help="check this variant: package.module:NAME or file.py[:NAME] (loading it executes it); repeatable",
+        help="check this variant: package.module:NAME, file.py[:NAME] or a published name (loading it executes it); repeatable",
     )
 
 
