@@ -19,7 +19,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="TARGET",
-        help="check this variant: package.module:NAME, file.py[:NAME] or a published name (loading it executes it); repeatable",
+        help="check this variant: package.module:NAME, file.py[:NAME] or a published name; repeatable "
+        "(loading a variant executes it)",
     )
 
 
