@@ -1,0 +1,160 @@
+"""robust-core bench, compare and baseline accept, with real kills; the cells and what they are made of."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.cli import main
+from benchmarks.regression import baseline, bench, exact, linear, table, tabular
+from benchmarks.regression.metric import METRICS
+from benchmarks.regression.settings import SETTINGS
+
+ONLY = "robust TD(0) / machine, per visit"
+UNITS = bench.SEEDS // bench.BLOCK
+
+
+PROGRAM = [sys.executable, "-c", "from benchmarks.cli import main; raise SystemExit(main())"]
+
+
+def command(folder: Path, *options: str, workers: int = 1) -> list[str]:
+    files = ["--store", str(folder / "store"), "--output", str(folder / "cells")]
+    return ["bench", "--only", ONLY, "--workers", str(workers), *files, *options]
+
+
+def records(folder: Path) -> int:
+    return (folder / "store").read_bytes().count(b"\t") if (folder / "store").exists() else 0
+
+
+def stopped(folder: Path, how: int, after: int) -> "subprocess.CompletedProcess[str]":
+    """A run in a process of its own that gets a signal after so many records."""
+    child = subprocess.Popen([*PROGRAM, *command(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120.0
+    while child.poll() is None and records(folder) < after:
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.002)
+    assert child.poll() is None, "the run ended before it could be stopped"
+    os.kill(child.pid, how)
+    output, errors = child.communicate()
+    return subprocess.CompletedProcess(child.args, child.returncode, output, errors)
+
+
+def test_kills_and_interrupts_lose_nothing_and_change_nothing(tmp_path: Path, capsys: Any) -> None:
+    killed = stopped(tmp_path, signal.SIGKILL, 2)
+    assert killed.returncode == -signal.SIGKILL
+    kept = records(tmp_path)
+    interrupted = stopped(tmp_path, signal.SIGINT, kept + 1)
+    assert interrupted.returncode == 130
+    assert f"{kept} units in the store" in interrupted.stderr
+    assert "the same command goes on from there" in interrupted.stderr
+    assert "Traceback" not in interrupted.stderr
+    before = (tmp_path / "store").read_bytes()
+    assert main(command(tmp_path, "--json")) == 0
+    assert (tmp_path / "store").read_bytes().startswith(before), "records were rewritten"
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["pending"] == []
+    assert {cell["n"] for cell in summary["cells"] if "n" in cell} == {bench.SEEDS}
+    assert main(command(tmp_path)) == 0
+    assert f"{UNITS} units in the store, 0 to compute" in capsys.readouterr().err
+    assert records(tmp_path) == UNITS
+    undisturbed = tmp_path / "undisturbed"
+    undisturbed.mkdir()
+    assert main(command(undisturbed, workers=2)) == 0
+    assert (tmp_path / "cells").read_bytes() == (undisturbed / "cells").read_bytes()
+
+
+def test_a_budget_leaves_cells_pending(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--store", str(tmp_path / "s"), "--only", ONLY, "--budget", "0s", "--workers", "1"]
+    assert main(["bench", *options, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["pending"]) == len(tabular.EVALUATION) + 1
+    assert main(["bench", *options, "--output", str(tmp_path / "cells")]) == 2
+    assert "must be complete" in capsys.readouterr().err
+    assert main(["bench", *options[:2], "--only", "no such cell"]) == 2
+    assert "no cell contains 'no such cell'" in capsys.readouterr().err
+
+
+def test_accept_then_compare_then_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """On the deterministic cells, which take no time."""
+    exact_only = [job for job in bench.jobs() if job.unit.function.startswith("benchmarks.regression.exact")]
+    monkeypatch.setattr(bench, "jobs", lambda **options: exact_only)
+    options = ["--store", str(tmp_path / "s"), "--workers", "1"]
+    accept = ["baseline", "accept", "--file", str(tmp_path / "b"), *options, "--reason"]
+    assert main([*accept, "the first"]) == 0
+    assert main(["compare", "--baseline", str(tmp_path / "b"), *options, "--strict"]) == 0
+    assert "baseline: the first" in capsys.readouterr().out
+    assert main([*accept, " "]) == 2
+    (tmp_path / "b").write_text((tmp_path / "b").read_text().replace('"value": 14}', '"value": 15}'))
+    assert main(["compare", "--baseline", str(tmp_path / "b"), *options]) == 1
+    assert "changed    value iteration / contamination / garnet: 15 -> 14" in capsys.readouterr().out
+    assert main([*accept, "fewer sweeps"]) == 0
+    assert main(["compare", "--baseline", str(tmp_path / "b"), *options]) == 0
+
+
+def test_impossible_values_are_never_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    cell = {"metric": "area", "variant": "v", "problem": "p", "values": [1.0], "impossible": 1}
+    found = {"epoch": "pinned", "versions": {}, "cells": [cell], "pending": []}
+    monkeypatch.setattr(bench, "bench", lambda **options: found)
+    accept = ["baseline", "accept", "--file", str(tmp_path / "b"), "--store", str(tmp_path / "s"), "--reason", "why"]
+    assert main(accept) == 2
+    assert "better than the truth allows are no baseline: area / v / p" in capsys.readouterr().err
+    assert not (tmp_path / "b").exists()
+
+
+def test_every_cell_has_a_metric_and_every_metric_a_cell() -> None:
+    cells = [cell for job in bench.jobs() for cell in job.cells]
+    assert {metric for metric, _, _ in cells} == METRICS.keys()
+    assert all(job.unit.repeatable == (METRICS[job.cells[0][0]].kind != "ratio") for job in bench.jobs())
+
+
+def test_the_committed_baseline_is_of_this_grid() -> None:
+    committed = baseline.load(str(baseline.COMMITTED))
+    names = {(cell["metric"], cell["variant"], cell["problem"]) for cell in committed["cells"]}
+    assert names == {cell for job in bench.jobs() for cell in job.cells}
+    assert committed["epoch"] == bench.PINNED
+    assert baseline.COMMITTED.stat().st_size <= 200_000
+
+
+def test_the_document_has_the_metrics_as_they_are() -> None:
+    document = Path(bench.__file__).parents[2] / "docs" / "regression.md"
+    assert table.metrics() in document.read_text(encoding="utf-8"), "write benchmarks.regression.table.metrics() there"
+
+
+def test_seeds_do_not_depend_on_the_variant_or_the_block() -> None:
+    whole = tabular.measured("robust TD(0)", "machine, per visit", "pinned", 0, 4)
+    parts = [tabular.measured("robust TD(0)", "machine, per visit", "pinned", *part) for part in ((0, 1), (1, 4))]
+    for name, values in whole["values"].items():
+        assert values == parts[0]["values"][name] + parts[1]["values"][name]
+    other = tabular.measured("robust TD(0)", "machine, per visit", "another epoch", 0, 4)
+    assert not set(other["values"]["area"]) & set(whole["values"]["area"])
+
+
+def test_the_episodic_truth_agrees_with_the_planner_of_the_experiments() -> None:
+    from benchmarks.experiments.evaluation import limit_table
+
+    setting = SETTINGS["river, episodic"]
+    ours, (theirs, error) = setting.optimum(setting.radius), limit_table(setting.mdp, setting.radius, setting.mask)
+    alive = ~setting.mask
+    assert abs(ours.table - theirs)[alive].max() <= ours.error + error
+
+
+def test_the_planted_zero_of_J_is_one() -> None:
+    model = linear.planted()
+    # The cost is rounded, J is quadratic in that, and the certificate says the rest.
+    assert float(model.oracle.J(model.theta_star).value) <= 2.0**-80
+
+
+def test_sweeps_are_those_of_the_span_rate() -> None:
+    setting = SETTINGS["two states, per visit"]
+    from robust_core import Contamination
+
+    rate = setting.mdp.gamma * (1.0 - setting.radius)
+    first = float(np.ptp(setting.mdp.cost))
+    allowed = 1 + np.ceil(np.log(exact.WIDTH * (1 - setting.mdp.gamma) / setting.mdp.gamma / first) / np.log(rate))
+    assert exact.sweeps(setting, Contamination(setting.radius)) <= allowed
