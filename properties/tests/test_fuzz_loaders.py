@@ -1,5 +1,6 @@
 """No file takes the suite down: what is loaded is valid, everything else is refused with the file and the rule."""
 
+import ast
 import contextlib
 import json
 import os
@@ -185,3 +186,41 @@ def test_expectations_point_at_nothing_outside_their_folder(file: str, tmp_path:
     with pytest.raises(ValueError, match=r"entry 1: (counterexample|.*null)") as caught:
         read(path, [LAW])
     complaint(path, str(caught.value))
+
+
+# --- nothing is unpickled, no data file is evaluated
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGES = ("robust_core", "oracles", "properties", "benchmarks")
+UNPICKLERS = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "yaml"}
+EVALUATORS = {"eval", "exec", "compile", "__import__"}
+ON_PURPOSE = {"properties/contract.py"}  # the examples of the contract, modules of the package
+
+
+def executions(source: str) -> list[str]:
+    """The imports and calls in a module by which data could become code."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if alias.name.partition(".")[0] in UNPICKLERS]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in UNPICKLERS:
+            found.append(str(node.module))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in EVALUATORS:
+            found.append(node.func.id)
+        elif isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+            found.append("allow_pickle")
+    return found
+
+
+def test_no_module_turns_data_into_code() -> None:
+    modules = [path for name in PACKAGES for path in (ROOT / name).rglob("*.py") if "tests" not in path.parts]
+    assert len(modules) > 100
+    found = {path.relative_to(ROOT).as_posix() for path in modules if executions(path.read_text(encoding="utf-8"))}
+    assert found == ON_PURPOSE
+
+
+@pytest.mark.parametrize(
+    "source", ["import pickle", "from yaml import load", "eval(text)", "exec(code)", "np.load(f, allow_pickle=True)"]
+)
+def test_code_that_executes_data_is_noticed(source: str) -> None:
+    assert executions(source)
