@@ -91,11 +91,11 @@ _METRICS = (
         "relative", 0.25, "squares of errors: a tenth of an error is a fifth of its square",
     ),
     Metric(
-        "time ratio", "1", "lower", "ratio", "our processor time in units of the contestant's",
+        "time ratio", "times", "lower", "ratio", "our processor time in units of the contestant's",
         "relative", 0.3, MACHINES,
     ),
     Metric(
-        "speed-up", "1", "higher", "ratio", "the contestant's processor time in units of ours",
+        "speed-up", "times", "higher", "ratio", "the contestant's processor time in units of ours",
         "relative", 0.3, MACHINES,
     ),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """Regressions on purpose are found, each by the metrics that should see it; other seeds alone are no regression."""
 
 import functools
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -11,8 +12,15 @@ from benchmarks.regression.compare import compared
 from benchmarks.regression.defects import DEFECTS
 from benchmarks.units import Unit, compute
 
-SEEDS = 32
+SEEDS, LAST = 32, 2**12
 Q = "robust Q-learning"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _short_runs() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tabular, "LAST", LAST)
+        yield
 
 
 @functools.cache
