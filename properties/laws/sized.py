@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from properties.law import Case, Law
 from properties.laws import conduct, linear, operator, planner, sampler, support, tabular_step
-from properties.laws.cases import WHOLE, Tape
+from properties.laws.cases import GAMMAS, RADII, SCALES, VALUES, WHOLE, Tape
 from properties.laws.comparison import compared
 from properties.laws.learning import read_run
 from properties.laws.operator import exact_backup
@@ -35,9 +35,12 @@ Reader = Callable[[Tape, Variant], Case]
 
 @dataclass(frozen=True)
 class Form:
-    """The sizes of a problem; a path of `steps` is walked `times` over."""
+    """The sizes of a problem, its discount, scale and radius; a path of `steps` is walked `times` over."""
 
     sizes: dict[str, int]
+    gamma: float
+    scale: float
+    radius: float
     steps: int
     times: int
     step_size: StepSize
@@ -45,21 +48,40 @@ class Form:
 
 
 def _form(
-    states: int, actions: int, features: int, *, steps: int, times: int, step_size: StepSize, plain: StepSize
+    states: int,
+    actions: int,
+    features: int,
+    *,
+    numbers: tuple[float, float, float] = (0.875, 1.0, 0.25),
+    steps: int,
+    times: int,
+    step_size: StepSize,
+    plain: StepSize,
 ) -> Form:
+    gamma, scale, radius = numbers
     sizes = {"states": states, "actions": actions, "features": features, "outcomes": states, "columns": COLUMNS}
-    return Form(sizes, steps, times, step_size, plain)
+    return Form(sizes, gamma, scale, radius, steps, times, step_size, plain)
 
 
 _SLOW = polynomial(1.0, rate=0.01, power=1.0)
 WIDE = (
     _form(17, 5, 3, steps=30, times=1, step_size=constant(0.5), plain=constant(0.125)),
-    _form(40, 9, 6, steps=30, times=1, step_size=per_visit(1.0, rate=1.0, power=1.0), plain=_SLOW),
+    _form(
+        40,
+        9,
+        6,
+        numbers=(1.0 - 2.0**-14, 2.0**40, 0.75),
+        steps=30,
+        times=1,
+        step_size=per_visit(1.0, rate=1.0, power=1.0),
+        plain=_SLOW,
+    ),
 )
-# 1,100 steps: beyond a thousand, and a single pair is visited more than a thousand times.
+# 1,100 steps: beyond a thousand, and a single pair is visited more than a thousand times. Ends of episodes keep its
+# value moving, so that no step is without effect.
 LONG = (
-    _form(1, 1, 1, steps=10, times=110, step_size=per_visit(1.0, rate=0.01, power=1.0), plain=constant(0.125)),
-    _form(3, 2, 2, steps=10, times=110, step_size=_SLOW, plain=_SLOW),
+    _form(1, 1, 1, steps=20, times=55, step_size=per_visit(1.0, rate=0.01, power=1.0), plain=constant(0.125)),
+    _form(3, 2, 2, steps=20, times=55, step_size=_SLOW, plain=_SLOW),
 )
 
 
@@ -78,7 +100,13 @@ class SizedTape(Tape):
         return super().byte()
 
     def pick(self, options: tuple[Any, ...]) -> Any:
-        """One of the options, but no zero where there is a choice."""
+        """One of the options, but no zero where there is a choice; discount, scale and radius are the form's."""
+        if options is GAMMAS:
+            return self.form.gamma
+        if options is SCALES:
+            return self.form.scale
+        if options is RADII:
+            return self.form.radius
         chosen = [option for option in options if option] or list(options)
         return chosen[self.byte() % len(chosen)]
 
@@ -95,9 +123,12 @@ class SizedTape(Tape):
         return self.form.step_size if visits else self.form.without_visits
 
     def array(self, shape: tuple[int, ...], levels: tuple[float, ...]) -> Floats:
-        """Levels, zeros among them."""
+        """Levels, zeros among them; values rise with the state, so that the worst is the last of all."""
         drawn = [levels[self.byte() % len(levels)] for _ in range(int(np.prod(shape)))]
-        return np.array(drawn).reshape(shape)
+        block = np.array(drawn).reshape(shape)
+        if levels is not VALUES:
+            return block
+        return block[np.argsort(block.reshape(len(block), -1).min(axis=1), kind="stable")]
 
     def row(self, n: int, most: int, home: int, shares: tuple[int, ...]) -> Floats:
         """A distribution whose support is nearly everything, or one outcome where mass is moved as a whole."""
