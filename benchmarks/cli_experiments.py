@@ -2,9 +2,13 @@
 
 import argparse
 import json
+import os
+import sys
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS
+from benchmarks.cli_conventions import HOLDS, KEPT, add_json, add_store, positive
 
 if TYPE_CHECKING:
     from benchmarks.experiments.panels import Panel
@@ -17,23 +21,35 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "panels",
         help="reproduce the paper's experiments: one outcome for each of the fifteen panels",
         description="Runs the panels of Section 6 and Appendix E with their controls. Nothing is read from the "
-        "committed results, so the output shows whether they can be had again.",
+        "committed results, so the output shows whether they can be had again; what this code has computed before is "
+        "taken from the store.",
         epilog="example: robust-core panels --panel frozenlake-c --reading continuing",
     )
-    panels.add_argument("--json", action="store_true", help="one JSON record per line instead of a table")
+    add_json(panels)
     panels.add_argument("--panel", metavar="ID", help="one panel, e.g. taxi-b (default: all fifteen)")
     panels.add_argument("--reading", metavar="NAME", default="default", help="a named reading, or 'all'")
-    panels.set_defaults(run=_panels)
+    panels.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    panels.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers")
+    add_store(panels, Path(".robust-core") / "experiments.jsonl")
+    panels.set_defaults(run=_panels, resume=KEPT)
 
 
 def _panels(options: argparse.Namespace) -> int:
-    from benchmarks.experiments.panels import record
+    cells = _cells(options.panel, options.reading)
 
-    for panel, reading in _cells(options.panel, options.reading):
-        made = record(panel, reading)
-        made.pop("scores", None)
-        print(json.dumps(made, allow_nan=False) if options.json else _line(made), flush=True)
+    from benchmarks.experiments.work import computed
+    from benchmarks.store import Store
+
+    with closing(Store(options.store)) as store:
+        made = computed(cells, store=store, workers=options.workers, cluster=options.cluster, show=_show)
+    for record in made.values():
+        del record["scores"]
+        print(json.dumps(record, allow_nan=False) if options.json else _line(record), flush=True)
     return HOLDS
+
+
+def _show(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _cells(panel: str | None, reading: str) -> list[tuple["Panel", "Reading"]]:

@@ -1,50 +1,65 @@
 """`python -m benchmarks.experiments`: run every panel under every reading, write the results and the document."""
 
 import argparse
+import os
+import resource
 import sys
-import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
-from benchmarks.experiments import results, tables
-from benchmarks.experiments.panels import PANELS, record, trends
-from benchmarks.experiments.readings import DEFAULT, Reading, of_figure
+from benchmarks.cli_conventions import USAGE, positive
+from benchmarks.experiments import results, tables, work
+from benchmarks.experiments.panels import trends
+from benchmarks.sources import fingerprint
+from benchmarks.store import Store
 
 
 def main() -> int:
     """Write results.json and docs/experiments.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.experiments", description=__doc__)
-    parser.add_argument("--default-only", action="store_true", help="the default reading alone; keep the other records")
-    parser.add_argument("--missing", action="store_true", help="only what has no record yet: resume after a stop")
     parser.add_argument("--render", action="store_true", help="only write the document from the committed results")
+    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, instead of processes")
+    parser.add_argument("--store", type=Path, default=work.STORE, help=f"the record store (default {work.STORE})")
     options = parser.parse_args()
     if not options.render:
-        _compute(default_only=options.default_only, missing=options.missing)
+        try:
+            _compute(options)
+        except (OSError, ImportError) as error:
+            parser.exit(USAGE, f"{parser.prog}: {error}\n")
     tables.DOCUMENT.parent.mkdir(exist_ok=True)
-    tables.DOCUMENT.write_text(tables.document(*results.load()), encoding="utf-8")
+    tables.DOCUMENT.write_text(tables.document(results.load_all()), encoding="utf-8")
     return 0
 
 
-def _compute(*, default_only: bool, missing: bool) -> None:
-    kept, trended = results.load() if results.FILE.exists() else ([], [])
-    found = {(old["figure"], old["claim"]): old for old in trended}
-    cells = {
-        (panel.id, reading.name): (panel, reading) for panel in PANELS.values() for reading in of_figure(panel.figure)
+def _compute(options: argparse.Namespace) -> None:
+    cells = work.all_cells()
+    with closing(Store(options.store)) as store:
+        store.refresh()
+        kept = sum(store.get(work.unit(*cell).key) is not None for cell in cells)
+        records = work.computed(
+            cells,
+            store=store,
+            workers=options.workers,
+            cluster=options.cluster,
+            show=lambda line: print(line, file=sys.stderr, flush=True),  # noqa: T201
+        )
+    made: results.Results = {
+        "made by": _provenance(kept, len(cells), cluster=options.cluster is not None),
+        "records": list(records.values()),
+        "trends": list(trends(records)),
     }
-    records = {cell: old for old in kept if (cell := (old["panel"], old["reading"])) in cells}
-    # The default reading first: its three panels of a figure give the trend.
-    for cell, (panel, reading) in sorted(cells.items(), key=lambda item: item[1][1] != DEFAULT):
-        if (default_only and reading != DEFAULT) or (missing and cell in records):
-            continue
-        start = time.perf_counter()
-        records[cell] = made = record(panel, reading)
-        sys.stderr.write(_line(made, reading, time.perf_counter() - start))
-        if reading == DEFAULT:
-            latest = trends({name: old for (name, which), old in records.items() if which == "default"})
-            found |= {(trend["figure"], trend["claim"]): trend for trend in latest}
-        results.FILE.write_text(results.dumps(records.values(), found.values()), encoding="utf-8")
+    results.FILE.write_text(results.dumps(made), encoding="utf-8")
 
 
-def _line(made: results.Record, reading: Reading, seconds: float) -> str:
-    return f"{made['panel']:<14}{reading.name:<20}{made['outcome']:<16}{seconds:6.1f} s\n"
+def _provenance(kept: int, total: int, *, cluster: bool) -> dict[str, Any]:
+    """One version of the code makes all records; the processor time is known where all were made in one go, here."""
+    code = fingerprint("benchmarks.experiments.panels").hex()
+    if kept or cluster:
+        return {"code": code, "records": total}
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return {"code": code, "records": total, "cpu seconds": round(sum(who.ru_utime + who.ru_stime for who in spent))}
 
 
 if __name__ == "__main__":

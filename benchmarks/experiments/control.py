@@ -1,9 +1,8 @@
 """Robust against vanilla Q-learning (Figures 1, 2 and 5): learn on the perturbed MDP, test on the unperturbed one."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from robust_core.variant import Problem
 
 LEARNERS = ("robust", "vanilla", "shorter horizon")
 PLOTTED = 30
-THREADS, LONG_STRETCH = 2, 20_000
 
 
 def discounts(panel: Panel, learner: str) -> tuple[float, float]:
@@ -65,10 +63,17 @@ def fresh(setting: Setting, learner: str, replicate: int) -> tabular.TabularLear
     return tabular.TabularLearner(tabular.Q_LEARNING, problem)
 
 
-def learned(setting: Setting, replicate: int, times: list[int], learners: tuple[str, ...] = LEARNERS) -> Floats:
+class Recorded(Protocol):
+    """A walk that can be recorded."""
+
+    def record(self, n: int) -> Recording:
+        """The next n transitions."""
+
+
+def learned(setting: Setting, replicate: int, times: list[int], *, walk: Recorded | None = None) -> Floats:
     """The tables (learners, times, S, A) of all learners on one walk, which is walked once."""
-    made = [fresh(setting, learner, replicate) for learner in learners]
-    walk = setting.walk(replicate)
+    made = [fresh(setting, learner, replicate) for learner in LEARNERS]
+    walk = setting.walk(replicate) if walk is None else walk
     result = np.empty((len(made), len(times), *setting.training.mdp.cost.shape))
     for place, (start, end) in enumerate(pairwise([0, *times])):
         recording = walk.record(end - start)
@@ -90,15 +95,9 @@ def paid_on_landing(setting: Setting, recording: Recording) -> Recording:
 
 
 def policies(setting: Setting, runs: int, times: list[int]) -> dict[str, Ints]:
-    """The greedy policies (runs, times, S) of every learner; runs are independent, so threads change nothing."""
-
-    def run(replicate: int) -> Ints:
-        return evaluation.greedy(learned(setting, replicate, times), setting.reading.ties)
-
-    run(0)  # compiles in one thread
-    # Short stretches of compiled work would spend their time on the interpreter's lock.
-    with ThreadPoolExecutor(THREADS if times[0] >= LONG_STRETCH else 1) as pool:
-        chosen = np.stack(list(pool.map(run, range(runs))), axis=1)
+    """The greedy policies (runs, times, S) of every learner."""
+    ties = setting.reading.ties
+    chosen = np.stack([evaluation.greedy(learned(setting, run, times), ties) for run in range(runs)], axis=1)
     return dict(zip(LEARNERS, chosen, strict=True))
 
 
@@ -108,12 +107,29 @@ def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
     mdp, test = setting.training.mdp, setting.test
     times = checkpoints(reading.visits * mdp.n_states * mdp.n_actions)
     chosen = policies(setting, runs, times)
-    curves = {learner: evaluation.rewards(test, greedy) for learner, greedy in chosen.items()}
+    curves = dict(zip(LEARNERS, evaluation.rewards(test, np.stack(list(chosen.values()))), strict=True))
     controls = anchors(setting)
     scale = controls["optimum"] - max(controls["uniform policy"], controls["best constant action"])
+    claims, scores = judged_claims(curves, scale)
+    same = (chosen["robust"] == chosen["shorter horizon"])[..., ~test.terminal].all(axis=(1, 2))
+    result: dict[str, Any] = {
+        "steps": times[-1],
+        "claims": claims,
+        "values": {learner: float(plateau(curves[learner]).mean()) for learner in LEARNERS} | controls,
+        "limits": limits(setting),
+        "runs equal to shorter horizon": int(same.sum()),
+        "scores": scores.tolist(),
+    }
+    if reading == DEFAULT:
+        result |= {"monte carlo": monte_carlo(setting, chosen, curves), "times": times}
+        result |= {"curves": {learner: envelope(curves[learner][:PLOTTED]) for learner in LEARNERS}}
+    return result
+
+
+def judged_claims(curves: dict[str, Floats], scale: float) -> tuple[list[dict[str, Any]], Floats]:
+    """The claims of a Q-learning panel from the rewards (runs, times) of every learner, and the first one's scores."""
     robust, vanilla, shorter = (plateau(curves[learner]) for learner in LEARNERS)
     scores = (robust - vanilla) / scale
-    same = (chosen["robust"] == chosen["shorter horizon"])[..., ~test.terminal].all(axis=(1, 2))
     whole = (curves["robust"] - curves["vanilla"]).mean(axis=1) / scale
     claims = [
         judged("robust earns much more than vanilla", scores, MUCH_REWARD),
@@ -121,18 +137,7 @@ def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
         judged("robust runs vary much less", spread_scores(robust, vanilla), MUCH_SPREAD),
         judged("robust earns more than vanilla at discount gamma(1−R)", (robust - shorter) / scale, 0.0),
     ]
-    result: dict[str, Any] = {
-        "steps": times[-1],
-        "claims": claims,
-        "values": {learner: float(plateau(curves[learner]).mean()) for learner in LEARNERS} | controls,
-        "limits": limits(setting),
-        "runs equal to shorter horizon": int(same.sum()),
-    }
-    if reading == DEFAULT:
-        result |= {"monte carlo": monte_carlo(setting, chosen, curves), "times": times}
-        result |= {"curves": {learner: envelope(curves[learner][:PLOTTED]) for learner in LEARNERS}}
-        result |= {"scores": scores.tolist()}
-    return result
+    return claims, scores
 
 
 def anchors(setting: Setting) -> dict[str, float]:

@@ -47,10 +47,16 @@ def state_values(
 def rewards(
     environment: Environment, policies: Ints, *, horizon: int = HORIZON, p: float = 0.0, worst: Ints | None = None
 ) -> Floats:
-    """The exact discounted reward from the start distribution of policies (…, S), shaped like the policies."""
-    flat = policies.reshape(-1, policies.shape[-1])
-    V = state_values(environment, flat, horizon=horizon, p=p, worst=None if worst is None else worst.reshape(-1))
-    return -(V * environment.initial).sum(axis=1).reshape(policies.shape[:-1])
+    """The exact discounted reward from the start distribution of policies (…, S), shaped like the policies.
+
+    Equal policies are evaluated once: learners that agree, and policies that have settled, cost nothing.
+    """
+    columns = [policies] if worst is None else [policies, worst[..., None]]
+    flat = np.concatenate(columns, axis=-1).reshape(-1, policies.shape[-1] + len(columns) - 1)
+    different, places = np.unique(flat, axis=0, return_inverse=True)
+    chosen = different[:, : policies.shape[-1]]
+    V = state_values(environment, chosen, horizon=horizon, p=p, worst=None if worst is None else different[:, -1])
+    return -(V * environment.initial).sum(axis=1)[places.reshape(-1)].reshape(policies.shape[:-1])
 
 
 def monte_carlo(environment: Environment, policies: Ints, seed: bytes) -> Floats:

@@ -157,6 +157,7 @@ def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
         "values": {learner: float(np.median(ends[learner])) for learner in LEARNERS},
         "diverged": {learner: int((curve[:, -1] > DIVERGED).sum()) for learner, curve in curves.items()},
         "stability": stability(setting),
+        "scores": gain.tolist(),
     }
     if reading == DEFAULT:
         shown = {learner: np.minimum(curve[:PLOTTED], CEILING) for learner, curve in curves.items()}

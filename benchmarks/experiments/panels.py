@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.experiments.readings import CONTROL, DEFAULT, Figure, Reading
+import numpy as np
+
+from benchmarks.experiments.outcome import judged, misses
+from benchmarks.experiments.readings import CONTROL, DEFAULT, READINGS, Figure, Reading, of_figure
 
 MANY, SOME, FEW = 400, 100, 30
 """How many seeds (see `outcome`); the plotted envelope uses the first thirty."""
@@ -47,7 +50,7 @@ def runs_of(panel: Panel, reading: Reading) -> int:
     [400, 100]
     """
     large = panel.figure in ("taxi", "rarl")
-    if reading == DEFAULT:
+    if reading == DEFAULT or reading.dynamics == "real":
         return SOME if large else MANY
     return FEW if large or panel.figure == "cartpole" else SOME
 
@@ -55,7 +58,8 @@ def runs_of(panel: Panel, reading: Reading) -> int:
 def record(panel: Panel, reading: Reading = DEFAULT, *, runs: int | None = None) -> dict[str, Any]:
     """The panel under the reading: values, controls, claims with intervals, outcome; a pure function of its arguments.
 
-    A record of the default reading also holds the curves and, for the trend, the score of every run.
+    It holds the score of every run (for the trend); under the default reading also the curves, and how often Student's
+    interval misses when its runs are drawn again.
     """
     if panel.figure not in reading.figures:
         raise ValueError(f"reading {reading.name!r} is not for {panel.figure}: it changes nothing there")
@@ -63,12 +67,21 @@ def record(panel: Panel, reading: Reading = DEFAULT, *, runs: int | None = None)
     if count < 2:
         raise ValueError(f"runs must be at least 2, got {count}")
     head = {"panel": panel.id, "source": panel.source, "reading": reading.name, "p": panel.p, "R": panel.radius}
-    body = _experiment(panel.figure)(panel, reading, count)
+    body = _experiment(panel.figure, reading)(panel, reading, count)
+    if reading == DEFAULT:
+        body["student misses"] = misses(np.array(body["scores"]))
     return head | {"outcome": body["claims"][0]["outcome"]} | body
 
 
-def _experiment(figure: Figure) -> Callable[[Panel, Reading, int], dict[str, Any]]:
-    if figure in CONTROL:
+def cell(panel: str, reading: str) -> dict[str, Any]:
+    """The record of a panel under a reading, both by name: a unit of work."""
+    return record(PANELS[panel], READINGS[reading])
+
+
+def _experiment(figure: Figure, reading: Reading) -> Callable[[Panel, Reading, int], dict[str, Any]]:
+    if reading.dynamics == "real":
+        from benchmarks.experiments.pole import experiment
+    elif figure in CONTROL:
         from benchmarks.experiments.control import experiment
     elif figure == "tdc":
         from benchmarks.experiments.gradient import experiment
@@ -77,20 +90,18 @@ def _experiment(figure: Figure) -> Callable[[Panel, Reading, int], dict[str, Any
     return experiment
 
 
-def trends(records: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def trends(records: dict[tuple[str, str], dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """'As p and R get larger the advantage gets more significant': panel c against a (R grows) and b (p grows).
 
-    The runs of a figure share their seeds, so the scores of two panels are compared run by run. The words name no
-    size, so any growth that is found reproduces them.
+    `records` by panel and reading. The runs of a figure share their seeds, so the scores of two panels are compared
+    run by run. The words name no size, so any growth that is found reproduces them.
     """
-    import numpy as np
-
-    from benchmarks.experiments.outcome import judged
-
     for figure in CONTROL:
-        scores = {letter: records.get(f"{figure}-{letter}", {}).get("scores") for letter in "abc"}
-        if any(column is None for column in scores.values()):
-            continue
-        for letter, grows in (("a", "R from 0.1 to 0.2"), ("b", "p from 0.05 to 0.1")):
-            difference = np.array(scores["c"]) - np.array(scores[letter])
-            yield {"figure": figure} | judged(f"the advantage grows with {grows}", difference, 0.0)
+        for reading in of_figure(figure):
+            found = [records.get((f"{figure}-{letter}", reading.name)) for letter in "abc"]
+            a, b, c = (None if one is None else np.array(one["scores"]) for one in found)
+            if a is None or b is None or c is None:
+                continue
+            for less, grows in ((a, "R from 0.1 to 0.2"), (b, "p from 0.05 to 0.1")):
+                head = {"figure": figure, "reading": reading.name}
+                yield head | judged(f"the advantage grows with {grows}", c - less, 0.0)

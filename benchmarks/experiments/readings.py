@@ -35,6 +35,7 @@ class Reading:
     ties: Literal["first", "last"] = "first"
     worst: Literal["all", "inner"] = "all"
     bins: tuple[int, int, int, int] = (3, 3, 6, 6)
+    dynamics: Literal["cells", "real"] = "cells"
     visits: int = 200
     tdc_terminal: Literal["restart", "episodic"] = "restart"
     tdc_visits: int = 1_000
@@ -91,6 +92,12 @@ OTHERS: tuple[Reading, ...] = (
     _other("long", "2000 steps per pair", ("frozenlake",), visits=2_000),
     _other("tutorial-bins", "CartPole in 1×1×6×12 cells", ("cartpole",), bins=(1, 1, 6, 12)),
     _other("fine-bins", "CartPole in 4×4×8×8 cells", ("cartpole",), bins=(4, 4, 8, 8)),
+    _other(
+        "real-dynamics",
+        "the cart and the pole move by their own equations in training and test; only the learners see cells",
+        ("cartpole",),
+        dynamics="real",
+    ),
     _other(
         "own-gradient",
         "‖∇J‖² with each learner's own J: robust for robust, R = 0 for vanilla",

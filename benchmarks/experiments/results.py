@@ -1,22 +1,39 @@
-"""The committed results: one text file that diffs well, written and read here."""
+"""The committed results: one text file that diffs well, written and read here.
+
+`results.json` has three parts.
+
+- `made by`: the hash of the code that made all records (`benchmarks.sources.fingerprint`), how many there are, and the
+  processor time if they were made in one go.
+- `records`: one for every panel and every reading that matters for it, in that order. `panel`, `source` (the figure in
+  the paper), `reading`, `p`, `R`, `outcome` (that of the first claim), `steps` (of training), `claims`, `values` (the
+  plateau of every learner and of the controls, exact), and what belongs to a figure: `limits`, `runs equal to shorter
+  horizon`, `diverged`, `stability`. A claim has `claim`, `effect`, `interval` (99.9 %, Student), `much`, `runs`, `for`,
+  `even`, `against`, `outcome`, and without assumptions `median`, `median interval` (an end may be null), `outcome by
+  median`. Under the default reading there are also `times` (x: steps, or iterations for RARL), `curves` (for every
+  learner `mean`, `low`, `high`: the mean and the 5th and 95th percentile of thirty runs at these times), `monte carlo`
+  and `student misses` (see `outcome`).
+- `trends`: claims about the growth of the advantage with p and R, each with `figure` and `reading`.
+"""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from benchmarks.experiments.panels import PANELS
 from benchmarks.experiments.readings import READINGS
 
 FILE = Path(__file__).with_name("results.json")
 Record = dict[str, Any]
+Results = TypedDict("Results", {"made by": Record, "records": list[Record], "trends": list[Record]})
 
 
-def dumps(records: Iterable[Record], trends: Iterable[Record]) -> str:
+def dumps(made: Results) -> str:
     """JSON with one field of a record per line, records in the order of panels and readings.
 
-    >>> print(dumps([{"panel": "taxi-a", "reading": "default", "p": 0.1}], []))
-    {"records": [
+    >>> record = {"panel": "taxi-a", "reading": "default", "p": 0.1, "scores": [1.0]}
+    >>> print(dumps({"made by": {"code": "00"}, "records": [record], "trends": []}))
+    {"made by": {"code": "00"},
+    "records": [
     {"panel": "taxi-a",
      "reading": "default",
      "p": 0.1}
@@ -26,9 +43,10 @@ def dumps(records: Iterable[Record], trends: Iterable[Record]) -> str:
     <BLANKLINE>
     """
     order = {(panel, reading): i for i, (panel, reading) in enumerate((p, r) for p in PANELS for r in READINGS)}
-    kept = sorted(records, key=lambda record: order[record["panel"], record["reading"]])
-    parts = [",\n".join(map(_fields, group)) for group in (kept, trends)]
-    return f'{{"records": [\n{parts[0]}\n], "trends": [\n{parts[1]}\n]}}\n'
+    kept = sorted(made["records"], key=lambda record: order[record["panel"], record["reading"]])
+    parts = [",\n".join(map(_fields, group)) for group in (kept, made["trends"])]
+    head = json.dumps(made["made by"])
+    return f'{{"made by": {head},\n"records": [\n{parts[0]}\n], "trends": [\n{parts[1]}\n]}}\n'
 
 
 def _fields(record: Record) -> str:
@@ -45,7 +63,13 @@ def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
+def load_all(path: Path = FILE) -> Results:
+    """All of a results file."""
+    made: Results = json.loads(path.read_text(encoding="utf-8"))
+    return made
+
+
 def load(path: Path = FILE) -> tuple[list[Record], list[Record]]:
-    """The records and the trends of a results file."""
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return data["records"], data["trends"]
+    """The records and, under the default reading, the trends of a results file."""
+    made = load_all(path)
+    return made["records"], [trend for trend in made["trends"] if trend.get("reading", "default") == "default"]

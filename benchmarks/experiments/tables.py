@@ -1,5 +1,6 @@
 """The results as Markdown: docs/experiments.md is rendered from the committed records and nothing else."""
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,21 +8,24 @@ from typing import Any
 from benchmarks.experiments import outcome, texts
 from benchmarks.experiments.panels import PANELS
 from benchmarks.experiments.readings import CONTROL, FIGURES, READINGS, Figure, of_figure
+from benchmarks.experiments.results import Results
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "experiments.md"
 Record = dict[str, Any]
 
 
-def document(records: Sequence[Record], trends: Sequence[Record]) -> str:
+def document(made: Results) -> str:
     """The whole document."""
+    records, trends = made["records"], made["trends"]
     default = {record["panel"]: record for record in records if record["reading"] == "default"}
     parts = [texts.HEAD, _rule(), "## Outcomes under the default reading", _overview(default), texts.OUTCOMES]
     parts += ["## Which readings decide", _matrix(records), texts.READINGS]
     parts += ["## The trend", _trends(trends), texts.TREND, "## Values and controls", texts.VALUES]
     parts += [_control_values(default), _tdc_values(default), _rarl_values(default)]
+    parts += ["## CartPole: cells and the real pole", texts.POLE, _pole(records)]
     parts += ["## Exact values next to Monte Carlo", texts.MONTE_CARLO, _monte_carlo(default)]
     parts += ["## Why", texts.WHY, "## The side claims", _side_claims(default)]
-    parts += ["## The readings", _readings(), "## How to get these numbers", texts.REPRODUCE]
+    parts += ["## The readings", _readings(), "## How to get these numbers", texts.REPRODUCE, _made_by(made["made by"])]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -65,9 +69,22 @@ def _overview(default: dict[str, Record]) -> str:
         claim = record["claims"][0]
         signs = f"{claim['for']} / {claim['even']} / {claim['against']}"
         where = [record["panel"], record["source"], str(record["p"]), str(record["R"])]
-        rows.append([*where, f"**{record['outcome']}**", effect(claim), signs, claim["claim"]])
+        checks = [claim["outcome by median"], f"{100 * record['student misses']:.2g} %"]
+        rows.append([*where, f"**{record['outcome']}**", effect(claim), signs, *checks, claim["claim"]])
     return table(
-        ["panel", "paper", "p", "R", "outcome", "effect, 99.9 % interval", "for / even / against", "claim"], rows
+        [
+            "panel",
+            "paper",
+            "p",
+            "R",
+            "outcome",
+            "effect, 99.9 % interval",
+            "for / even / against",
+            "by the median",
+            "Student misses",
+            "claim",
+        ],
+        rows,
     )
 
 
@@ -115,8 +132,25 @@ def flips(records: Sequence[Record], figure: Figure) -> list[str]:
 
 
 def _trends(trends: Sequence[Record]) -> str:
-    rows = [[trend["figure"], trend["claim"], f"**{trend['outcome']}**", effect(trend)] for trend in trends]
-    return table(["figure", "claim", "outcome", "change of the effect"], rows)
+    first = [trend for trend in trends if trend["reading"] == "default"]
+    rows = [[t["figure"], t["claim"], f"**{t['outcome']}**", effect(t), t["outcome by median"]] for t in first]
+    head = ["figure", "claim", "outcome", "change of the effect", "by the median"]
+    return table(head, rows) + "\n\nUnder the other readings:\n\n" + _other_trends(trends)
+
+
+def _other_trends(trends: Sequence[Record]) -> str:
+    found: dict[tuple[str, str], list[str]] = {}
+    for trend in trends:
+        if trend["reading"] != "default":
+            shown = f"{trend['outcome']} ({trend['effect']:+.2g})".replace("-", "−")
+            found.setdefault((trend["figure"], trend["reading"]), []).append(shown)
+    rows = [[figure, reading, *shown] for (figure, reading), shown in found.items()]
+    return table(["figure", "reading", "with R from 0.1 to 0.2", "with p from 0.05 to 0.1"], rows)
+
+
+def _made_by(how: Record) -> str:
+    spent = f", in {how['cpu seconds']:,} seconds of processor time" if "cpu seconds" in how else ""
+    return f"The {how['records']} records here were all made by one version of the code ({how['code']}){spent}."
 
 
 def _control_values(default: dict[str, Record]) -> str:
@@ -176,6 +210,19 @@ def _rarl_values(default: dict[str, Record]) -> str:
     ]
     note = "Reward in the worst-case test (the two on the right against the state that is truly worst, the learners "
     return f"{note}against the worst of their own tables, which can be milder):\n\n" + table(head, rows)
+
+
+def _pole(records: Sequence[Record]) -> str:
+    rows = []
+    for record in records:
+        if record["panel"].startswith("cartpole") and record["reading"] in ("default", "real-dynamics"):
+            claim, values = record["claims"][0], record["values"]
+            shown = [number(values[key]) for key in ("robust", "vanilla", "best constant action", "uniform policy")]
+            top = number(values.get("optimum", values.get("never falling", math.nan)))
+            what = "cells" if record["reading"] == "default" else "real"
+            rows.append([record["panel"], what, record["outcome"], effect(claim), str(claim["runs"]), *shown, top])
+    head = ["panel", "pole", "outcome", "effect, 99.9 % interval", "runs"]
+    return table([*head, "robust", "vanilla", "best constant action", "uniform policy", "top of the scale"], rows)
 
 
 def _monte_carlo(default: dict[str, Record]) -> str:

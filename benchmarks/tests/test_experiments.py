@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,9 @@ pytest.importorskip("gymnasium")
 
 from benchmarks import cli_experiments
 from benchmarks.cli_conventions import HOLDS
-from benchmarks.experiments import control, evaluation, gradient, results, tables
+from benchmarks.experiments import control, evaluation, gradient, pole, pole_kernels, results, tables
 from benchmarks.experiments.learners.rarl import Rarl, Schedule
-from benchmarks.experiments.outcome import MUCH_REWARD, judged, outcome, spread_scores
+from benchmarks.experiments.outcome import MUCH_REWARD, REDRAWN, judged, misses, outcome, spread_scores
 from benchmarks.experiments.panels import PANELS, record, trends
 from benchmarks.experiments.readings import DEFAULT, READINGS, of_figure
 from benchmarks.experiments.setting import control_setting, environment
@@ -51,19 +53,41 @@ def test_committed_outcomes_follow_from_committed_intervals(committed: dict[tupl
         for claim in made["claims"]:
             low, high = claim["interval"]
             assert claim["outcome"] == outcome(low, high, claim["much"]), (made["panel"], claim)
+            least, most = claim["median interval"]
+            ends = (-math.inf if least is None else least, math.inf if most is None else most)
+            assert claim["outcome by median"] == outcome(*ends, claim["much"]), (made["panel"], claim)
+
+
+def test_what_a_plot_needs_is_there(committed: dict[tuple[str, str], Any]) -> None:
+    for panel in PANELS:
+        made = committed[panel, "default"]
+        assert {"robust", "rarl" if panel.startswith("rarl") else "vanilla"} <= set(made["curves"])
+        for curve in made["curves"].values():
+            assert len(curve["mean"]) == len(curve["low"]) == len(curve["high"]) == len(made["times"])
+            assert all(low <= high for low, high in zip(curve["low"], curve["high"], strict=True))
+
+
+def test_students_intervals_err_as_often_as_they_say(committed: dict[tuple[str, str], Any]) -> None:
+    for panel in PANELS:
+        # 20,000 intervals that each miss with probability 0.001 all miss at most 40 times, but for 6e-5 (Poisson).
+        assert committed[panel, "default"]["student misses"] <= 40 / REDRAWN, panel
+    rare = np.zeros(400)
+    rare[0] = 1.0  # a mean that hangs on one run in 400: Student's interval misses it whenever that run is not drawn
+    assert misses(rare) > 0.3
 
 
 def test_the_results_file_is_written_as_it_is_read() -> None:
-    assert results.dumps(*results.load()) == results.FILE.read_text(encoding="utf-8")
+    assert results.dumps(results.load_all()) == results.FILE.read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(not tables.DOCUMENT.parent.exists(), reason="the document belongs to the source tree")
 def test_the_document_is_up_to_date() -> None:
-    records, found = results.load()
+    made = results.load_all()
     text = tables.DOCUMENT.read_text(encoding="utf-8")
-    assert text == tables.document(records, found), "run: python -m benchmarks.experiments --render"
-    changed = [made | {"outcome": "reproduced" if made["outcome"] != "reproduced" else "reversed"} for made in records]
-    assert text != tables.document(changed, found)
+    assert text == tables.document(made), "run: python -m benchmarks.experiments --render"
+    first, *others = made["records"]
+    turned = first | {"outcome": "reproduced" if first["outcome"] != "reproduced" else "reversed"}
+    assert text != tables.document({**made, "records": [turned, *others]})
 
 
 @pytest.mark.parametrize(
@@ -222,9 +246,91 @@ def test_rarl_compiled_and_plain_give_the_same_bits() -> None:
 
 def test_trends_compare_the_runs_of_a_figure() -> None:
     scores = {"a": 0.1, "b": 0.3, "c": 0.2}
-    made = {f"taxi-{letter}": {"scores": [score, score + 0.01]} for letter, score in scores.items()}
+    made = {(f"taxi-{letter}", "short"): {"scores": [score, score + 0.01]} for letter, score in scores.items()}
     grown, shrunk = trends(made)
-    assert (grown["figure"], grown["outcome"], shrunk["outcome"]) == ("taxi", "reproduced", "reversed")
+    assert (grown["figure"], grown["reading"]) == ("taxi", "short")
+    assert (grown["outcome"], shrunk["outcome"]) == ("reproduced", "reversed")
+
+
+def test_equal_policies_are_evaluated_once_and_get_their_own_values() -> None:
+    lake = _lake()
+    S = lake.mdp.n_states
+    few = np.array([[1] * S, [2] * S, [1, 2] * (S // 2)])
+    many = few[[2, 0, 1, 1, 2, 0]].reshape(2, 3, S)
+    one_by_one = [float(evaluation.rewards(lake, policy[None])[0]) for policy in many.reshape(-1, S)]
+    assert evaluation.rewards(lake, many).ravel().tolist() == one_by_one
+    assert len(set(one_by_one)) == 3
+    worst = np.array([[0, 1, 2], [0, 1, 0]])
+    moved = evaluation.rewards(lake, many, p=0.2, worst=worst).ravel().tolist()
+    pairs = zip(many.reshape(-1, S), worst.ravel(), strict=True)
+    assert moved == [float(evaluation.rewards(lake, x[None], p=0.2, worst=np.array([w]))[0]) for x, w in pairs]
+
+
+def _moved(state: Any, action: int) -> Any:
+    found = np.array(state, dtype=float)
+    pole_kernels.step(found, action)
+    return found
+
+
+def test_the_real_pole_moves_as_gymnasium_moves_it() -> None:
+    import gymnasium
+
+    made: Any = gymnasium.make("CartPole-v1").unwrapped
+    made.reset(seed=0)
+    for state in np.random.default_rng(0).uniform(-0.15, 0.15, (50, 4)):
+        for action in (0, 1):
+            made.state = tuple(state)
+            made.step(action)
+            found = np.array(made.state)
+            # Some twenty operations on numbers of size below 20, in another order.
+            rounding = 20 * 20 * EPS
+            assert abs(_moved(state, action) - found).max() <= rounding
+            assert abs(_moved(state, 1 - action) - found).max() > rounding
+
+
+def test_the_cells_of_the_real_pole_are_those_of_the_model() -> None:
+    """The model's rows are made of 4⁴ points in every cell: the compiled step and cell must count the same."""
+    pole_model = environment(PANELS["cartpole-a"], DEFAULT, "continuing").mdp
+    counts, points = np.array(DEFAULT.bins), 4
+    corners = np.stack(np.meshgrid(*[(np.arange(points) + 0.5) / points] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
+    places = np.stack(np.unravel_index(np.arange(counts.prod()), counts), axis=-1)
+    for s in (0, 100, 163, 323):
+        states = -pole.LIMITS + (places[s] + corners) * (2 * pole.LIMITS / counts)
+        assert {pole_kernels.cell(state, pole.LIMITS, counts) for state in states} == {s}
+        for a in (0, 1):
+            reached = [pole_kernels.cell(_moved(state, a), pole.LIMITS, counts) for state in states]
+            found = np.bincount(reached, minlength=counts.prod() + 1) / len(reached)
+            assert np.array_equal(found, pole_model.P[s, a])
+            assert not np.array_equal(found, pole_model.P[s, 1 - a])
+
+
+def test_the_real_pole_jumps_as_often_as_told_and_everywhere() -> None:
+    setting = control_setting(PANELS["cartpole-a"], READINGS["real-dynamics"])
+    walk = pole.PoleWalk(setting, 0)
+    walk.p = 1.0
+    recording = walk.record(200_000)
+    counts = np.bincount(recording.s_next, minlength=325)
+    # Each of the 325 counts is binomial with mean 615 and deviation 25: six deviations for this fixed seed.
+    assert abs(counts - 200_000 / 325).max() <= 6 * math.sqrt(200_000 / 325)
+    assert np.array_equal(recording.terminal, recording.s_next == 324)
+    walk.p = 0.0
+    assert np.bincount(walk.record(200_000).s_next, minlength=325).max() > 1.1 * 200_000 / 325
+
+
+def test_the_reward_of_a_policy_on_the_real_pole_stops_at_the_fall() -> None:
+    setting = control_setting(PANELS["cartpole-a"], READINGS["real-dynamics"])
+    left = np.zeros((1, 325), dtype=np.int64)
+    (found,) = pole.rewards(setting, left, 0)
+    gains = []
+    for start in pole.starts(0):
+        state, steps = start, 0
+        while (state := _moved(state, 0)) is not None and pole_kernels.cell(
+            state, pole.LIMITS, np.array((3, 3, 6, 6))
+        ) < 324:
+            steps += 1
+        gains.append(sum(0.95**t for t in range(steps)))
+    assert abs(found - np.mean(gains)) <= 100 * EPS * 20
+    assert abs(found - np.mean(gains) - 1.0) > 0.5
 
 
 def _command(*arguments: str) -> int:
@@ -234,14 +340,19 @@ def _command(*arguments: str) -> int:
     return int(options.run(options))
 
 
-def test_the_command_prints_the_committed_record(
-    committed: dict[tuple[str, str], Any], capsys: pytest.CaptureFixture[str]
+def test_the_command_prints_the_committed_record_and_computes_it_once(
+    committed: dict[tuple[str, str], Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     panel, reading = CHEAP
-    assert _command("--json", "--panel", panel, "--reading", reading) == HOLDS
-    assert json.loads(capsys.readouterr().out) == committed[CHEAP]
-    assert _command("--panel", panel, "--reading", reading) == HOLDS
-    assert capsys.readouterr().out.split()[:4] == [panel, "p=0.1", "R=0.2", reading]
+    options = ["--panel", panel, "--reading", reading, "--workers", "1", "--store", str(tmp_path / "store")]
+    assert _command("--json", *options) == HOLDS
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == committed[CHEAP]
+    assert "0 units in the store, 1 to compute" in shown.err
+    assert _command(*options) == HOLDS
+    shown = capsys.readouterr()
+    assert shown.out.split()[:4] == [panel, "p=0.1", "R=0.2", reading]
+    assert "1 units in the store, 0 to compute" in shown.err
 
 
 @pytest.mark.parametrize(

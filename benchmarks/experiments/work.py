@@ -1,0 +1,58 @@
+"""The panels as units of work: kept in a store, on several processes or a cluster, resumed where a run stopped."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.experiments.panels import PANELS, Panel
+from benchmarks.experiments.readings import DEFAULT, Reading, of_figure
+from benchmarks.store import Store
+from benchmarks.units import Unit, run
+
+STORE = Path(".robust-core") / "experiments.jsonl"
+Cell = tuple[Panel, Reading]
+
+
+def all_cells() -> list[Cell]:
+    """Every panel with every reading that matters for it; those of the default reading first.
+
+    >>> cells = all_cells()
+    >>> cells[0][1].name, cells[15][1].name
+    ('default', 'not-slippery')
+    """
+    cells = [(panel, reading) for panel in PANELS.values() for reading in of_figure(panel.figure)]
+    return sorted(cells, key=lambda cell: cell[1] != DEFAULT)
+
+
+def unit(panel: Panel, reading: Reading) -> Unit:
+    """The unit of work that makes the record of a panel under a reading."""
+    return Unit("benchmarks.experiments.panels:cell", {"panel": panel.id, "reading": reading.name})
+
+
+def computed(
+    cells: Sequence[Cell],
+    *,
+    store: Store,
+    workers: int = 1,
+    cluster: str | None = None,
+    show: Callable[[str], None] = lambda line: None,
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """The records by panel and reading, in the order of the cells; the store's are not made again."""
+    units = [unit(panel, reading) for panel, reading in cells]
+    # The long ones first, so that no worker is left alone with one at the end.
+    order = sorted(units, key=lambda one: (one.arguments["reading"] != "default", LONG.index(figure_of(one))))
+    values = run(order, store=store, workers=workers, cluster=cluster, show=show)
+    return {(panel.id, reading.name): values[one.key] for (panel, reading), one in zip(cells, units, strict=True)}
+
+
+LONG = ("rarl", "cartpole", "taxi", "frozenlake", "tdc")
+"""The figures by how long their panels take."""
+
+
+def figure_of(one: Unit) -> str:
+    """The figure that a unit belongs to.
+
+    >>> figure_of(unit(PANELS["taxi-b"], DEFAULT))
+    'taxi'
+    """
+    return PANELS[one.arguments["panel"]].figure
