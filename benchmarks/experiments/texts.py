@@ -41,8 +41,8 @@ smears it over the cell, so that its rewards are not those of the cart and pole,
 optimum; but planning, evaluation and the limits are exact. The reading *real-dynamics* is the check: the cart and the
 pole move by their own equations, in training and in the test, and only the learners see cells (which then are not
 Markov); the scale ends at never falling instead of the optimum, and the test is by Monte Carlo. A first look with
-thirty runs found effects of the same sign which its intervals could not tell from 0; the number of runs was then set to that
-of the default reading.
+thirty runs found effects of the same sign which its intervals could not tell from 0; the number of runs was then
+set to that of the default reading.
 """
 
 VALUES = """
