@@ -2,7 +2,8 @@
 
 from typing import Any
 
-CURVE_LABELS = {"shorter horizon": "vanilla at γ(1−R)", "rarl": "RARL"}
+CURVE_LABELS = {"robust": "robust", "vanilla": "vanilla", "shorter horizon": "vanilla at γ(1−R)", "rarl": "RARL"}
+"""In the order in which they are drawn: a learner has the same colour in all panels."""
 
 
 def collected() -> dict[str, Any]:
@@ -32,7 +33,9 @@ def collected() -> dict[str, Any]:
 def _shown(record: dict[str, Any]) -> dict[str, Any]:
     names = ("panel", "source", "p", "R", "outcome", "steps", "claims", "times", "values")
     shown = {name: record[name] for name in names}
-    shown["curves"] = [{"name": CURVE_LABELS.get(name, name), **curve} for name, curve in record["curves"].items()]
+    order = list(CURVE_LABELS)
+    curves = sorted(record["curves"].items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
+    shown["curves"] = [{"name": CURVE_LABELS.get(name, name), **curve} for name, curve in curves]
     return shown
 
 
