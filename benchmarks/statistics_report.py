@@ -185,6 +185,7 @@ def calibrated(report: dict[str, Any]) -> str:
         f"{report['seeds']} master seeds at quick size: **{report['red']} red**. "
         f"Evidence against right algorithms: {evidence} (each may be at most the inverse of its level).",
         table(["cell", "holds", "undecided", "violated", "mean n", "largest log E"], rows),
+        *([report["note"]] if "note" in report else []),
         POWER.format(seeds=report["control seeds"]),
         power(report["controls"]),
     ]
