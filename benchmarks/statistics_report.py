@@ -223,7 +223,7 @@ def verifications(found: dict[str, Any]) -> str:
         "Counts of verdicts, over all laws and seeds:",
         table(["variant", "holds", "undecided", "violated", "error", "blocked"], rows),
     ]
-    return "\n\n".join([*lines, *found["wrong"]])
+    return "\n\n".join([*lines, *found["wrong"], *([found["note"]] if "note" in found else [])])
 
 
 def scaling(found: list[dict[str, Any]]) -> str:

@@ -30,6 +30,10 @@ class _Misconduct(Exception):
     """What a replicate did beside computing."""
 
 
+class _Idle(Exception):
+    """A replicate that used up the time on the wall but not that of the processor: asleep, or stopped from outside."""
+
+
 def judged(
     item: Planned,
     *,
@@ -38,15 +42,17 @@ def judged(
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> Verdict:
     """The verdict of one cell; `tick` is called before every replicate."""
+    known = {"cell": item.cell.id, "law": item.law.name, "alpha": item.alpha, "epoch": epoch}
     try:
         # Warnings are noted by the exact laws; here they would be repeated at every replicate.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = decide(_watched(item.cell, tick, out_of_time), alpha=item.alpha, epoch=epoch)
     except OutOfTime as end:
-        known = {"cell": item.cell.id, "law": item.law.name, "alpha": item.alpha, "n": end.done, "epoch": epoch}
         evidence = f"pending: the time for statistics ended after n={end.done}; a fast path (update_many) would help"
-        return Verdict("undecided", evidence, end.done, statistics=known)
+        return Verdict("undecided", evidence, end.done, statistics={**known, "n": end.done})
+    except _Idle as idle:
+        return Verdict("undecided", f"pending: {idle}", statistics={**known, "n": 0})
     except TooSlow as slow:
         return Verdict("violated", f"conduct: one replicate took {slow}: it hangs or is far too slow")
     except _Misconduct as fault:
@@ -79,7 +85,13 @@ def _watched(cell: Cell, tick: Callable[[], None], out_of_time: Callable[[], boo
             raise OutOfTime(done)
         tick()
         rows: list[Floats] = []
-        finding = watched(lambda: rows.append(cell.sample(seed)), seconds=REPLICATE_SECONDS)
+        started = time.process_time()
+        try:
+            finding = watched(lambda: rows.append(cell.sample(seed)), seconds=REPLICATE_SECONDS)
+        except TooSlow as slow:
+            if time.process_time() - started >= REPLICATE_SECONDS:
+                raise
+            raise _Idle(f"one replicate took {slow}, but little of the processor: asleep, or stopped") from None
         if finding is not None:
             raise _Misconduct(str(finding))
         done += 1

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import properties
-from properties import checks
+from properties import checks, guard
 from properties.expectations import Expectation, read
 from properties.gallery.q_learning import VARIANT as RIGHT
 from properties.gallery.walk import VARIANT as WALK
@@ -108,6 +109,7 @@ def test_bad_conduct_in_a_long_run_is_named_and_blocks_the_rest(
     act: Callable[[], None], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judging, "REPLICATE_SECONDS", 1.0)
+    monkeypatch.setattr(guard, "WALL_FACTOR", 60.0)  # the processor's time decides, however busy the machine is
     first, *rest = statistical(moody(act))
     assert (first.outcome, first.statistics) == ("violated", None)
     assert words in first.evidence
@@ -120,6 +122,15 @@ def test_records_of_impossible_outcomes_are_strict_json() -> None:
     (record, *_) = statistical(claiming(broken, "samples the model"))
     assert record.outcome == "violated"
     json.loads(record.to_json(), parse_constant=pytest.fail)
+
+
+def test_a_process_that_sleeps_or_is_stopped_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found by the calibration: a run stopped by hand for minutes was called a hang."""
+    monkeypatch.setattr(judging, "REPLICATE_SECONDS", 0.25)
+    monkeypatch.setattr(guard, "WALL_FACTOR", 2.0)
+    verdict = judging.judged(allotted(moody(lambda: time.sleep(60.0)), "quick")[0])
+    assert verdict.outcome == "undecided"
+    assert "asleep, or stopped" in verdict.evidence
 
 
 def test_a_slow_variant_is_undecided_not_violated() -> None:
