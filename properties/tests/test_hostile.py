@@ -1,6 +1,7 @@
 """Misbehaving variants get a verdict of their own in plain words, and the suite goes on."""
 
 import datetime
+import shutil
 from pathlib import Path
 
 import pytest
@@ -85,13 +86,19 @@ def test_isolation_changes_no_verdict() -> None:
     assert [(m.law, m.outcome, m.evidence) for m in messages] == [(r.law, r.outcome, r.evidence) for r in inside]
 
 
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """The first violation of a wrong learner, searched for once."""
+    records = verify(LOST_GAMMA, examples=50, keep=tmp_path_factory.mktemp("found"))
+    return next(record for record in records if record.outcome == "violated")
+
+
 @pytest.fixture
-def pinned(tmp_path: Path) -> Path:
-    record = next(r for r in verify(LOST_GAMMA, examples=50, keep=tmp_path) if r.outcome == "violated")
-    assert record.counterexample is not None
+def pinned(tmp_path: Path, found: Record) -> Path:
+    assert found.counterexample is not None
+    kept = shutil.copy(found.counterexample, tmp_path)
     file = tmp_path / "expected.toml"
-    name = Path(record.counterexample).name
-    entry = f'law = "{record.law}"\nreason = "known"\nexpires = 2100-01-01\ncounterexample = "{name}"\n'
+    entry = f'law = "{found.law}"\nreason = "known"\nexpires = 2100-01-01\ncounterexample = "{Path(kept).name}"\n'
     file.write_text(f"[[expected]]\n{entry}")
     return file
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import Phase, event, given, settings
+from hypothesis import Phase, event, given, seed, settings
 from hypothesis import strategies as st
 
 from properties.profiles import QUICK_EXAMPLES, examples
@@ -268,11 +268,12 @@ PLACES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-def visits(number: int, **options: Any) -> Counter[str]:
-    """How many examples are in each nasty place."""
+def visits(number: int, run: int = 0, **options: Any) -> Counter[str]:
+    """How many examples of a run are in each nasty place."""
     seen = Counter(dict.fromkeys((*MODEL_PLACES, *PLACES), 0))
 
-    @settings(max_examples=number, phases=[Phase.generate])
+    @seed(run)
+    @settings(max_examples=number, phases=[Phase.generate], database=None)
     @given(problems(options))
     def walk(problem: dict[str, Any]) -> None:
         here = [name for name, is_there in MODEL_PLACES.items() if is_there(problem["mdp"])]
@@ -286,9 +287,14 @@ def visits(number: int, **options: Any) -> Counter[str]:
 
 
 def test_every_nasty_place_is_reached() -> None:
-    # Of 1000 examples the rarest place gets a dozen.
-    seen = visits(500)
-    assert not [name for name, count in seen.items() if not count], sorted(seen.items(), key=lambda item: item[1])
+    # The rarest place has about one example in a hundred, but the examples of one run resemble each other: 2 of 4 runs
+    # of 500 missed a place. Runs with different seeds are independent.
+    seen: Counter[str] = Counter()
+    for run in range(20):
+        seen.update(visits(150, run))
+        if all(seen.values()):
+            return
+    pytest.fail(f"places without an example: {[name for name, count in seen.items() if not count]}")
 
 
 def test_a_place_that_is_not_reached_is_noticed() -> None:
