@@ -7,8 +7,6 @@ from typing import Any
 from benchmarks.report.markup import Html, tag
 from benchmarks.report.plots import Plot, drawn
 
-NUMERIC = "number"
-
 
 @dataclass(frozen=True)
 class Section:
@@ -91,8 +89,3 @@ def fold(summary: Any, *content: Any, shown: bool = False) -> Html:
     """Detail that is opened on demand."""
     inner = (tag("summary", summary), *content)
     return tag("details", *inner, open="open") if shown else tag("details", *inner)
-
-
-def paragraphs(*texts: Any) -> Html:
-    """Paragraphs."""
-    return Html("".join(tag("p", text) for text in texts))

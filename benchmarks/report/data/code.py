@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from benchmarks.sources import fingerprint, reached
+from benchmarks.sources import fingerprint
 
 
 def of(module: str) -> str:
@@ -12,12 +12,3 @@ def of(module: str) -> str:
     False
     """
     return f"{fingerprint(module).hex()} hypothesis {version('hypothesis')}"
-
-
-def is_ours(module: str) -> bool:
-    """Whether the module is one of the suite's, whose dependencies are known."""
-    try:
-        reached(module)
-    except ValueError:
-        return False
-    return True
