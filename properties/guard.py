@@ -26,7 +26,14 @@ LONGEST_QUOTE = 80
 
 
 class TooSlow(BaseException):
-    """A case ran out of time. Not an `Exception`, so that a variant's own handlers do not swallow it."""
+    """A case ran out of time. Not an `Exception`, so that a variant's own handlers do not swallow it.
+
+    `busy` says which time it was: the processor's, or that on the wall.
+    """
+
+    def __init__(self, limit: float, *, busy: bool) -> None:
+        super().__init__(f"over {limit:g} s {'of the processor' if busy else 'on the wall'}")
+        self.busy = busy
 
     def finding(self) -> Finding:
         """The same as a finding."""
@@ -61,24 +68,22 @@ def _time_limit(busy: float, wall: float) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         started = time.process_time(), time.monotonic()
         yield
-        for limit, spent, words in (
-            (busy, time.process_time() - started[0], "of the processor"),
-            (wall, time.monotonic() - started[1], "on the wall"),
-        ):
-            if spent > limit:
-                raise TooSlow(f"over {limit:g} s {words}")
+        if time.process_time() - started[0] > busy:
+            raise TooSlow(busy, busy=True)
+        if time.monotonic() - started[1] > wall:
+            raise TooSlow(wall, busy=False)
         return
     with (
-        _interrupted(signal.SIGPROF, signal.ITIMER_PROF, busy, "of the processor"),
-        _interrupted(signal.SIGALRM, signal.ITIMER_REAL, wall, "on the wall"),
+        _interrupted(signal.SIGPROF, signal.ITIMER_PROF, TooSlow(busy, busy=True), busy),
+        _interrupted(signal.SIGALRM, signal.ITIMER_REAL, TooSlow(wall, busy=False), wall),
     ):
         yield
 
 
 @contextlib.contextmanager
-def _interrupted(number: int, timer: int, seconds: float, words: str) -> Iterator[None]:
+def _interrupted(number: int, timer: int, end: TooSlow, seconds: float) -> Iterator[None]:
     def interrupt(number: int, frame: object) -> None:
-        raise TooSlow(f"over {seconds:g} s {words}")
+        raise end
 
     previous = signal.signal(number, interrupt)
     signal.setitimer(timer, seconds)

@@ -80,17 +80,17 @@ class Adjudication:
     tightest: float | None
 
 
-def adjudicate(claim: Claim, *, examples: int, seed: int = 0) -> Adjudication:
-    """Run a claim's statements and derive its status."""
-    printed, printed_ratio = _run(claim.printed, examples, seed)
-    amended, amended_ratio = _run(claim.amended, examples, seed)
+def adjudicate(claim: Claim, *, examples: int, seed: int = 0, shrink: bool = True) -> Adjudication:
+    """Run a claim's statements and derive its status; without `shrink` a violation is reported as it was found."""
+    printed, printed_ratio = _run(claim.printed, examples, seed, shrink)
+    amended, amended_ratio = _run(claim.amended, examples, seed, shrink)
     tightest = printed_ratio if claim.amended is None else amended_ratio
     return Adjudication(claim, status(claim, printed, amended), printed, amended, tightest)
 
 
-def judge(statement: Statement, *, examples: int, seed: int = 0) -> Verdict:
+def judge(statement: Statement, *, examples: int, seed: int = 0, shrink: bool = True) -> Verdict:
     """The verdict on one statement."""
-    verdict, _ = _run(statement, examples, seed)
+    verdict, _ = _run(statement, examples, seed, shrink)
     assert verdict is not None
     return verdict
 
@@ -108,7 +108,7 @@ def status(claim: Claim, printed: Verdict | None, amended: Verdict | None) -> St
     return "corrected" if claim.amendment == "correction" else "conditional"
 
 
-def _run(statement: Statement | None, examples: int, seed: int) -> tuple[Verdict | None, float | None]:
+def _run(statement: Statement | None, examples: int, seed: int, shrink: bool) -> tuple[Verdict | None, float | None]:
     """The verdict, and the largest ratio of left to right side seen on the way, towards which the search climbs."""
     if statement is None:
         return None, None
@@ -122,5 +122,5 @@ def _run(statement: Statement | None, examples: int, seed: int) -> tuple[Verdict
             target(ratios[-1])
         return finding
 
-    verdict = explore(statement.cases(), judged, examples=examples, master_seed=seed)
+    verdict = explore(statement.cases(), judged, examples=examples, master_seed=seed, shrink=shrink)
     return verdict, max(ratios, default=None)
