@@ -140,13 +140,17 @@ def _float32_kernel(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
     return bellman(MDP(P / P.sum(axis=2, keepdims=True), mdp.cost, mdp.gamma), uset, Q)
 
 
+_ACCURACY = 1e-12
+"""Where the iteration stops, in units of the largest cost: far below what the slip changes."""
+
+
 def _eight_values(mdp: MDP, uset: Contamination) -> Floats:
     """Value iteration against the worst of the first eight states."""
     Q, R = np.zeros_like(mdp.cost), uset.radius
     while True:
         V = Q.min(axis=1)
         image = mdp.cost + mdp.gamma * ((1.0 - R) * mdp.expectation(V) + R * V[:8].max())
-        if np.abs(image - Q).max() <= 1e-12 * np.abs(mdp.cost).max():
+        if np.abs(image - Q).max() <= _ACCURACY * np.abs(mdp.cost).max():
             return image
         Q = image
 
