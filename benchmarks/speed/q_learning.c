@@ -30,10 +30,15 @@ void walk_only(const column *table, uint64_t kb, uint64_t ab, uint64_t *stream, 
     LEAVE
 }
 
-static inline double row_minimum(const double *row, size_t A)
+/* The minimum of a row of Q without entry a. For four actions a^1, a^2 and a^3 are the others. */
+static inline double least_of_others(const double *row, size_t a, size_t A)
 {
-    double v = row[0];
-    for (size_t j = 1; j < A; j++) v = row[j] < v ? row[j] : v;
+    if (A == 4) {
+        const double x = row[a ^ 1], y = row[a ^ 2], z = row[a ^ 3], u = y < z ? y : z;
+        return x < u ? x : u;
+    }
+    double v = 1.0 / 0.0;
+    for (size_t j = 0; j < A; j++) v = j != a && row[j] < v ? row[j] : v;
     return v;
 }
 
@@ -45,8 +50,10 @@ void vanilla(const column *table, uint64_t kb, uint64_t ab, uint64_t *stream, in
     for (size_t t = 0; t < steps; t++) {
         DRAW(o, n);
         const size_t i = s * A + a;
-        Q[i] = (1.0 - alpha) * Q[i] + alpha * (cost[i] + gamma_b * V[n]);
-        V[s] = row_minimum(Q + s * A, A);
+        const double rest = least_of_others(Q + s * A, a, A);
+        const double q = (1.0 - alpha) * Q[i] + alpha * (cost[i] + gamma_b * V[n]);
+        Q[i] = q;
+        V[s] = q < rest ? q : rest;
         s = n; a = o & mask; n = o >> ab;
     }
     LEAVE
@@ -71,14 +78,17 @@ void robust(const column *table, uint64_t kb, uint64_t ab, uint64_t *stream, int
     for (size_t t = 0; t < steps; t++) {
         DRAW(o, n);
         const size_t i = s * A + a;
-        Q[i] = (1.0 - alpha) * Q[i] + alpha * (cost[i] + gamma_R * worst + gamma_b * V[n]);
-        const double v = row_minimum(Q + s * A, A);
+        const double rest = least_of_others(Q + s * A, a, A);
+        worst = V[best];
+        const double q = (1.0 - alpha) * Q[i] + alpha * (cost[i] + gamma_R * worst + gamma_b * V[n]);
+        const double v = q < rest ? q : rest;
+        Q[i] = q;
         V[s] = v;
-        if (s == best) {
-            worst = v;
-            if (v < bound) best_two(V, S, &best, &worst, &bound);
-        } else if (v > worst) { bound = worst; worst = v; best = s; }
-        else bound = v > bound ? v : bound;
+        if (__builtin_expect((s == best) != (v > bound), 0)) { /* the best fell, or another rose, past the bound */
+            if (s == best) best_two(V, S, &best, &worst, &bound);
+            else if (v > worst) { bound = worst; best = s; }
+            else bound = v;
+        }
         s = n; a = o & mask; n = o >> ab;
     }
     LEAVE

@@ -35,6 +35,16 @@ _CLOCK = {"constant": 0, "steps": 1, "visits": 2}
 _CONSTANT, _STEPS, _VISITS = 0, 1, 2
 
 
+# How the minimum of the other actions is found, by their number.
+_FEW, _FOUR, _MANY = 0, 1, 2
+
+
+@inlined
+def _least_of_other_three(table: Floats, first: Word, a: Word) -> float:
+    """The minimum of a row of four without entry a: a^1, a^2 and a^3 are the others, and nothing is written first."""
+    return min(table[first + (a ^ U64(1))], min(table[first + (a ^ U64(2))], table[first + (a ^ U64(3))]))  # noqa: PLW3301 - pairs
+
+
 @inlined
 def _least_of_four(table: Floats, first: Word) -> float:
     low = min(table[first], table[first + U64(1)])
@@ -77,7 +87,7 @@ def step_size(scale: float, rate: float, power: float, n: int) -> float:
 @inlined
 def _update(rule, learner, t, s, a, cost, s_next, a_next, stop, worst):
     """One update in place; returns the new state value V(s)."""
-    state_value, clock, sampled_next, wide = rule
+    state_value, clock, sampled_next, breadth = rule
     table, V, visits, policy, n_actions, schedule, gamma_R, gamma_b = learner
     first = s if state_value == _IDENTITY else s * n_actions
     entry = s if state_value == _IDENTITY else first + a
@@ -92,11 +102,13 @@ def _update(rule, learner, t, s, a, cost, s_next, a_next, stop, worst):
     if stop:
         following = 0.0
     before, rest = table[entry], np.inf
-    if state_value == _MINIMUM:
-        # The minimum of the other actions does not wait for the new entry, as that of the finished row would.
+    # The minimum of the other actions does not wait for the new entry, as that of the finished row would.
+    if state_value == _MINIMUM and breadth == _FOUR:
+        rest = _least_of_other_three(table, first, a)
+    elif state_value == _MINIMUM:
         table[entry] = np.inf
         end = first + n_actions
-        rest = _least_of_many(table, first, end) if wide else _least_of_few(table, first, end)
+        rest = _least_of_many(table, first, end) if breadth == _MANY else _least_of_few(table, first, end)
     value = (1.0 - alpha) * before + alpha * (cost + gamma_R * worst + gamma_b * following)
     table[entry] = value
     if state_value == _MINIMUM:
@@ -108,12 +120,12 @@ def _update(rule, learner, t, s, a, cost, s_next, a_next, stop, worst):
 
 
 @cache
-def _fused(state_value: int, clock: int, sampled_next: bool, wide: bool, robust: bool, episodic: bool) -> Kernel:
+def _fused(state_value: int, clock: int, sampled_next: bool, breadth: int, robust: bool, episodic: bool) -> Kernel:
     """The loop that draws a transition and learns from it, `steps` times."""
 
     @compiled
     def run(learner, tree, cost, terminal, t, steps, columns, bits, position, stream):
-        rule = (state_value, clock, sampled_next, wide)
+        rule = (state_value, clock, sampled_next, breadth)
         V, n_actions = learner[1], learner[4]
         walker = entered(position, stream)
         end = t + steps
@@ -170,12 +182,12 @@ def _fused(state_value: int, clock: int, sampled_next: bool, wide: bool, robust:
 
 
 @cache
-def _replayed(state_value: int, clock: int, sampled_next: bool, wide: bool) -> Kernel:
+def _replayed(state_value: int, clock: int, sampled_next: bool, breadth: int) -> Kernel:
     """The loop over a recorded trajectory."""
 
     @compiled
     def run(learner, tree, s, a, cost, s_next, a_next, terminal, t):
-        rule = (state_value, clock, sampled_next, wide)
+        rule = (state_value, clock, sampled_next, breadth)
         build(tree)
         worst = tree[1]
         for i in range(s.size):
@@ -200,10 +212,11 @@ def _arguments(learner: "TabularLearner") -> tuple[object, ...]:
     return state, tree
 
 
-def _specialisation(learner: "TabularLearner") -> tuple[int, int, bool, bool]:
-    rule = learner.rule
-    wide = rule.state_value == "minimum" and learner.problem.n_actions >= 4
-    return _STATE_VALUE[rule.state_value], _CLOCK[learner.problem.step_size.clock], rule.sampled_next, wide
+def _specialisation(learner: "TabularLearner") -> tuple[int, int, bool, int]:
+    rule, breadth = learner.rule, _FEW
+    if rule.state_value == "minimum" and learner.problem.n_actions >= 4:
+        breadth = _FOUR if learner.problem.n_actions == 4 else _MANY
+    return _STATE_VALUE[rule.state_value], _CLOCK[learner.problem.step_size.clock], rule.sampled_next, breadth
 
 
 def learn(learner: "TabularLearner", walk: "Walk", steps: int) -> None:
