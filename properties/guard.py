@@ -5,6 +5,7 @@ Each of these is a fault of conduct with a finding of its own, whatever the vari
 
 import contextlib
 import io
+import os
 import random
 import signal
 import threading
@@ -14,25 +15,26 @@ from typing import Any
 
 import numpy as np
 
+from properties.idleness import LOOKS, Idleness
 from properties.verdict import Finding
 
 # A case is a handful of updates on a model of a few states: milliseconds for anything sensible. The first may compile
 # the variant's kernels, which takes some seconds of the processor's time; and on a busy machine a second of that may
-# take many on the wall, which is nobody's fault. So the limit is on the processor's time, and the wall's, for variants
-# that sleep, is far beyond it.
+# take many on the wall, which is nobody's fault. So the limits are on the processor's time and, for variants that
+# sleep, on idle time.
 CASE_SECONDS = 15.0
-WALL_FACTOR = 4.0
+IDLE_FACTOR = 4.0
 LONGEST_QUOTE = 80
 
 
 class TooSlow(BaseException):
     """A case ran out of time. Not an `Exception`, so that a variant's own handlers do not swallow it.
 
-    `busy` says which time it was: the processor's, or that on the wall.
+    `busy` says which time it was: the processor's, or idle time.
     """
 
     def __init__(self, limit: float, *, busy: bool) -> None:
-        super().__init__(f"over {limit:g} s {'of the processor' if busy else 'on the wall'}")
+        super().__init__(f"over {limit:g} s {'of the processor' if busy else 'of idleness'}")
         self.busy = busy
 
     def finding(self) -> Finding:
@@ -48,7 +50,7 @@ def watched(work: Callable[[], Finding | None], *, seconds: float | None = None)
     """
     legacy, plain = _legacy_state(), random.getstate()
     printed, limit = io.StringIO(), CASE_SECONDS if seconds is None else seconds
-    with contextlib.redirect_stdout(printed), _time_limit(limit, WALL_FACTOR * limit):
+    with contextlib.redirect_stdout(printed), _time_limit(limit, IDLE_FACTOR * limit):
         finding = work()
     if random.getstate() != plain or _legacy_state() != legacy:
         return Finding("conduct: drew from global random state", "global state", "the rng of the problem")
@@ -63,30 +65,36 @@ def _legacy_state() -> tuple[Any, ...]:
 
 
 @contextlib.contextmanager
-def _time_limit(busy: float, wall: float) -> Iterator[None]:
-    """Interrupt the main thread after so much time of the processor or on the wall; elsewhere complain afterwards."""
+def _time_limit(busy: float, idle: float) -> Iterator[None]:
+    """Interrupt the main thread after so much time of the processor or of idleness; elsewhere complain afterwards."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        started = time.process_time(), time.monotonic()
+        started = time.process_time()
         yield
-        if time.process_time() - started[0] > busy:
+        if time.process_time() - started > busy:
             raise TooSlow(busy, busy=True)
-        if time.monotonic() - started[1] > wall:
-            raise TooSlow(wall, busy=False)
         return
+    pause = idle / LOOKS
+    idleness = Idleness(os.getpid(), pause)
+
+    def worked() -> None:
+        raise TooSlow(busy, busy=True)
+
+    def looked() -> None:
+        if idleness.look() >= idle * (1.0 - 0.5 / LOOKS):
+            raise TooSlow(idle, busy=False)
+
     with (
-        _interrupted(signal.SIGPROF, signal.ITIMER_PROF, TooSlow(busy, busy=True), busy),
-        _interrupted(signal.SIGALRM, signal.ITIMER_REAL, TooSlow(wall, busy=False), wall),
+        _interrupted(signal.SIGPROF, signal.ITIMER_PROF, worked, busy),
+        _interrupted(signal.SIGALRM, signal.ITIMER_REAL, looked, pause),
     ):
         yield
 
 
 @contextlib.contextmanager
-def _interrupted(number: int, timer: int, end: TooSlow, seconds: float) -> Iterator[None]:
-    def interrupt(number: int, frame: object) -> None:
-        raise end
-
-    previous = signal.signal(number, interrupt)
-    signal.setitimer(timer, seconds)
+def _interrupted(number: int, timer: int, act: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Call `act` every so many seconds of a timer."""
+    previous = signal.signal(number, lambda number, frame: act())
+    signal.setitimer(timer, seconds, seconds)
     try:
         yield
     finally:

@@ -1,7 +1,8 @@
 """Verification in a process of its own: a variant that hangs, dies or eats memory cannot take the suite down.
 
-The child runs the laws in order and sends plain JSON; the parent waits a limited time for each law. When the child
-is killed or dies, the law it was at gets a verdict that says so, and a new child goes on with the next.
+The child runs the laws in order and sends plain JSON; the parent gives each law a limited time, which runs only while
+the child is at work or asleep, not while it waits for a processor or is stopped. When the child is killed or dies, the
+law it was at gets a verdict that says so, and a new child goes on with the next.
 """
 
 import json
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from properties.expectations import Expectation, read
+from properties.idleness import LOOKS, Idleness
 from properties.loading import load
 from properties.statistics.law import SIZES, Size
 from properties.statistics.suite import Planned, allotted
@@ -84,7 +86,7 @@ def verify_isolated(
         child, connection = _started(order)
         try:
             while done < len(names):
-                message = _message(connection, law_seconds)
+                message = _message(child, connection, law_seconds)
                 if "alive" in message:
                     continue
                 if "law" in message:
@@ -129,10 +131,13 @@ def _started(order: Order) -> tuple[Any, Connection]:
     return child, ours
 
 
-def _message(connection: Connection, seconds: float) -> dict[str, Any]:
+def _message(child: Any, connection: Connection, seconds: float) -> dict[str, Any]:
+    pause = seconds / LOOKS
+    clock = Idleness(child.pid, pause)
     try:
-        if not connection.poll(seconds):
-            return {"fault": "hung"}
+        while not connection.poll(pause):
+            if clock.look() + clock.worked() >= seconds * (1.0 - 0.5 / LOOKS):
+                return {"fault": "hung"}
         received: dict[str, Any] = json.loads(connection.recv_bytes())
         return received
     except (EOFError, ConnectionError):

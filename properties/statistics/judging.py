@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from properties.expectations import Expectation
-from properties.guard import WALL_FACTOR, TooSlow, watched
+from properties.guard import IDLE_FACTOR, TooSlow, watched
 from properties.statistics import epochs
 from properties.statistics.law import Cell, Size, decide
 from properties.statistics.sequential import OutOfTime
@@ -31,7 +31,7 @@ class _Misconduct(Exception):
 
 
 class _Idle(Exception):
-    """A replicate that used up the time on the wall but not that of the processor: asleep, or stopped from outside."""
+    """A replicate that did nothing for too long: asleep."""
 
 
 def judged(
@@ -90,7 +90,7 @@ def _watched(cell: Cell, tick: Callable[[], None], out_of_time: Callable[[], boo
         except TooSlow as slow:
             if slow.busy:
                 raise
-            raise _Idle(f"one replicate took {slow}, but little of the processor: asleep, or stopped") from None
+            raise _Idle(f"one replicate took {slow}: it sleeps, which is slow but not wrong") from None
         if finding is not None:
             raise _Misconduct(str(finding))
         done += 1
@@ -144,7 +144,7 @@ def records(
 
 def _clock(seconds: float) -> Callable[[], bool]:
     """Whether so much time of the processor has passed, or, for a variant that sleeps, far more on the wall."""
-    busy, wall = time.process_time() + seconds, time.monotonic() + WALL_FACTOR * seconds
+    busy, wall = time.process_time() + seconds, time.monotonic() + IDLE_FACTOR * seconds
     return lambda: time.process_time() >= busy or time.monotonic() >= wall
 
 

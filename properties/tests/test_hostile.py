@@ -24,7 +24,7 @@ IN_PROCESS = {
     "PRINTS": "conduct: printed to standard output",
     "MEMORY": "MemoryError",
     "MOODY": "conduct: the same case does not always give the same: once estimate",
-    "HANGS": "conduct: time of one case: got 'over 1 s on the wall'",
+    "HANGS": "conduct: time of one case: got 'over 1 s of idleness'",
     "LOOPS": "conduct: time of one case: got 'over 0.25 s of the processor'",
 }
 
@@ -56,13 +56,13 @@ def isolated(name: str, law_seconds: float) -> list[Record]:
     return [message for message in messages if isinstance(message, Record)]
 
 
-@pytest.mark.parametrize(("name", "wall_factor"), [("HANGS", 4.0), ("LOOPS", 1000.0)])
+@pytest.mark.parametrize(("name", "idle_factor"), [("HANGS", 4.0), ("LOOPS", 1000.0)])
 def test_a_hanging_variant_is_interrupted_with_its_case(
-    name: str, wall_factor: float, monkeypatch: pytest.MonkeyPatch
+    name: str, idle_factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Asleep it meets the limit on the wall, at work the processor's, however busy the machine is."""
+    """Asleep it meets the limit on idle time, at work the processor's, however busy the machine is."""
     monkeypatch.setattr(guard, "CASE_SECONDS", 0.25)
-    monkeypatch.setattr(guard, "WALL_FACTOR", wall_factor)
+    monkeypatch.setattr(guard, "IDLE_FACTOR", idle_factor)
     variant = getattr(hostile, name)
     record = first(list(verify(variant, examples=3, laws=applicable(variant)[:1])))
     assert IN_PROCESS[name] in record.evidence

@@ -1,0 +1,73 @@
+"""How long a process has been idle: not at work, and not kept from it by others.
+
+Time on the wall accuses the innocent: on a crowded machine a process waits for its turn, and one that was stopped and
+continued finds that minutes have passed. Idle time is what is left when the processor's time and the time in the
+queue for a processor are taken away; a look that comes late, because the observer itself was stopped, counts as one
+that came in time.
+"""
+
+import os
+import time
+from pathlib import Path
+
+LOOKS = 16
+"""Looks within a limit: so many parts of it are told apart."""
+
+
+class Idleness:
+    """The idle time of a process since now, as seen by looks that are `pause` seconds apart.
+
+    >>> idleness = Idleness(os.getpid(), 0.01)
+    >>> time.sleep(0.01)
+    >>> 0.0 < idleness.look() <= 0.01
+    True
+    """
+
+    def __init__(self, process: int, pause: float) -> None:
+        self._process, self._pause, self._passed = process, pause, 0.0
+        self._first = self._last = self._now()
+
+    def look(self) -> float:
+        """Idle seconds up to now."""
+        now = self._now()
+        if not _stopped(self._process):
+            self._passed += min(now[0] - self._last[0], self._pause)
+        self._last = now
+        # In sum, not look by look: a wait for the processor is told only when it is over.
+        return max(self._passed - self.worked() - (now[2] - self._first[2]), 0.0)
+
+    def worked(self) -> float:
+        """Seconds of the processor up to the last look."""
+        return self._last[1] - self._first[1]
+
+    def _now(self) -> tuple[float, float, float]:
+        return time.monotonic(), _worked(self._process), _queued(self._process)
+
+
+def _worked(process: int) -> float:
+    """Seconds of the processor that all threads have used; 0 where the system does not tell."""
+    if process == os.getpid():
+        return time.process_time()
+    fields = _status(process)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def _queued(process: int) -> float:
+    """Seconds that the main thread has waited for a processor; 0 where the system does not tell."""
+    try:
+        return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def _stopped(process: int) -> bool:
+    """Whether the process is stopped at this moment, by a signal or a debugger."""
+    return _status(process)[:1] in (["T"], ["t"])
+
+
+def _status(process: int) -> list[str]:
+    """The fields of /proc/…/stat from the state on: the name before them may hold anything."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
