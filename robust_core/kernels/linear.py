@@ -3,6 +3,10 @@
 A step costs the product Phi theta, one exponential per state and the product Phiᵀ softmax. The features are kept
 transposed so that all three run over contiguous states; sums may be reordered into vector lanes (`reassociated`),
 so a step equals the plain one within rounding, not bit for bit.
+
+Such loops ask at run time how far apart the arrays lie that they read and write, and take vector lanes only where the
+distance allows it: the same sums in another order. So that a run is a function of its inputs and not of the heap, all
+arrays of these loops lie in one block, at distances that are always the same and always enough (`_laid_out`).
 """
 
 from functools import cache
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 
 # Squares that sum to at least this lost at most a negligible part of it to underflow.
 _TINY = 2.0**-900
+# Doubles between two arrays in the block: more than the lanes of several vectors side by side.
+_GAP = 64
 # A square below this part of radius² belongs to a norm below the radius, however square and root are rounded.
 _SAFELY = 1.0 - 2.0**-50
 
@@ -118,15 +124,14 @@ def _project(x: Floats, square: float, radius: float) -> None:
 def _loop(gtd2: bool, robust: bool) -> Any:
     @compiled
     def run(
-        theta, omega, features, transposed, smoothing, discounts, radius, alphas, betas,
+        theta, omega, features, transposed, V, weights, direction, smoothing, discounts, radius, alphas, betas,
         cost, terminal, t, steps, columns, bits, position, stream,
     ):  # fmt: skip
         varrho, shift = smoothing
         gamma_R, gamma_b = discounts
         walker = entered(position, stream)
-        S, N = features.shape
+        N = direction.size
         inside = radius * radius * _SAFELY
-        V, weights, direction = np.empty(S), np.empty(S), np.empty(N)
         end = t + steps
         while t < end:
             visited, taken = walker[0], walker[1]
@@ -163,6 +168,17 @@ def _loop(gtd2: bool, robust: bool) -> Any:
     return run
 
 
+def _laid_out(*arrays: Floats) -> list[Floats]:
+    """Copies of the arrays, one after the other in one block, _GAP apart."""
+    places = np.cumsum([0, *(array.size + _GAP for array in arrays)])
+    block = np.empty(places[-1])
+    copies = []
+    for array, place in zip(arrays, places[:-1].tolist(), strict=True):
+        copies.append(block[place : place + array.size].reshape(array.shape))
+        copies[-1][:] = array
+    return copies
+
+
 def learn(learner: "LinearLearner", walk: "Walk", steps: int) -> None:
     """Advance walk and learner together by `steps` transitions, in place."""
     problem = learner.problem
@@ -172,12 +188,13 @@ def learn(learner: "LinearLearner", walk: "Walk", steps: int) -> None:
         (step.scale, 0.0 if step.clock == "constant" else step.rate, step.power)
         for step in (problem.step_size, learner.second_step_size)
     ]
-    theta, omega = learner.theta.copy(), learner.omega.copy()
+    features, states, direction = learner.features, np.zeros(n_states), np.zeros(learner.theta.size)
+    arrays = _laid_out(learner.theta, learner.omega, features, features.T, states, states, direction)
     run = _loop(learner.rule == "GTD2", learner.radius > 0.0)
     smoothing = (learner.smoothing.varrho, float(shift))
     discounts = (problem.gamma * learner.radius, problem.gamma * (1.0 - learner.radius))
     learner.t = run(
-        theta, omega, learner.features, np.ascontiguousarray(learner.features.T), smoothing, discounts,
-        problem.projection, *schedules, walk.mdp.cost, walk.terminal, learner.t, steps, *arguments(walk),
+        *arrays, smoothing, discounts, problem.projection, *schedules,
+        walk.mdp.cost, walk.terminal, learner.t, steps, *arguments(walk),
     )  # fmt: skip
-    learner.theta, learner.omega = theta, omega
+    learner.theta, learner.omega = arrays[0].copy(), arrays[1].copy()
