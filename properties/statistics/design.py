@@ -75,7 +75,7 @@ def mean(m: float, effect: float, *, sigma: float, low: float, high: float, alph
     test = Test(
         Mean.above(m, bound=low, design=design),
         Mean.below(m + effect, bound=high, design=design),
-        f"mean above {m:g} by {effect:g}",
+        f"mean above {m:g} by {effect:g} at a deviation of {sigma:g}",
     )
     return Plan(test, alpha, beta, look_at_least(ROOM * fixed_size(effect / sigma, alpha=alpha, beta=beta)))
 
@@ -88,7 +88,7 @@ def two_sided_mean(
     test = Test(
         Average(Mean.above(m, bound=low, design=design), Mean.below(m, bound=high, design=design)),
         Minimum(Mean.below(m + effect, bound=high, design=design), Mean.above(m - effect, bound=low, design=design)),
-        f"mean off {m:g} by {effect:g}",
+        f"mean off {m:g} by {effect:g} at a deviation of {sigma:g}",
     )
     fixed = fixed_size(effect / sigma, alpha=alpha / 2, beta=beta)
     return Plan(test, alpha, beta, look_at_least(ROOM * fixed))

@@ -11,8 +11,8 @@ from properties.statistics.law import Cell, Forgetful, caught, decide, rows_of
 from properties.statistics.laws import convergence, finite_time, laws, stationarity, tabular, unbiased
 from properties.statistics.suite import allotted, planned, results
 from properties.verdict import Record
-from robust_core import constant
-from robust_core.trajectory import Recording
+from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
+from robust_core.trajectory import Recording, Transition
 from robust_core.variant import Problem, Variant
 
 MASTER_SEEDS = ("master 0", "master 1", "master 2")
@@ -42,18 +42,17 @@ def test_negative_controls_are_violated(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "word"),
+    ("variant", "part", "word"),
     [
-        (tabular.NOISY, "does not settle"),
-        (tabular.STUCK, "stuck"),
-        (tabular.SLOW, "slow"),
-        (tabular.WRONG_RADIUS, "wrong limit"),
+        (tabular.NOISY, "limit", "does not settle"),
+        (tabular.STUCK, "rate", "stuck"),
+        (tabular.SLOW, "rate", "slow"),
+        (tabular.WRONG_RADIUS, "limit", "wrong limit"),
     ],
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
-def test_failures_to_converge_are_told_apart(variant: Variant, word: str) -> None:
-    limits = [cell for cell in convergence.cells(variant, "quick") if "/limit/" in cell.id]
-    for cell in limits:
+def test_failures_to_converge_are_told_apart(variant: Variant, part: str, word: str) -> None:
+    for cell in (cell for cell in convergence.cells(variant, "quick") if f"/{part}/" in cell.id):
         result = decide(cell, alpha=SHARE)
         assert (result.entry.decision.outcome, result.diagnosis) == ("violated", word), cell.id
         assert word in result.verdict().evidence
@@ -193,9 +192,47 @@ class Lost:
     def estimate(self) -> np.ndarray:
         return np.full(self.shape, np.nan)
 
+    def update_many(self, recording: Recording) -> None:
+        pass
 
-@pytest.mark.parametrize("claim", ["converges", "finite time", "as fast as vanilla"])
+
+@pytest.mark.parametrize("claim", ["converges", "finite time", "as fast as vanilla", "unbiased", "fast path"])
 def test_a_learner_that_is_lost_is_violated(claim: str) -> None:
     records = verify(replace(tabular.RIGHT, make=Lost, claims=(claim,)))
     assert records
     assert {record.outcome for record in records} == {"violated"}
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.9375, 1.0])
+def test_no_radius_is_a_reason_to_accuse(radius: float) -> None:
+    """With R = 1 nothing is sampled, with R near 1 the start outlasts the noise: neither is the learner's fault."""
+    records = verify(replace(tabular.RIGHT, options={"radii": (radius,)}))
+    assert {record.outcome for record in records} == {"holds"}, [r for r in records if r.outcome != "holds"]
+
+
+class Randomised(TabularLearner):
+    """The maximum with probability R, else the sample: right in the mean, and further off than a sample can be."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, problem)
+
+    def update(self, transition: Transition) -> None:
+        problem, pair = self.problem, (transition.s, transition.a)
+        V, rng, told = self.table.min(axis=1), problem.rng, problem.uncertainty_set
+        assert rng is not None
+        assert isinstance(told, Contamination)
+        value = V.max() if rng.random() < told.radius else V[transition.s_next]
+        target = transition.cost + problem.gamma * value
+        self.table[pair] += problem.step_size.at(self.t) * (target - self.table[pair])
+        self.t += 1
+
+
+def test_randomness_of_its_own_is_no_bias() -> None:
+    variant = replace(tabular.RIGHT, make=Randomised, claims=("unbiased",))
+    alpha = min(item.alpha for item in planned("full"))
+    cell = unbiased.cells(variant, "full")[1]
+    rows = np.array(rows_of(cell, "own randomness", 0, 2048))
+    test = cell.plan(alpha).test
+    against, _ = test.split(test.statistic(cell.observe(rows)))
+    assert abs(rows).max() < 1.0, "nothing was cut"
+    assert test.against.log_e(against) < -np.log(alpha) / 4.0

@@ -184,7 +184,7 @@ def _exponent(early: int, late: int, rows: Floats) -> Mapping[str, Interval]:
 
 
 def _remaining(rows: Floats) -> Mapping[str, Interval]:
-    return {"mean share of the gradient left": intervals.mean(_share(rows), low=0.0, high=CUT)}
+    return {"mean share of the gradient left, each cut at 1/8": intervals.mean(_share(rows), low=0.0, high=CUT)}
 
 
 def _share(rows: Floats) -> Floats:

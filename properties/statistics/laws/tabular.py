@@ -17,7 +17,7 @@ from robust_core.schedules import StepSize
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Recording, Transition, Walk
 from robust_core.uncertainty import UncertaintySet
-from robust_core.validate import Floats
+from robust_core.validate import EPS, Floats
 from robust_core.variant import Problem, Variant
 
 AGREEMENT = 64
@@ -90,7 +90,7 @@ class Setting:
             moments = [b**k * (P @ (pi * truth**k).sum(axis=1)) for k in (1, 2)]
         else:
             moments = [b**k * (P @ truth.min(axis=1) ** k) for k in (1, 2)]
-        return float(np.sqrt((moments[1] - moments[0] ** 2).max()))
+        return float(np.sqrt(max((moments[1] - moments[0] ** 2).max(), 0.0)))
 
     @cached_property
     def policy(self) -> Floats:
@@ -153,6 +153,11 @@ def _adapted(family: type[UncertaintySet], learns: Truth, radii: tuple[float, ..
         )
         for name, setting in settings().items()
     }
+
+
+def rounding(setting: Setting, alpha: float) -> float:
+    """How far the roundings of updates add up: some EPS each, of which alpha(1−gamma) is forgotten at every step."""
+    return 4.0 * EPS * setting.ceiling / (alpha * (1.0 - setting.mdp.gamma))
 
 
 def made(variant: Variant, problem: Problem, seed: bytes) -> Any:

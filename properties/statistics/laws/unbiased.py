@@ -1,6 +1,9 @@
 """noise-mean: E[update | s, a] = (1−alpha)Q + alpha TQ, by sampling: the twin of the exact law.
 
 The exact law enumerates s'; this one draws it, and so sees a learner that adds randomness of its own.
+
+The null has a range: the new entry is (1−alpha)Q(s,a) + alpha(c + gamma v) with v between min V and max V. So is its
+mean, and the two differ by at most alpha gamma span(V), whatever the set, the radius and the learner's own randomness.
 """
 
 from collections.abc import Callable
@@ -15,7 +18,7 @@ from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.tabular import Setting, settings_for
 from properties.statistics.sequential import Plan
-from robust_core import Contamination, constant
+from robust_core import constant
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Transition
 from robust_core.validate import Floats
@@ -40,9 +43,7 @@ def _sampler(variant: Variant, setting: Setting, s: int, a: int) -> Callable[[by
     V = Q.min(axis=1)
     backup = float(rational.backup(mdp, setting.uncertainty_set, Q)[s][a])
     wanted = (1.0 - ALPHA) * Q[s, a] + ALPHA * backup
-    # How far one sampled value can be from its mean; sets other than contamination give the sample no fixed weight.
-    b = mdp.gamma * ((1.0 - setting.radius) if setting.family is Contamination else 1.0)
-    reach = ALPHA * b * (V.max() - V.min())
+    reach = ALPHA * mdp.gamma * (V.max() - V.min())
     edges = np.cumsum(mdp.P[s, a])[:-1]
 
     def sample(seed: bytes) -> Floats:
@@ -54,7 +55,7 @@ def _sampler(variant: Variant, setting: Setting, s: int, a: int) -> Callable[[by
             learner.update(Transition(s, a, float(mdp.cost[s, a]), s_next, 0, False))
             noise[i] = (learner.estimate()[s, a] - wanted) / reach
         # Under the null the noise never leaves [−1, 1]; a wrong learner's is cut to where the test can use it.
-        return np.clip(noise, -1.0, 1.0)
+        return np.clip(np.where(np.isnan(noise), 1.0, noise), -1.0, 1.0)
 
     return sample
 
@@ -87,7 +88,7 @@ LAW = StatisticalLaw(
     ("control",),
     "unbiased",
     "E[update | s, a] = (1−alpha)Q(s,a) + alpha TQ(s,a) (eq:exp=0), with s' drawn from the model",
-    "the noise of the update, over its range, has mean 0",
+    "the noise of the update, over its range gamma span(V), has mean 0 and does not leave the range",
     cells,
     tabular.RIGHT,
     (tabular.WRONG_RADIUS, tabular.VERY_DEAR),
