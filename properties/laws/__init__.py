@@ -8,6 +8,7 @@ from properties.laws import (
     planner,
     sampler,
     sized,
+    sized_learning,
     support,
     tabular_path,
     tabular_step,
@@ -24,4 +25,5 @@ LAWS: tuple[Law, ...] = (
     *linear.LAWS,
     conduct.BATCH,
     *sized.LAWS,
+    *sized_learning.LAWS,
 )

@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from properties.law import Case, Law
-from properties.laws import conduct, linear, operator, planner, sampler, support, tabular_step
+from properties.laws import linear, operator, planner, sampler, support
 from properties.laws.cases import GAMMAS, RADII, SCALES, VALUES, WHOLE, Tape
 from properties.laws.comparison import compared
 from properties.laws.learning import read_run
@@ -35,7 +35,11 @@ Reader = Callable[[Tape, Variant], Case]
 
 @dataclass(frozen=True)
 class Form:
-    """The sizes of a problem, its discount, scale and radius; a path of `steps` is walked `times` over."""
+    """The sizes of a problem, its discount, scale and radius; a path of `steps` is walked `times` over.
+
+    `order` is that of the values along the states: 1 rises, so that the worst is the last, −1 falls, 0 is as drawn;
+    a `flat` start is the same everywhere.
+    """
 
     sizes: dict[str, int]
     gamma: float
@@ -45,9 +49,11 @@ class Form:
     times: int
     step_size: StepSize
     without_visits: StepSize
+    order: int = 1
+    flat: bool = False
 
 
-def _form(
+def form_of(
     states: int,
     actions: int,
     features: int,
@@ -57,16 +63,19 @@ def _form(
     times: int,
     step_size: StepSize,
     plain: StepSize,
+    order: int = 1,
+    flat: bool = False,
 ) -> Form:
+    """A form, its numbers being (gamma, scale, radius) and `plain` the step size of learners that count no visits."""
     gamma, scale, radius = numbers
     sizes = {"states": states, "actions": actions, "features": features, "outcomes": states, "columns": COLUMNS}
-    return Form(sizes, gamma, scale, radius, steps, times, step_size, plain)
+    return Form(sizes, gamma, scale, radius, steps, times, step_size, plain, order, flat)
 
 
 _SLOW = polynomial(1.0, rate=0.01, power=1.0)
 WIDE = (
-    _form(17, 5, 3, steps=30, times=1, step_size=constant(0.5), plain=constant(0.125)),
-    _form(
+    form_of(17, 5, 3, steps=30, times=1, step_size=constant(0.5), plain=constant(0.125)),
+    form_of(
         40,
         9,
         6,
@@ -80,8 +89,8 @@ WIDE = (
 # 1,100 steps: beyond a thousand, and a single pair is visited more than a thousand times. Ends of episodes keep its
 # value moving, so that no step is without effect.
 LONG = (
-    _form(1, 1, 1, steps=20, times=55, step_size=per_visit(1.0, rate=0.01, power=1.0), plain=constant(0.125)),
-    _form(3, 2, 2, steps=20, times=55, step_size=_SLOW, plain=_SLOW),
+    form_of(1, 1, 1, steps=20, times=55, step_size=per_visit(1.0, rate=0.01, power=1.0), plain=constant(0.125)),
+    form_of(3, 2, 2, steps=20, times=55, step_size=_SLOW, plain=_SLOW),
 )
 
 
@@ -123,12 +132,14 @@ class SizedTape(Tape):
         return self.form.step_size if visits else self.form.without_visits
 
     def array(self, shape: tuple[int, ...], levels: tuple[float, ...]) -> Floats:
-        """Levels, zeros among them; values rise with the state, so that the worst is the last of all."""
+        """Levels, zeros among them; values are in the form's order."""
         drawn = [levels[self.byte() % len(levels)] for _ in range(int(np.prod(shape)))]
         block = np.array(drawn).reshape(shape)
-        if levels is not VALUES:
+        if levels is VALUES and self.form.flat:
+            return np.full(shape, block.flat[0])
+        if levels is not VALUES or not self.form.order:
             return block
-        return block[np.argsort(block.reshape(len(block), -1).min(axis=1), kind="stable")]
+        return block[np.argsort(block.reshape(len(block), -1).min(axis=1), kind="stable")][:: self.form.order]
 
     def row(self, n: int, most: int, home: int, shares: tuple[int, ...]) -> Floats:
         """A distribution whose support is nearly everything, or one outcome where mass is moved as a whole."""
@@ -144,7 +155,8 @@ def _cases(read: Reader, forms: tuple[Form, ...]) -> Callable[[Variant], st.Sear
     return lambda variant: st.sampled_from(forms).map(lambda form: read(SizedTape(form), variant))
 
 
-def _sized(law: Law, read: Reader, forms: tuple[Form, ...]) -> Law:
+def sized(law: Law, read: Reader, forms: tuple[Form, ...]) -> Law:
+    """The law on problems of the forms."""
     return replace(
         law,
         name=f"{law.name}, sized",
@@ -154,7 +166,8 @@ def _sized(law: Law, read: Reader, forms: tuple[Form, ...]) -> Law:
     )
 
 
-def _read_run(tape: Tape, variant: Variant) -> Case:
+def read_path(tape: Tape, variant: Variant) -> Case:
+    """A run, some steps of which end an episode."""
     return read_run(tape, variant, ends=True)
 
 
@@ -184,16 +197,11 @@ def _named(laws: tuple[Law, ...], name: str) -> Law:
 
 
 LAWS = (
-    _sized(_named(support.LAWS, "support value"), support.read, WIDE),
-    _sized(_named(support.LAWS, "support rows"), support.read_rows, WIDE),
-    _sized(_named(operator.LAWS, "bellman backup"), operator.read, WIDE),
+    sized(_named(support.LAWS, "support value"), support.read, WIDE),
+    sized(_named(support.LAWS, "support rows"), support.read_rows, WIDE),
+    sized(_named(operator.LAWS, "bellman backup"), operator.read, WIDE),
     RESIDUAL,
-    _sized(sampler.PATH, sampler.read, WIDE + LONG),
-    _sized(tabular_step.ASYNCHRONOUS, _read_run, WIDE + LONG),
-    _sized(tabular_step.SAMPLE_FORM, _read_run, WIDE + LONG),
-    _sized(tabular_step.SAMPLE_FORM_NEXT_ACTION, _read_run, WIDE + LONG),
-    _sized(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG),
-    _sized(_named(linear.LAWS, "TDC step"), _read_run, WIDE + LONG),
-    _sized(_named(linear.LAWS, "GTD2 step"), _read_run, WIDE + LONG),
-    _sized(conduct.BATCH, _read_run, WIDE + LONG),
+    sized(sampler.PATH, sampler.read, WIDE + LONG),
+    sized(_named(linear.LAWS, "TDC step"), read_path, WIDE + LONG),
+    sized(_named(linear.LAWS, "GTD2 step"), read_path, WIDE + LONG),
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from properties.laws import LAWS, sized
+from properties.laws import LAWS
 from properties.laws.learning import read_run
 from properties.laws.sized import LONG, WIDE, SizedTape
 from properties.loading import built_in, load
@@ -13,7 +13,7 @@ Q_LEARNING = built_in()["properties.gallery.q_learning:VARIANT"]
 
 
 def test_every_sized_law_tries_each_of_its_problems_once() -> None:
-    law = next(law for law in sized.LAWS if law.name == "asynchronous update, sized")
+    law = next(law for law in LAWS if law.name == "asynchronous update, sized")
     verdict = search(law, Q_LEARNING, examples=10, master_seed=7)
     assert (verdict.outcome, verdict.cases) == ("holds", len(WIDE + LONG))
 
