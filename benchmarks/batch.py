@@ -5,7 +5,8 @@
 
 Every cell is decided from rows that are functions of their keys, by a process of its own or, when a cluster computes
 the rows, by this one; rows are kept in the record store as they come, piece by piece. A budget of time or of samples
-leaves cells *pending*; it never changes a finished one.
+leaves cells *pending*; it never changes a finished one. Verdicts are kept too, and `python -m benchmarks.nights`
+continues what is undecided.
 """
 
 import argparse
@@ -15,19 +16,24 @@ import itertools
 import json
 import math
 import os
+import platform
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED, positive
+from benchmarks.cli_conventions import USAGE, positive
+from benchmarks.gate import PENDING, exit_code, summary
+from benchmarks.history import History, epoch_of, warnings
 from benchmarks.store import DEFAULT, Store
+from benchmarks.watched import Watched
 
 if TYPE_CHECKING:
     from properties.statistics.law import Memory
@@ -47,20 +53,26 @@ def seconds(text: str) -> float:
     return float(match[1]) * UNITS[match[2]]
 
 
+LIBRARIES = ("numpy", "numba", "scipy")
+"""The libraries whose versions can change the bits of a row."""
+
+
+def versions() -> list[str]:
+    """The Python and the libraries that compute the rows."""
+    return [f"python {platform.python_version()}", *(f"{name} {version(name)}" for name in LIBRARIES)]
+
+
 @functools.cache
 def fingerprint() -> bytes:
-    """A hash of what the samples depend on beside their keys: the sources of core, oracles and laws, numpy, numba.
+    """A hash of what the samples depend on beside their keys: the sources of core, oracles and laws, and `versions`.
 
     Rows of other code are never taken from the store; seeds do not depend on it, so results stay comparable.
     """
-    import numba
-    import numpy as np
-
     import oracles
     import properties.statistics
     import robust_core
 
-    digest = hashlib.blake2b(f"{np.__version__} {numba.__version__}".encode(), digest_size=16)
+    digest = hashlib.blake2b(" ".join(versions()).encode(), digest_size=16)
     for package in (robust_core, oracles, properties.statistics):
         root = Path(str(package.__file__)).parent
         for path in sorted(root.rglob("*.py")):
@@ -98,25 +110,21 @@ class Run:
     stretch: float = 1.0
 
 
-def _decided(where: Where, run: Run, memory_of: MemoryOf) -> Any:
+def _decided(where: Where, run: Run, memory: Watched) -> Any:
     """The result of a cell; OutOfTime where a budget ends before the verdict."""
     from properties.statistics.law import decide
 
     kind, index, part = where
     _, cell, alpha = cells(run.size, kind, index)[part]
-    taken = all_pieces()
-
-    def spent() -> bool:
-        # Asked once before every piece, in the order of the pieces.
-        return next(taken)[1] > run.samples or time.time() > run.deadline
-
+    coming = all_pieces()
     return decide(
         cell,
         alpha=alpha,
         epoch=run.epoch,
-        memory=memory_of(where),
+        memory=memory,
         fingerprint=fingerprint(),
-        out_of_time=spent,
+        # Asked once before every piece, in the order of the pieces.
+        out_of_time=lambda: next(coming)[1] > run.samples,
         stretch=run.stretch if kind == "cell" else 1.0,
     )
 
@@ -151,7 +159,10 @@ def verdict(
     samples: float = math.inf,
 ) -> dict[str, Any]:
     """Decide one cell of the run, by its place in `planned(size)`; the outcome is `pending` when a budget runs out."""
-    return _job("cell", index, Run(size, epoch, deadline, samples, stretch), path)
+    found = _job("cell", index, Run(size, epoch, deadline, samples, stretch), path)
+    with opened(path, size) as history:
+        history.keep(epoch, stretch, found)
+    return found
 
 
 def control(
@@ -167,15 +178,20 @@ def record(kind: str, index: int, run: Run, memory_of: MemoryOf) -> dict[str, An
 
 
 def _cell_record(index: int, run: Run, memory_of: MemoryOf) -> dict[str, Any]:
+    from properties.statistics.budget import Entry
+    from properties.statistics.law import Result
     from properties.statistics.sequential import OutOfTime
 
     law, cell, alpha = cells(run.size, "cell", index)[0]
+    where, plan = ("cell", index, 0), cell.plan(alpha)
+    common = {"law": law.name, "n_max": plan.n_max}
+    memory = Watched(memory_of(where), run.deadline)
     try:
-        result = _decided(("cell", index, 0), run, memory_of)
-    except OutOfTime as end:
-        return {"cell": cell.id, "law": law.name, "outcome": "pending", "n": end.done}
-    n_max = cell.plan(alpha).n_max
-    return {"law": law.name, "outcome": result.entry.decision.outcome, "n_max": n_max, **result.numbers()}
+        result = _decided(where, run, memory)
+    except OutOfTime:
+        so_far = Entry(cell.id, plan.alpha, plan.beta, plan.test.effect, memory.evidence(cell, alpha))
+        return {**common, "outcome": PENDING, **Result(so_far, {}, "").numbers()}
+    return {**common, "outcome": result.entry.decision.outcome, **result.numbers()}
 
 
 def _control_record(index: int, run: Run, memory_of: MemoryOf) -> dict[str, Any]:
@@ -185,11 +201,12 @@ def _control_record(index: int, run: Run, memory_of: MemoryOf) -> dict[str, Any]
     found = {"control": f"{law.name}: {variant.name}", "outcome": "missed", "cell": None, "n": None}
     try:
         for part, (_, cell, _) in enumerate(cells(run.size, "control", index)):
-            decision = _decided(("control", index, part), run, memory_of).entry.decision
+            where = ("control", index, part)
+            decision = _decided(where, run, Watched(memory_of(where), run.deadline)).entry.decision
             if decision.outcome == "violated":
                 return found | {"outcome": "violated", "cell": cell.id, "n": decision.n}
     except OutOfTime:
-        return found | {"outcome": "pending"}
+        return found | {"outcome": PENDING}
     return found
 
 
@@ -200,33 +217,7 @@ def controls(size: Any) -> list[Any]:
     return [(law, variant) for law in laws() for variant in law.wrong(size)]
 
 
-def summary(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The gate over the finished cells, what is undecided, what is pending, and whom e-BH suspects."""
-    from properties.statistics import budget
-    from properties.statistics.sequential import Decision
-
-    ledger = [
-        budget.Entry(
-            r["cell"], r["alpha"], r["beta"], r["effect"],
-            Decision(r["outcome"], r["n"], r["log_against"], r["log_favour"], tuple(r["log_factors"])),
-        )
-        for r in records if r["outcome"] != "pending"
-    ]  # fmt: skip
-    gate = budget.gate(ledger)
-    pending = [r["cell"] for r in records if r["outcome"] == "pending"]
-    return {
-        "budget": budget.RUN_BUDGET,
-        "spent": gate.spent,
-        "outcome": gate.outcome,
-        "violated": list(gate.violated),
-        "undecided": list(gate.undecided),
-        "pending": pending,
-        "log_product": gate.log_product,
-        "suspects": list(budget.suspects(ledger)),
-    }
-
-
-def _single_thread() -> None:
+def single_thread() -> None:
     """One thread per worker: the cells are the parallelism."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(name, "1")
@@ -237,7 +228,7 @@ def computed(jobs: Sequence[Callable[[], dict[str, Any]]], *, workers: int) -> I
     if workers == 1:
         yield from ((place, job()) for place, job in enumerate(jobs))
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_single_thread) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=single_thread) as pool:
         places: dict[Future[dict[str, Any]], int] = {pool.submit(job): place for place, job in enumerate(jobs)}
         waiting = set(places)
         while waiting:
@@ -263,35 +254,60 @@ def run(
 
     The result is the same for every number of workers, on every cluster and after every history of kills.
     """
-    started = time.time()
-    common = Run(size, epoch, started + budget_seconds, samples, stretch)
+    common = Run(size, epoch, time.time() + budget_seconds, samples, stretch)
     jobs = chosen(size, only, with_controls=with_controls)
+    return report(common, jobs, work(jobs, common, path, workers=workers, cluster=cluster, show=show))
+
+
+def work(
+    jobs: Sequence[tuple[str, int]],
+    common: Run,
+    path: Path,
+    *,
+    workers: int = 1,
+    cluster: str | None = None,
+    show: Callable[[str], None] = lambda line: None,
+) -> list[dict[str, Any]]:
+    """The records of cells and controls, in the order of the jobs; verdicts are kept as they come."""
     if cluster is None:
-        work = [functools.partial(_job, kind, index, common, path) for kind, index in jobs]
-        results = computed(work, workers=workers)
+        partials = [functools.partial(_job, kind, index, common, path) for kind, index in jobs]
+        results = computed(partials, workers=min(workers, max(len(jobs), 1)))
     else:
         from benchmarks import batch_cluster
 
         results = batch_cluster.computed(jobs, common, path, cluster)
-    found: dict[int, dict[str, Any]] = {}
-    for place, result in results:
-        found[place] = result
-        elapsed = time.time() - started
-        left = elapsed / len(found) * (len(jobs) - len(found))
-        name = result.get("control") or result["cell"]
-        show(
-            f"[{len(found)}/{len(jobs)}, about {left / 60:.1f} min left] {result['outcome']:<9} n={result['n']} {name}"
-        )
-    records = [found[i] for i, (kind, _) in enumerate(jobs) if kind == "cell"]
-    checked = [found[i] for i, (kind, _) in enumerate(jobs) if kind == "control"]
+    started, found = time.time(), dict[int, dict[str, Any]]()
+    with opened(path, common.size) as history:
+        for place, result in results:
+            found[place] = result
+            if jobs[place][0] == "cell":
+                history.keep(common.epoch, common.stretch, result)
+            left = (time.time() - started) / len(found) * (len(jobs) - len(found)) / UNITS["min"]
+            name = result.get("control") or result["cell"]
+            done = f"[{len(found)}/{len(jobs)}, about {left:.1f} min left]"
+            show(f"{done} {result['outcome']:<9} n={result['n']} {name}")
+    return [found[place] for place in range(len(jobs))]
+
+
+def report(common: Run, jobs: Sequence[tuple[str, int]], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The gate and the records of a run."""
+    records = [record for (kind, _), record in zip(jobs, found, strict=True) if kind == "cell"]
+    checked = [record for (kind, _), record in zip(jobs, found, strict=True) if kind == "control"]
     return {
-        "size": size,
-        "epoch": epoch,
+        "size": common.size,
+        "epoch": common.epoch,
         "summary": summary(records),
         "missed controls": [c["control"] for c in checked if c["outcome"] == "missed"],
         "cells": records,
         "controls": checked,
     }
+
+
+@contextmanager
+def opened(path: Path, size: Any) -> Iterator[History]:
+    """The history of this code at a size."""
+    with closing(Store(path)) as store:
+        yield History(store, fingerprint(), size)
 
 
 def chosen(size: Any, only: str, *, with_controls: bool) -> list[tuple[str, int]]:
@@ -310,18 +326,12 @@ def _job(kind: str, index: int, run: Run, path: Path) -> dict[str, Any]:
         return record(kind, index, run, lambda where: store)
 
 
-def exit_code(report: dict[str, Any], *, strict: bool) -> int:
-    """0 unless the gate is red or a control was missed; 3 for undecided or pending cells under `strict`."""
-    found = report["summary"]
-    if found["outcome"] == "violated" or report["missed controls"]:
-        return VIOLATED
-    return UNDECIDED if strict and (found["undecided"] or found["pending"]) else HOLDS
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.batch", description="Run the statistical suite.")
     parser.add_argument("--size", choices=("quick", "full"), default="full", help="how large (default: full)")
-    parser.add_argument("--epoch", default="pinned", help="a name for the seeds, or 'fresh' for today's")
+    parser.add_argument(
+        "--epoch", default="pinned", help="a name for the seeds, or 'fresh': today's, or an unfinished run's"
+    )
     parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
     parser.add_argument(
         "--samples",
@@ -345,15 +355,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    from properties.statistics import epochs
-
     parser = _parser()
     options = parser.parse_args(arguments)
-    _single_thread()
+    single_thread()
     try:
-        report = run(
+        with opened(options.store, options.size) as history:
+            epoch = epoch_of(options.epoch, history, only=options.only)
+        say(f"epoch: {epoch}")
+        found = run(
             size=options.size,
-            epoch=epochs.fresh() if options.epoch == "fresh" else options.epoch,
+            epoch=epoch,
             path=options.store,
             workers=options.workers,
             cluster=options.cluster,
@@ -362,16 +373,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stretch=options.stretch,
             with_controls=not options.no_controls,
             only=options.only,
-            show=lambda line: print(line, file=sys.stderr, flush=True),  # noqa: T201
+            show=say,
         )
+        if not any(record["outcome"] == PENDING for record in found["cells"] + found["controls"]):
+            with opened(options.store, options.size) as history:
+                history.finish(epoch, options.only)
     except (OSError, ImportError) as error:
         parser.exit(USAGE, f"{parser.prog}: {error}\n")
     if options.json is not None:
-        options.json.write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
-    print(json.dumps(report["summary"], indent=1, sort_keys=True))  # noqa: T201
-    for name in report["summary"]["undecided"]:
-        print(f"warning: undecided: {name} (continue it with --stretch)", file=sys.stderr)  # noqa: T201
-    return exit_code(report, strict=options.strict)
+        options.json.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    print(json.dumps(found["summary"], indent=1, sort_keys=True))  # noqa: T201
+    common = {"size": options.size, "epoch": epoch, "stretch": options.stretch, "path": options.store}
+    for line in warnings(found["cells"], **common):
+        say(line)
+    return exit_code(found, strict=options.strict)
+
+
+def say(line: str) -> None:
+    """A line for who watches."""
+    print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     pytest -p benchmarks.statistical_plugin benchmarks/statistical_suite.py -n auto --size full --budget 30min
 
-Every finished item shows how many are left and about how long; the end shows the gate, the ledger's total, what is
-undecided and what is pending. Results go to the record store piece by piece, so the next run goes on where this
-one was stopped.
+Every finished item shows how many are left and about how long; the end shows the gate, the ledger's total, and with the
+commands that continue them what is undecided and what is pending, also where a worker was killed. Results go to the
+record store piece by piece, so the next run goes on where this one was stopped, in the same epoch.
 """
 
 import json
@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.batch import seconds, summary
+from benchmarks import batch
 from benchmarks.cli_conventions import VIOLATED, positive
+from benchmarks.gate import PENDING, summary
+from benchmarks.history import FRESH, epoch_of, warnings
 from benchmarks.store import DEFAULT
 
 
@@ -24,26 +26,50 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of the batch."""
     group = parser.getgroup("statistical batch")
     group.addoption("--size", choices=("quick", "full"), default="full", help="how large")
-    group.addoption("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+    group.addoption("--budget", type=batch.seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
     group.addoption(
         "--samples", type=positive, default=math.inf, metavar="N", help="at most so many replicates per cell"
     )
-    group.addoption("--epoch", default="pinned", help="a name for the seeds, or 'fresh' for today's")
+    group.addoption(
+        "--epoch", default="pinned", help="a name for the seeds, or 'fresh': today's, or an unfinished run's"
+    )
     group.addoption("--stretch", type=float, default=1.0, help="raise n_max of undecided cells by this factor")
     group.addoption("--store", type=Path, default=DEFAULT, help="the record store")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The controller collects the records that items report; workers know when the whole run began."""
+    """The controller collects the records that items report; workers know when the whole run began, and its epoch."""
     if hasattr(config, "workerinput"):
-        config.stash[STARTED] = config.workerinput["statistics_started"]
+        config.stash[STARTED], config.stash[EPOCH] = config.workerinput["statistics"]
         return
     config.stash[STARTED] = time.time()
+    config.stash[EPOCH] = _epoch(config)
     config.pluginmanager.register(Progress(config), "statistical progress")
 
 
+def _epoch(config: pytest.Config) -> str:
+    """The epoch of the whole run, whichever day it ends."""
+    word: str = config.getoption("--epoch")
+    if word != FRESH or config.option.collectonly:
+        return word
+    with batch.opened(config.getoption("--store"), config.getoption("--size")) as history:
+        return epoch_of(word, history, only=_selection(config))
+
+
+def _selection(config: pytest.Config) -> str:
+    """The name of a run of all cells, or of those that -k chooses."""
+    return f"-k {config.option.keyword}" if config.option.keyword else ""
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Which samples these are."""
+    return f"epoch: {config.stash[EPOCH]}"
+
+
 STARTED = pytest.StashKey[float]()
+EPOCH = pytest.StashKey[str]()
 RECORD = "statistics"
+CLAIM, CONTROL = "::test_claim[", "::test_control["
 
 
 class Progress:
@@ -51,42 +77,78 @@ class Progress:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.records: list[dict[str, Any]] = []
-        self.total = self.done = 0
+        self.records: dict[str, dict[str, Any]] = {}
+        self.ids: list[str] = []
+        self.ended: set[str] = set()
+        self.skipped: set[str] = set()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Hand the start of the run to a worker of xdist."""
-        node.workerinput["statistics_started"] = self.config.stash[STARTED]
+        """Hand the start and the epoch of the run to a worker of xdist."""
+        node.workerinput["statistics"] = (self.config.stash[STARTED], self.config.stash[EPOCH])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Every worker collects the same items."""
-        self.total = len(ids)
+        self.ids = list(ids)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Without xdist the items are collected here."""
-        self.total = max(self.total, len(session.items))
+        self.ids = self.ids or [item.nodeid for item in session.items]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the record of an item and show what is left."""
         if report.when != "call":
             return
-        self.done += 1
-        self.records += [json.loads(str(value)) for name, value in report.user_properties if name == RECORD]
+        self.ended.add(report.nodeid)
+        self.skipped |= {report.nodeid} if report.skipped else set()
+        for name, value in report.user_properties:
+            if name == RECORD:
+                record = json.loads(str(value))
+                self.records[record["cell"]] = record
         elapsed = time.time() - self.config.stash[STARTED]
-        left = elapsed / self.done * max(self.total - self.done, 0)
+        left = elapsed / len(self.ended) * max(len(self.ids) - len(self.ended), 0)
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None:
-            terminal.write_line(f"[{self.done}/{self.total}, about {left / 60:.1f} min left] {report.nodeid}")
+            done = f"[{len(self.ended)}/{len(self.ids)}, about {left / batch.UNITS['min']:.1f} min left]"
+            terminal.write_line(f"{done} {report.nodeid}")
 
-    def _summary(self) -> dict[str, Any]:
-        return summary(sorted(self.records, key=lambda record: record["cell"]))
-
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """The product over all cells can be red where no single cell is."""
+        """The product over all cells can be red where no single cell is; a run without gaps is finished."""
+        if self.config.option.collectonly or not self.ids:
+            return
+        self._fill()
         if self.records and self._summary()["outcome"] == "violated":
             session.exitstatus = VIOLATED
+        controls = {name for name in self.ids if CONTROL in name}
+        whole = controls <= self.ended - self.skipped
+        if whole and not any(record["outcome"] == PENDING for record in self.records.values()):
+            with batch.opened(self._option("--store"), self._option("--size")) as history:
+                history.finish(self.config.stash[EPOCH], _selection(self.config))
+
+    def _fill(self) -> None:
+        """A cell whose worker was killed, or that was never begun, is what its rows in the store make of it."""
+        from properties.statistics.suite import planned
+
+        claimed = {name.partition(CLAIM)[2].removesuffix("]") for name in self.ids if CLAIM in name}
+        for index, item in enumerate(planned(self._option("--size"))):
+            if item.cell.id in claimed and item.cell.id not in self.records:
+                self.records[item.cell.id] = batch.verdict(
+                    index,
+                    size=self._option("--size"),
+                    epoch=self.config.stash[EPOCH],
+                    path=self._option("--store"),
+                    deadline=self.config.stash[STARTED],
+                    stretch=self._option("--stretch"),
+                    samples=self._option("--samples"),
+                )
+
+    def _option(self, name: str) -> Any:
+        return self.config.getoption(name)
+
+    def _summary(self) -> dict[str, Any]:
+        return summary([self.records[cell] for cell in sorted(self.records)])
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The gate, the ledger, and a warning for everything that has no verdict."""
@@ -98,6 +160,9 @@ class Progress:
             f"gate: {found['outcome']}; error budget {found['spent']:.2g} of {found['budget']:.2g}; "
             f"log product {found['log_product']:.1f}; suspects: {', '.join(found['suspects']) or 'none'}"
         )
-        for word in ("violated", "undecided", "pending"):
-            for cell in found[word]:
-                terminalreporter.write_line(f"{'warning: ' if word != 'violated' else ''}{word}: {cell}")
+        for cell in found["violated"]:
+            terminalreporter.write_line(f"violated: {cell}")
+        names = {"size": "--size", "stretch": "--stretch", "path": "--store"}
+        common = {name: self._option(option) for name, option in names.items()}
+        for line in warnings([self.records[c] for c in sorted(self.records)], epoch=self.config.stash[EPOCH], **common):
+            terminalreporter.write_line(line)

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks import batch
-from benchmarks.statistical_plugin import RECORD, STARTED
-from properties.statistics import epochs
+from benchmarks.statistical_plugin import EPOCH, RECORD, STARTED
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -26,10 +25,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def common(request: pytest.FixtureRequest) -> dict[str, Any]:
     """What every item needs to know of the run."""
     option = request.config.getoption
-    epoch = option("--epoch")
     return {
         "size": option("--size"),
-        "epoch": epochs.fresh() if epoch == "fresh" else epoch,
+        "epoch": request.config.stash[EPOCH],
         "path": option("--store"),
         "samples": option("--samples"),
     }

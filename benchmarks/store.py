@@ -8,7 +8,9 @@ measurements of time are no such functions; they are marked, and the first one i
 
 import json
 import os
+import re
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,13 @@ class Store:
     def get(self, name: bytes) -> Any:
         """The value of a key, None if there is none."""
         return self._values.get(name.hex())
+
+    def names(self, prefix: bytes) -> Iterator[bytes]:
+        """The keys that begin with a prefix, in the order in which they were first written."""
+        for name in list(self._values):
+            # A sound record of somebody else may have a name that is no hexadecimal number.
+            if name.startswith(prefix.hex()) and re.fullmatch(r"(?:[0-9a-f]{2})*", name):
+                yield bytes.fromhex(name)
 
     def put(self, name: bytes, value: Any, *, repeatable: bool = True) -> None:
         """Append a record; a value that is there already is not written again."""

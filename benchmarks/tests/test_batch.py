@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks import batch, batch_cluster, calibration
+from benchmarks import batch, batch_cluster, calibration, gate
 from benchmarks.store import Store
 from benchmarks.units import compute
+from properties.statistics.laws import laws
 
 
 def test_what_was_put_is_there_again(tmp_path: Path) -> None:
@@ -70,12 +71,13 @@ def test_writers_see_each_other(tmp_path: Path) -> None:
     assert second.get(b"key") == "value"
 
 
-# Two cells in about thirty pieces each: enough to be killed in.
+# Two cells in about ten pieces each: enough to run out of samples in.
 ONLY = "unbiased"
 
 
 def command(store: Path, output: Path, *, workers: int) -> list[str]:
-    options = ["--size", "quick", "--workers", str(workers), "--no-controls", "--only", ONLY]
+    """All laws at quick size: about fifty pieces, enough to be killed in."""
+    options = ["--size", "quick", "--workers", str(workers), "--no-controls"]
     return [sys.executable, "-m", "benchmarks.batch", *options, "--store", str(store), "--json", str(output)]
 
 
@@ -86,10 +88,16 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "report").read_bytes()
 
 
+@pytest.fixture(scope="module")
+def unbiased(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("unbiased") / "store"
+    return batch.run(size="quick", epoch="pinned", path=path, with_controls=False, only=ONLY)
+
+
 def test_a_killed_run_resumes_to_the_same_bits(undisturbed: bytes, tmp_path: Path) -> None:
     store, output = tmp_path / "store", tmp_path / "report"
     kills = 0
-    for lines in (4, 12):
+    for lines in (4, 30):
         child = subprocess.Popen(
             command(store, output, workers=1), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -104,6 +112,8 @@ def test_a_killed_run_resumes_to_the_same_bits(undisturbed: bytes, tmp_path: Pat
     subprocess.run(command(store, output, workers=1), check=True, capture_output=True)
     assert output.read_bytes() == undisturbed
     assert store.read_bytes().startswith(before), "records were rewritten"
+    # Every law was there, TDC among them: its steps are taken in compiled loops of their own.
+    assert {cell["law"] for cell in json.loads(undisturbed)["cells"]} == {law.name for law in laws()}
 
 
 def test_the_number_of_workers_does_not_matter(undisturbed: bytes, tmp_path: Path) -> None:
@@ -112,36 +122,35 @@ def test_the_number_of_workers_does_not_matter(undisturbed: bytes, tmp_path: Pat
     assert output.read_bytes() == undisturbed
 
 
-def test_the_comparison_sees_other_seeds(undisturbed: bytes, tmp_path: Path) -> None:
+def test_the_comparison_sees_other_seeds(unbiased: dict[str, Any], tmp_path: Path) -> None:
     report = batch.run(size="quick", epoch="other", path=tmp_path / "store", with_controls=False, only=ONLY)
-    ours = json.loads(undisturbed)
-    assert [cell["log_against"] for cell in report["cells"]] != [cell["log_against"] for cell in ours["cells"]]
+    assert [cell["log_against"] for cell in report["cells"]] != [cell["log_against"] for cell in unbiased["cells"]]
 
 
 def test_time_that_runs_out_leaves_cells_pending(tmp_path: Path) -> None:
     report = batch.run(size="quick", epoch="pinned", path=tmp_path / "store", budget_seconds=0.0, with_controls=False)
     assert {cell["outcome"] for cell in report["cells"]} == {"pending"}
     assert len(report["summary"]["pending"]) == len(report["cells"])
-    assert batch.exit_code(report, strict=False) == 0
-    assert batch.exit_code(report, strict=True) == 3
+    assert gate.exit_code(report, strict=False) == 0
+    assert gate.exit_code(report, strict=True) == 3
 
 
 @pytest.mark.parametrize("samples", [20, 99, 100])
 def test_samples_that_run_out_leave_cells_pending_and_nothing_is_lost(
-    undisturbed: bytes, tmp_path: Path, samples: int
+    unbiased: dict[str, Any], tmp_path: Path, samples: int
 ) -> None:
     common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": tmp_path / "s", "with_controls": False}
     report = batch.run(samples=samples, only=ONLY, **common)
     # The pieces end at 16, 20, 25, 32, 40, 49, 62, 77, 96, 120, …
     assert {cell["outcome"] for cell in report["cells"]} == {"pending"}
     assert {cell["n"] for cell in report["cells"]} == {20 if samples == 20 else 96}
-    assert batch.run(only=ONLY, **common) == json.loads(undisturbed)
+    assert batch.run(only=ONLY, **common) == unbiased
 
 
-def test_a_cell_that_needs_no_more_samples_is_decided(undisturbed: bytes, tmp_path: Path) -> None:
-    needed = max(cell["n"] for cell in json.loads(undisturbed)["cells"])
+def test_a_cell_that_needs_no_more_samples_is_decided(unbiased: dict[str, Any], tmp_path: Path) -> None:
+    needed = max(cell["n"] for cell in unbiased["cells"])
     common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": tmp_path / "s", "with_controls": False}
-    assert batch.run(samples=needed, only=ONLY, **common) == json.loads(undisturbed)
+    assert batch.run(samples=needed, only=ONLY, **common) == unbiased
     less = batch.run(samples=needed - 1, only=ONLY, **common)
     assert "pending" in {cell["outcome"] for cell in less["cells"]}
 
@@ -164,9 +173,9 @@ def test_rows_are_asked_for_by_the_names_that_cells_give_them(tmp_path: Path) ->
 def test_red_and_missed_controls_fail() -> None:
     green = {"summary": {"outcome": "holds", "undecided": [], "pending": []}, "missed controls": []}
     red = {"summary": {"outcome": "violated", "undecided": [], "pending": []}, "missed controls": []}
-    assert batch.exit_code(green, strict=True) == 0
-    assert batch.exit_code(red, strict=False) == 1
-    assert batch.exit_code({**green, "missed controls": ["x"]}, strict=False) == 1
+    assert gate.exit_code(green, strict=True) == 0
+    assert gate.exit_code(red, strict=False) == 1
+    assert gate.exit_code({**green, "missed controls": ["x"]}, strict=False) == 1
 
 
 def test_calibration_counts() -> None:
