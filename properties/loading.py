@@ -5,22 +5,30 @@ A distribution publishes variants as entry points, each a name and a `Variant`:
     [project.entry-points."robust_core.variants"]
     my-q-learning = "my_lab.q_learning:MINE"
 
-Loading a variant executes the module it is in.
+Loading a variant executes the module it is in. A module beside the variant's file can be imported by it, and so can one
+in the current folder; both folders are searched after all others, so that a file named like a library hides none.
 """
 
+import contextlib
+import hashlib
 import importlib
 import importlib.util
 import pkgutil
 import sys
+import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
+from properties.reading import shortened
 from robust_core.variant import Variant
 
 GROUP = "robust_core.variants"
+FORMS = "package.module[:NAME], file.py[:NAME], or a name that an installed package publishes"
+# Folders that were put on the path for variants, the latest first.
+_searched: list[str] = []
 
 
 class PublicationWarning(UserWarning):
@@ -77,7 +85,13 @@ def _origin(point: EntryPoint) -> str:
 
 
 def load(target: str) -> dict[str, Variant]:
-    """The variants that a target names; the keys name each of them alone."""
+    """The variants that a target names; the keys name each of them alone.
+
+    Whatever is wrong with the target is a `ValueError` of one line that names the file, the line and the reason, also
+    when its code raises or asks to exit.
+    """
+    if not isinstance(target, str):
+        raise TypeError(f"a target must be text ({FORMS}), got {target!r:.80}")
     if target in entry_points(group=GROUP).names:
         return {target: _published(target)}
     place, _, name = target.partition(":")
@@ -97,22 +111,89 @@ def _variants(module: ModuleType) -> dict[str, Variant]:
 
 
 def _from_file(path: Path) -> ModuleType:
+    """The module that a file is, under a name of its own: `json.py` takes nobody's place."""
     if not path.is_file():
-        raise ValueError(f"{path}: no such file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+        raise ValueError(f"{path}: {'a folder, not a Python file' if path.is_dir() else 'no such file'}")
+    full = path.resolve()
+    name = f"variant_{full.stem}_{hashlib.blake2b(str(full).encode(), digest_size=4).hexdigest()}"
+    spec = importlib.util.spec_from_file_location(name, full)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    _search(full.parent)
+    sys.modules[name] = module
+    try:
+        with _blamed_on(path):
+            spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 
 def _from_package(name: str) -> ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")):
+        reason = "a folder; name a file in it" if name and Path(name).is_dir() else f"a target is {FORMS}"
+        raise ValueError(f"{name or repr(name)}: {reason}")
+    _search(Path.cwd())
     try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        published = ", ".join(sorted(entry_points(group=GROUP).names)) or "none"
+        with _blamed_on(name):
+            return importlib.import_module(name)
+    except ValueError as error:
+        missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
+        if missing is None or not f"{name}.".startswith(f"{missing}."):
+            raise
+    published = ", ".join(sorted(entry_points(group=GROUP).names)) or "none"
+    raise ValueError(
+        f"no module {missing!r} (a file is named with its .py; published by installed packages: {published})"
+    )
+
+
+@contextlib.contextmanager
+def _blamed_on(place: str | Path) -> Iterator[None]:
+    """Turn whatever loading raises, a wish to exit too, into one line that says where and why."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        reason = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
         raise ValueError(
-            f"no module {error.name!r} (a file is named with its .py; published by installed packages: {published})"
-        ) from None
+            f"{_where(place, error)}: {shortened(f'{type(error).__name__}: {reason}'.strip(': '))} while loading"
+        ) from error
+
+
+def _where(place: str | Path, error: BaseException) -> str:
+    """The place with the line of it that failed; where a module that it imports failed, that one's line as well."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
+    own = str(place.resolve()) if isinstance(place, Path) else None
+    inner = [(frame.filename, frame.lineno) for frame in frames if frame.filename not in (__file__, importlib.__file__)]
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        inner.append((error.filename, error.lineno))
+    lines = [line for file, line in inner if file == own]
+    where = f"{place}, line {lines[-1]}" if lines else str(place)
+    if inner and inner[-1][0] != own:
+        where += f" ({inner[-1][0]}, line {inner[-1][1]})"
+    return where
+
+
+def _search(folder: Path) -> None:
+    """Let modules of the folder be imported, now and later; before those of other variants, after all others.
+
+    A module of the same name that came from the folder of another variant is forgotten.
+    """
+    new = str(folder)
+    if new in sys.path and new not in _searched:
+        return
+    for other in _searched:
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None) or ""
+            if other != new and Path(file).is_relative_to(other) and _has(folder, name.partition(".")[0]):
+                del sys.modules[name]
+    _searched[:] = [new, *(other for other in _searched if other != new)]
+    sys.path[:] = [*(entry for entry in sys.path if entry not in _searched), *_searched]
+    importlib.invalidate_caches()
+
+
+def _has(folder: Path, name: str) -> bool:
+    return (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file()

@@ -103,6 +103,13 @@ def test_usage_errors_say_what_is_wrong(arguments: list[str], message: str, caps
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["verify", "mutants", "report"])
+def test_a_variant_file_that_exits_is_a_usage_error(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("exits.py").write_text("import sys; sys.exit(0)")
+    assert main([command, "exits.py"]) == USAGE
+    assert capsys.readouterr().err == "robust-core: exits.py, line 1: SystemExit: 0 while loading\n"
+
+
 OWN_SET = """
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,5 +1,6 @@
-"""Variants that installed distributions publish: found by name, verified like any other; bad ones are named."""
+"""Finding variants: in files and modules, and published ones by name; whatever is wrong with one is said in a line."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -78,3 +79,106 @@ def test_a_bad_entry_point_is_named_and_stops_no_other(
 def test_an_unknown_name_lists_what_is_published(site: Path) -> None:
     with pytest.raises(ValueError, match="published by installed packages: some-t, wrong-t"):
         load("no_such_name")
+
+
+BESIDE = """
+import beside
+from robust_core import Contamination, Variant, bellman
+
+def backup(mdp, uncertainty_set, Q):
+    import beside_later
+    return bellman(mdp, uncertainty_set, Q) * beside.FACTOR * beside_later.FACTOR
+
+MINE = Variant("my T", "operator", backup, (Contamination,), ("bellman",))
+"""
+
+
+def folder_of(path: Path, factor: float, name: str = "mine.py") -> Path:
+    """A folder with a variant that needs two modules beside it, one of them only when it runs."""
+    path.mkdir()
+    (path / name).write_text(BESIDE)
+    (path / "beside.py").write_text(f"FACTOR = {factor}")
+    (path / "beside_later.py").write_text("FACTOR = 1.0")
+    return path / name
+
+
+def outcome(target: str) -> str:
+    records = [message for message in verify_isolated(target, examples=20) if isinstance(message, Record)]
+    return next(record.outcome for record in records if record.law == "bellman backup")
+
+
+@pytest.fixture
+def _clean_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    from properties import loading
+
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(loading, "_searched", [])
+    for name in ("beside", "beside_later", "mine"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+@pytest.mark.usefixtures("_clean_imports")
+def test_modules_beside_a_variant_are_its_own(tmp_path: Path) -> None:
+    right, wrong = folder_of(tmp_path / "right", 1.0), folder_of(tmp_path / "wrong", 2.0)
+    assert [outcome(f"{file}:MINE") for file in (right, wrong, right)] == ["holds", "violated", "holds"]
+
+
+@pytest.mark.usefixtures("_clean_imports")
+@pytest.mark.parametrize("name", ["json.py", "numpy.py", "random.py"])
+def test_a_file_named_like_a_library_hides_none(tmp_path: Path, name: str) -> None:
+    file = folder_of(tmp_path / "mine", 1.0, name)
+    assert outcome(f"{file}:MINE") == "holds"
+    assert sys.modules["json"] is json
+    assert sys.modules["numpy"].__name__ == "numpy"
+
+
+@pytest.mark.usefixtures("_clean_imports")
+def test_a_module_in_the_current_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder_of(tmp_path / "here", 2.0)
+    with pytest.raises(ValueError, match="no module 'mine'"):
+        load("mine:MINE")
+    monkeypatch.chdir(tmp_path / "here")
+    assert outcome("mine:MINE") == "violated"
+
+
+@pytest.mark.usefixtures("_clean_imports")
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("import sys\nsys.exit(0)", r"bad\.py, line 2: SystemExit: 0 while loading$"),
+        ("def (", r"bad\.py, line 1: SyntaxError: invalid syntax while loading$"),
+        ("x = 1\n1 / 0", r"bad\.py, line 2: ZeroDivisionError: division by zero while loading$"),
+        ("import no_such_library", r"bad\.py, line 1: ModuleNotFoundError: No module named 'no_such_library'"),
+        ("import worse", r"bad\.py, line 1 \(.*worse\.py, line 3\): RuntimeError: one two while loading$"),
+        ("class Odd(BaseException): pass\nraise Odd", r"bad\.py, line 2: Odd while loading$"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_is_a_line_with_place_and_reason(
+    tmp_path: Path, source: str, message: str
+) -> None:
+    (tmp_path / "bad.py").write_text(source)
+    (tmp_path / "worse.py").write_text("\n\nraise RuntimeError('one\\ntwo')")
+    before = set(sys.modules)
+    with pytest.raises(ValueError, match=message):
+        load(str(tmp_path / "bad.py"))
+    assert not [name for name in set(sys.modules) - before if "bad" in name]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (".", r"^\.: a folder; name a file in it"),
+        ("", r"^'': a target is package\.module\[:NAME\], file\.py"),
+        ("./mine", r"^\./mine: a target is"),
+        ("json.no_such_part", "no module 'json.no_such_part'"),
+    ],
+)
+def test_what_is_no_target_is_refused(target: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load(target)
+
+
+def test_an_interrupt_while_loading_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        load(str(tmp_path / "slow.py"))
