@@ -190,13 +190,26 @@ def exit_code(found: dict[str, Any], *, strict: bool) -> int:
     return HOLDS
 
 
+def _before(path: Path) -> dict[str, Any] | None:
+    """The baseline that is replaced; one that cannot be read is replaced all the same, and said so."""
+    from benchmarks.regression import baseline
+
+    if not path.exists():
+        return None
+    try:
+        return baseline.load(str(path))
+    except ValueError as error:
+        print(f"robust-core: nothing to compare with: {error}", file=sys.stderr)
+        return None
+
+
 def _accept(options: argparse.Namespace) -> int:
     from benchmarks.regression import baseline, table
     from benchmarks.regression.compare import compared
 
     path = options.file or baseline.COMMITTED
     baseline.checked_reason(options.reason)
-    before = baseline.load(str(path)) if path.exists() else None
+    before = _before(path)
     try:
         today = _measured(options)
     except KeyboardInterrupt:

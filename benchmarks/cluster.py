@@ -43,13 +43,11 @@ class ClusterError(OSError):
 
 def identity(modules: Sequence[str]) -> Identity:
     """What the bits of a value depend on beside its unit, in this process; `modules` hold the units' functions."""
-    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
-
-    features = ",".join(sorted(name for name, there in get_host_cpu_features().items() if there))
+    name, features = sources.target()
     return {
         "python": platform.python_version(),
         "libc": "-".join(platform.libc_ver()),
-        "processor": f"{platform.machine()} {get_host_cpu_name()} {features}",
+        "processor": f"{platform.machine()} {name} {features}",
         **{name: _version(name) for name in LIBRARIES},
         **{f"code of {module}": sources.fingerprint(module).hex() for module in modules},
     }

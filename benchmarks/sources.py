@@ -1,4 +1,5 @@
-"""What a result depends on beside its arguments: a hash of the sources that can take part in computing it.
+"""What a result depends on beside its arguments: the sources that can take part in computing it, the versions of the
+libraries, and the processor that code is compiled for.
 
 The sources are found in the text of the modules, not by importing them: the module itself and every module of the
 four packages that it imports, at any depth, at the top or inside a function. A module that is imported by a name made
@@ -9,25 +10,62 @@ import ast
 import functools
 import hashlib
 import importlib.util
+import platform
 from collections.abc import Iterator
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("robust_core", "oracles", "properties", "benchmarks")
-LIBRARIES = ("numpy", "numba")
+LIBRARIES = ("numpy", "numba", "scipy", "gymnasium")
 """The libraries whose versions can change the bits of a result."""
+ABSENT = "absent"
+SIMD = ("sse4.2", "avx", "avx2", "fma", "avx512f", "avx512dq", "avx512vl", "neon", "sve", "sve2")
+"""The features of a processor that choose vector lanes and fused operations."""
+
+
+def libraries() -> dict[str, str]:
+    """The versions of the libraries; one that is not there can be there another time, so it is named too."""
+    return {name: _version(name) for name in LIBRARIES}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ABSENT
+
+
+def target() -> tuple[str, str]:
+    """The processor that numba compiles for and all its features: this one, if no setting of numba says otherwise."""
+    from llvmlite.binding import get_host_cpu_name
+    from numba.core import codegen, config
+
+    features = codegen.get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
+    return config.CPU_NAME or get_host_cpu_name(), features
+
+
+@functools.cache
+def processor() -> str:
+    """The same in short: architecture, name, and those features that can change the last bits of a sum.
+
+    >>> processor().split()[0] == platform.machine()
+    True
+    """
+    name, features = target()
+    there = {word[1:] for word in features.split(",") if word.startswith("+")}
+    return " ".join((platform.machine(), name, *(word for word in SIMD if word in there)))
 
 
 @functools.cache
 def fingerprint(module: str) -> bytes:
-    """A hash of the module's sources, at any depth, and of the versions of numpy and numba.
+    """A hash of the module's sources, at any depth, and of the versions of the libraries.
 
     >>> fingerprint("robust_core.streams") == fingerprint("oracles.certified")
     False
     """
     digest = hashlib.blake2b(digest_size=16)
-    for name in LIBRARIES:
-        digest.update(f"{name} {version(name)}\0".encode())
+    for name, number in libraries().items():
+        digest.update(f"{name} {number}\0".encode())
     for name in sorted(reached(module)):
         digest.update(name.encode() + b"\0" + _file(name).read_bytes() + b"\0")  # type: ignore[union-attr]
     return digest.digest()

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context, parent_process
 from typing import Any
 
-from benchmarks.sources import PACKAGES, fingerprint
+from benchmarks.sources import PACKAGES, fingerprint, processor
 from benchmarks.store import Store
 from robust_core.streams import key
 
@@ -57,8 +57,9 @@ class Unit:
 
     @property
     def key(self) -> bytes:
-        """The hash of what the value depends on: the function, its arguments and the code it can reach."""
-        return key("unit", self.function, self._text(), fingerprint(self.function.partition(":")[0]))
+        """The hash of what the value depends on: function, arguments, the code it can reach, and the processor."""
+        code = fingerprint(self.function.partition(":")[0])
+        return key("unit", self.function, self._text(), code, processor())
 
     def __str__(self) -> str:
         return f"{self.function.rpartition('.')[2]}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"

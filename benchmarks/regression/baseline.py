@@ -1,12 +1,12 @@
 """The baseline: a text file with one cell a line, sorted, that diffs well; read from a file or a git revision.
 
-    {"format": …, "epoch": …, "reason": …}      why these numbers are the right ones
-    {"versions": {"numpy": …, "numba": …}}      what they were computed with
+    {"format": …, "epoch": …, "reason": …, "cells": 171}          why these numbers are the right ones, and how many
+    {"versions": {"numpy": …, "numba": …, "processor": …}}        what they were computed with
     {"metric": …, "variant": …, "problem": …, "value": …}                         a deterministic cell
     {"metric": …, "variant": …, "problem": …, "values": […], "impossible": 0}     one value per seed or repeat
 
 Numbers are the shortest decimals that give the float back; null stands for what is no number. A file is data from
-elsewhere: it is read as JSON and nothing else, and refused whole if a line is not of this form.
+elsewhere: it is read as JSON and nothing else, and refused whole if a line is not of this form or cells are missing.
 """
 
 import json
@@ -17,13 +17,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-FORMAT = "robust-core regression 1"
+FORMAT = "robust-core regression 2"
 PATH = "benchmarks/baselines/regression.jsonl"
 """Where a repository keeps the baseline."""
 COMMITTED = Path(__file__).parent.parent / "baselines" / "regression.jsonl"
 LARGEST_FILE, LONGEST_LINE, LONGEST_NAME, MOST_VALUES = 4 << 20, 256 << 10, 500, 10_000
 """What no honest baseline comes near (bytes, bytes, characters, numbers)."""
 NAMES = ("metric", "variant", "problem")
+ACCEPT = "robust-core baseline accept --reason TEXT"
+"""The command that writes the committed baseline."""
 
 
 def checked_reason(reason: str) -> str:
@@ -39,7 +41,8 @@ def text(side: Mapping[str, Any], *, reason: str) -> str:
     if side.get("pending"):
         raise ValueError(f"{len(side['pending'])} cells are pending: a baseline must be complete")
     cells = sorted(side["cells"], key=lambda cell: tuple(cell[name] for name in NAMES))
-    lines = [{"format": FORMAT, "epoch": side["epoch"], "reason": reason}, {"versions": dict(side["versions"])}, *cells]
+    head = {"format": FORMAT, "epoch": side["epoch"], "reason": reason, "cells": len(cells)}
+    lines = [head, {"versions": dict(side["versions"])}, *cells]
     written = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines)
     parsed(written, "the new baseline")
     return written
@@ -103,9 +106,10 @@ def parsed(content: str, source: str) -> dict[str, Any]:
         raise ValueError(f"{source}: a baseline has a line for its reason, one for its versions, one for each cell")
     records = [_record(line, f"{source}, line {number}") for number, line in enumerate(lines, 1)]
     head, versions, *cells = records
-    _require(head, {"format": _name, "epoch": _name, "reason": _name}, f"{source}, line 1")
-    if head["format"] != FORMAT:
-        raise ValueError(f"{source}, line 1: format must be {FORMAT!r}, got {head['format']!r}")
+    if head.get("format") != FORMAT:
+        got = str(head.get("format"))[:80]
+        raise ValueError(f"{source}, line 1: format must be {FORMAT!r}, got {got!r}: write it again ({ACCEPT})")
+    _require(head, {"format": _name, "epoch": _name, "reason": _name, "cells": _count}, f"{source}, line 1")
     _require(versions, {"versions": _versions}, f"{source}, line 2")
     seen: set[tuple[str, ...]] = set()
     for number, cell in enumerate(cells, 3):
@@ -114,6 +118,11 @@ def parsed(content: str, source: str) -> dict[str, Any]:
         if name in seen:
             raise ValueError(f"{source}, line {number}: a second line for {' / '.join(name)}")
         seen.add(name)
+    if len(cells) != head["cells"]:
+        raise ValueError(
+            f"{source}: line 1 promises {head['cells']} cells and there are {len(cells)}: the file was cut short or "
+            f"put together by hand; take it from git again, or write it again ({ACCEPT})"
+        )
     return {"epoch": head["epoch"], "reason": head["reason"], "versions": versions["versions"], "cells": cells}
 
 

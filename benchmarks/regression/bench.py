@@ -4,12 +4,12 @@ import math
 import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 from benchmarks.regression import exact, linear, ratios, tabular
+from benchmarks.regression.compare import PROCESSOR
 from benchmarks.regression.settings import SETTINGS
-from benchmarks.sources import LIBRARIES
+from benchmarks.sources import libraries, processor
 from benchmarks.store import Store
 from benchmarks.units import Unit, run
 from robust_core.streams import key
@@ -18,7 +18,8 @@ PINNED = "pinned"
 """The seeds of the committed baseline."""
 SEEDS, BLOCK = 96, 12
 """Replicates per cell, and how many of them are one unit of work."""
-TABLE = "table"
+TABLE, PARAMETERS = "table", "parameters"
+"""The metrics that are hashes of what is learned."""
 Name = tuple[str, str, str]
 
 
@@ -53,15 +54,15 @@ def jobs(*, epoch: str = PINNED, seeds: int = SEEDS, only: str = "", injected: s
 def _learning(epoch: str, seeds: int, injected: str) -> Iterable[Job]:
     for variant, problem in _runs():
         module, names = (
-            ("linear", linear.MEASURES)
+            ("linear", (*linear.MEASURES, PARAMETERS))
             if problem == linear.PROBLEM
-            else ("tabular", tabular.measures(variant, problem))
+            else ("tabular", (*tabular.measures(variant, problem), TABLE))
         )
         for start in range(0, seeds, BLOCK):
             arguments = {"variant": variant, "problem": problem, "epoch": epoch, "start": start}
             arguments |= {"stop": min(start + BLOCK, seeds), "injected": injected}
             unit = Unit(f"benchmarks.regression.{module}:measured", arguments)
-            yield Job(unit, tuple((name, variant, problem) for name in (*names, TABLE)))
+            yield Job(unit, tuple((name, variant, problem) for name in names))
 
 
 def _planning() -> Iterable[Job]:
@@ -102,7 +103,7 @@ def bench(
 
 def versions() -> dict[str, str]:
     """What can change the last bits of a result."""
-    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+    return {"python": platform.python_version(), **libraries(), PROCESSOR: processor()}
 
 
 def collected(
@@ -124,7 +125,7 @@ def _cell(name: Name, found: list[Any]) -> dict[str, Any]:
     """One cell out of the units that make it up."""
     metric = name[0]
     described: dict[str, Any] = dict(zip(("metric", "variant", "problem"), name, strict=True))
-    if metric == TABLE:
+    if metric in (TABLE, PARAMETERS):
         return described | {"value": key("tables", [part["digest"] for part in found]).hex()}
     if "values" not in found[0]:
         return described | {"value": found[0][metric]}

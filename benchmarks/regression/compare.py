@@ -20,6 +20,8 @@ Verdict = Literal["better", "worse", "equivalent", "undecided", "changed"]
 SEVERITY: tuple[Verdict, ...] = ("worse", "changed", "undecided", "better", "equivalent")
 """The verdict of a comparison is the first of these that some cell has."""
 POWER = 0.9
+PROCESSOR = "processor"
+"""Under this name the versions of a side say for which kind of processor its code was compiled."""
 Cell = dict[str, Any]
 Name = tuple[str, str, str]
 
@@ -36,7 +38,8 @@ def compared(baseline: Mapping[str, Any], today: Mapping[str, Any], *, alpha: fl
     tested = sum(METRICS[name[0]].kind != "deterministic" for name in names if name[0] in METRICS)
     share = alpha / max(tested, 1)
     paired = baseline["epoch"] == today["epoch"]
-    cells = [_cell(name, before.get(name), now.get(name), share, paired, name in pending) for name in names]
+    same = _same_processor(baseline["versions"], today["versions"])
+    cells = [_cell(name, before.get(name), now.get(name), share, paired, name in pending, same) for name in names]
     found = {cell["verdict"] for cell in cells}
     return {
         "verdict": next((word for word in SEVERITY if word in found), "equivalent"),
@@ -57,7 +60,13 @@ def _by_name(side: Mapping[str, Any]) -> dict[Name, Cell]:
     return {(cell["metric"], cell["variant"], cell["problem"]): cell for cell in side["cells"]}
 
 
-def _cell(name: Name, before: Cell | None, now: Cell | None, share: float, paired: bool, pending: bool) -> Cell:
+def _same_processor(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    return PROCESSOR in before and before[PROCESSOR] == now.get(PROCESSOR)
+
+
+def _cell(
+    name: Name, before: Cell | None, now: Cell | None, share: float, paired: bool, pending: bool, same_processor: bool
+) -> Cell:
     metric = METRICS.get(name[0])
     described: Cell = {
         "metric": name[0], "variant": name[1], "problem": name[2],
@@ -71,7 +80,7 @@ def _cell(name: Name, before: Cell | None, now: Cell | None, share: float, paire
     if any(("value" in cell) != (metric.kind == "deterministic") for cell in (before, now)):
         return described | {"verdict": "changed", "note": "its form is not that of its metric", "suspicious": True}
     if metric.kind == "deterministic":
-        return described | _exactly(before, now)
+        return described | _exactly(before, now, decides=metric.portable or same_processor)
     return described | _statistically(metric, before, now, share, paired and metric.kind == "statistical")
 
 
@@ -100,10 +109,13 @@ def _absent(metric: Metric | None, before: Cell | None, pending: bool) -> Cell:
     return {"verdict": "changed", "note": gone, "suspicious": True}
 
 
-def _exactly(before: Cell, now: Cell) -> Cell:
+def _exactly(before: Cell, now: Cell, *, decides: bool) -> Cell:
+    """The same value or another one; where that does not decide, other bits may be the processor's."""
     old, new = before["value"], now["value"]
     if old == new and type(old) is type(new):
         return {"verdict": "equivalent", "note": "", "n": 1}
+    if not decides:
+        return {"verdict": "undecided", "note": "other processor: its sums may have another order", "n": 1}
     numbers = all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (old, new))
     return {
         "verdict": "changed",

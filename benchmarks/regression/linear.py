@@ -1,7 +1,9 @@
 """Linear learners, one replicate per seed, on a planted problem: the zero of J is known.
 
 cost = V − gamma(1−R)PV − gamma R·LSE(V) for a V in the span of the features makes V the fixed point of the smoothed
-operator, so J(theta*) = 0 and nothing has to be solved for.
+operator, so J(theta*) = 0 and nothing has to be solved for. Features and costs are then rounded to a grid that is far
+coarser than the last bits of cosines, exponentials and sums: the learner is told the same numbers on every machine, and
+theta* is the zero of J up to that grid.
 """
 
 import hashlib
@@ -26,8 +28,15 @@ SPREAD_STEPS = 2**12
 ALPHA, BETA = 2.0**-6, 2.0**-4
 """Steps of the order 1/√T at the last time, the faster time scale for omega (Theorem 5)."""
 RADIUS, VARRHO, PROJECTION = 0.25, 4.0, 4.0
+FEATURE_GRID, COST_GRID = 2.0**-10, 2.0**-30
 PROBLEM = "planted, constant steps"
 MEASURES = ("area", "gradient", "tracking error", "bias", "spread")
+
+
+def on_grid(x: Floats, grid: float) -> Floats:
+    """The nearest multiples of `grid`, a power of two."""
+    nearest: Floats = np.rint(x / grid) * grid
+    return nearest
 
 
 class Planted:
@@ -36,12 +45,12 @@ class Planted:
     def __init__(self) -> None:
         base = models.garnet(6, 2, 3, gamma=0.5, seed=key("regression", "planted"))
         angle = np.pi * np.arange(6) / 6.0
-        self.features: Floats = np.stack((np.cos(angle), np.sin(angle)), axis=1)
+        self.features: Floats = on_grid(np.stack((np.cos(angle), np.sin(angle)), axis=1), FEATURE_GRID)
         self.theta_star = np.array([1.0, -0.5])
         V = self.features @ self.theta_star
         smooth = LogSumExp(VARRHO).value(V)
         cost = V[:, None] - base.gamma * ((1.0 - RADIUS) * base.expectation(V) + RADIUS * smooth)
-        self.mdp = MDP(base.kernel, cost, base.gamma)
+        self.mdp = MDP(base.kernel, on_grid(cost, COST_GRID), base.gamma)
         self.policy = uniform(6, 2)
         self.table = alias_table(self.mdp, self.policy)
         self.oracle = MSPRBE(self.mdp, self.policy, self.features, radius=RADIUS, varrho=VARRHO)

@@ -15,7 +15,8 @@ class Metric:
     `direction` says which way is better; *exact* is for what must not change. `kind` says how it is compared:
     deterministic quantities bit by bit, statistical ones seed by seed, ratios of times repeat by repeat. Differences
     of *relative* scale are ratios today/baseline − 1, for positive quantities. Below `margin` a difference is of no
-    consequence; `why` is its reason.
+    consequence; `why` is its reason. `portable` is false for bits that may differ from one kind of processor to
+    another.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Metric:
     scale: Scale = "absolute"
     margin: float = 0.0
     why: str = ""
+    portable: bool = True
 
     def __post_init__(self) -> None:
         if (self.margin > 0.0) != (self.kind != "deterministic"):
@@ -47,7 +49,11 @@ _METRICS = (
     Metric("T of Theorem 3", "steps", "exact", "deterministic", "the horizon of the explicit Theorem 3"),
     Metric("alpha of Theorem 3", "1", "exact", "deterministic", "the step size of the explicit Theorem 3"),
     Metric("value iteration", "sweeps", "exact", "deterministic", "sweeps of the robust operator to a width of 2^-20"),
-    Metric("table", "hash", "exact", "deterministic", "the bits of what is learned from pinned seeds"),
+    Metric("table", "hash", "exact", "deterministic", "the bits of the tables that are learned from pinned seeds"),
+    Metric(
+        "parameters", "hash", "exact", "deterministic",
+        "the bits of theta and omega from pinned seeds, on the same kind of processor", portable=False,
+    ),
     Metric(
         "first error", "cost", "lower", "statistical", "‖Q_T − Q*‖ when some pairs have not been visited yet",
         "relative", 0.1, ONE_TENTH,

@@ -1,16 +1,20 @@
 """The problems of the benchmark: small named models, the readings of what the paper leaves open, and the truth.
 
-All numbers are dyadic, so a model means the same on every machine. A reading names the step size, and the episodic
-one also what a terminal state is: its value is 0 and the walk goes on from a reset.
+All numbers are dyadic and the truth is computed in exact rationals and rounded once, so model and truth have the same
+bits on every machine: runs that start at the truth are hashed, and no library for linear algebra may choose the order
+of a sum in them. A reading names the step size, and the episodic one also what a terminal state is: its value is 0 and
+the walk goes on from a reset.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
-from oracles import closed_form
+from oracles import exact, rational
 from robust_core import Contamination, constant, key, models, per_visit, uniform
 from robust_core.mdp import MDP
 from robust_core.sampler import AliasTable, alias_table
@@ -20,8 +24,8 @@ from robust_core.validate import Floats
 from robust_core.variant import Problem
 
 GAMMA, CONSTANT_STEP = 0.75, 0.0625
-LAST_BITS = 2.0**-50
-"""Value iteration stops when no entry moves by more than this share of the largest."""
+LAST_MOVE = Fraction(1, 2**80)
+"""Exact value iteration stops when no entry moves by more: far below the last bit of what is then rounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +82,7 @@ class Setting:
 
     def evaluation(self, radius: float) -> tuple[Truth, Truth]:
         """(Q^pi, V^pi) of the behaviour policy under contamination."""
-        found = closed_form.evaluate(self.mdp, radius, self.policy)
-        return Truth(found.Q.value, found.Q.error_bound), Truth(found.V.value, found.V.error_bound)
+        return _evaluation(self, radius)
 
     def problem(self, *, radius: float, initial: Floats, step_size: StepSize | None = None) -> Problem:
         """What a tabular learner is told."""
@@ -98,23 +101,39 @@ class Setting:
 def _optimum(setting: Setting, radius: float) -> Truth:
     if setting.terminal:
         return _episodic(setting, radius)
-    found = closed_form.solve(setting.mdp, radius).Q
-    return Truth(found.value, found.error_bound)
+    return _rounded(rational.solve(setting.mdp, Contamination(radius)).Q)
+
+
+@cache
+def _evaluation(setting: Setting, radius: float) -> tuple[Truth, Truth]:
+    found = rational.evaluate(setting.mdp, Contamination(radius), setting.policy)
+    return _rounded(found.Q), _rounded(found.V)
+
+
+def _rounded(values: Any, error: float = 0.0) -> Truth:
+    """Exact values that may be off by `error`, as the nearest floats."""
+    found = rational.certified(values, "exact, rounded once")
+    return Truth(found.value, found.error_bound + error)
 
 
 def _episodic(setting: Setting, radius: float) -> Truth:
-    """Value iteration with V = 0 at terminal states; the error is that of a gamma-contraction, and rounding."""
-    mdp, gamma = setting.mdp, setting.mdp.gamma
-    cost = np.where(setting.mask[:, None], 0.0, mdp.cost)
-    Q = np.zeros_like(cost)
+    """Value iteration with V = 0 at terminal states, exactly; what is left is that of a gamma-contraction."""
+    mdp, gamma = setting.mdp, Fraction(setting.mdp.gamma)
+    kernel, cost = exact.kernel(mdp), exact.costs(mdp)
+    told, kept = gamma * Fraction(radius), gamma * (1 - Fraction(radius))
+    Q = [[Fraction(0)] * mdp.n_actions for _ in range(mdp.n_states)]
     while True:
-        V = Q.min(axis=1)
-        image = cost + gamma * (1.0 - radius) * mdp.expectation(V) + gamma * radius * V.max()
-        image[setting.mask] = 0.0
-        moved = float(abs(image - Q).max())
+        V = [min(row) for row in Q]
+        values, worst = exact.Rational.of(V), told * max(V)
+        image = [
+            [Fraction(0) if setting.mask[s] else cost[s][a] + kept * kernel[s][a].dot(values) + worst
+             for a in range(mdp.n_actions)]
+            for s in range(mdp.n_states)
+        ]  # fmt: skip
+        moved = max(abs(x - y) for new, old in zip(image, Q, strict=True) for x, y in zip(new, old, strict=True))
         Q = image
-        if moved <= LAST_BITS * abs(Q).max():
-            return Truth(Q, 2.0 * LAST_BITS * float(abs(Q).max()) / (1.0 - gamma))
+        if moved <= LAST_MOVE:
+            return _rounded(Q, exact.round_up(gamma * moved / (1 - gamma)))
 
 
 def _per_visit(gamma: float) -> StepSize:

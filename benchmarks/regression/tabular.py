@@ -1,6 +1,8 @@
 """Tabular learners, one replicate per seed: errors along one trajectory, the noise of the step, the greedy policy.
 
 Every replicate is a function of (epoch, problem, index), not of the code: the same seeds today and in the baseline.
+What is hashed starts at 0 or at the exact truth and is only ever moved by the learner: no sum in it has an order that
+another machine could choose otherwise. Errors and values of policies are not hashed.
 """
 
 import hashlib

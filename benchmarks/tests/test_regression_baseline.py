@@ -15,7 +15,7 @@ from benchmarks.regression.baseline import FORMAT, PATH, load, parsed, text
 STATISTICAL = {"metric": "area", "variant": "v", "problem": "p", "values": [0.1, 1e-300, None], "impossible": 0}
 EXACT = {"metric": "table", "variant": "v", "problem": "p", "value": "ab"}
 SIDE: dict[str, Any] = {"epoch": "pinned", "versions": {"numpy": "2"}, "cells": [EXACT, STATISTICAL], "pending": []}
-HEAD = json.dumps({"format": FORMAT, "epoch": "pinned", "reason": "why"})
+HEAD = json.dumps({"format": FORMAT, "epoch": "pinned", "reason": "why", "cells": 1})
 VERSIONS = json.dumps({"versions": {"numpy": "2"}})
 
 
@@ -49,7 +49,11 @@ HOSTILE = {
     "one line": HEAD,
     "no JSON": "\n".join((HEAD, VERSIONS, "{")),
     "a list": "\n".join((HEAD, VERSIONS, "[]")),
-    "other format": "\n".join((HEAD.replace(" 1", " 2"), VERSIONS)),
+    "other format": "\n".join((HEAD.replace(FORMAT, "robust-core regression 1"), VERSIONS, cell())),
+    "no number of cells": "\n".join((HEAD.replace(', "cells": 1', ""), VERSIONS, cell())),
+    "a word for the number of cells": "\n".join((HEAD.replace("1}", '"1"}'), VERSIONS, cell())),
+    "no cell of one": "\n".join((HEAD, VERSIONS)),
+    "a cell too many": "\n".join((HEAD, VERSIONS, cell(), cell(problem="q"))),
     "a name twice": "\n".join((HEAD, VERSIONS, cell()[:-1] + ', "impossible": 0}')),
     "a cell twice": "\n".join((HEAD, VERSIONS, cell(), cell())),
     "not a number": "\n".join((HEAD, VERSIONS, cell().replace("0.1", "NaN"))),
@@ -78,6 +82,14 @@ def test_anything_else_is_refused_and_the_line_is_named(content: str, tmp_path: 
     (tmp_path / "baseline").write_text(content)
     with pytest.raises(ValueError, match=r"baseline(, line \d+)?: "):
         load(str(tmp_path / "baseline"))
+
+
+def test_a_file_cut_at_any_line_is_refused_with_a_way_out() -> None:
+    lines = text(SIDE, reason="why").splitlines(keepends=True)
+    assert parsed("".join(lines), "here")["cells"] == [STATISTICAL, EXACT]
+    for kept in range(2, len(lines)):
+        with pytest.raises(ValueError, match=rf"promises 2 cells and there are {kept - 2}: .* baseline accept"):
+            parsed("".join(lines[:kept]), "here")
 
 
 def lenient(content: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.regression.compare import SEVERITY, Verdict, compared, judged
+from benchmarks.regression.compare import PROCESSOR, SEVERITY, Verdict, compared, judged
 from benchmarks.regression.metric import METRICS, Metric
 from benchmarks.regression.paired import Centre, centre, detectable
 from robust_core.validate import Floats
@@ -82,6 +82,29 @@ def test_a_ratio_must_pass_its_margin_before_it_is_blamed() -> None:
 def test_deterministic_quantities_are_compared_exactly(old: Any, new: Any) -> None:
     assert verdict("table", old, old) == "equivalent"
     assert verdict("table", old, new) == "changed"
+
+
+@pytest.mark.parametrize(
+    ("metric", "here", "there", "wanted"),
+    [
+        ("parameters", "zen4 avx2", "zen4 avx2", "changed"),
+        ("parameters", "zen4 avx2", "haswell avx2", "undecided"),
+        ("parameters", "zen4 avx2", None, "undecided"),
+        ("table", "zen4 avx2", "haswell avx2", "changed"),
+        ("mixing time", "zen4 avx2", None, "changed"),
+    ],
+)
+def test_other_bits_of_vector_sums_may_be_the_processors(
+    metric: str, here: str, there: str | None, wanted: str
+) -> None:
+    sides = [side(cell(metric, "ab")), side(cell(metric, "ac"))]
+    for found, name in zip(sides, (here, there), strict=True):
+        found["versions"] = {} if name is None else {PROCESSOR: name}
+    assert compared(*sides)["cells"][0]["verdict"] == wanted
+    assert compared(*sides[::-1])["cells"][0]["verdict"] == wanted
+    assert compared(sides[0], sides[1] | {"cells": sides[0]["cells"]})["verdict"] == "equivalent"
+    worse = [side(cell("gradient", LOG_NORMAL)), side(cell("gradient", 2.0 * LOG_NORMAL))]
+    assert compared(*(x | {"versions": y["versions"]} for x, y in zip(worse, sides, strict=True)))["verdict"] == "worse"
 
 
 def test_a_cell_of_another_form_than_its_metric_is_a_change() -> None:

@@ -1,0 +1,88 @@
+"""Hashes that must not change are the same whatever the processor makes of linear algebra, exponentials and loops."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import sources, units
+from benchmarks.regression import bench, linear
+from benchmarks.regression.metric import METRICS
+from benchmarks.units import Unit, compute
+from oracles import closed_form
+from robust_core import models
+
+OLD_PROCESSOR = {"OPENBLAS_CORETYPE": "Prescott", "NUMBA_CPU_NAME": "generic", "GLIBC_TUNABLES":
+                 "glibc.cpu.hwcaps=-AVX2,-FMA"}  # fmt: skip
+"""Settings that make the libraries compute as on a processor without wide vectors and fused operations."""
+
+
+CLEAR = 2.0**-12
+"""The distance from the edge in units of the grid; cosines and sums in floats err by less than 2^-20 of the grid."""
+
+
+def observed() -> dict[str, Any]:
+    """All hashes and other exact cells from one seed, and bits that do depend on the processor."""
+    jobs = [job for job in bench.jobs(seeds=1) if job.unit.repeatable]
+    cells, _ = bench.collected(jobs, {job.unit.key: compute(job.unit) for job in jobs})
+    exact = {" / ".join(cell[name] for name in ("metric", "variant", "problem")): cell["value"]
+             for cell in cells if "value" in cell}  # fmt: skip
+    solved = closed_form.solve(models.garnet(60, 3, 7, gamma=0.9), 0.125).Q.value
+    return {"exact": exact, "processor": sources.processor(), "direct solves": solved.tobytes().hex()}
+
+
+def elsewhere(folder: Path) -> dict[str, Any]:
+    """The same in a process that takes itself for an old processor."""
+    program = f"import json; from {__name__} import observed; print(json.dumps(observed()))"
+    environment = os.environ | OLD_PROCESSOR | {"NUMBA_CACHE_DIR": str(folder)}
+    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    return dict(json.loads(found.stdout))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the settings are those of x86-64")
+def test_exact_cells_are_the_same_on_an_old_processor(tmp_path: Path) -> None:
+    here, there = observed(), elsewhere(tmp_path)
+    assert here["exact"].keys() == there["exact"].keys()
+    differ = {name for name, value in here["exact"].items() if there["exact"][name] != value}
+    assert {METRICS[name.partition(" / ")[0]].portable for name in differ} <= {False}, differ
+    # The settings do something: float solves and compiled sums, which are not to be hashed, have other bits there.
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
+    assert "openblas" not in blas or here["direct solves"] != there["direct solves"]
+    assert differ or "fma" not in here["processor"]
+    assert here["processor"] != there["processor"] == "x86_64 generic"
+
+
+def test_no_number_of_the_planted_problem_is_near_the_edge_of_its_grid() -> None:
+    """What is rounded to the grid is known to far more digits than it takes to tell which way."""
+    angle = np.pi * np.arange(6) / 6.0
+    for values, grid in ((np.cos(angle), linear.FEATURE_GRID), (np.sin(angle), linear.FEATURE_GRID)):
+        assert (abs(np.modf(abs(values) / grid)[0] - 0.5) > CLEAR).all()
+    model = linear.planted()
+    V = model.features @ model.theta_star
+    smooth = linear.LogSumExp(linear.VARRHO).value(V)
+    cost = V[:, None] - model.mdp.gamma * ((1.0 - linear.RADIUS) * model.mdp.expectation(V) + linear.RADIUS * smooth)
+    assert (abs(np.modf(abs(cost) / linear.COST_GRID)[0] - 0.5) > CLEAR).all()
+
+
+def test_a_unit_of_another_processor_or_library_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = Unit("benchmarks.regression.exact:walked", {"problem": "garnet"})
+    before = unit.key
+    monkeypatch.setattr(units, "processor", lambda: "x86_64 other")
+    assert unit.key != before
+    monkeypatch.undo()
+    code = sources.fingerprint.__wrapped__("oracles.exact")
+    assert code == sources.fingerprint("oracles.exact")
+    for name in ("numpy", "numba", "scipy", "gymnasium"):
+        monkeypatch.setattr(sources, "_version", lambda asked, name=name: "0" if asked == name else "1")
+        one = sources.fingerprint.__wrapped__("oracles.exact")
+        monkeypatch.setattr(sources, "_version", lambda asked, name=name: "2" if asked == name else "1")
+        assert sources.fingerprint.__wrapped__("oracles.exact") != one, name
+    monkeypatch.undo()
+    monkeypatch.setattr(sources, "LIBRARIES", ("numpy", "no-such-library"))
+    assert sources.libraries() == {"numpy": np.__version__, "no-such-library": "absent"}
