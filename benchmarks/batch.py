@@ -21,17 +21,17 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cli_conventions import USAGE, positive
 from benchmarks.gate import PENDING, exit_code, summary
 from benchmarks.history import History, epoch_of, warnings
+from benchmarks.pool import computed, single_thread
 from benchmarks.store import DEFAULT, Store
 from benchmarks.watched import Watched
 
@@ -217,25 +217,6 @@ def controls(size: Any) -> list[Any]:
     return [(law, variant) for law in laws() for variant in law.wrong(size)]
 
 
-def single_thread() -> None:
-    """One thread per worker: the cells are the parallelism."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
-
-
-def computed(jobs: Sequence[Callable[[], dict[str, Any]]], *, workers: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(place, result) of every job as it finishes."""
-    if workers == 1:
-        yield from ((place, job()) for place, job in enumerate(jobs))
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=single_thread) as pool:
-        places: dict[Future[dict[str, Any]], int] = {pool.submit(job): place for place, job in enumerate(jobs)}
-        waiting = set(places)
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from ((places[future], future.result()) for future in done)
-
-
 def run(
     *,
     size: Any,
@@ -271,7 +252,7 @@ def work(
     """The records of cells and controls, in the order of the jobs; verdicts are kept as they come."""
     if cluster is None:
         partials = [functools.partial(_job, kind, index, common, path) for kind, index in jobs]
-        results = computed(partials, workers=min(workers, max(len(jobs), 1)))
+        results = _survived(computed(partials, workers=min(workers, max(len(jobs), 1))), jobs, common, path, show)
     else:
         from benchmarks import batch_cluster
 
@@ -287,6 +268,25 @@ def work(
             done = f"[{len(found)}/{len(jobs)}, about {left:.1f} min left]"
             show(f"{done} {result['outcome']:<9} n={result['n']} {name}")
     return [found[place] for place in range(len(jobs))]
+
+
+def _survived(
+    results: Iterator[tuple[int, dict[str, Any]]],
+    jobs: Sequence[tuple[str, int]],
+    common: Run,
+    path: Path,
+    show: Callable[[str], None],
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The results; where a worker is killed, what is left is what its rows in the store make of it, mostly pending."""
+    left = dict(enumerate(jobs))
+    try:
+        for place, result in results:
+            del left[place]
+            yield place, result
+    except BrokenProcessPool:
+        show("warning: a worker process died; what was not finished is pending")
+        late = replace(common, deadline=-math.inf)
+        yield from ((place, _job(kind, index, late, path)) for place, (kind, index) in left.items())
 
 
 def report(common: Run, jobs: Sequence[tuple[str, int]], found: Sequence[dict[str, Any]]) -> dict[str, Any]:

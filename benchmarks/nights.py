@@ -36,6 +36,7 @@ from benchmarks.batch import Run, opened, say
 from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED
 from benchmarks.gate import PENDING, summary
 from benchmarks.history import History, Verdict, warnings
+from benchmarks.pool import single_thread
 from benchmarks.store import DEFAULT
 
 REOPENED_SHARE = 0.5
@@ -210,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    batch.single_thread()
+    single_thread()
     try:
         report = run(
             size=options.size,

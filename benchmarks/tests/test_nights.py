@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -289,6 +290,24 @@ def test_what_the_store_can_decide_is_decided_however_late_it_is(bench: Bench) -
     whole = batch.run(**common)
     assert batch.run(budget_seconds=-1.0, **common) == whole
     assert bench.once()
+
+
+def test_a_pool_that_loses_a_worker_leaves_cells_pending(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(jobs: Any, *, workers: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        yield 0, jobs[0]()
+        with pytest.raises(Killed):
+            jobs[1]()
+        raise BrokenProcessPool
+
+    bench.set_suite(bench.coin("one"), bench.coin("two", n_max=LONG, defect=UNCLEAR), bench.coin("three"))
+    monkeypatch.setattr(batch, "computed", broken)
+    bench.dies_after = 16 + 20
+    lines: list[str] = []
+    report = bench.night(1, show=lines.append)
+    gate_of_it = report["epochs"][day(1)]
+    assert (gate_of_it["undecided"], gate_of_it["pending"]) == (["one"], ["two", "three"])
+    assert any("pending: two (n=20;" in line for line in report["warnings"])
+    assert "warning: a worker process died; what was not finished is pending" in lines
 
 
 @pytest.mark.parametrize("library", ["numpy", "numba", "scipy", "python"])
