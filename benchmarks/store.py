@@ -2,10 +2,12 @@
 
 A record is written with one append of "\\n{…}\\n", so a torn record (a kill in the middle of a write) is a line of its
 own that fails its checksum and is ignored; nothing written before or after it is touched. The same key written twice
-must have the same value: results are functions of their keys, and a difference is an error, not a choice. Only
+must have the same value: results are functions of their keys, and a difference is an error, not a choice. A writer
+first reads what others have appended, under a lock, so the second value is refused and never gets into the file. Only
 measurements of time are no such functions; they are marked, and the first one in the file stays.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -62,7 +64,11 @@ class Store:
         known = self._values.setdefault(name, value)
         # As text: not-a-number is equal to itself there.
         if repeatable and known is not value and json.dumps(known, sort_keys=True) != json.dumps(value, sort_keys=True):
-            raise ValueError(f"{self.path}: two values for {name}: results must be a function of their keys")
+            raise ValueError(
+                f"{self.path}: two values for {name}: results must be a function of their keys, so one of the two was "
+                f"not computed by this code on this machine. Delete every line with {name} from {self.path} (all other "
+                "results stay) and run again: it is computed anew"
+            )
 
     def get(self, name: bytes) -> Any:
         """The value of a key, None if there is none."""
@@ -76,7 +82,15 @@ class Store:
                 yield bytes.fromhex(name)
 
     def put(self, name: bytes, value: Any, *, repeatable: bool = True) -> None:
-        """Append a record; a value that is there already is not written again."""
+        """Append a record; a value that is there already, by whomever, is not written again."""
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            self.refresh()
+            self._append(name, value, repeatable)
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def _append(self, name: bytes, value: Any, repeatable: bool) -> None:
         if name.hex() in self._values:
             self._keep(name.hex(), value, repeatable)
             return

@@ -16,7 +16,7 @@ from benchmarks.regression import bench, linear
 from benchmarks.regression.metric import METRICS
 from benchmarks.units import Unit, compute
 from oracles import closed_form
-from robust_core import models
+from robust_core import LogSumExp, models
 
 OLD_PROCESSOR = {"OPENBLAS_CORETYPE": "Prescott", "NUMBA_CPU_NAME": "generic", "GLIBC_TUNABLES":
                  "glibc.cpu.hwcaps=-AVX2,-FMA"}  # fmt: skip
@@ -65,7 +65,7 @@ def test_no_number_of_the_planted_problem_is_near_the_edge_of_its_grid() -> None
         assert (abs(np.modf(abs(values) / grid)[0] - 0.5) > CLEAR).all()
     model = linear.planted()
     V = model.features @ model.theta_star
-    smooth = linear.LogSumExp(linear.VARRHO).value(V)
+    smooth = LogSumExp(linear.VARRHO).value(V)
     cost = V[:, None] - model.mdp.gamma * ((1.0 - linear.RADIUS) * model.mdp.expectation(V) + linear.RADIUS * smooth)
     assert (abs(np.modf(abs(cost) / linear.COST_GRID)[0] - 0.5) > CLEAR).all()
 

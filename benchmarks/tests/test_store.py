@@ -1,6 +1,7 @@
 """The record store beyond what the batches need: measurements of time, full disks, records that are none."""
 
 import json
+import multiprocessing
 import os
 import zlib
 from pathlib import Path
@@ -15,15 +16,51 @@ def test_of_two_measurements_of_time_the_first_stays(tmp_path: Path) -> None:
     first.put(b"time", 1.0, repeatable=False)
     second.put(b"time", 2.0, repeatable=False)
     second.put(b"time", 3.0, repeatable=False)
-    assert Store(tmp_path / "s").get(b"time") == 1.0
+    assert first.get(b"time") == second.get(b"time") == Store(tmp_path / "s").get(b"time") == 1.0
 
 
 def test_what_is_a_function_of_its_key_must_not_differ(tmp_path: Path) -> None:
     first, second = Store(tmp_path / "s"), Store(tmp_path / "s")
     first.put(b"key", 1.0)
-    second.put(b"key", 2.0)
     with pytest.raises(ValueError, match="two values"):
-        Store(tmp_path / "s")
+        second.put(b"key", 2.0)
+    assert Store(tmp_path / "s").get(b"key") == 1.0, "the second one must not get into the file"
+
+
+def test_a_store_with_two_values_says_how_to_repair_it(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    for value in (1.0, 2.0):
+        Store(tmp_path / f"{value}").put(b"key", value)
+    Store(tmp_path / "1.0").put(b"other", 3.0)
+    path.write_bytes(b"".join((tmp_path / f"{value}").read_bytes() for value in (1.0, 2.0)))
+    name = b"key".hex()
+    with pytest.raises(ValueError, match=f"Delete every line with {name} from {path}"):
+        Store(path)
+    kept = [line for line in path.read_text().splitlines(keepends=True) if name not in line]
+    path.write_text("".join(kept))
+    assert (Store(path).get(b"key"), Store(path).get(b"other")) == (None, 3.0)
+
+
+def _write(path: Path, start: float, many: int) -> None:
+    """A writer that measures times of its own, and one that computes what everybody computes."""
+    store = Store(path)
+    for number in range(many):
+        store.put(b"time %d" % number, start + number, repeatable=False)
+        store.put(b"result %d" % number, number)
+
+
+def test_writers_at_the_same_time_keep_the_first_and_write_nothing_twice(tmp_path: Path) -> None:
+    context, many = multiprocessing.get_context("spawn"), 200
+    writers = [context.Process(target=_write, args=(tmp_path / "s", 1000.0 * i, many)) for i in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60.0)
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
+    lines = [line for line in (tmp_path / "s").read_bytes().splitlines() if line]
+    assert len(lines) == 2 * many, "each key once"
+    store = Store(tmp_path / "s")
+    assert [store.get(b"result %d" % number) for number in range(many)] == list(range(many))
 
 
 def test_a_record_that_was_cut_short_is_an_error_and_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
