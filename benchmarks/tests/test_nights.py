@@ -124,6 +124,15 @@ def test_the_printed_command_continues_the_cell(bench: Bench) -> None:
     assert 16 < bench.thrown_in(day(1), "coin") <= 32
 
 
+def test_what_a_pinned_run_left_undecided_goes_on_at_night(bench: Bench) -> None:
+    bench.set_suite(bench.coin("coin", defect=UNCLEAR))
+    assert bench.command() == 0
+    report = bench.night(1)
+    assert report["stretch"] == {"pinned": {"coin": 2.0}, day(1): {"coin": 1.0}}
+    assert bench.thrown_in("pinned", "coin") == 32
+    assert bench.once()
+
+
 def test_a_cell_that_never_decides_is_listed_at_the_largest_size_every_night(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin", defect=UNCLEAR))
     sizes = [bench.night(number)["stretch"][day(1)]["coin"] for number in range(1, 8)]
