@@ -12,6 +12,7 @@ from properties.laws import (
     support,
     tabular_path,
     tabular_step,
+    told,
 )
 
 LAWS: tuple[Law, ...] = (
@@ -21,6 +22,7 @@ LAWS: tuple[Law, ...] = (
     *sampler.LAWS,
     *conduct.LAWS,
     *tabular_step.LAWS,
+    *told.LAWS,
     *tabular_path.LAWS,
     *linear.LAWS,
     conduct.BATCH,

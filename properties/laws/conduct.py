@@ -2,17 +2,24 @@
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from properties.law import Case, Law
-from properties.laws.cases import decoded
+from properties.laws.cases import RADII, decoded
 from properties.laws.comparison import compared
 from properties.laws.learning import LEARNERS, Path, advance, arrays, made, problem, read_run, same
 from properties.verdict import Finding
 from robust_core import Recording, constant
+from robust_core.mdp import MDP
 from robust_core.variant import Variant
+
+STEPS = ("step_size", "second_step_size")
+# Estimates of a long run that are kept to be read later.
+FEW = 40
 
 
 def _wanted_start(told: Any) -> tuple[np.ndarray, ...]:
@@ -56,7 +63,7 @@ def _differing(
 
 
 def _still(variant: Variant, path: Path, case: Case, start: tuple[np.ndarray, ...]) -> Finding | None:
-    still = {name: constant(0.0) for name in ("step_size", "second_step_size") if name in case}
+    still = {name: constant(0.0) for name in STEPS if name in case}
     after = arrays(advance(made(variant, case | still), path).estimate())
     return _differing(after, start, when=" after a run with step size 0")
 
@@ -79,7 +86,20 @@ def _conduct(variant: Variant, path: Path, **case: Any) -> Finding | None:
         finding = _differing(got, result, when=f" of {what}", columns=("this run", "the first"))
         if finding is not None:
             return finding
-    return _told_the_same(variant, case, path)
+    return _kept(variant, case, path) or _told_the_same(variant, case, path)
+
+
+def _kept(variant: Variant, case: Case, path: Path) -> Finding | None:
+    """What was handed out stays what it was: no window on a table that goes on changing."""
+    learner, handed_out = made(variant, case), []
+    for step in path[:FEW]:
+        parts = arrays(advance(learner, [step]).estimate())
+        handed_out.append((parts, tuple(part.copy() for part in parts)))
+    for number, (parts, copies) in enumerate(handed_out, start=1):
+        finding = _differing(parts, copies, when=f" of step {number}, read later", columns=("later", "when handed out"))
+        if finding is not None:
+            return finding
+    return None
 
 
 def _disturbed(variant: Variant, case: Case, path: Path) -> Any:
@@ -99,6 +119,27 @@ def _beside(variant: Variant, case: Case, path: Path) -> Any:
         advance(learner, [step])
         advance(neighbour, [other])
     return learner
+
+
+def _beside_another(variant: Variant, case: Case, path: Path) -> Any:
+    """The neighbour has another discount, radius, step size and start; what is kept for all learners alike is lost."""
+    learner, neighbour = made(variant, case), made(variant, _another(variant, case))
+    for step in path:
+        advance(neighbour, [step])
+        advance(learner, [step])
+    return learner
+
+
+def _another(variant: Variant, case: Case) -> Case:
+    mdp, told = case["mdp"], case["uncertainty_set"]
+    radii = tuple(variant.options.get("radii", RADII))
+    other: Any = type(told)
+    return case | {
+        "mdp": MDP(mdp.P, mdp.cost, 0.5 if mdp.gamma != 0.5 else 0.75),
+        "uncertainty_set": other(next((R for R in radii if getattr(told, "radius", None) != R), radii[0])),
+        "initial": case["initial"][::-1] / 2.0,
+        **{name: constant(0.25) for name in STEPS if name in case},
+    }
 
 
 def _again(variant: Variant, case: Case, path: Path) -> Any:
@@ -121,6 +162,7 @@ _OTHER_RUNS: dict[str, Callable[[Variant, Case, Path], Any]] = {
     "a second run with the same problem, rng and path": _again,
     "a run whose estimates are read and overwritten at every step": _disturbed,
     "a run beside another learner of the same problem": _beside,
+    "a run beside a learner of another problem": _beside_another,
     "a run continued by a copy made half way": _copied,
     "a run of which a copy made half way was used up first": _copied_from,
 }
@@ -140,14 +182,40 @@ def _batch(variant: Variant, path: Path, **case: Any) -> Finding | None:
     learner = made(variant, case)
     if not hasattr(learner, "update_many"):
         return None
+    # The same arithmetic in another order of loops: the fast path must give the same numbers.
+    wanted = arrays(advance(made(variant, case), path).estimate())
+    for what, pieces in _IN_TURN.items():
+        learner = made(variant, case)
+        ends = [len(path) * i // pieces for i in range(pieces + 1)]
+        for i, (start, stop) in enumerate(pairwise(ends)):
+            if pieces > 1 and i % 2 == 0:
+                advance(learner, path[start:stop])
+                continue
+            finding = _fed(learner, path[start:stop])
+            if finding is not None:
+                return finding
+        got = arrays(learner.estimate())
+        finding = _differing(got, wanted, when=f" after {what}", columns=("update_many", "update"))
+        if finding is not None:
+            return finding
+    return None
+
+
+# A learner that is fed both ways in turn must keep its books on both.
+_IN_TURN = {"update_many": 1, "update, then update_many": 2, "update and update_many in turn": 4}
+
+
+def _fed(learner: Any, path: Path) -> Finding | None:
+    """Feed a recording, and see that it is left as it was."""
     columns = list(zip(*path, strict=True)) or [()] * 6
     kinds = (np.int64, np.int64, np.float64, np.int64, np.int64, np.bool_)
-    half = len(path) // 2
-    advance(learner, path[:half])
-    learner.update_many(Recording(*(np.array(c[half:], dtype=k) for c, k in zip(columns, kinds, strict=True))))
-    got, wanted = (arrays(x.estimate()) for x in (learner, advance(made(variant, case), path)))
-    # The same arithmetic in another order of loops: the fast path must give the same numbers.
-    return _differing(got, wanted, when=" after update_many", columns=("update_many", "update"))
+    given: list[np.ndarray] = [np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)]
+    recording = Recording(*(column.copy() for column in given))
+    learner.update_many(recording)
+    for field, column in zip(fields(Recording), given, strict=True):
+        if not np.array_equal(getattr(recording, field.name), column):
+            return Finding(f"conduct: recording.{field.name} after update_many", "changed", "as it was given")
+    return None
 
 
 START = Law(
@@ -162,7 +230,8 @@ CONDUCT = Law(
     "conduct",
     LEARNERS,
     None,
-    "a run is a function of problem, rng and path: repeatable, undisturbed by reading, copies and neighbours",
+    "a run is a function of problem, rng and path: repeatable, undisturbed by reading, copies and neighbours; what was "
+    "handed out does not change",
     lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
     _conduct,
     after=("start",),
@@ -171,7 +240,7 @@ BATCH = Law(
     "batch",
     LEARNERS,
     None,
-    "update_many on a recorded path equals the loop over update, bit for bit",
+    "update_many on a recorded path equals the loop over update, bit for bit, alone and in turn with it",
     lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
     _batch,
     after=("start", "conduct"),

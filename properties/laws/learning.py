@@ -50,7 +50,8 @@ def read_run(
     if policy is not None:
         case["policy"] = policy
     shape = (mdp.n_states, mdp.n_actions) if estimates(variant) == "Q" else (mdp.n_states,)
-    case["initial"] = scale * tape.array(shape, VALUES)
+    blank, drawn_start = tape.blank(), tape.array(shape, VALUES)
+    case["initial"] = np.zeros(shape) if blank else scale * drawn_start
     if linear:
         case |= _linear_part(tape, variant, mdp.n_states)
     case["path"] = tape.path(mdp, steps=n, policy=policy, ends=ends) * times

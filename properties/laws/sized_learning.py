@@ -1,12 +1,94 @@
-"""The laws of tabular learners and of every learner's conduct on problems of size (`sized`)."""
+"""The laws of tabular learners and of every learner's conduct on problems of size (`sized`).
+
+Beside the forms of all kinds there are some for tables alone, where a step is cheap. What each is for:
+
+* rows of four, twelve and twenty actions, up to 130 states, the worst of them first: blocks of a maximum or minimum;
+* pairs that are visited again and again where there are many of them: counters that are shared;
+* eight hundred steps among twelve states: candidates for the maximum that are kept too long;
+* a flat start, and steps that hardly move: thresholds, and what is right only from a start of its own;
+* values of 2^200 and a discount of 1 − 2^-20: cuts;
+* ten thousand steps: buffers, tables of step sizes, refreshes.
+"""
 
 from properties.laws import conduct, tabular_step
-from properties.laws.sized import LONG, WIDE, read_path, sized
+from properties.laws.sized import LONG, WIDE, form_of, read_path, sized
+from robust_core import constant, per_visit, polynomial
+
+_PLAIN = constant(0.125)
+LARGEST = form_of(
+    130,
+    20,
+    2,
+    numbers=(1.0 - 2.0**-20, 2.0**200, 0.5),
+    steps=100,
+    times=3,
+    step_size=per_visit(0.75, rate=0.25, power=2.0),
+    plain=_PLAIN,
+    order=-1,
+)
+TABLES = (
+    form_of(
+        12,
+        4,
+        2,
+        numbers=(0.875, 1.0, 0.125),
+        steps=200,
+        times=4,
+        step_size=per_visit(1.0, rate=0.5, power=0.75),
+        plain=_PLAIN,
+        order=-1,
+    ),
+    form_of(
+        32,
+        12,
+        2,
+        numbers=(0.9, 1.0, 0.5),
+        steps=100,
+        times=2,
+        step_size=polynomial(0.5, rate=0.5, power=0.0),
+        plain=_PLAIN,
+        order=0,
+    ),
+    form_of(
+        24,
+        8,
+        2,
+        numbers=(0.9, 1.0, 0.5),
+        steps=60,
+        times=8,
+        step_size=per_visit(0.5, rate=0.0, power=1.0),
+        plain=_PLAIN,
+        flat=True,
+    ),
+    form_of(
+        100,
+        3,
+        2,
+        numbers=(0.875, 1.0, 0.5),
+        steps=100,
+        times=2,
+        step_size=constant(2.0**-10),
+        plain=constant(2.0**-10),
+        order=-1,
+    ),
+)
+# More steps than the slow laws can afford; and the largest table has too many outcomes to enumerate.
+LONGEST = form_of(
+    3,
+    2,
+    2,
+    steps=50,
+    times=200,
+    step_size=per_visit(1.0, rate=0.01, power=1.0),
+    plain=_PLAIN,
+    order=0,
+)
 
 LAWS = (
-    sized(tabular_step.ASYNCHRONOUS, read_path, WIDE + LONG),
-    sized(tabular_step.SAMPLE_FORM, read_path, WIDE + LONG),
-    sized(tabular_step.SAMPLE_FORM_NEXT_ACTION, read_path, WIDE + LONG),
-    sized(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG),
-    sized(conduct.BATCH, read_path, WIDE + LONG),
+    sized(tabular_step.ASYNCHRONOUS, read_path, (*WIDE, *LONG, *TABLES, LARGEST)),
+    sized(tabular_step.SAMPLE_FORM, read_path, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
+    sized(tabular_step.SAMPLE_FORM_NEXT_ACTION, read_path, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
+    sized(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG + TABLES),
+    sized(conduct.CONDUCT, read_path, LONG),
+    sized(conduct.BATCH, read_path, (*WIDE, *LONG, LONGEST)),
 )

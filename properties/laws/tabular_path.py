@@ -14,7 +14,7 @@ from oracles import rational
 from properties.law import Case, Law
 from properties.laws.cases import COSTS, VALUES, Tape, decoded
 from properties.laws.comparison import RUNS, below, compared
-from properties.laws.learning import TABULAR, Path, advance, estimates, made, read_run, table
+from properties.laws.learning import TABULAR, Path, advance, estimates, made, read_run, step_size_at, table
 from properties.laws.rounding import UNIT, path_bound
 from properties.laws.tabular_step import place_of
 from properties.tables import entry
@@ -160,13 +160,36 @@ def _padded(variant: Variant, **case: Any) -> Finding | None:
     return _together(variant, case, right, lambda x, y: _equal(x, y[within], allowed, what))
 
 
-def _bounded(variant: Variant, **case: Any) -> Finding | None:
-    gamma = case["mdp"].gamma
-    costs = case["mdp"].cost
+def _boxed(case: Case) -> tuple[Case, float, float, float]:
+    """The case started within the box, the ends of the box, and what rounding may do."""
+    gamma, costs = case["mdp"].gamma, case["mdp"].cost
     low, high = float(costs.min()) / (1.0 - gamma), float(costs.max()) / (1.0 - gamma)
-    inside = np.clip(case["initial"], low, high)
-    run = case | {"initial": inside}
-    allowed = _rounding(run) + UNIT * max(abs(low), abs(high))
+    run = case | {"initial": np.clip(case["initial"], low, high)}
+    return run, low, high, _rounding(run) + UNIT * max(abs(low), abs(high))
+
+
+def _short(variant: Variant, **case: Any) -> Finding | None:
+    """Target and entry are both in the box, so a step moves the entry by alpha times its width at most.
+
+    The clock of the schedule is taken for that of steps: what a visit is, a learner of two tables may see otherwise.
+    """
+    told = case["step_size"]
+    schedule = replace(told, clock="steps") if told.clock == "visits" else told
+    run, low, high, allowed = _boxed(case | {"step_size": schedule})
+    learner = made(variant, run)
+    before = table(learner)
+    for time, step in enumerate(case["path"]):
+        after = table(advance(learner, [step]))
+        farthest = step_size_at(schedule, time) * (high - low)
+        moved = float(np.abs(after - before).max())
+        if not moved <= farthest + allowed:
+            return Finding(f"how far step {time + 1} moved an entry", moved, f"at most {farthest!r}", allowed)
+        before = after
+    return None
+
+
+def _bounded(variant: Variant, **case: Any) -> Finding | None:
+    run, low, high, allowed = _boxed(case)
     learner = made(variant, run)
     for time, step in enumerate(case["path"]):
         got = table(advance(learner, [step]))
@@ -265,4 +288,11 @@ LAWS = (
         _padded,
     ),
     _law("box", "bounded", "Q_t stays in [min c, max c]/(1−gamma)", read_run, _bounded),
+    _law(
+        "step length",
+        "bounded",
+        "a step moves an entry by at most alpha_t times the width of the box",
+        read_run,
+        _short,
+    ),
 )

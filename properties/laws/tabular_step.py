@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,16 @@ def state_values(entries: np.ndarray, policy: np.ndarray | None) -> list[Fractio
     """V(s) of a table, exactly: its entries, their minimum, or their mean under the policy."""
     if entries.ndim == 1:
         return [Fraction(x) for x in entries.tolist()]
-    rows = [[Fraction(x) for x in row] for row in entries.tolist()]
     if policy is None:
-        return [min(row) for row in rows]
-    weights = [exact.distribution(row).fractions() for row in policy.tolist()]
-    return [
-        sum((w * x for w, x in zip(ws, row, strict=True)), Fraction(0)) for ws, row in zip(weights, rows, strict=True)
-    ]
+        return [Fraction(x) for x in entries.min(axis=1).tolist()]  # a minimum of floats is exact
+    return [_mean(row.tobytes(), weights.tobytes()) for row, weights in zip(entries, policy, strict=True)]
+
+
+@lru_cache(maxsize=1024)
+def _mean(row: bytes, weights: bytes) -> Fraction:
+    """The mean of a row of floats under weights, exactly; a step of a run changes one row of many."""
+    shares = exact.distribution(np.frombuffer(weights).tolist()).fractions()
+    return sum((w * Fraction(x) for w, x in zip(shares, np.frombuffer(row).tolist(), strict=True)), Fraction(0))
 
 
 def place_of(variant: Variant, s: int, a: int) -> Place:
