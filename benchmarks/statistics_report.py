@@ -46,8 +46,9 @@ null, additive sums S_j = Σ log f_{λ_j}(x_i) and prior weights w_j on a grid o
 
 One process has the null "the claim holds": at 1/alpha the verdict is *violated*. The other has the null "the claim
 fails by the stated effect": at 1/beta the verdict is *holds*, which means *not violated by that effect*. Neither by
-n_max: *undecided*, listed with a warning and continued with `--stretch` from the rows that are kept. One looks at
-n = 16·1.25^k; nothing is ever run again to make it pass.
+n_max: *undecided*, listed with a warning and continued from the rows that are kept, in the epoch it began in: by hand
+with `--stretch`, or night by night with `python -m benchmarks.nights`. One looks at n = 16·1.25^k; nothing is ever run
+again to make it pass.
 
 A run has one budget, 1e-6: half is split over the cells by weight, half stands behind the product of the evidence of
 all cells, formed for every λ before mixing. Negative controls run with every law and must come out *violated*.
@@ -106,15 +107,24 @@ def cost() -> str:
 
 
 def cells(size: Any) -> str:
-    """The design of every cell of a run."""
+    """The design of every cell of a run, and what it does at its design points."""
+    from properties.statistics.design import at_design_points
     from properties.statistics.suite import planned
 
     rows = []
+    known: dict[str, list[str]] = {}
     for item in planned(size):
         plan = item.cell.plan(item.alpha)
         name = item.cell.id.rsplit("/", 1)[0]
-        rows.append([item.law.name, name, plan.test.effect, f"{item.alpha:.1e}", f"{plan.beta:g}", plan.n_max])
-    return table(["law", "cell", "detects", "alpha", "beta", "n_max"], rows)
+        if plan.test.effect not in known:
+            edge, defect = at_design_points(plan)
+            known[plan.test.effect] = [f"{edge.mean_n:.0f}", f"{defect.mean_n:.0f}", f"{defect.violated:.4g}"]
+        expected = known[plan.test.effect]
+        rows.append(
+            [item.law.name, name, plan.test.effect, f"{item.alpha:.1e}", f"{plan.beta:g}", plan.n_max, *expected]
+        )
+    head = ["law", "cell", "detects", "alpha", "beta", "n_max", "E[n], claim just holds", "E[n], defect", "power"]
+    return table(head, rows)
 
 
 def laws() -> str:

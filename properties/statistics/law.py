@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -178,7 +178,7 @@ def decide(
     kept = Forgetful() if memory is None else memory
     plan = cell.plan(alpha)
     if stretch != 1.0:
-        plan = Plan(plan.test, plan.alpha, plan.beta, look_at_least(stretch * plan.n_max))
+        plan = replace(plan, n_max=look_at_least(stretch * plan.n_max))
     taken: list[list[float]] = []
 
     def evidence(start: int, stop: int) -> Floats:

@@ -8,7 +8,7 @@ false *holds* at most beta, whenever one looks and however often a run is contin
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -24,6 +24,8 @@ BETA = 1e-3
 Outcome = Literal["holds", "violated", "undecided"]
 Evidence = Callable[[int, int], Floats]
 """The statistic of the replicates start … stop−1."""
+Sampler = Callable[[np.random.Generator, int], Floats]
+"""So many samples."""
 
 
 def look_times() -> Iterator[int]:
@@ -50,11 +52,16 @@ def look_at_least(n: float) -> int:
 
 @dataclass(frozen=True)
 class Test:
-    """The two processes of one claim; `effect` says in words what `favour` excludes."""
+    """The two processes of one claim; `effect` says in words what `favour` excludes.
+
+    `edge` draws samples for which the claim just holds, `defect` those of the design defect.
+    """
 
     against: Mixture
     favour: Process
     effect: str
+    edge: Sampler | None = field(default=None, compare=False, repr=False)
+    defect: Sampler | None = field(default=None, compare=False, repr=False)
 
     # Not a test in the sense of pytest, whatever its name begins with.
     __test__ = False
@@ -75,12 +82,13 @@ class Test:
 
 @dataclass(frozen=True)
 class Plan:
-    """A test with its error probabilities and its largest sample size, a look."""
+    """A test with its error probabilities and its largest number of replicates, a look; each brings `draws` samples."""
 
     test: Test
     alpha: float
     beta: float
     n_max: int
+    draws: int = 1
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta"):
