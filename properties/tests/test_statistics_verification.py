@@ -56,7 +56,7 @@ def test_an_expected_failure_blocks_nothing() -> None:
 def test_one_budget_is_split_over_the_cells_of_all_variants() -> None:
     total = weight([RIGHT, WALK], "quick")
     shares = [cell.alpha for variant in (RIGHT, WALK) for cell in allotted(variant, "quick", total=total)]
-    assert len(shares) == 15
+    assert len(shares) == 16
     assert sum(shares) == pytest.approx(budget.RUN_BUDGET)
 
 
