@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks import documents
 from benchmarks.cli import main, parser, subparsers
 from benchmarks.cli_conventions import HOLDS, VIOLATED
 
@@ -39,6 +40,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "python -m pip install .": ("tox.ini", "package = wheel"),
     "tox -e verify -- my_variant.py": ("tox.ini", "commands = robust-core verify {posargs}"),
     "tox -e lint": ("tox.ini", "[testenv:lint]"),
+    "python -m benchmarks.documents": ("benchmarks/tests/test_documentation.py", "documents.main("),
     "python -m benchmarks.speed": ("tox.ini", "commands = python -m benchmarks.speed"),
     "python -m properties.claims.evidence span": ("properties/tests/test_claims.py", "evidence"),
     "dask scheduler --host 127.0.0.1 --port 8786": ("benchmarks/tests/test_cluster.py", "scheduler"),
@@ -208,6 +210,17 @@ def test_commands_within_sentences_exist(path: Path) -> None:
 def test_links_lead_somewhere(path: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8"))
     assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_generated_documents_are_written_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that other tests do not make anyway; all of them are known to it."""
+    assert sorted(f"{name}.md" for name in documents.DOCUMENTS) == sorted(GENERATED)
+    monkeypatch.setattr(documents, "FOLDER", tmp_path)
+    assert documents.main(["command-line", "variants"]) == 0
+    for name in ("command-line.md", "variants.md") if DOCUMENTS else ():
+        assert (tmp_path / name).read_text(encoding="utf-8") == (ROOT / "docs" / name).read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        documents.main(["no such document"])
 
 
 def test_generated_documents_say_so() -> None:
