@@ -42,7 +42,7 @@ def collect(
     data: dict[str, Any] = {"format": FORMAT, "quick": quick}
     store = stores / "report.jsonl"
     with clock.part("claims"):
-        data["claims"] = claims.collected()
+        data["claims"], data["claims code"] = claims.collected(), claims.code()
     with clock.part("variants"):
         data["gallery"] = _gallery(targets, quick, workers, store, show)
     with clock.part("mutants"):

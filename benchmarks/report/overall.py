@@ -121,6 +121,9 @@ def _informing(data: Data) -> list[Part]:
     claims = ", ".join(f"{count} {word}" for word, count in statuses.most_common())
     outcomes = Counter(panel["outcome"] for panel in data["panels"]["panels"])
     panels = ", ".join(f"{count} {word}" for word, count in outcomes.most_common())
+    code = data["panels"].get("code", {})
+    if code.get("made by") != code.get("present"):
+        panels += " (made by other code than the present)"
     return [
         _part("claims", "Claims of the paper", "open" if statuses["open"] else "finding", claims, decides=False),
         _part("panels", "Panels of the paper", "finding", panels, decides=False),

@@ -91,6 +91,12 @@
     tip.style.left = `${Math.max(8, Math.min(left + 14, room))}px`;
     tip.style.top = `${Math.max(8, box.top + 8)}px`;
   };
+  // A plot that has the focus keeps its values, and gets the tip back from one that the pointer went over.
+  const leave = (plot) => {
+    const focused = document.activeElement;
+    if (plot !== focused) hide(plot);
+    if (focused?.dataset.place !== undefined && points[focused.dataset.plot]) show(focused, Number(focused.dataset.place));
+  };
   const nearest = (plot, event) => {
     const box = plot.getBoundingClientRect();
     const x = ((event.clientX - box.left) / box.width) * plot.viewBox.baseVal.width;
@@ -100,7 +106,7 @@
   for (const plot of document.querySelectorAll("svg.plot")) {
     const last = points[plot.dataset.plot].length - 1;
     plot.addEventListener("pointermove", (event) => show(plot, nearest(plot, event)));
-    plot.addEventListener("pointerleave", () => hide(plot));
+    plot.addEventListener("pointerleave", () => leave(plot));
     plot.addEventListener("focus", () => show(plot, Number(plot.dataset.place ?? last)));
     plot.addEventListener("blur", () => hide(plot));
     plot.addEventListener("keydown", (event) => {

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from benchmarks.report.effects import effect, urgency
 from benchmarks.report.markup import FORBIDDEN
 from benchmarks.report.overall import outcome_of
-from benchmarks.report.scales import number
 from benchmarks.report.words import look
 
 MOST = 20
@@ -75,20 +75,17 @@ def _regression(comparison: dict[str, Any] | None) -> str:
     """Cells that moved; equivalent ones are counted only."""
     if comparison is None:
         return ""
-    moved = [cell for cell in comparison["cells"] if cell["verdict"] not in ("equivalent", "undecided")]
+    cells = sorted(comparison["cells"], key=lambda cell: urgency(cell["verdict"]))
+    moved = [cell for cell in cells if cell["verdict"] not in ("equivalent", "undecided")]
     counts = Counter(cell["verdict"] for cell in comparison["cells"])
     line = "Against the baseline: " + ", ".join(f"{count} {word}" for word, count in sorted(counts.items())) + "."
     if not moved:
         return line
     rows = [
-        [_word(cell["verdict"]), *(text(cell[name]) for name in ("metric", "variant", "problem")), _effect(cell)]
+        [_word(cell["verdict"]), *(text(cell[name]) for name in ("metric", "variant", "problem")), text(effect(cell))]
         for cell in moved
     ]
     return f"{line}\n\n" + table(["verdict", "metric", "variant", "problem", "effect"], rows)
-
-
-def _effect(cell: dict[str, Any]) -> str:
-    return "" if cell["effect"] is None else number(cell["effect"], 3)
 
 
 def _panels(panels: dict[str, Any]) -> str:

@@ -1,5 +1,7 @@
 """Verdicts as a reader meets them: a word, a symbol and a colour class; never the colour alone."""
 
+import re
+
 from benchmarks.report.markup import Html, tag
 
 # word: (class, symbol)
@@ -29,6 +31,7 @@ LOOKS: dict[str, tuple[str, str]] = {
     "alive": ("bad", "✗"),
     "not run": ("dim", "·"),
     "finding": ("info", "•"),
+    "other code": ("warn", "≠"),
 }
 
 
@@ -52,6 +55,23 @@ def mark(word: str, title: str | None = None) -> Html:
     kind, symbol = look(word)
     seen = tag("span", symbol, aria_hidden="true")
     return tag("span", seen, tag("span", word, class_="unseen"), class_=f"mark {kind}", title=title or word)
+
+
+_ENTRY = re.compile(r"(?: at )?\[([0-9, ]*)\]$")
+
+
+def with_entry(what: str) -> str:
+    """What was compared, the entry of an array in words; a number alone has none.
+
+    >>> with_entry("C against D at [0, 1]"), with_entry("its recursion[0]"), with_entry("x[]"), with_entry("E[f]")
+    ('C against D, entry (0, 1)', 'its recursion, entry 0', 'x', 'E[f]')
+    """
+    found = _ENTRY.search(what)
+    if found is None:
+        return what
+    place = found[1].strip()
+    shown = f"({place})" if "," in place else place
+    return what[: found.start()] + (f", entry {shown}" if place else "")
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:

@@ -3,6 +3,15 @@
 from typing import Any
 
 
+def code() -> dict[str, str]:
+    """The code that made the evidence, if it says so, and the present code of what judges the claims."""
+    from benchmarks.report.data.code import compared
+    from properties.claims import evidence
+
+    codes = getattr(evidence, "codes", None)
+    return compared(codes().made_by if codes is not None else "", evidence.__name__)
+
+
 def collected() -> list[dict[str, Any]]:
     """One entry per claim, in the order of the paper."""
     from properties.claims import evidence

@@ -1,8 +1,20 @@
-"""What a kept result depends on beside the modules that compute it: code that is found by name at run time."""
+"""Which code made a result: for kept ones code that is found by name at run time, for committed ones a short hash."""
 
 from importlib.metadata import version
 
 from benchmarks.sources import fingerprint
+
+SHORT = 12
+"""Digits of a hash that are shown."""
+
+
+def compared(made_by: str, module: str) -> dict[str, str]:
+    """The hash of the code that made committed results ("" if they do not say), and that of the present code.
+
+    >>> compared("", "oracles.exact")["made by"]
+    ''
+    """
+    return {"made by": made_by[:SHORT], "present": fingerprint(module).hex()[:SHORT]}
 
 
 def of(module: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from benchmarks.report.layout import Cell, Section, commands, fold, table
 from benchmarks.report.markup import Html, tag
 from benchmarks.report.typeset import prose
-from benchmarks.report.words import badge
+from benchmarks.report.words import badge, with_entry
 
 INTRODUCTION = (
     "Each claim is an executable statement. Corrected and conditional claims fail as printed (the counterexample is "
@@ -23,7 +23,21 @@ def section(data: dict[str, Any]) -> Section:
     caption = f"The {len(claims)} claims, in the order of the paper"
     listed = table(caption, ["claim", "status", "statement", "where"], rows, class_="claims")
     again = commands("robust-core claims ID", "robust-core claims ID --run", "robust-core claims --run")
-    return Section("claims", "Claims of the paper", Html(tag("p", INTRODUCTION) + tally + listed + again))
+    quiet = _provenance(data.get("claims code", {}))
+    return Section("claims", "Claims of the paper", Html(tag("p", INTRODUCTION) + tally + quiet + listed + again))
+
+
+def _provenance(code: dict[str, str]) -> Html:
+    """Which code gave the statuses."""
+    made, present = code.get("made by", ""), code.get("present", "")
+    if made and made == present:
+        return tag("p", "Statuses given by the present code, ", tag("code", made), ".", class_="quiet")
+    if not made:
+        unsaid = "The committed evidence does not say which code gave it; the tests run every claim and compare the "
+        return tag("p", unsaid, "status. The present code is ", tag("code", present), ".", class_="quiet")
+    words = (" statuses were given by the code ", tag("code", made), ", and the present code is ", tag("code", present))
+    again = (". The tests run every claim and compare; ", tag("code", "robust-core claims --run"), " gives them again.")
+    return tag("p", badge("other code"), *words, *again, class_="flag warn")
 
 
 def _row(claim: dict[str, Any]) -> list[Any]:
@@ -53,7 +67,7 @@ def _statement(claim: dict[str, Any]) -> Html:
 def _finding(text: str) -> Html:
     """What was compared is notation; the two numbers stay as they were printed."""
     what, got, rest = text.partition(": got ")
-    return Html(prose(what) + tag("span", got + rest))
+    return Html(prose(with_entry(what)) + tag("span", got + rest))
 
 
 def _link(name: str) -> Html:

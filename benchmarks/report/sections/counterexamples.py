@@ -7,11 +7,12 @@ from benchmarks.report.layout import Section, commands
 from benchmarks.report.markup import Html, named, tag
 from benchmarks.report.scales import number
 from benchmarks.report.typeset import formula, prose
-from benchmarks.report.words import badge
+from benchmarks.report.words import badge, with_entry
 
 INTRODUCTION = (
-    "The smallest cases found in which a printed statement of the paper fails, judged again for this report. Circles "
-    "are states, squares actions with their cost c, arrows transitions with their probability."
+    "The smallest cases found in which a printed statement of the paper fails, judged again for this report. Each "
+    "refutes the statement as it is printed, not the code: as long as it does, all is as it should be. Circles are "
+    "states, squares actions with their cost c, arrows transitions with their probability."
 )
 FOUND = "What verification found in variants that do not obey a law (files beside this page):"
 SYMBOLS = {"radius": "R", "uncertainty_set": "set", "n_states": "S", "lam": "λ", "s_next": "s'", "c_hat": "ĉ",
@@ -37,11 +38,19 @@ def _card(example: dict[str, Any]) -> Html:
     name = example["file"].rpartition("/")[2].removesuffix(".json")
     case = dict(example["case"])
     model = _model(case.pop("mdp", None))
-    head = tag("h3", tag("code", example["about"]), " ", badge(example["outcome"]))
+    head = tag("h3", tag("code", example["about"]), " ", _badge(example))
     title = tag("p", prose(example["title"]) if "statement" in example["against"] else named(example["title"]))
     picture = _picture(model, example["about"]) if model is not None else Html("")
     parts = [head, title, picture, _sides(example), _table(example), _values(model, case), _replay(example)]
     return tag("article", *parts, class_="card", id=f"example-{name}")
+
+
+def _badge(example: dict[str, Any]) -> Html:
+    """A committed counterexample that stands is a finding about the paper; one that does not is a fault."""
+    if "statement" not in example["against"]:
+        return badge(example["outcome"])
+    stands = example["outcome"] == "violated"
+    return badge("refuted", "refutes the printed statement") if stands else badge("missed", "refutes nothing any more")
 
 
 def _model(encoded: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -68,14 +77,14 @@ def _picture(model: dict[str, Any], about: str) -> Html:
 def _sides(example: dict[str, Any]) -> Html:
     """What came out next to what the statement promises."""
     if not example["got"]:
-        return tag("p", example["what"])
+        return tag("p", with_entry(example["what"]))
     rows = [
         ("came out", tag("span", example["got"], class_="value")),
         ("promised", tag("span", example["wanted"], class_="value")),
         ("error allowed", tag("span", example["allowed"], class_="value")),
     ]
     return Html(
-        tag("p", prose(example["what"]), class_="what")
+        tag("p", prose(with_entry(example["what"])), class_="what")
         + tag("dl", [(tag("dt", a), tag("dd", b)) for a, b in rows], class_="sides")
     )
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+from benchmarks.report import effects
 from benchmarks.report.layout import Cell, Section, commands, table
 from benchmarks.report.markup import Html, named, tag
 from benchmarks.report.scales import number
@@ -11,7 +12,9 @@ from benchmarks.report.words import badge
 INTRODUCTION = (
     "Deterministic quantities are compared exactly, statistical ones seed by seed with an interval; equivalent is a "
     "positive finding: the whole interval lies within the margin. Each statistical cell has an equal share of alpha. "
-    "Ratios of times are in the last section: they differ from run to run and do not decide."
+    "What is worse or changed comes first. Baseline and today are medians over the seeds; effects and margins with % "
+    "are shares of the baseline, the others differences in the unit that is named. Ratios of times are in the last "
+    "section: they differ from run to run and do not decide."
 )
 ABSENT = "There is nothing to compare with: no baseline was found."
 
@@ -22,7 +25,9 @@ def section(data: dict[str, Any]) -> Section:
     if found is None:
         return Section("regression", "Against the baseline", tag("p", ABSENT))
     counts = Counter(cell["verdict"] for cell in found["cells"])
-    tally = tag("p", *(part for word, n in counts.most_common() for part in (badge(word, f"{n} {word}"), " ")))
+    tally = tag(
+        "p", *(part for word in sorted(counts, key=effects.urgency) for part in (_count(word, counts[word]), " "))
+    )
     listed = comparison("Cells", found["cells"])
     seeds = "the same seeds" if found["paired"] else "different seeds"
     facts = f"On {seeds}; alpha {number(found['alpha'])} for all cells together. Baseline: {found['reason']}"
@@ -31,28 +36,32 @@ def section(data: dict[str, Any]) -> Section:
     return Section("regression", "Against the baseline", body)
 
 
-HEAD = ("metric", "variant", "problem", "verdict", "baseline", "today", "effect and interval", "margin", "n", "note")
+def _count(word: str, n: int) -> Html:
+    return badge(word, f"{n} {word}")
+
+
+HEAD = (
+    "metric", "verdict", "variant", "problem", "effect and interval", "margin", "direction", "baseline", "today", "n",
+    "note",
+)  # fmt: skip
 
 
 def comparison(caption: str, cells: list[dict[str, Any]]) -> Html:
-    """Cells of a comparison as a table."""
-    return table(caption, HEAD, [_row(cell) for cell in cells], numeric=[4, 5, 6, 7, 8], class_="compare")
+    """Cells of a comparison as a table, the most urgent first."""
+    ordered = sorted(cells, key=lambda cell: effects.urgency(cell["verdict"]))
+    return table(caption, HEAD, [_row(cell) for cell in ordered], numeric=[4, 5, 7, 8, 9], class_="compare")
 
 
 def _row(cell: dict[str, Any]) -> list[Any]:
-    direction = {"lower": "lower is better", "higher": "higher is better"}.get(cell["direction"], "must not change")
-    metric = [tag("span", cell["metric"], title=f"{direction}; {cell['kind']}"), f" ({cell['unit']})"]
-    sides = [Cell(_side(cell[name]), _key(cell[name])) for name in ("baseline", "today")]
-    names = [named(cell["variant"]), named(cell["problem"])]
-    effect = Cell(_effect(cell), _key(cell["effect"]))
-    margin = number(cell["margin"], 3) if cell["margin"] else "exact"
     return [
-        Cell(metric, cell["metric"]),
-        *names,
-        badge(cell["verdict"]),
-        *sides,
-        effect,
-        margin,
+        Cell([cell["metric"], tag("span", f" ({cell['unit']})", class_="quiet")], cell["metric"]),
+        Cell(badge(cell["verdict"]), effects.urgency(cell["verdict"])),
+        named(cell["variant"]),
+        named(cell["problem"]),
+        Cell(effects.effect(cell), _key(cell["effect"])),
+        Cell(effects.margin(cell), _key(cell["margin"])),
+        effects.direction(cell),
+        *(Cell(_side(cell[name]), _key(cell[name])) for name in ("baseline", "today")),
         cell["n"],
         cell["note"],
     ]
@@ -68,10 +77,3 @@ def _side(value: Any) -> Any:
 
 def _key(value: Any) -> Any:
     return value if isinstance(value, (int, float)) else ""
-
-
-def _effect(cell: dict[str, Any]) -> str:
-    if cell["effect"] is None:
-        return ""
-    ends = [number(cell[name], 3) if cell[name] is not None else "∞" for name in ("lower", "upper")]
-    return number(cell["effect"], 3) + (f" [{', '.join(ends)}]" if cell["kind"] != "deterministic" else "")

@@ -38,9 +38,9 @@ def _summary(variants: list[dict[str, Any]]) -> Html:
         holds = [record for record in variant["records"] if record["outcome"] == "holds"]
         cells = sum(record["statistics"] is not None for record in holds)
         first = [named(variant["name"]), tag("br"), tag("code", breakable(variant["target"]), class_="quiet")]
-        rows.append([Cell(first, variant["name"]), variant["kind"], shown, len(holds) - cells, cells, wrong])
-    head = ["variant", "kind", "verdict", "exact laws that hold", "statistical cells that hold", "first causes"]
-    return table("Variants and their verdicts", head, rows, numeric=[3, 4])
+        rows.append([Cell(first, variant["name"]), shown, variant["kind"], len(holds) - cells, cells, wrong])
+    head = ["variant", "verdict", "kind", "exact laws that hold", "statistical cells that hold", "first causes"]
+    return table("Variants and their verdicts", head, rows, numeric=[3, 4], class_="variants")
 
 
 def _cause(record: dict[str, Any]) -> Html:

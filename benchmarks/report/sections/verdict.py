@@ -22,5 +22,5 @@ def section(data: dict[str, Any]) -> Section:
         [tag("a", part["name"], href=f"#{part['id']}"), badge(part["outcome"]), tag("bdi", part["short"])]
         for part in verdict["parts"]
     ]
-    parts = table("What was checked", ["part", "verdict", "in short"], rows, tools=False)
+    parts = table("What was checked", ["part", "verdict", "in short"], rows, class_="verdict", tools=False)
     return Section("verdict", "Verdict", Html(banner + parts + tag("p", NOTE, class_="quiet")))

@@ -176,6 +176,77 @@ def test_plots_show_values_to_the_pointer_and_to_the_arrow_keys(window: Window, 
     assert not tip.is_displayed()
 
 
+def test_a_focused_plot_gets_its_values_back_when_the_pointer_leaves_another(
+    window: Window, pages: dict[str, Path]
+) -> None:
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    window.open(pages["usual"])
+    focused, other = (window.one(f'svg[data-plot="frozenlake-{letter}"]') for letter in "ab")
+    for _ in range(2):
+        window.js("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", focused)
+    window.js("arguments[0].focus()", focused)
+    focused.send_keys(Keys.HOME)
+    tip = window.one("#tip")
+    first = tip.text
+    assert first.startswith("steps 512")
+    ActionChains(window.driver).move_to_element(other).perform()
+    assert tip.text != first
+    ActionChains(window.driver).move_by_offset(0, -400).perform()
+    assert tip.is_displayed()
+    assert tip.text == first
+    cursors = (
+        "return [...document.querySelectorAll('.cursor')].filter((e) => e.getAttribute('visibility') == 'visible')"
+    )
+    assert len(window.js(cursors)) == 1
+    focused.send_keys(Keys.ESCAPE)
+    ActionChains(window.driver).move_to_element(other).perform()
+    ActionChains(window.driver).move_by_offset(0, -400).perform()
+    assert not tip.is_displayed()
+
+
+RIGHT_EDGES = """
+return [...document.querySelectorAll(arguments[0])].map((e) => e.getBoundingClientRect().right)
+"""
+
+
+def test_on_a_phone_verdicts_are_whole_and_what_is_cut_shows_it(window: Window, pages: dict[str, Path]) -> None:
+    window.size(*PHONE)
+    window.open(pages["usual"])
+    window.js("document.querySelectorAll('section').forEach((s) => { s.style.contentVisibility = 'visible' })")
+    for selector in ("table.verdict td", "table.verdict .badge", "table.compare .badge", "table.variants .badge"):
+        edges = window.js(RIGHT_EDGES, selector)
+        assert edges, selector
+        assert max(edges) <= PHONE[0], selector
+    wide = "return [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
+    shade = "return getComputedStyle(arguments[0]).backgroundAttachment"
+    cut = window.js(wide)
+    assert cut
+    assert all("local" in window.js(shade, element) for element in cut)
+
+
+def test_names_of_variants_are_not_squeezed(window: Window, tmp_path: Path) -> None:
+    data = sample("naive plug-in Q-learning for total variation")
+    for variant in data["gallery"]["variants"]:
+        variant["target"] = "properties.gallery.negative.total_variation:VARIANT"
+        variant["records"][0] |= {"evidence": "a long story " * 60, "outcome": "violated"}
+    (tmp_path / "page.html").write_text(render(data), encoding="utf-8")
+    window.open(tmp_path / "page.html")
+    script = """
+    const tops = (node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return new Set([...range.getClientRects()].map((r) => Math.round(r.top))).size;
+    };
+    const names = [...document.querySelectorAll("table.variants tbody th")];
+    return names.map((e) => [...e.childNodes].reduce((most, node) => most + tops(node), 0));
+    """
+    lines = window.js(script)
+    assert lines
+    assert max(lines) <= 4, f"names take {lines} lines"
+
+
 def test_the_whole_page_can_be_walked_by_keyboard(window: Window, pages: dict[str, Path]) -> None:
     from selenium.webdriver.common.keys import Keys
 
