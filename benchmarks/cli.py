@@ -1,13 +1,19 @@
 """The command line `robust-core`: parses, calls the command, and turns errors into exit codes."""
 
-import argparse
-import importlib
-import os
-import shlex
 import sys
-from pathlib import Path
 
-from benchmarks.cli_conventions import HOLDS, INTERRUPTED, STARTS_AGAIN, USAGE
+try:
+    import argparse
+    import importlib
+    import os
+    import shlex
+    from pathlib import Path
+
+    from benchmarks.cli_conventions import HOLDS, INTERRUPTED, STARTS_AGAIN, UNREAD, USAGE, HelpFormatter
+except KeyboardInterrupt:
+    # Ctrl-C right after Enter: nothing has begun, and a traceback would tell nothing.
+    sys.stderr.write("\nrobust-core: interrupted\n")
+    raise SystemExit(130) from None
 
 # Each module adds its commands; heavy libraries are imported when a command runs, so that --help is quick.
 COMMANDS = ("cli_verify", "cli_claims", "cli_mutants", "cli_experiments", "cli_bench", "cli_report")
@@ -19,19 +25,30 @@ SHELLS = ("bash", "zsh", "fish")
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    options = parser().parse_args(given)
+    resume = STARTS_AGAIN
     try:
-        return int(options.run(options))
+        options = parser().parse_args(given)
+        resume = options.resume
+        code = int(options.run(options))
+        sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough (`| head`); Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return USAGE
+        return UNREAD
     except (ValueError, OSError, ImportError) as error:
         print(f"robust-core: {error}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
-        print(_interrupted(shlex.join(given), options.resume), file=sys.stderr)
+        print(_interrupted(shlex.join(given), resume), file=sys.stderr)
         return INTERRUPTED
+    except Exception:
+        # Python's own exit code for this, 1, would say that a law is violated.
+        import traceback
+
+        traceback.print_exc()
+        print("robust-core: internal error; nothing is known about what was asked", file=sys.stderr)
+        return USAGE
+    return code
 
 
 def _interrupted(command: str, resume: str) -> str:
@@ -55,6 +72,8 @@ def parser() -> argparse.ArgumentParser:
     for name in COMMANDS:
         importlib.import_module(f"benchmarks.{name}").add_parser(commands)
     _add_completion(commands)
+    for command in subparsers(root).values():
+        command.formatter_class = HelpFormatter
     return root
 
 

@@ -3,17 +3,19 @@
 import argparse
 import json
 import sys
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, VIOLATED, add_json, add_quiet, painted
+from benchmarks.cli_conventions import HOLDS, VIOLATED, add_json, add_quiet, painted, progress, stopped_between
 
 if TYPE_CHECKING:
-    from properties.claims.claim import Claim
+    from properties.claims.claim import Claim, Statement
     from properties.counterexample import Counterexample
 
 # Spelled out so that `--help` need not import the registry; a test compares them with it.
-KINDS = ("E", "P", "S", "X")
+KINDS = {"E": "exact", "P": "on every path", "S": "statistical", "X": "experiment"}
+IN_WORDS = ", ".join(f"{kind} {meaning}" for kind, meaning in KINDS.items())
 IN_ORDER = ("holds", "elsewhere")
 STATUSES = ("holds", "corrected", "conditional", "refuted", "not decidable as stated", "elsewhere", "open")
 
@@ -28,7 +30,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         epilog="example: robust-core claims expand-T",
     )
     parser.add_argument("id", nargs="?", metavar="ID", help="the claim to explain; default: list all")
-    parser.add_argument("--kind", choices=KINDS, help="exact, on every path, statistical, experiment")
+    parser.add_argument("--kind", choices=tuple(KINDS), help=f"how it is decided: {IN_WORDS}")
     parser.add_argument("--status", choices=STATUSES, help="only claims with this status")
     add_json(parser)
     add_quiet(parser)
@@ -39,53 +41,98 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def claims(options: argparse.Namespace) -> int:
-    """List or explain; returns the exit code."""
-    from properties.claims import evidence
-
+    """List, explain or run; returns the exit code."""
     chosen = _chosen(options)
-    changed = 0
+    if options.again:
+        return VIOLATED if _run(chosen, options) else HOLDS
     for claim in chosen:
-        found = evidence.stored()[claim.id]
-        if options.again:
-            changed += _changed(claim, found.status, quiet=options.quiet)
-        elif options.json:
+        if options.json:
             print(json.dumps(_record(claim), ensure_ascii=False), flush=True)
         elif options.id is not None:
             from properties.claims.catalogue_text import explained
 
             print(explained(claim))
         else:
-            print(f"{claim.id:<20} {claim.kind}  {painted(found.status, sys.stdout, width=24)} {claim.title}")
-    if options.id is None and not (options.json or options.again or options.quiet):
+            print(f"{claim.id:<20} {claim.kind}  {painted(_stored(claim), sys.stdout, width=24)} {claim.title}")
+    if options.id is None and not (options.json or options.quiet):
         print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
-    return VIOLATED if changed else HOLDS
+    return HOLDS
+
+
+def _stored(claim: "Claim") -> str:
+    from properties.claims import evidence
+
+    return evidence.stored()[claim.id].status
 
 
 def _chosen(options: argparse.Namespace) -> "list[Claim]":
-    from properties.claims import catalogue, evidence
+    """The claims asked for; filters that leave none are refused, for an empty answer would read as good news."""
+    from properties.claims import catalogue
+    from robust_core.variant import meant
 
-    known, found = catalogue(), evidence.stored()
+    known = catalogue()
     if options.id is not None and options.id not in known:
-        raise ValueError(f"no claim {options.id!r}; robust-core claims lists them")
-    return [
-        claim
-        for claim in known.values()
-        if options.id in (None, claim.id)
-        and options.kind in (None, claim.kind)
-        and options.status in (None, found[claim.id].status)
-        and not (options.quiet and not options.again and found[claim.id].status in IN_ORDER)
-    ]
+        raise ValueError(f"no claim {options.id!r}; robust-core claims lists them{meant(options.id, known)}")
+    found = [claim for claim in known.values() if options.id in (None, claim.id)]
+    for option, wanted, of in (("kind", options.kind, _kind), ("status", options.status, _stored)):
+        left = [claim for claim in found if wanted in (None, of(claim))]
+        if not left:
+            has = ", ".join(sorted({of(claim) for claim in found}))
+            raise ValueError(f"no claim is left by --{option} {wanted}: the {option} of those asked for is {has}")
+        found = left
+    if options.quiet and not options.again:
+        if options.status in IN_ORDER:
+            raise ValueError(f"no claim is left by --quiet, which leaves out what --status {options.status} asks for")
+        found = [claim for claim in found if _stored(claim) not in IN_ORDER]
+    return found
 
 
-def _changed(claim: "Claim", stored: str, *, quiet: bool) -> bool:
+def _kind(claim: "Claim") -> str:
+    return claim.kind
+
+
+def _run(chosen: "list[Claim]", options: argparse.Namespace) -> int:
+    """Derive the statuses again and say each as it comes; returns how many have changed."""
     from properties.claims.claim import adjudicate
     from properties.claims.evidence import EXAMPLES, SEED
 
-    status = adjudicate(claim, examples=EXAMPLES, seed=SEED).status
-    if not quiet or status != stored:
-        note = "as stored" if status == stored else f"stored: {stored}"
-        print(f"{claim.id:<20} {claim.kind}  {painted(status, sys.stdout, width=24)} {note}", flush=True)
-    return status != stored
+    changed = 0
+    with stopped_between() as check:
+        for place, claim in enumerate(chosen, start=1):
+            check()
+            progress(f"[claim {place}/{len(chosen)}] {claim.id}")
+            status = adjudicate(_checked(claim, check), examples=EXAMPLES, seed=SEED).status
+            progress("")
+            changed += status != _stored(claim)
+            if not options.quiet or status != _stored(claim):
+                print(_outcome(claim, status, as_json=options.json), flush=True)
+    return changed
+
+
+def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:
+    stored = _stored(claim)
+    if as_json:
+        data = {"id": claim.id, "kind": claim.kind, "title": claim.title, "status": status, "stored": stored}
+        return json.dumps(data | {"changed": status != stored}, ensure_ascii=False)
+    note = "as stored" if status == stored else f"stored: {stored}"
+    return f"{claim.id:<20} {claim.kind}  {painted(status, sys.stdout, width=24)} {note}"
+
+
+def _checked(claim: "Claim", check: Callable[[], None]) -> "Claim":
+    """The claim, which can be stopped before any case."""
+
+    def checked(statement: "Statement | None") -> "Statement | None":
+        if statement is None:
+            return None
+        judge = statement.judge
+
+        def judged(**case: Any) -> Any:
+            check()
+            return judge(**case)
+
+        return replace(statement, judge=judged)
+
+    return replace(claim, printed=checked(claim.printed), amended=checked(claim.amended))
 
 
 def _record(claim: "Claim") -> dict[str, Any]:
@@ -107,7 +154,7 @@ def _record(claim: "Claim") -> dict[str, Any]:
     }
 
 
-def replay(example: "Counterexample") -> int | None:
+def replay(example: "Counterexample", *, as_json: bool = False) -> int | None:
     """Judge a counterexample to a claim again, say what came out, and return the exit code.
 
     None if the counterexample is not to a claim.
@@ -128,6 +175,11 @@ def replay(example: "Counterexample") -> int | None:
         # The file says what the case is: one that the claim does not speak of ends in any error at all.
         raise ValueError(f"not a case of claim {claim.id!r}: {type(error).__name__}: {error}") from error
     form = "amended" if amended else "as printed"
+    if as_json:
+        judgement = {"claim": claim.id, "form": form, "where": claim.where, "statement": statement.text}
+        judgement |= {"outcome": "holds" if finding is None else "violated", "evidence": str(finding or "")}
+        print(json.dumps(judgement, ensure_ascii=False))
+        return HOLDS if finding is None else VIOLATED
     print(f"{claim.id}, {form} ({claim.where})\n  {statement.text}\n\n{described(example.case)}\n")
     print("holds" if finding is None else f"violated: {finding}")
     if claim.amended is not None and not amended:

@@ -1,11 +1,16 @@
-"""What all commands share: the exit codes, the common options, and when a terminal may be steered."""
+"""What all commands share: exit codes, common options, the form of help, Ctrl-C, and when a terminal may be steered."""
 
 import argparse
+import contextlib
 import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-HOLDS, VIOLATED, USAGE, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
+HOLDS, VIOLATED, USAGE, UNDECIDED, INTERRUPTED, UNREAD = 0, 1, 2, 3, 130, 141
 
 EXIT_CODES = {
     HOLDS: "holds: nothing is violated (what is undecided is a warning)",
@@ -13,6 +18,7 @@ EXIT_CODES = {
     USAGE: "usage or internal error: a wrong argument, an unreadable file, a law that could not be judged",
     UNDECIDED: "undecided, under `--strict` only",
     INTERRUPTED: "interrupted by Ctrl-C; the message says how to go on",
+    UNREAD: "nobody reads the output any more, as when it is piped into `head`; the rest of the work is not done",
 }
 
 # What Ctrl-C leaves behind; a command whose finished parts are stored sets `resume=KEPT`.
@@ -25,12 +31,37 @@ STYLES = {
 }  # fmt: skip
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """Fills descriptions to the width of the terminal and leaves an example in one piece, to be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return indent + text if text.startswith("example:") else super()._fill_text(text, width, indent)
+
+
+def whole(text: str) -> int:
+    """A whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text}") from None
+
+
 def positive(text: str) -> int:
     """A whole number of at least 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {number}")
-    return number
+    with contextlib.suppress(ValueError):
+        if (number := int(text)) >= 1:
+            return number
+    raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text}")
+
+
+def require_writable(option: str, path: Path) -> None:
+    """Refuse a file that could not be written, before the work whose result it is to hold."""
+    if path.is_dir():
+        raise ValueError(f"{option} {path}: a folder, not a file")
+    if not path.parent.is_dir():
+        raise ValueError(f"{option} {path}: there is no folder {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"{option} {path}: may not be written")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -38,14 +69,21 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON record per line instead of a table")
 
 
-def add_quiet(parser: argparse.ArgumentParser) -> None:
+def add_quiet(parser: argparse.ArgumentParser, what: str = "only what does not hold") -> None:
     """`--quiet`: nothing about what is in order."""
-    parser.add_argument("--quiet", action="store_true", help="only what does not hold")
+    parser.add_argument("--quiet", action="store_true", help=what)
 
 
 def add_seed(parser: argparse.ArgumentParser, what: str = "which problems are generated") -> None:
     """`--seed`: the same seed gives the same result."""
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help=f"{what} (default 0)")
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help=f"{what} (default 0)")
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """`--workers`: how many processes."""
+    parser.add_argument(
+        "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
+    )
 
 
 def add_store(parser: argparse.ArgumentParser, default: Path) -> None:
@@ -69,3 +107,48 @@ def painted(word: str, stream: TextIO, *, width: int = 0) -> str:
     """
     style = STYLES.get(word) if steers(stream) else None
     return f"{word:<{width}}" if style is None else f"\033[{style}m{word}\033[0m" + " " * (width - len(word))
+
+
+def progress(text: str) -> None:
+    """What is at work, on a terminal only, where the next line overwrites it; an empty text takes it away."""
+    if steers(sys.stderr):
+        sys.stderr.write(f"\r\033[K{f'  {text} …' if text else ''}")
+        sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def stopped_between() -> Iterator[Callable[[], None]]:
+    """Ctrl-C is remembered until the function that is given is called, between two steps; a second one stops at once.
+
+    Raised in the middle of a step it could be lost: an exception in a callback of the garbage collector, say, is
+    printed and forgotten.
+    """
+    pressed = False
+
+    def remember(*_: Any) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+
+    def check() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    with on_interrupt(remember):
+        yield check
+        check()
+
+
+@contextlib.contextmanager
+def on_interrupt(handler: Callable[..., None]) -> Iterator[None]:
+    """Handle Ctrl-C so; where it is ignored, as under nohup, or not ours to handle, nothing changes."""
+    before = signal.getsignal(signal.SIGINT)
+    if before in (signal.SIG_IGN, None) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -2,13 +2,11 @@
 
 import argparse
 import json
-import os
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, KEPT, add_json, add_store, positive
+from benchmarks.cli_conventions import HOLDS, KEPT, add_json, add_store, add_workers, progress
 
 if TYPE_CHECKING:
     from benchmarks.experiments.panels import Panel
@@ -28,7 +26,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_json(panels)
     panels.add_argument("--panel", metavar="ID", help="one panel, e.g. taxi-b (default: all fifteen)")
     panels.add_argument("--reading", metavar="NAME", default="default", help="a named reading, or 'all'")
-    panels.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    add_workers(panels)
     panels.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers")
     add_store(panels, Path(".robust-core") / "experiments.jsonl")
     panels.set_defaults(run=_panels, resume=KEPT)
@@ -41,15 +39,12 @@ def _panels(options: argparse.Namespace) -> int:
     from benchmarks.store import Store
 
     with closing(Store(options.store)) as store:
-        made = computed(cells, store=store, workers=options.workers, cluster=options.cluster, show=_show)
+        made = computed(cells, store=store, workers=options.workers, cluster=options.cluster, show=progress)
+    progress("")
     for record in made.values():
         del record["scores"]
         print(json.dumps(record, allow_nan=False) if options.json else _line(record), flush=True)
     return HOLDS
-
-
-def _show(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _cells(panel: str | None, reading: str) -> list[tuple["Panel", "Reading"]]:

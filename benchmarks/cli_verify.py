@@ -1,8 +1,10 @@
 """`robust-core verify` and `robust-core replay`."""
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,8 @@ from benchmarks.cli_conventions import (
     add_seed,
     painted,
     positive,
-    steers,
+    progress,
+    require_writable,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +41,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         epilog="example: robust-core verify my_variant.py",
     )
     verify.add_argument(
-        "targets", nargs="*", metavar="TARGET", help="package.module:NAME or file.py[:NAME]; default: all built in"
+        "targets",
+        nargs="*",
+        metavar="TARGET",
+        help="file.py[:NAME], package.module[:NAME] or a published name; default: all built in",
     )
     verify.add_argument("--installed", action="store_true", help="all variants that installed packages publish")
     add_json(verify)
@@ -59,18 +65,23 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Judges a saved counterexample again. This loads, and so executes, the variant the file names.",
         epilog="example: robust-core replay .robust-core/counterexamples/contraction-1a2b3c4d.json",
     )
-    replay.add_argument("file", type=Path, help="a counterexample written by verify")
+    replay.add_argument("file", type=Path, metavar="FILE", help="a counterexample written by verify")
+    add_json(replay)
     replay.set_defaults(run=_replay)
 
 
 def _verify(options: argparse.Namespace) -> int:
+    if options.junit is not None:
+        require_writable("--junit", options.junit)
     found = _chosen(options)
+    if options.expected is not None:
+        _require_expectations(options.expected, found)
     records: list[Record] = []
     try:
         _collect(found, options, records)
     finally:
         # Ctrl-C loses nothing that was decided: the files hold every record so far.
-        _show_progress("")
+        progress("")
         if options.junit is not None:
             from benchmarks.junit import write
 
@@ -81,6 +92,14 @@ def _verify(options: argparse.Namespace) -> int:
         if record.outcome == "undecided":
             print(f"warning: undecided: {record.variant}: {record.law}: {record.evidence}", file=sys.stderr)
     return exit_code(records, strict=options.strict)
+
+
+def _require_expectations(path: Path, found: "Mapping[str, Variant]") -> None:
+    """Refuse a bad file of expected failures before the first variant is at work."""
+    from properties.isolation import expectations
+
+    for variant in found.values():
+        expectations(path, variant)
 
 
 def _chosen(options: argparse.Namespace) -> "dict[str, Variant]":
@@ -99,13 +118,17 @@ def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, record
     """Verify the variants one after the other; every record is shown and kept as it comes."""
     from properties.isolation import Begun, verify_isolated
     from properties.statistics.suite import weight
+    from properties.verdicts import on_untested
 
     size = None if options.no_statistics else options.size
     total = None if size is None else weight(found.values(), size)
-    table = not (options.json or options.quiet)
     for place, (target, variant) in enumerate(found.items(), start=1):
-        if table:
-            print(_heading(target, variant, size))
+        if not (options.json or options.quiet):
+            print(f"{variant.name} ({target})\n  {'verdict':<9} {'law':<45} {'time':>8}  evidence")
+        first = len(records)
+        for record in on_untested(variant, seed=options.seed, statistics=size is not None):
+            records.append(replace(record, target=target))
+            _show(records[-1], options)
         for message in verify_isolated(
             target,
             examples=options.examples,
@@ -116,31 +139,21 @@ def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, record
             weight=total,
         ):
             if isinstance(message, Begun):
-                _show_progress(_doing(message, place, len(found)))
+                progress(_doing(message, place, len(found)))
                 continue
-            assert not isinstance(message, str)
-            records.append(message)
-            _show(message, target, options)
-        if table:
-            print(_verdict_on(variant.name, records))
+            records.append(replace(message, target=target))
+            _show(records[-1], options)
+        if not (options.json or options.quiet):
+            print(_verdict_on(records[first:]))
 
 
-def _heading(target: str, variant: "Variant", size: str | None) -> str:
-    """The variant, the head of its table, and the claims that nothing tests."""
-    from properties.verification import untested
-
-    lines = [f"{variant.name} ({target})"]
-    lines += [f"  note: no law tests the claim {claim!r}" for claim in untested(variant, statistics=size is not None)]
-    return "\n".join([*lines, f"  {'verdict':<9} {'law':<45} {'time':>8}  evidence"])
-
-
-def _verdict_on(name: str, records: Iterable["Record"]) -> str:
+def _verdict_on(records: Iterable["Record"]) -> str:
     """The line under the table of a variant: counts, and the first cause of what does not hold."""
     from properties.verdicts import counted
 
-    mine = [record for record in records if record.variant == name]
-    line = f"  {counted(mine)}"
-    wrong = [record.law for record in mine if record.outcome in ("violated", "error") and record.expected is None]
+    records = list(records)
+    line = f"  {counted(records)}"
+    wrong = [record.law for record in records if record.outcome in ("violated", "error") and record.expected is None]
     return f"{line}; first cause: {wrong[0]}" if wrong else line
 
 
@@ -149,22 +162,14 @@ def _doing(begun: "Begun", variant: int, variants: int) -> str:
     return f"[{of_variants}law {begun.place}/{begun.total}] {begun}"
 
 
-def _show_progress(text: str) -> None:
-    """What is at work, on a terminal only, where the next line overwrites it."""
-    if steers(sys.stderr):
-        sys.stderr.write(f"\r\033[K{f'  {text} …' if text else ''}")
-        sys.stderr.flush()
+def _show(record: "Record", options: argparse.Namespace) -> None:
+    progress("")
+    if options.quiet and record.outcome == "holds":
+        return
+    print(record.to_json() if options.json else _lines(record), flush=True)
 
 
-def _show(record: "Record", target: str, options: argparse.Namespace) -> None:
-    _show_progress("")
-    if options.json:
-        print(record.to_json(), flush=True)
-    elif not options.quiet or record.outcome != "holds":
-        print(_lines(record, target), flush=True)
-
-
-def _lines(record: "Record", target: str) -> str:
+def _lines(record: "Record") -> str:
     """A row of the table; under a violation the two results side by side and how to see it again."""
     outcome = "expected" if record.expected else record.outcome
     lines = [f"  {painted(outcome, sys.stdout, width=9)} {record.law:<45} {record.seconds:6.2f} s  {record.evidence}"]
@@ -173,7 +178,7 @@ def _lines(record: "Record", target: str) -> str:
     if record.counterexample:
         lines.append(f"{INDENT}replay: robust-core replay {record.counterexample}")
     elif record.outcome == "violated" and record.statistics is not None:
-        lines.append(f"{INDENT}the same samples again: robust-core verify {target} --seed {record.seed}")
+        lines.append(f"{INDENT}the same samples again: robust-core verify {record.target} --seed {record.seed}")
     return "\n".join(lines)
 
 
@@ -184,7 +189,7 @@ def summary(records: Iterable["Record"]) -> str:
 
     records = list(records)
     cells = [record.statistics for record in records if record.statistics is not None]
-    lines = [f"in all: {counted(records)}"] if len({record.variant for record in records}) != 1 else []
+    lines = [f"in all: {counted(records)}"] if len({(r.target, r.variant) for r in records}) != 1 else []
     if cells:
         spent = sum(cell["alpha"] for cell in cells)
         lines.append(f"error budget: spent {spent:.3g} of {RUN_BUDGET:g} over {len(cells)} cells")
@@ -211,7 +216,7 @@ def _replay(options: argparse.Namespace) -> int:
     law_name, variant_name = names(options.file)
     law = next((law for law in LAWS if law.name == law_name), None)
     if law is None:
-        to_claim = cli_claims.replay(Counterexample.load(options.file))
+        to_claim = cli_claims.replay(Counterexample.load(options.file), as_json=options.json)
         if to_claim is None:
             raise ValueError(f"{options.file}: no law {law_name!r}")
         return to_claim
@@ -219,6 +224,11 @@ def _replay(options: argparse.Namespace) -> int:
     (variant,) = load(variant_name).values()
     example = Counterexample.load(options.file)
     finding = judged(law, variant, example.case)
-    print(f"{variant.name}: {law.name}\n  {law.statement}\n\n{described(example.case)}\n")
-    print("holds" if finding is None else f"violated: {finding}\n{finding.side_by_side()}".rstrip())
+    if options.json:
+        judgement = {"law": law.name, "variant": variant.name, "target": variant_name, "statement": law.statement}
+        judgement |= {"outcome": "holds" if finding is None else "violated", "evidence": str(finding or "")}
+        print(json.dumps(judgement, ensure_ascii=False))
+    else:
+        print(f"{variant.name}: {law.name}\n  {law.statement}\n\n{described(example.case)}\n")
+        print("holds" if finding is None else f"violated: {finding}\n{finding.side_by_side()}".rstrip())
     return HOLDS if finding is None else VIOLATED

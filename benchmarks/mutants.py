@@ -9,8 +9,9 @@ import json
 import pkgutil
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
@@ -53,7 +54,9 @@ def zoo() -> dict[str, Variant]:
     }
 
 
-def problems(law: Law, variant: Variant, *, examples: int, seed: int) -> list[Case]:
+def problems(
+    law: Law, variant: Variant, *, examples: int, seed: int, tick: Callable[[], None] = lambda: None
+) -> list[Case]:
     """The problems that a search of the law on the variant would begin with."""
     drawn: list[Case] = []
 
@@ -67,6 +70,7 @@ def problems(law: Law, variant: Variant, *, examples: int, seed: int) -> list[Ca
     )
     @given(law.cases(variant))
     def collect(case: Case) -> None:
+        tick()
         drawn.append(case)
 
     collect()
@@ -74,26 +78,36 @@ def problems(law: Law, variant: Variant, *, examples: int, seed: int) -> list[Ca
 
 
 def kill_matrix(
-    variants: Mapping[str, Variant], laws: Iterable[Law] | None = None, *, examples: int = EXAMPLES, seed: int = 0
+    variants: Mapping[str, Variant],
+    laws: Iterable[Law] | None = None,
+    *,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    tick: Callable[[str, str], None] = lambda mutant, law: None,
 ) -> Iterator[Kill]:
-    """One record for every mutant and every law that applies to it, mutant by mutant."""
+    """One record for every mutant and every law that applies to it, mutant by mutant.
+
+    `tick` hears of the mutant and the law before every problem; what it raises ends the work.
+    """
     from properties.verification import applicable
 
     wanted = None if laws is None else list(laws)
     drawn: dict[tuple[object, ...], list[Case]] = {}
     for key, variant in variants.items():
         for law in applicable(variant, wanted):
+            at_work = partial(tick, key, law.name)
             # What a law generates depends on these alone, not on the code under test.
             about = (law.name, variant.kind, variant.sets, tuple(sorted(variant.options.items())))
             if about not in drawn:
-                drawn[about] = problems(law, variant, examples=examples, seed=seed)
-            yield _judged(key, variant, law, drawn[about])
+                drawn[about] = problems(law, variant, examples=examples, seed=seed, tick=at_work)
+            yield _judged(key, variant, law, drawn[about], at_work)
 
 
-def _judged(key: str, variant: Variant, law: Law, cases: list[Case]) -> Kill:
+def _judged(key: str, variant: Variant, law: Law, cases: list[Case], tick: Callable[[], None]) -> Kill:
     started = time.perf_counter()
     found: tuple[int | None, str] = (None, "")
     for number, case in enumerate(cases, start=1):
+        tick()
         finding = judged(law, variant, case)
         if finding is not None:
             found = (number, str(finding))
@@ -130,30 +144,54 @@ def needed(kills: Iterable[Kill]) -> dict[str, list[str]]:
     return alone
 
 
+@dataclass(frozen=True)
+class Table:
+    """The part of the matrix for one kind: one line a mutant, one column a law, the number of problems as entry."""
+
+    kind: str
+    laws: tuple[str, ...]
+    width: int
+
+    @classmethod
+    def of(cls, variants: Iterable[Variant]) -> "Table":
+        """The table for variants of one kind, before any of them is judged."""
+        from properties.verification import applicable
+
+        variants = list(variants)
+        laws = tuple(dict.fromkeys(law.name for variant in variants for law in applicable(variant)))
+        return cls(variants[0].kind, laws, max(len(variant.name) for variant in variants))
+
+    def head(self) -> str:
+        """What the columns are, and their numbers."""
+        columns = [f"  {number:>2} {law}" for number, law in enumerate(self.laws, start=1)]
+        numbers = "".join(f"{number:>5}" for number in range(1, len(self.laws) + 1))
+        return "\n".join([f"{self.kind}: columns are", *columns, "", f"{'':<{self.width}}{numbers}   seconds"])
+
+    def line(self, name: str, kills: Iterable[Kill]) -> str:
+        """The line of one mutant."""
+        by_law = {kill.law: kill for kill in kills}
+        row = [by_law.get(law) for law in self.laws]
+        cells = "".join(f"{'' if k is None else '.' if k.cases is None else k.cases:>5}" for k in row)
+        quickest = min((k.seconds for k in row if k is not None and k.cases is not None), default=None)
+        return f"{name:<{self.width}}{cells}   {'alive' if quickest is None else f'{quickest:7.3f}'}"
+
+
 def rendered(kills: Iterable[Kill]) -> str:
-    """The matrix as text: per kind a table, one line a mutant, one column a law, the number of problems as entry."""
+    """The whole matrix as text: a table for every kind, and what it says of mutants and laws."""
     kills = list(kills)
     lines = []
     for kind in dict.fromkeys(kill.kind for kill in kills):
-        lines += [*_table([kill for kill in kills if kill.kind == kind], kind), ""]
-    return "\n".join([*lines, *_summary(kills)])
+        mine = [kill for kill in kills if kill.kind == kind]
+        table = Table(kind, tuple(dict.fromkeys(kill.law for kill in mine)), max(len(kill.name) for kill in mine))
+        names = dict.fromkeys((kill.mutant, kill.name) for kill in mine)
+        rows = [table.line(name, [kill for kill in mine if kill.mutant == mutant]) for mutant, name in names]
+        lines += [table.head(), *rows, ""]
+    return "\n".join([*lines, summary(kills)])
 
 
-def _table(kills: list[Kill], kind: str) -> list[str]:
-    laws = list(dict.fromkeys(kill.law for kill in kills))
-    width = max(len(kill.name) for kill in kills)
-    entries = {(kill.mutant, kill.law): kill for kill in kills}
-    lines = [f"{kind}: columns are", *(f"  {number:>2} {law}" for number, law in enumerate(laws, start=1)), ""]
-    lines.append(" " * width + "".join(f"{number:>5}" for number in range(1, len(laws) + 1)) + "   seconds")
-    for mutant, name in dict.fromkeys((kill.mutant, kill.name) for kill in kills):
-        row = [entries.get((mutant, law)) for law in laws]
-        cells = "".join(f"{'' if k is None else '.' if k.cases is None else k.cases:>5}" for k in row)
-        quickest = min((k.seconds for k in row if k is not None and k.cases is not None), default=None)
-        lines.append(f"{name:<{width}}{cells}   {'alive' if quickest is None else f'{quickest:7.3f}'}")
-    return lines
-
-
-def _summary(kills: list[Kill]) -> list[str]:
+def summary(kills: Iterable[Kill]) -> str:
+    """How many mutants are caught, which are alive, and what each law is good for."""
+    kills = list(kills)
     mutants = {kill.mutant for kill in kills}
     alive = survivors(kills)
     counts = Counter(kill.law for kill in kills if kill.cases is not None)
@@ -162,4 +200,4 @@ def _summary(kills: list[Kill]) -> list[str]:
     lines += [f"  caught by {law}: {count}" for law, count in counts.most_common()]
     lines += [f"  catches nothing: {law}" for law in idle(kills)]
     lines += [f"  only {law} catches: {', '.join(mutants)}" for law, mutants in needed(kills).items()]
-    return lines
+    return "\n".join(lines)

@@ -155,8 +155,11 @@ def _casualty(variant: str, law: str, fault: str, child: Any, seed: int, law_sec
 
 def _serve(connection: Connection, text: str) -> None:
     """The child: verify and report; standard output belongs to the parent alone."""
+    import signal
+
     from hypothesis.configuration import set_hypothesis_home_dir
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches both; the parent ends the child
     order = Order(**json.loads(text))
     # Hypothesis keeps notes on the interpreter in the working folder; the user's folder is not the place for them.
     set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")

@@ -165,9 +165,9 @@ def _blamed_on(place: str | Path) -> Iterator[None]:
 
 def _where(place: str | Path, error: BaseException) -> str:
     """The place with the line of it that failed; where a module that it imports failed, that one's line as well."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
     own = str(place.resolve()) if isinstance(place, Path) else None
-    inner = [(frame.filename, frame.lineno) for frame in frames if frame.filename not in (__file__, importlib.__file__)]
+    frames = traceback.extract_tb(error.__traceback__)
+    inner = [(frame.filename, frame.lineno) for frame in frames if frame.filename == own or frame.name == "<module>"]
     if isinstance(error, SyntaxError) and error.filename is not None:
         inner.append((error.filename, error.lineno))
     lines = [line for file, line in inner if file == own]

@@ -77,7 +77,8 @@ class Record:
     """One verdict as it is stored: one JSON line, plain data only.
 
     `expected` is the reason under which a violation is accepted, if it is; `table` shows the variant's and the
-    oracle's results side by side, entry by entry.
+    oracle's results side by side, entry by entry. `target` is how the variant was named, where that is known: two
+    variants may have one name.
     """
 
     variant: str
@@ -92,6 +93,7 @@ class Record:
     expected: str | None = None
     statistics: dict[str, Any] | None = None
     table: str | None = None
+    target: str | None = None
     versions: dict[str, str] = field(default_factory=versions)
 
     def to_json(self) -> str:

@@ -4,7 +4,8 @@ No base class, no registration: a variant is found by its name in a module, and 
 the sets and the claims it states.
 """
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
@@ -19,6 +20,17 @@ from robust_core.validate import Floats
 
 Kind = Literal["control", "evaluation", "linear evaluation", "operator", "planner", "support", "sampler"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+SETLESS: tuple[Kind, ...] = ("sampler",)
+"""Kinds that need no uncertainty set."""
+# What narrows the problems to those a variant is for; another name would narrow nothing, so it is refused.
+OPTIONS: Mapping[str, str] = {
+    "estimates": '"Q" or "V", what an evaluation learns',
+    "radii": "a tuple of radii",
+    "smoothing": '"lse" or "mellowmax"',
+    "accuracy": "of a planner, times max|c|/(1−gamma)",
+}
+WORDS: Mapping[str, tuple[str, ...]] = {"estimates": ("Q", "V"), "smoothing": ("lse", "mellowmax")}
+"""The values of the options that are words."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,9 +108,8 @@ class Variant:
     `make` is a factory `make(problem) -> learner` for the learning kinds, and the function itself for the others
     (operator: (mdp, uncertainty_set, Q) -> TQ; planner: (mdp, uncertainty_set) -> Q*;
     support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
-    `sets` are the types of uncertainty set it is for, `claims` the names of what it promises (`properties.law.CLAIMS`).
-    `options` narrow the cases: `estimates` ("Q" or "V", what an evaluation learns), `radii` (the radii it is for),
-    `smoothing` ("lse" or "mellowmax"), `accuracy` (of a planner, relative to the size of the values).
+    `sets` are the types of uncertainty set it is for, `claims` the names of what it promises (`properties.law.CLAIMS`),
+    `options` narrow the problems (`OPTIONS`).
     """
 
     name: str
@@ -109,10 +120,65 @@ class Variant:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise TypeError(f"a variant's name must be text that is not empty, got {self.name!r:.80}")
         if self.kind not in KINDS:
-            raise ValueError(f"variant {self.name!r}: kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
+            raise ValueError(
+                f"{self._its('kind')} must be one of {', '.join(KINDS)}, got {self.kind!r:.80}{meant(self.kind, KINDS)}"
+            )
         if not callable(self.make):
-            raise TypeError(f"variant {self.name!r}: make must be callable, got {self.make!r}")
+            raise TypeError(f"{self._its('make')} must be callable, got {self.make!r:.80}")
+        self._check_sets()
+        self._check_claims()
+        self._check_options()
+
+    def _its(self, argument: str) -> str:
+        return f"variant {self.name!r}: {argument}"
+
+    def _check_sets(self) -> None:
+        rule = f"{self._its('sets')} must be types of uncertainty sets in a tuple, e.g. (Contamination,)"
+        if not isinstance(self.sets, tuple):
+            raise TypeError(f"{rule}, got {self.sets!r:.80}")
         for cls in self.sets:
             if not (isinstance(cls, type) and issubclass(cls, UncertaintySet)):
-                raise TypeError(f"variant {self.name!r}: sets must be types of uncertainty sets, got {cls!r}")
+                raise TypeError(f"{rule}, got {cls!r:.80}")
+        if not self.sets and self.kind not in SETLESS:
+            raise ValueError(f"{rule}; a variant of kind {self.kind!r} needs at least one, got ()")
+
+    def _check_claims(self) -> None:
+        rule = f"{self._its('claims')} must be names of claims in a tuple, e.g. ('unbiased',)"
+        if not isinstance(self.claims, tuple):
+            raise TypeError(f"{rule}, got {self.claims!r:.80}")
+        for claim in self.claims:
+            if not isinstance(claim, str):
+                raise TypeError(f"{rule}, got {claim!r:.80}")
+
+    def _check_options(self) -> None:
+        if not isinstance(self.options, Mapping):
+            raise TypeError(f"{self._its('options')} must be a mapping, got {self.options!r:.80}")
+        for name, value in self.options.items():
+            rule = self._its(f"options[{name!r}]")
+            if name not in OPTIONS:
+                raise ValueError(f"{rule}: no such option; there are {', '.join(OPTIONS)}{meant(name, OPTIONS)}")
+            if name in WORDS and value not in WORDS[name]:
+                raise ValueError(f"{rule} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r:.80}")
+            if name == "accuracy":
+                validate.non_negative(rule, value)
+            if name == "radii":
+                if not isinstance(value, tuple) or not value:
+                    raise TypeError(
+                        f"{rule} must be a tuple of at least one radius, e.g. (0.0, 0.25), got {value!r:.80}"
+                    )
+                for radius in value:
+                    validate.non_negative(f"{rule}: a radius", radius)
+
+
+def meant(word: object, known: Collection[str]) -> str:
+    """A question where a word that is not known looks like one that is; else nothing.
+
+    >>> meant("unbiassed", ["asynchronous", "unbiased"])
+    "; did you mean 'unbiased'?"
+    """
+    by_form = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(str(word).lower(), by_form, n=1)
+    return f"; did you mean {by_form[close[0]]!r}?" if close else ""

@@ -1,6 +1,7 @@
 """The command line: exit codes, output, and errors that say what is wrong."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ WALK = "properties.gallery.walk:VARIANT"
 ODD = """
 from dataclasses import replace
 from properties.gallery.walk import VARIANT
-VARIANT = replace(VARIANT, claims=("trajectory", "samples the model", "teleports"))
+VARIANT = replace(VARIANT, claims=("trajectory", "trajektory", "samples the model", "teleports"))
 """
 
 
@@ -66,11 +67,90 @@ def test_undecided_is_listed_and_strict_is_3(
     assert main(["verify", WALK, "--strict"]) == UNDECIDED
 
 
-def test_a_claim_that_nothing_tests_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "odd.py"
-    file.write_text(ODD)
-    assert main(["verify", str(file), "--examples", "3", "--no-statistics"]) == HOLDS
-    assert "note: no law tests the claim 'teleports'" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ((), HOLDS, "undecided claim 'teleports'"),
+        (("--quiet",), HOLDS, "undecided claim 'teleports'"),
+        (("--json", "--quiet"), HOLDS, '"outcome": "undecided"'),
+        (("--quiet", "--strict"), UNDECIDED, "undecided claim 'trajektory'"),
+    ],
+)
+def test_a_claim_that_nothing_tests_is_undecided(
+    options: tuple[str, ...], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("odd.py").write_text(ODD)
+    assert main(["verify", "odd.py", "--examples", "3", "--no-statistics", *options]) == code
+    shown = capsys.readouterr()
+    assert words in shown.out
+    assert "claim 'trajektory': no law tests this claim" in shown.err
+    assert "did you mean 'trajectory'?" in shown.err
+
+
+def test_a_known_claim_of_another_kind_is_undecided_too(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("odd.py").write_text(ODD.replace("teleports", "bellman"))
+    main(["verify", "odd.py", "--examples", "3", "--no-statistics", "--quiet"])
+    assert "there is none for kind 'sampler' with no set" in capsys.readouterr().out
+
+
+SAME = """
+from dataclasses import replace
+from properties.gallery.bellman import VARIANT as RIGHT
+from properties.mutants.operator import NO_DISCOUNT
+WRONG = replace(NO_DISCOUNT, name=RIGHT.name)
+"""
+
+
+def test_two_variants_of_one_name_are_counted_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("same.py").write_text(SAME)
+    assert main(["verify", "same.py:WRONG", "same.py:RIGHT", "--examples", "20"]) == VIOLATED
+    shown = capsys.readouterr().out
+    counts = [line for line in shown.splitlines() if re.match(r"  \d+ (holds|violated)|in all", line)]
+    assert counts[0].endswith("first cause: bellman backup")
+    assert re.fullmatch(r"  \d+ holds", counts[1]), counts
+    assert counts[2].startswith("in all: ")
+
+
+def test_quiet_json_leaves_out_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", WRONG, "--json", "--quiet", "--examples", "50"]) == VIOLATED
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {record["outcome"] for record in records} == {"violated", "blocked"}
+    assert {record["target"] for record in records} == {WRONG}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--junit", "no-such-folder/x.xml"), "--junit no-such-folder/x.xml: there is no folder no-such-folder"),
+        (("--junit", "."), "--junit .: a folder, not a file"),
+        (("--expected", "bad.toml"), "bad.toml: not TOML"),
+    ],
+)
+def test_files_are_checked_before_the_work(
+    options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchmarks import cli_verify
+
+    monkeypatch.setattr(cli_verify, "_collect", lambda *_: pytest.fail("work has begun"))
+    Path("bad.toml").write_text("x")
+    assert main(["verify", RIGHT, *options]) == USAGE
+    assert message in capsys.readouterr().err
+
+
+def test_an_internal_error_is_no_violation(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import cli_verify
+
+    monkeypatch.setattr(cli_verify, "_collect", lambda *_: 1 / 0)
+    assert main(["verify", RIGHT]) == USAGE
+    assert "internal error" in capsys.readouterr().err
+
+
+def test_replay_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["verify", WRONG, "--examples", "50"])
+    file = next(line for line in capsys.readouterr().out.splitlines() if "replay:" in line).split()[-1]
+    assert main(["replay", file, "--json"]) == VIOLATED
+    judgement = json.loads(capsys.readouterr().out)
+    assert (judgement["law"], judgement["outcome"], judgement["target"]) == ("bellman backup", "violated", WRONG)
 
 
 def test_the_two_results_stand_side_by_side_with_the_first_cause(capsys: pytest.CaptureFixture[str]) -> None:

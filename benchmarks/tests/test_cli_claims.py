@@ -62,6 +62,34 @@ def test_an_unknown_claim_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -
     assert "no claim 'no-such-claim'" in capsys.readouterr().err
 
 
+def test_running_again_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims", "sup-sample", "--run", "--json"]) == HOLDS
+    (record,) = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (record["id"], record["status"], record["changed"]) == ("sup-sample", "holds", False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["expand-T", "--kind", "S"], "no claim is left by --kind S: the kind of those asked for is E"),
+        (["expand-T", "--status", "open"], "no claim is left by --status open: the status of those asked for is"),
+        (["--quiet", "--status", "holds"], "no claim is left by --quiet"),
+        (["expand-t"], "did you mean 'expand-T'?"),
+    ],
+)
+def test_an_empty_answer_says_why(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["claims", *arguments]) == USAGE
+    shown = capsys.readouterr()
+    assert message in shown.err
+    assert shown.out == ""
+
+
+def test_a_replay_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", EXAMPLE, "--json"]) == VIOLATED
+    judgement = json.loads(capsys.readouterr().out)
+    assert (judgement["claim"], judgement["outcome"]) == ("expand-T", "violated")
+
+
 def test_the_options_name_the_kinds_and_statuses_of_the_registry() -> None:
     assert set(get_args(Kind)) == set(cli_claims.KINDS)
     assert set(get_args(Status)) == set(cli_claims.STATUSES)

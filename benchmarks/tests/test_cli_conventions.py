@@ -1,6 +1,7 @@
 """What all commands share: options that mean the same, help at once, a true reference, a clean exit."""
 
 import argparse
+import contextlib
 import os
 import pty
 import resource
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cli import parser, subparsers
-from benchmarks.cli_conventions import EXIT_CODES, HOLDS, INTERRUPTED, USAGE, painted
+from benchmarks.cli_conventions import EXIT_CODES, HOLDS, INTERRUPTED, UNREAD, USAGE, painted, stopped_between
 from benchmarks.cli_reference import DOCUMENT, example, markdown
 
 PROGRAM = (sys.executable, "-m", "benchmarks")
@@ -154,6 +155,92 @@ def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
     assert child.returncode == INTERRUPTED
     assert b"To go on:\n  robust-core claims --run --kind E\n" in complaint
     assert b"Traceback" not in complaint
+
+
+def test_mutants_are_printed_as_they_come_and_ctrl_c_keeps_them() -> None:
+    with interruptible([*PROGRAM, "mutants", "properties.mutants.support", "--examples", "400"]) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            if line.startswith(b"sigma with the L1 radius"):
+                break
+        child.send_signal(signal.SIGINT)
+        rest, complaint = child.communicate(timeout=60)
+    assert child.returncode == INTERRUPTED
+    assert b"mutants caught" not in rest
+    assert b"Traceback" not in complaint
+
+
+def test_an_interrupted_verification_writes_the_verdicts_it_has(tmp_path: Path) -> None:
+    file = tmp_path / "junit.xml"
+    command = [*PROGRAM, "verify", "properties.gallery.bellman:VARIANT", "--examples", "5000", "--junit", str(file)]
+    with interruptible(command) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            if line.startswith(b"  holds"):
+                break
+        child.send_signal(signal.SIGINT)
+        _, complaint = child.communicate(timeout=60)
+    assert child.returncode == INTERRUPTED
+    assert b"Traceback" not in complaint
+    assert file.read_text().count("<testcase") >= 1
+
+
+@pytest.mark.parametrize(("presses", "steps"), [(0, 3), (1, 1), (2, 0)])
+def test_ctrl_c_waits_for_the_step_and_a_second_one_does_not(presses: int, steps: int) -> None:
+    done = []
+
+    def work() -> None:
+        with stopped_between() as check:
+            for step in range(3):
+                for _ in range(presses):
+                    signal.raise_signal(signal.SIGINT)
+                done.append(step)
+                check()
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt) if presses else contextlib.nullcontext():
+            work()
+        assert len(done) == steps
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    try:
+        done = subprocess.run([*PROGRAM, "claims"], stdout=theirs, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(theirs)
+    assert (done.returncode, done.stderr) == (UNREAD, b"")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("mutants", "properties.mutants.support:L1_RADIUS", "--examples", "5"), ("claims", "sup-sample", "--run")],
+)
+def test_progress_is_for_terminals(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    noun = {"mutants": "mutant", "claims": "claim"}[arguments[0]]
+    assert f"[{noun} 1/1]" in on_a_terminal(*arguments).decode()
+    assert run(*arguments).stderr == b""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_example_is_in_one_piece_on_a_narrow_terminal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = COMMANDS[name].format_help()
+    assert f"example: {example(COMMANDS[name])}" in shown.splitlines()
+    assert COMMANDS[name].description not in shown.splitlines(), "the description is filled to the width"
+
+
+@pytest.mark.parametrize(("option", "given"), [("--examples", "abc"), ("--examples", "0"), ("--seed", "abc")])
+def test_a_wrong_number_is_refused_with_its_rule(option: str, given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=str(USAGE)):
+        parser().parse_args(["verify", option, given])
+    assert f"argument {option}: must be a whole number" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

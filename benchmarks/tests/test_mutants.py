@@ -1,9 +1,12 @@
 """The zoo: what is right passes, every mutant dies, and the matrix says who killed it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from benchmarks.cli import main
+from benchmarks.cli_conventions import HOLDS, VIOLATED
 from benchmarks.mutants import Kill, idle, kill_matrix, needed, rendered, survivors, zoo
 from properties.gallery import PATHWISE
 from properties.laws import LAWS
@@ -107,3 +110,19 @@ def test_laws_do_not_know_a_variant_by_name() -> None:
 
     cases = problems(law, original, examples=20, seed=0)
     assert [judged(law, original, c) is None for c in cases] == [judged(law, renamed, c) is None for c in cases]
+
+
+def test_quiet_tells_of_the_living_and_a_variant_without_laws_is_alive(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "some.py"
+    file.write_text(
+        "from dataclasses import replace\n"
+        "from properties.gallery.bellman import VARIANT as RIGHT\n"
+        "from properties.mutants.operator import NO_DISCOUNT\n"
+        "MUTE = replace(RIGHT, claims=())\n"
+    )
+    assert main(["mutants", str(file), "--examples", "20", "--quiet"]) == VIOLATED
+    assert capsys.readouterr().out == f"alive: {file}:RIGHT\nalive: {file}:MUTE: no law applies to it\n"
+    assert main(["mutants", f"{file}:NO_DISCOUNT", "--examples", "20", "--quiet"]) == HOLDS
+    assert capsys.readouterr().out == ""

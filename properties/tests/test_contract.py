@@ -1,13 +1,15 @@
 """The contract of a variant: an example of every kind that holds, a slip that is seen, and the page that says so."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from properties.contract import BY_KIND, Example, first_violated, page, variant_of
 from properties.law import CLAIMS
 from properties.verification import verify
-from robust_core.variant import KINDS
+from robust_core import Contamination
+from robust_core.variant import KINDS, OPTIONS, Variant
 
 PAGE = Path(__file__).parents[2] / "docs" / "variants.md"
 
@@ -40,3 +42,39 @@ def test_a_slip_that_is_not_there_is_refused() -> None:
 def test_an_example_without_its_slip_breaks_nothing() -> None:
     operator = next(example for example in BY_KIND if example.kind == "operator")
     assert first_violated(variant_of(operator.source())) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"name": ""}, "name must be text that is not empty, got ''"),
+        ({"name": None}, "name must be text that is not empty, got None"),
+        ({"kind": "controls"}, "kind must be one of .*, got 'controls'; did you mean 'control'"),
+        ({"claims": "unbiased"}, r"claims must be names of claims in a tuple, e\.g\. \('unbiased',\), got 'unbiased'"),
+        ({"claims": (3,)}, "claims must be names of claims in a tuple.*, got 3"),
+        (
+            {"sets": Contamination},
+            r"sets must be types of uncertainty sets in a tuple, e\.g\. \(Contamination,\), got <",
+        ),
+        ({"sets": ()}, "a variant of kind 'control' needs at least one"),
+        ({"options": {"radi": (0.5,)}}, r"options\['radi'\]: no such option; there are .*; did you mean 'radii'\?"),
+        ({"options": {"radii": 0.5}}, r"options\['radii'\] must be a tuple of at least one radius.*, got 0.5"),
+        ({"options": {"radii": (-0.5,)}}, "a radius must not be negative, got -0.5"),
+        ({"options": {"estimates": "q"}}, r"options\['estimates'\] must be one of 'Q', 'V', got 'q'"),
+        ({"options": {"smoothing": "soft"}}, "must be one of 'lse', 'mellowmax', got 'soft'"),
+        ({"options": {"accuracy": "high"}}, r"options\['accuracy'\] must be a number, got 'high'"),
+        ({"options": [1]}, r"options must be a mapping, got \[1\]"),
+    ],
+)
+def test_a_wrong_description_is_refused_with_argument_value_and_rule(changed: dict[str, Any], message: str) -> None:
+    right = {"name": "mine", "kind": "control", "make": print, "sets": (Contamination,), "claims": ("unbiased",)}
+    Variant(**right)  # type: ignore[arg-type]
+    with pytest.raises((TypeError, ValueError), match=message):
+        Variant(**right | changed)
+
+
+def test_a_sampler_needs_no_set_and_every_option_is_documented() -> None:
+    assert Variant("mine", "sampler", print, (), ()).sets == ()
+    if PAGE.is_file():
+        written = " ".join(PAGE.read_text(encoding="utf-8").split())
+        assert [name for name in OPTIONS if f"`{name}` (" not in written] == []
