@@ -1,7 +1,7 @@
 """Writes every generated document again: `python -m benchmarks.documents [NAME …]`.
 
-All of them come from committed results, except the gallery, which is verified for it (a minute); the tests compare. What
-the results themselves are measured by is said in each document.
+All of them come from committed results, except the gallery, which is verified for it (a minute); the tests compare.
+What the results themselves are measured by is said in each document.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def _command_line() -> str:
 def _experiments() -> str:
     from benchmarks.experiments import results, tables
 
-    return tables.document(results.load())
+    return tables.document(results.load_all())
 
 
 def _gallery() -> str:
