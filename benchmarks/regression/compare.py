@@ -38,7 +38,7 @@ def compared(baseline: Mapping[str, Any], today: Mapping[str, Any], *, alpha: fl
     tested = sum(METRICS[name[0]].kind != "deterministic" for name in names if name[0] in METRICS)
     share = alpha / max(tested, 1)
     paired = baseline["epoch"] == today["epoch"]
-    same = _same_processor(baseline["versions"], today["versions"])
+    same = baseline["versions"].get(PROCESSOR) == today["versions"].get(PROCESSOR)
     cells = [_cell(name, before.get(name), now.get(name), share, paired, name in pending, same) for name in names]
     found = {cell["verdict"] for cell in cells}
     return {
@@ -60,10 +60,6 @@ def _by_name(side: Mapping[str, Any]) -> dict[Name, Cell]:
     return {(cell["metric"], cell["variant"], cell["problem"]): cell for cell in side["cells"]}
 
 
-def _same_processor(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    return PROCESSOR in before and before[PROCESSOR] == now.get(PROCESSOR)
-
-
 def _cell(
     name: Name, before: Cell | None, now: Cell | None, share: float, paired: bool, pending: bool, same_processor: bool
 ) -> Cell:
@@ -81,7 +77,10 @@ def _cell(
         return described | {"verdict": "changed", "note": "its form is not that of its metric", "suspicious": True}
     if metric.kind == "deterministic":
         return described | _exactly(before, now, decides=metric.portable or same_processor)
-    return described | _statistically(metric, before, now, share, paired and metric.kind == "statistical")
+    found = described | _statistically(metric, before, now, share, paired and metric.kind == "statistical")
+    if metric.kind == "ratio" and not same_processor and found["verdict"] in ("better", "worse"):
+        return found | {"verdict": "undecided", "note": f"{found['verdict']} on another processor: it may be its doing"}
+    return found
 
 
 def _typical(cell: Cell | None) -> Any:

@@ -107,6 +107,15 @@ def test_other_bits_of_vector_sums_may_be_the_processors(
     assert compared(*(x | {"versions": y["versions"]} for x, y in zip(worse, sides, strict=True)))["verdict"] == "worse"
 
 
+def test_ratios_of_times_on_another_processor_are_undecided() -> None:
+    sides = [side(cell("time ratio", LOG_NORMAL)), side(cell("time ratio", 3.0 * LOG_NORMAL))]
+    assert compared(*sides)["verdict"] == "worse"
+    sides[0]["versions"] = {PROCESSOR: "zen4"}
+    found = compared(*sides)["cells"][0]
+    assert found["verdict"] == "undecided"
+    assert found["note"].startswith("worse on another processor")
+
+
 def test_a_cell_of_another_form_than_its_metric_is_a_change() -> None:
     assert verdict("table", LOG_NORMAL, LOG_NORMAL) == "changed"
     assert verdict("area", 1.0, LOG_NORMAL) == "changed"
