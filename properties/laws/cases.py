@@ -21,7 +21,7 @@ from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import Floats
 from robust_core.variant import Variant
 
-TOTAL = 1 << 20
+TOTAL = 1 << 40
 # About half of the moves are none, so that sparse rows, loops and Diracs are as common as full rows.
 SHARES = (
     0,
@@ -39,13 +39,13 @@ SHARES = (
     TOTAL - 1,
     0,
     5 * TOTAL // 8,
-    0,
+    TOTAL >> 20,
 )
 WHOLE = (0, TOTAL)
 COSTS = (0.0, 1.0, 0.5, 0.25, 0.75, 2.0, -1.0, 0.1, 1 / 3, 0.0, 100.0)
 VALUES = (0.0, 1.0, 2.0, -1.0, 0.5, 4.0, -3.0, 0.1, 16.0, 1 / 3, -0.25, 1.0, 0.0, 2.0, 1000.0, -1.0, 1.0)
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9375, 0.9, 1.0 - 2.0**-7)
-RADII = (0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.1, 2.0**-20, 1.0 - 2.0**-20)
+RADII = (0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.1, 2.0**-20, 1.0 - 2.0**-20, 2.0**-30)
 STEP_SIZES = (
     constant(0.5),
     constant(1.0),
@@ -56,10 +56,16 @@ STEP_SIZES = (
     per_visit(0.75, rate=0.5, power=0.75),
     polynomial(0.5, rate=2.0, power=0.5),
     polynomial(1.0, rate=1000.0, power=1.0),
+    # At the edges of what a schedule may be: constant in other words, summable, and hardly moving.
+    polynomial(0.5, rate=0.0, power=1.0),
+    per_visit(0.5, rate=2.0, power=0.0),
+    per_visit(1.0, rate=1.0, power=2.0),
+    constant(2.0**-10),
 )
 STEP_SIZES_WITHOUT_VISITS = tuple(step for step in STEP_SIZES if step.clock != "visits")
-VARRHOS = (1.0, 2.0, 0.5, 10.0, 0.125, 1000.0)
+VARRHOS = (1.0, 2.0, 0.5, 10.0, 0.125, 1000.0, 2.0**14, 2.0**-6)
 PROJECTIONS = (np.inf, 1.0, 0.5, 4.0, np.inf, 16.0)
+SMOOTHINGS = (LogSumExp, Mellowmax)
 FEATURES = (0.0, 1.0, 0.5, -0.5, 0.25, -1.0, 0.1, 0.0)
 
 # A world of tiny numbers shows thresholds, one of huge numbers shows clipping.
@@ -68,6 +74,12 @@ SCALES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0**-40, 2.0**20)
 MAX_STATES, MAX_ACTIONS, MAX_STEPS, MAX_FEATURES, MAX_OUTCOMES = 4, 3, 10, 2, 6
 MOST = {"states": MAX_STATES, "actions": MAX_ACTIONS, "features": MAX_FEATURES, "outcomes": MAX_OUTCOMES, "columns": 2}
 BYTES = 192
+
+
+def radii_beside(variant: Variant, radius: float) -> list[float]:
+    """The radius, then 0 and 1, as far as the variant is for them: the same question but for the radius."""
+    allowed = variant.options.get("radii", (0.0, 1.0))
+    return list(dict.fromkeys([radius, *(end for end in (0.0, 1.0) if end in allowed)]))
 
 
 class Tape:
@@ -94,12 +106,20 @@ class Tape:
         """(steps of a path, how often it is walked)."""
         return self.byte() % (steps + 1), int(self.pick(repeats))
 
+    def blank(self) -> bool:
+        """Whether a learner starts at zero everywhere, as most do in practice."""
+        return self.byte() % 8 == 7
+
     def array(self, shape: tuple[int, ...], levels: tuple[float, ...]) -> Floats:
         """An array of levels; it takes as many bytes as the largest shape, so a size can shrink by itself."""
         largest = (MAX_STATES, MAX_ACTIONS)[: len(shape)]
         drawn = [self.pick(levels) for _ in range(int(np.prod(largest)))]
         block = np.array(drawn[::-1]).reshape(largest)
         return np.ascontiguousarray(block[tuple(map(slice, shape))])
+
+    def values(self, n: int, most: int) -> Floats:
+        """n values, not all of them different; it takes `most` bytes."""
+        return np.array([self.pick(VALUES) for _ in range(most)][::-1])[:n]
 
     def row(self, n: int, most: int, home: int, shares: tuple[int, ...]) -> Floats:
         """A distribution on n outcomes: shares moved away from `home`; it takes `most` bytes."""
@@ -114,7 +134,7 @@ class Tape:
     def mdp(self, *, whole: bool = False, gammas: tuple[float, ...] = GAMMAS, sparse: bool = False) -> MDP:
         """A model; with `whole`, a deterministic one; with `sparse`, sometimes one that is kept as sparse rows."""
         S, A = self.size("states"), self.size("actions")
-        gamma = self.pick(gammas)
+        gamma = self.discount(gammas)
         shares = WHOLE if whole else SHARES
         P = np.empty((S, A, S))
         for s, a in reversed(list(np.ndindex(max(S, MAX_STATES), max(A, MAX_ACTIONS)))):
@@ -123,7 +143,15 @@ class Tape:
                 P[s, a] = row
         cost = self.array((S, A), COSTS)
         dense = MDP(P, cost, gamma)
-        return MDP(dense.rows, cost, gamma) if sparse and self.pick((False, False, True)) else dense
+        return MDP(dense.rows, cost, gamma) if sparse and self.sparse() else dense
+
+    def discount(self, gammas: tuple[float, ...]) -> float:
+        """One of the discounts."""
+        return float(self.pick(gammas))
+
+    def sparse(self) -> bool:
+        """Whether a kernel that may be kept as sparse rows is."""
+        return bool(self.pick((False, False, True)))
 
     def policy(self, mdp: MDP, *, whole: bool = False) -> Floats:
         """A policy pi[s, a]."""
@@ -139,8 +167,13 @@ class Tape:
 
     def uncertainty_set(self, variant: Variant) -> UncertaintySet:
         """One of the sets that the variant is for."""
-        kind: Any = self.pick(variant.sets)
+        kind: Any = self.set_kind(variant)
         return kind(self.radius(variant))
+
+    def set_kind(self, variant: Variant) -> type[UncertaintySet]:
+        """The kind of set."""
+        kind: type[UncertaintySet] = self.pick(variant.sets)
+        return kind
 
     def radius(self, variant: Variant) -> float:
         """A radius; options['radii'] restricts a variant to some."""
@@ -177,6 +210,6 @@ def decoded(read: Callable[[Tape], Case]) -> st.SearchStrategy[Case]:
 def smoothing(tape: Tape, variant: Variant) -> LogSumExp | Mellowmax:
     """LSE or mellow-max; options['smoothing'] ('lse' or 'mellowmax') restricts a variant to one of them."""
     kinds = {"lse": LogSumExp, "mellowmax": Mellowmax}
-    kind = kinds.get(variant.options.get("smoothing", ""), tape.pick((LogSumExp, Mellowmax)))
+    kind = kinds.get(variant.options.get("smoothing", ""), tape.pick(SMOOTHINGS))
     made: LogSumExp | Mellowmax = kind(tape.pick(VARRHOS))
     return made

@@ -17,19 +17,25 @@ class Respelled(NamedTuple):
     actions: list[int]
 
 
+def size(values: np.ndarray) -> float:
+    """The largest of the numbers, 1 if all are zero."""
+    return float(np.abs(values).max()) or 1.0
+
+
 def respellings(mdp: MDP, Q: np.ndarray) -> list[Respelled]:
     """The model with a duplicate action, with a dominated one, with its last state split, and relabelled.
 
-    A dominated action costs 1 more and its table entry is 1 more than that of the action it copies: the minimum
-    never takes it. A split state is two states with the same rows, which share its incoming mass: every
-    distribution on the old states is one on the new, and the other way round, with the same set and values.
+    A dominated action costs more, and its table entry is higher, than that of the action it copies, by the size of
+    the model's own numbers: the minimum never takes it. A split state is two states with the same rows, which share
+    its incoming mass: every distribution on the old states is one on the new, and the other way round, with the same
+    set and values.
     """
     S, A = mdp.n_states, mdp.n_actions
     states, actions = list(range(S)), list(range(A))
     wide, cost, table = (np.concatenate((x, x[:, :1]), axis=1) for x in (mdp.P, mdp.cost, Q))
     dear, high = cost.copy(), table.copy()
-    dear[:, A] += 1.0
-    high[:, A] += 1.0
+    dear[:, A] += size(mdp.cost)
+    high[:, A] += size(Q)
     copies = [*states, S - 1]
     P = mdp.P[copies][:, :, copies].copy()
     P[:, :, S - 1] *= 0.5

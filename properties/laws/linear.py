@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from oracles.certified import Certified
 from oracles.msprbe import MSPRBE
@@ -16,8 +17,9 @@ from properties.laws.learning import LONG, Path, advance, arrays, made, read_run
 from properties.laws.linear_step import stepped
 from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
 from properties.verdict import Finding
+from robust_core import polynomial
 from robust_core.mdp import MDP
-from robust_core.smoothing import LogSumExp
+from robust_core.smoothing import LogSumExp, Mellowmax
 from robust_core.variant import Kind, Variant
 
 KIND: tuple[Kind, ...] = ("linear evaluation",)
@@ -219,6 +221,24 @@ def _read_short(tape: Tape, variant: Variant) -> Case:
     return read_run(tape, variant, steps=PAIR_STEPS)
 
 
+def _creeping(variant: Variant) -> Case:
+    """Both vectors reach the sphere in the first step; the next ones push them out by less than 1e-9."""
+    slow = polynomial(1.0, rate=1e10, power=1.0)
+    kind: Any = variant.sets[0]
+    return {
+        "mdp": MDP(np.ones((1, 1, 1)), np.full((1, 1), 8.0), 0.0),
+        "uncertainty_set": kind(min(variant.options.get("radii", (0.0,)))),
+        "step_size": slow,
+        "second_step_size": slow,
+        "policy": np.ones((1, 1)),
+        "features": np.ones((1, 1)),
+        "initial": np.array([0.5]),
+        "smoothing": (Mellowmax if variant.options.get("smoothing") == "mellowmax" else LogSumExp)(1.0),
+        "projection": 1.0,
+        "path": [(0, 0, 8.0, 0, 0, False)] * PAIR_STEPS,
+    }
+
+
 def _law(name: str, claim: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
     cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
     return Law(name, KIND, claim, statement, cases, judge, after=("start", "conduct", *after))
@@ -251,6 +271,15 @@ LAWS = (
         *_STEPS,
     ),
     _law("ball", "projected", "‖theta‖ <= K and ‖omega‖ <= K at all times", _read_run, _ball, *_STEPS),
+    Law(
+        "ball, creeping",
+        KIND,
+        "projected",
+        "‖theta‖ <= K and ‖omega‖ <= K where a step leads out of the ball by less than a billionth",
+        lambda variant: st.builds(lambda: _creeping(variant)),
+        _ball,
+        after=("ball",),
+    ),
     _law(
         "linear scale",
         "scale",

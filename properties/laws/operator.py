@@ -6,7 +6,7 @@ import numpy as np
 
 from oracles import rational
 from properties.law import Case, Law
-from properties.laws.cases import VALUES, Tape, decoded
+from properties.laws.cases import SCALES, VALUES, Tape, decoded, radii_beside
 from properties.laws.comparison import below, compared
 from properties.laws.enlarged import respellings
 from properties.laws.rounding import UNIT, backup_bound
@@ -20,10 +20,11 @@ SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 def read(tape: Tape, variant: Variant) -> Case:
     """A model, a set and two tables."""
-    mdp = tape.mdp(sparse=True)
+    scale, drawn = tape.pick(SCALES), tape.mdp(sparse=True)
+    mdp = MDP(drawn.kernel, scale * drawn.cost, drawn.gamma)
     shape = (mdp.n_states, mdp.n_actions)
     case: Case = {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
-    return case | {"Q": tape.array(shape, VALUES), "other": tape.array(shape, VALUES)}
+    return case | {"Q": scale * tape.array(shape, VALUES), "other": scale * tape.array(shape, VALUES)}
 
 
 def _read_shift(tape: Tape, variant: Variant) -> Case:
@@ -59,12 +60,19 @@ def _pure(
     return None
 
 
-def _matches(
-    variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray, other: np.ndarray
-) -> Finding | None:
-    wanted = exact_backup(mdp, uncertainty_set, Q)
-    allowed = backup_bound(mdp, Q) + UNIT * float(np.abs(wanted).max())
-    return compared(_applied(variant, mdp, uncertainty_set, Q), wanted, allowed, "TQ")
+def _matches(variant: Variant, mdp: MDP, uncertainty_set: Any, Q: np.ndarray, other: np.ndarray) -> Finding | None:
+    """One after the other for several radii, and Q in the other order of memory: nothing but the arguments counts."""
+    for radius in radii_beside(variant, uncertainty_set.radius):
+        uset = type(uncertainty_set)(radius)
+        wanted = exact_backup(mdp, uset, Q)
+        allowed = backup_bound(mdp, Q) + UNIT * float(np.abs(wanted).max())
+        said = "TQ" if radius == uncertainty_set.radius else f"TQ, then with radius {radius:g}: entry "
+        finding = compared(_applied(variant, mdp, uset, Q), wanted, allowed, said) or compared(
+            variant.make(mdp, uset, np.asfortranarray(Q)), wanted, allowed, "TQ for Q in columns: entry "
+        )
+        if finding is not None:
+            return finding
+    return None
 
 
 def _contracts(

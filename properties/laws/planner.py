@@ -6,9 +6,9 @@ import numpy as np
 
 from oracles import closed_form, rational
 from properties.law import Case, Law
-from properties.laws.cases import Tape, decoded
+from properties.laws.cases import SCALES, Tape, decoded, radii_beside
 from properties.laws.comparison import below, compared
-from properties.laws.enlarged import respellings
+from properties.laws.enlarged import respellings, size
 from properties.laws.rounding import UNIT, fixed_point_bound
 from properties.verdict import Finding
 from robust_core.mdp import MDP
@@ -22,7 +22,9 @@ GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9) * 2 + (0.99,)
 
 def read(tape: Tape, variant: Variant) -> Case:
     """A model and a set."""
-    return {"mdp": tape.mdp(gammas=GAMMAS, sparse=True), "uncertainty_set": tape.uncertainty_set(variant)}
+    scale, drawn = tape.pick(SCALES), tape.mdp(gammas=GAMMAS, sparse=True)
+    mdp = MDP(drawn.kernel, scale * drawn.cost, drawn.gamma)
+    return {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
 
 
 def exact_optimum(mdp: MDP, uset: UncertaintySet) -> np.ndarray:
@@ -36,10 +38,17 @@ def promised(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
     return float(variant.options.get("accuracy", 0.0)) * scale + fixed_point_bound(mdp, Q)
 
 
-def _matches(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet) -> Finding | None:
-    wanted = exact_optimum(mdp, uncertainty_set)
-    allowed = promised(variant, mdp, wanted) + UNIT * float(np.abs(wanted).max())
-    return compared(variant.make(mdp, uncertainty_set), wanted, allowed, "Q*")
+def _matches(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None:
+    """One after the other for several radii: nothing but the arguments counts."""
+    for radius in radii_beside(variant, uncertainty_set.radius):
+        uset = type(uncertainty_set)(radius)
+        wanted = exact_optimum(mdp, uset)
+        allowed = promised(variant, mdp, wanted) + UNIT * float(np.abs(wanted).max())
+        said = "Q*" if radius == uncertainty_set.radius else f"Q*, then with radius {radius:g}: entry "
+        finding = compared(variant.make(mdp, uset), wanted, allowed, said)
+        if finding is not None:
+            return finding
+    return None
 
 
 def _closed_form(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None:
@@ -64,19 +73,19 @@ def _respelled(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet) -> F
 
 
 def _ordered(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None:
-    """Q* rises with the radius and by k/(1−gamma) with a cost of k more."""
-    Q = np.asarray(variant.make(mdp, uncertainty_set))
-    dearer = MDP(mdp.P, mdp.cost + 1.0, mdp.gamma)
+    """Q* rises with the radius and by k/(1−gamma) with a cost of k more, k being of the size of the costs."""
+    Q, k = np.asarray(variant.make(mdp, uncertainty_set)), size(mdp.cost)
+    dearer = MDP(mdp.P, mdp.cost + k, mdp.gamma)
     wider = type(uncertainty_set)((1.0 + uncertainty_set.radius) / 2.0)
-    allowed = promised(variant, mdp, Q) + promised(variant, dearer, np.abs(Q) + 1.0 / (1.0 - mdp.gamma))
-    shifted = Q + 1.0 / (1.0 - mdp.gamma)
+    allowed = promised(variant, mdp, Q) + promised(variant, dearer, np.abs(Q) + k / (1.0 - mdp.gamma))
+    shifted = Q + k / (1.0 - mdp.gamma)
     return below(
         Q, variant.make(mdp, wider), allowed, "Q* against Q* of a larger set: entry ", columns=("Q*", "larger set")
     ) or compared(
         variant.make(dearer, uncertainty_set),
         shifted,
         allowed,
-        "Q* with all costs 1 higher: entry ",
+        f"Q* with all costs {k:g} higher: entry ",
         columns=("dearer", "Q* + k"),
     )
 

@@ -23,6 +23,14 @@ SKEWED_POLICY = np.array([5, 2, 1]) / 8
 SKEWED_STEPS = 2400
 LOW = 2
 FALSE_ALARM = 1e-10
+# Calls of one step with one rng, and of STEPS steps: two such paths are alike with probability below (1/4)^24.
+SHORT_CALLS, DISTINCT_CALLS = 1200, 64
+# Successors of a pair: one or two likely ones, and some that share 1/16; none are the successors of a sure pair.
+RARE = (1, 2, 4, 0)
+RARE_SHARE = 1 / 16
+UNEVEN_STATES, UNEVEN_STEPS = 7, 16_384
+# By number of actions, the probability of each but one.
+UNEVEN_POLICIES = {2: 1 / 4, 3: 1 / 8, 12: 1 / 16}
 
 
 def read(tape: Tape, variant: Variant) -> Case:
@@ -147,9 +155,8 @@ def _frequencies(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, ste
         # The state and action of a step were drawn by the step before: every other step has draws of its own.
         events = list(_events(np.array([step[:5] for step in part[::2]]), mdp.P[0, 0], policy[0]))
         for name, p, happened in events:
-            share = float(happened.mean())
-            if len(happened) * _divergence(share, p) > math.log(2 * len(events) * len(halves) / FALSE_ALARM):
-                return Finding(f"share of {name} in the {half} half of {steps} steps", share, p)
+            if _unlikely(happened, p, len(events) * len(halves)):
+                return Finding(f"share of {name} in the {half} half of {steps} steps", float(happened.mean()), p)
     return None
 
 
@@ -169,7 +176,7 @@ def _events(steps: np.ndarray, row: np.ndarray, weights: np.ndarray) -> Iterator
 def _divergence(share: float, p: float) -> float:
     """KL(share ‖ p) of two coins: P(a share at least as far off, on its side) <= exp(−n KL) (Chernoff)."""
     parts = ((share, p), (1.0 - share, 1.0 - p))
-    return sum(x * math.log(x / y) for x, y in parts if x > 0.0)
+    return sum(x * math.log(x / y) if y > 0.0 else math.inf for x, y in parts if x > 0.0)
 
 
 FREQUENCIES = Law(
@@ -182,4 +189,121 @@ FREQUENCIES = Law(
     _frequencies,
     after=("possible path", "repeatable path", "coverage"),
 )
-LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES)
+
+
+def _fresh(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
+    """Many calls with one rng: single steps have the right frequencies, and no two paths are the same."""
+    rng = np.random.default_rng(RNG_SEED)
+    single = [list(variant.make(mdp, policy.copy(), start, 1, rng)) for _ in range(steps)]
+    if any(len(path) != 1 for path in single):
+        return Finding("number of transitions", sorted({len(path) for path in single}), [1])
+    _, a, _, s_next, a_next = np.array([tuple(path[0])[:5] for path in single]).T
+    draws = (("a", a, policy[start]), ("s'", s_next, mdp.P[0, 0]), ("a'", a_next, policy[0]))
+    events = [(f"{name} = {i}", float(p), drawn == i) for name, drawn, law in draws for i, p in enumerate(law)]
+    for name, p, happened in events:
+        if _unlikely(happened, p, len(events)):
+            return Finding(f"share of {name} in {steps} calls of one step", float(happened.mean()), p)
+    paths = {tuple(map(tuple, variant.make(mdp, policy.copy(), start, STEPS, rng))) for _ in range(DISTINCT_CALLS)}
+    if len(paths) == DISTINCT_CALLS:
+        return None
+    return Finding(f"different paths in {DISTINCT_CALLS} calls with one rng", len(paths), DISTINCT_CALLS)
+
+
+def _unlikely(happened: np.ndarray, p: float, tests: int) -> bool:
+    """Whether independent events of probability p happen so often, or so rarely, with probability FALSE_ALARM/tests."""
+    n = len(happened)
+    return n > 0 and n * _divergence(float(happened.mean()), p) > math.log(2 * tests / FALSE_ALARM)
+
+
+FRESH = Law(
+    "fresh draws",
+    ("sampler",),
+    "trajectory",
+    "calls with one rng are independent: single steps are as frequent as they should be, paths differ "
+    f"(Chernoff; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
+    lambda variant: st.builds(lambda: _skewed_model() | {"steps": SHORT_CALLS}),
+    _fresh,
+    after=("possible path", "repeatable path", "coverage", "frequencies"),
+)
+
+
+def _uneven_model(A: int) -> Case:
+    """Every pair has successors and every state a policy of its own; the model of three actions is sparse."""
+    S = UNEVEN_STATES
+    P = np.zeros((S, A, S))
+    for number, (s, a) in enumerate(np.ndindex(S, A)):
+        rare = RARE[number % len(RARE)]
+        likely = 1.0 - (RARE_SHARE if rare else 0.0)
+        others = [(s + 1 + a + step) % S for step in range(S)]
+        P[s, a, others[0]] = likely - (0.25 if rare > 1 else 0.0)
+        P[s, a, others[1]] = 0.25 if rare > 1 else 0.0
+        P[s, a, others[2 : 2 + rare]] = RARE_SHARE / max(rare, 1)
+    weights = np.full(A, UNEVEN_POLICIES[A])
+    weights[0] += 1.0 - weights.sum()
+    policy = np.array([np.roll(weights, s) for s in range(S)])
+    dense = MDP(P, np.zeros((S, A)), 0.5)
+    mdp = MDP(dense.rows, dense.cost, 0.5) if A == 3 else dense
+    return {"mdp": mdp, "policy": policy, "start": 0, "steps": UNEVEN_STEPS}
+
+
+def _uneven(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
+    """In the whole path and in both halves: what follows a pair, a state, and a pair of actions.
+
+    By the Markov property what is drawn at the visits of a pair, or at the arrivals in a state after some action or
+    after some earlier choice there, is a sequence of independent draws. How many there are depends on the path, so
+    the bound of Chernoff is taken at each of at most `steps` lengths together.
+    """
+    path = _sampled(variant, mdp, policy, start, steps)
+    if len(path) != steps:
+        return Finding("number of transitions", len(path), steps)
+    columns = np.array([step[:5] for step in path])[:, [0, 1, 3, 4]].astype(np.int64)
+    parts = {"": columns, "the first half of ": columns[: steps // 2], "the second half of ": columns[steps // 2 :]}
+    counted = {part: list(_draws(rows, mdp.P, policy)) for part, rows in parts.items()}
+    tests = steps * sum(len(law) for draws in counted.values() for _, law, _ in draws)
+    for part, draws in counted.items():
+        for name, law, drawn in draws:
+            for i, p in enumerate(law):
+                if _unlikely(drawn == i, float(p), tests):
+                    return Finding(f"share of {name}{i} in {part}{steps} steps", float((drawn == i).mean()), float(p))
+    return None
+
+
+def _draws(rows: np.ndarray, P: np.ndarray, policy: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """(name, distribution, independent draws from it)."""
+    s, a, s_next, a_next = rows.T
+    S, A = policy.shape
+    yield from _rare(P[s, a], s_next)
+    for state in range(S):
+        arrived = s_next == state
+        chosen = a_next[arrived]
+        yield f"pi(·|{state}): action ", policy[state], chosen
+        for action in range(A):
+            yield f"p(·|{state},{action}): state ", P[state, action], s_next[(s == state) & (a == action)]
+            yield f"pi(·|{state}) after action {action}: action ", policy[state], a_next[arrived & (a == action)]
+            again = chosen[1:][chosen[:-1] == action]
+            yield f"pi(·|{state}) after {action} at its last visit: action ", policy[state], again
+
+
+def _rare(here: np.ndarray, s_next: np.ndarray) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Whether the next state is a rare one (1) or not (0), over all pairs whose rare successors share the same."""
+    rare = np.where(here <= RARE_SHARE, here, 0.0)
+    total, most = rare.sum(axis=1), (rare > 0.0).sum(axis=1)
+    drawn = np.take_along_axis(rare, s_next[:, None], axis=1)[:, 0] > 0.0
+    for share in np.unique(total[total > 0.0]):
+        coin = np.array([1.0 - share, share])
+        yield f"rare successors ({share:g} in all): ", coin, drawn[total == share]
+        for count in np.unique(most[total == share]):
+            yield f"{count} rare successors ({share:g} in all): ", coin, drawn[(total == share) & (most == count)]
+
+
+UNEVEN = Law(
+    "uneven frequencies",
+    ("sampler",),
+    "trajectory",
+    "successors of every pair and actions of every state are as frequent as the model and the policy say, whatever "
+    f"was chosen before (Chernoff; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
+    lambda variant: st.sampled_from(tuple(UNEVEN_POLICIES)).map(_uneven_model),
+    _uneven,
+    after=("possible path", "repeatable path", "coverage", "frequencies"),
+)
+LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES, FRESH, UNEVEN)

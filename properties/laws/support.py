@@ -6,7 +6,7 @@ import numpy as np
 
 from oracles import rational
 from properties.law import Case, Law
-from properties.laws.cases import MAX_OUTCOMES, SHARES, VALUES, Tape, decoded
+from properties.laws.cases import MAX_OUTCOMES, SCALES, SHARES, Tape, decoded
 from properties.laws.comparison import below, compared
 from properties.laws.rounding import UNIT, support_bound
 from properties.verdict import Finding
@@ -19,23 +19,23 @@ SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 def read(tape: Tape, variant: Variant) -> Case:
     """A row and values."""
-    n = tape.size("outcomes")
+    case = _read_pair(tape, variant)
+    case.pop("other")
+    return case
+
+
+def _read_pair(tape: Tape, variant: Variant) -> Case:
+    n, scale = tape.size("outcomes"), tape.pick(SCALES)
     return {
         "uncertainty_set": tape.uncertainty_set(variant),
         "p": tape.row(n, MAX_OUTCOMES, 0, SHARES),
-        "v": _values(tape, n),
+        "v": scale * tape.values(n, MAX_OUTCOMES),
+        "other": scale * tape.values(n, MAX_OUTCOMES),
     }
 
 
-def _values(tape: Tape, n: int) -> np.ndarray:
-    return np.array([tape.pick(VALUES) for _ in range(max(n, MAX_OUTCOMES))][::-1])[:n]
-
-
 def _read_axioms(tape: Tape, variant: Variant) -> Case:
-    case = read(tape, variant)
-    n = len(case["v"])
-    return case | {
-        "other": _values(tape, n),
+    return _read_pair(tape, variant) | {
         "factor": tape.pick(FACTORS),
         "shift": tape.pick(SHIFTS),
         "larger": tape.radius(variant),
@@ -108,11 +108,28 @@ def _ends(
 
 
 def _rows(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> Finding | None:
-    got = _sigma(variant, uncertainty_set, p, v)
+    """Rows in any number of axes and in any order of memory; p and v are left alone, the result is the caller's."""
     single = [[float(rational.sigma(uncertainty_set, row.tolist(), v.tolist())) for row in rows] for rows in p]
-    return compared(
-        got, np.array(single), support_bound(p, v) + UNIT * float(np.abs(v).max()), "sigma(v) of row ", axes=()
-    )
+    wanted, allowed = np.array(single), support_bound(p, v) + UNIT * float(np.abs(v).max())
+    layouts = {
+        "": (p.copy(), wanted),
+        " in two axes": (p[0].copy(), wanted[0]),
+        " in four axes": (p[None].copy(), wanted[None]),
+        " in another order of memory": (np.asfortranarray(p), wanted),
+    }
+    for layout, (rows, values) in layouts.items():
+        given, asked = rows.copy(order="K"), v.copy()
+        first = np.asarray(variant.make(uncertainty_set, given, asked))
+        if not (np.array_equal(given, rows) and np.array_equal(asked, v)):
+            return Finding(f"the caller's p and v after a call with rows{layout}", "changed", "as they were")
+        finding = compared(first, values, allowed, f"sigma(v){layout} of row ", axes=())
+        if finding is not None:
+            return finding
+        variant.make(uncertainty_set, rows.copy(order="K"), v[::-1] + 1.0)
+        finding = compared(first, values, allowed, f"sigma(v){layout}, read after another call, of row ", axes=())
+        if finding is not None:
+            return finding
+    return None
 
 
 def _law(name: str, claim: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
@@ -136,5 +153,12 @@ LAWS = (
         _axioms,
         "support value",
     ),
-    _law("support rows", "rows", "many rows at once give what each gives alone", read_rows, _rows, "support value"),
+    _law(
+        "support rows",
+        "rows",
+        "many rows at once, in any layout, give what each gives alone",
+        read_rows,
+        _rows,
+        "support value",
+    ),
 )
