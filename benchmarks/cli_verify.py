@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from properties.verdict import Record
     from robust_core.variant import Variant
 
-FINDINGS = Path(".robust-core") / "counterexamples"
 INDENT = " " * 12
 
 
@@ -116,6 +115,7 @@ def _chosen(options: argparse.Namespace) -> "dict[str, Variant]":
 
 def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, records: list["Record"]) -> None:
     """Verify the variants one after the other; every record is shown and kept as it comes."""
+    from properties.counterexample import FOLDER
     from properties.isolation import Begun, verify_isolated
     from properties.statistics.suite import weight
     from properties.verdicts import on_untested
@@ -133,7 +133,7 @@ def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, record
             target,
             examples=options.examples,
             seed=options.seed,
-            keep=FINDINGS,
+            keep=FOLDER,
             expected=options.expected,
             size=size,
             weight=total,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from properties.statistics.law import Size
+    from properties.verdict import Record
     from properties.verdicts import Verdicts
     from robust_core.variant import Variant
 
@@ -17,7 +18,7 @@ __all__ = ["verify"]
 
 
 def verify(
-    variant: "Variant",
+    variant: "Variant | str",
     *,
     examples: int = 200,
     seed: int = 0,
@@ -27,30 +28,67 @@ def verify(
 ) -> "Verdicts":
     """Check a variant against every law that its kind and its claims call for; the list of verdicts prints as a table.
 
-    `examples` problems are generated per exact law; the statistical laws follow at `size` "quick" or "full" unless
-    `statistics` is False, with an error budget of 1e-6 for the call. `seed` chooses the problems and the samples (0
-    the pinned ones); the same seed gives the same verdicts. `expected` is a TOML file of expected failures.
+    The variant may be named as on the command line (`"my_variant.py"`, `"my_lab.module:NAME"`). `examples` problems are
+    generated per exact law; the statistical laws follow at `size` "quick" or "full" unless `statistics` is False, with
+    an error budget of 1e-6 for the call. `seed` chooses the problems and the samples (0 the pinned ones); the same
+    seed gives the same verdicts. `expected` is a TOML file of expected failures.
+
+    A violation of an exact law carries its `counterexample`, which can be looked at, replayed and saved.
 
     The variant runs in this process: one that hangs in compiled code or dies takes it along. `robust-core verify`
     gives it a process of its own.
     """
+    from tempfile import TemporaryDirectory
+
     from properties import verification
     from properties.isolation import expectations
     from properties.statistics.judging import VARIANT_SECONDS
     from properties.statistics.suite import allotted
-    from properties.verdicts import Verdicts
+    from properties.verdicts import Verdicts, on_untested
+    from robust_core import validate
 
-    if examples < 1:
-        raise ValueError(f"examples must be at least 1, got {examples}")
+    target, chosen = _named(variant)
+    examples = validate.count("examples", examples, least=1)
+    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+        raise TypeError(f"seed must be a whole number, got {seed!r:.80}")
     if size not in VARIANT_SECONDS:
-        raise ValueError(f"size must be one of {', '.join(VARIANT_SECONDS)}, got {size!r}")
-    return Verdicts(
-        verification.verify(
-            variant,
+        raise ValueError(f"size must be one of {', '.join(VARIANT_SECONDS)}, got {size!r:.80}")
+    with TemporaryDirectory(prefix="robust-core-") as folder:
+        records = verification.verify(
+            chosen,
+            name=target,
             examples=examples,
-            seed=seed,
-            expected=None if expected is None else expectations(Path(expected), variant),
-            cells=allotted(variant, size) if statistics else (),
+            seed=int(seed),
+            keep=Path(folder),
+            expected=None if expected is None else expectations(Path(expected), chosen),
+            cells=allotted(chosen, size) if statistics else (),
             cell_seconds=VARIANT_SECONDS[size],
         )
-    )
+        untested = on_untested(chosen, seed=int(seed), statistics=statistics)
+        return Verdicts([*untested, *(_with_counterexample(record) for record in records)])
+
+
+def _named(variant: "Variant | str") -> "tuple[str | None, Variant]":
+    """How the variant is loaded, where that is known, and the variant."""
+    from properties.loading import FORMS, load, target_of
+    from robust_core.variant import Variant
+
+    if isinstance(variant, Variant):
+        return target_of(variant), variant
+    if not isinstance(variant, str):
+        raise TypeError(f"verify takes one Variant, or one as text ({FORMS}), got {variant!r:.80}")
+    found = load(variant)
+    if len(found) > 1:
+        raise ValueError(f"{variant} has several variants: name one, e.g. {next(iter(found))}")
+    return next(iter(found.items()))
+
+
+def _with_counterexample(record: "Record") -> "Record":
+    """The record with the counterexample in the place of the file it was kept in."""
+    from dataclasses import replace
+
+    from properties.counterexample import Counterexample
+
+    if record.counterexample is None:
+        return record
+    return replace(record, counterexample=Counterexample.load(Path(record.counterexample)))

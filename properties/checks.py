@@ -7,12 +7,13 @@ def test_my_variant(check):
     check()
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import pytest
 
-from properties.counterexample import described
+from properties.counterexample import Counterexample, described
 from properties.law import Law
 from properties.search import search
 from properties.statistics.law import Size
@@ -27,66 +28,118 @@ class UndecidedWarning(UserWarning):
 
 
 @dataclass(frozen=True)
+class Untested:
+    """A claim that no law tests: there is nothing to run, and that is said."""
+
+    name: str
+    evidence: str
+
+
+@dataclass(frozen=True)
 class Check:
     """One law, or one cell of a statistical law, on one variant.
 
-    Calling it passes, warns, or fails with the counterexample or the evidence.
+    Calling it passes, warns, or fails with the law, the smallest case or the evidence, and the command that shows it
+    again. `target` is how the variant is loaded. `causes` is shared by the checks of a variant: a law that says nothing
+    new while an earlier one is violated is skipped.
     """
 
     variant: Variant
-    law: Law | Planned
+    law: Law | Planned | Untested
     examples: int = EXAMPLES
     seed: int = 0
+    target: str | None = None
+    causes: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self) -> None:
         """Search for a violation."""
+        cause = self._cause()
+        if cause is not None:
+            self.causes[self.law.name] = cause
+            pytest.skip(f"says nothing new while {cause!r} is violated")
         verdict = self._verdict()
         if verdict.outcome == "undecided":
             import warnings
 
             warnings.warn(f"{self.variant.name}: {self.law.name}: {verdict.evidence}", UndecidedWarning, stacklevel=2)
         elif verdict.outcome != "holds":
-            parts = [f"{self.law.name}: {self._statement()}", verdict.evidence]
-            parts += [described(verdict.case)] if verdict.case is not None else []
-            parts += [verdict.finding.side_by_side()] if verdict.finding is not None else []
-            pytest.fail("\n".join(parts).rstrip(), pytrace=False)
+            if verdict.statistics is None:
+                self.causes[self.law.name] = self.law.name
+            pytest.fail("\n".join(part for part in self._parts(verdict) if part), pytrace=False)
+
+    def _cause(self) -> str | None:
+        """The law whose violation, seen in this process, leaves nothing new to say; cells follow all exact laws."""
+        if isinstance(self.law, Law):
+            return next((self.causes[earlier] for earlier in self.law.after if earlier in self.causes), None)
+        return None if isinstance(self.law, Untested) else next(iter(self.causes.values()), None)
 
     def _verdict(self) -> Verdict:
+        if isinstance(self.law, Untested):
+            return Verdict("undecided", self.law.evidence)
         if isinstance(self.law, Law):
             return search(self.law, self.variant, examples=self.examples, master_seed=self.seed)
         from properties.statistics import epochs, judging
 
         return judging.judged(self.law, epoch=epochs.of_seed(self.seed))
 
-    def _statement(self) -> str:
-        return self.law.statement if isinstance(self.law, Law) else self.law.law.statement
+    def _parts(self, verdict: Verdict) -> Iterator[str]:
+        """What a failure says."""
+        assert not isinstance(self.law, Untested)
+        law = self.law if isinstance(self.law, Law) else self.law.law
+        yield f"{self.variant.name}: {self.law.name}: {law.statement}"
+        yield verdict.evidence
+        if verdict.case is not None:
+            yield described(verdict.case)
+        if verdict.finding is not None:
+            yield verdict.finding.side_by_side()
+        if verdict.case is not None:
+            example = Counterexample(law.name, self.target or self.variant.name, verdict.case, verdict.evidence)
+            with contextlib.suppress(OSError):  # where nothing may be written the failure says all the same
+                path = example.save()
+                yield f"replay: robust-core replay {path}" if self.target else f"kept in {path}"
+        elif verdict.statistics is not None and self.target:
+            yield f"the same samples again: robust-core verify {self.target} --seed {self.seed}"
 
     def __str__(self) -> str:
         return f"{self.variant.name}-{self.law.name}".replace(" ", "-")
 
 
 def checks(
-    variants: Iterable[Variant], *, examples: int = EXAMPLES, seed: int = 0, size: Size | None = "quick"
+    variants: Iterable[Variant] | Mapping[str, Variant],
+    *,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    size: Size | None = "quick",
 ) -> list[Check]:
     """Every check that the given variants call for; the statistical ones share one error budget.
 
-    `size` is that of the statistical laws, None leaves them out.
+    The keys of a mapping say how each is loaded. `size` is that of the statistical laws, None leaves them out.
     """
+    from properties.loading import target_of
     from properties.statistics.suite import allotted, weight
+    from properties.verdicts import on_untested
 
-    chosen = list(variants)
-    total = None if size is None else weight(chosen, size)
+    named = list(variants.items()) if isinstance(variants, Mapping) else [(target_of(v), v) for v in variants]
+    total = None if size is None else weight([variant for _, variant in named], size)
     found: list[Check] = []
-    for variant in chosen:
-        laws: list[Law | Planned] = [*applicable(variant)]
+    for target, variant in named:
+        laws: list[Law | Planned | Untested] = [
+            Untested(record.law, record.evidence) for record in on_untested(variant, statistics=size is not None)
+        ]
+        laws += applicable(variant)
         if size is not None:
             laws += allotted(variant, size, total=total)
-        found += [Check(variant, law, examples, seed) for law in laws]
+        causes: dict[str, str] = {}
+        found += [Check(variant, law, examples, seed, target, causes) for law in laws]
     return found
 
 
 def parametrize_with_checks(
-    variants: Iterable[Variant], *, examples: int = EXAMPLES, seed: int = 0, size: Size | None = "quick"
+    variants: Iterable[Variant] | Mapping[str, Variant],
+    *,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    size: Size | None = "quick",
 ) -> pytest.MarkDecorator:
     """A decorator that runs a test with the argument `check` once for every law of every variant."""
     return pytest.mark.parametrize("check", checks(variants, examples=examples, seed=seed, size=size), ids=str)

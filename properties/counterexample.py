@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,28 @@ import numpy as np
 from properties.codec import decode, encode
 from properties.law import Case
 from properties.reading import blamed_on, json_of
+from properties.verdict import Finding
 from robust_core.mdp import MDP
+from robust_core.variant import Variant
 
 FORMAT = "robust-core/counterexample/1"
+FOLDER = Path(".robust-core") / "counterexamples"
+"""Where counterexamples are kept, seen from the current folder."""
 LONGEST_LIST = 32
 FIELDS = {"format", "law", "variant", "finding", "case"}
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A case that breaks a law for a variant, named as it is loaded."""
+    """A case that breaks a law for a variant, named as it is loaded.
+
+    >>> from properties import verify
+    >>> from properties.gallery.bellman import VARIANT
+    >>> from properties.mutants.operator import NO_DISCOUNT
+    >>> example = verify(NO_DISCOUNT, examples=20, statistics=False).violated[0].counterexample
+    >>> example.law, example.replay() is None, example.replay(VARIANT) is None
+    ('bellman backup', False, True)
+    """
 
     law: str
     variant: str
@@ -33,19 +46,43 @@ class Counterexample:
             "format": FORMAT,
             "law": self.law,
             "variant": self.variant,
-            "finding": self.finding,
+            "finding": _shown(self.finding),
             "case": {name: encode(value) for name, value in self.case.items()},
         }
         return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
-    def save(self, folder: Path) -> Path:
-        """Write it to a file named for the law and the content."""
+    def save(self, folder: Path = FOLDER) -> Path:
+        """Write it to a file named for the law and the content, which `robust-core replay` reads."""
         text = self.to_json()
         digest = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.law.replace(' ', '-')}-{digest}.json"
         path.write_text(text, encoding="utf-8")
         return path
+
+    def replay(self, variant: Variant | None = None) -> Finding | None:
+        """Judge the case again: what is wrong with it, None if nothing is.
+
+        `variant` is another one to judge, a repaired one say; the default is the one the counterexample names.
+        """
+        from properties.laws import LAWS
+        from properties.loading import load
+        from properties.search import judged
+
+        law = next((law for law in LAWS if law.name == self.law), None)
+        if law is None:
+            raise ValueError(f"no law {self.law!r}: a counterexample to a claim is judged by robust-core replay")
+        if variant is None:
+            (variant,) = load(self.variant).values()
+        return judged(law, variant, self.case)
+
+    def __str__(self) -> str:
+        return f"{self.variant}: {self.law}: {self.finding}\n{described(self.case)}"
+
+    def _repr_html_(self) -> str:
+        """What is broken and how, then the case; everything is escaped."""
+        head = f"<b>{escape(self.variant)}: {escape(self.law)}</b><br>{escape(_shown(self.finding))}"
+        return f"<div>{head}<pre>{escape(described(self.case))}</pre></div>"
 
     @staticmethod
     def load(path: Path) -> "Counterexample":

@@ -106,6 +106,37 @@ def load(target: str) -> dict[str, Variant]:
     return {f"{place}:{key}": variant for key, variant in found.items()}
 
 
+def target_of(variant: Variant) -> str | None:
+    """How a variant that is there can be loaded again; None for one that is not in a module or a file.
+
+    >>> from properties.gallery.bellman import VARIANT
+    >>> target_of(VARIANT)
+    'properties.gallery.bellman:VARIANT'
+    """
+    places: list[tuple[int, str]] = []
+    for name, module in list(sys.modules.items()):
+        namespace = getattr(module, "__dict__", {})
+        found = next((key for key, value in list(namespace.items()) if value is variant), None)
+        file = Path(namespace.get("__file__") or "")
+        if found is not None and _is_importable(name):
+            places.append((0, f"{name}:{found}"))
+        elif found is not None and file.suffix == ".py" and file.is_file():
+            # A script may do its work again when it is loaded.
+            places.append((2 if name == "__main__" else 1, f"{_from_here(file)}:{found}"))
+    return min(places)[1] if places else None
+
+
+def _is_importable(name: str) -> bool:
+    """Whether a fresh process would find the module by its name: one of a package; others are known by their file."""
+    package, _, _ = name.rpartition(".")
+    path = getattr(sys.modules.get(package), "__path__", None)
+    return path is not None and any(finder.find_spec(name, path) is not None for finder in sys.meta_path)
+
+
+def _from_here(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
 def _variants(module: ModuleType) -> dict[str, Variant]:
     return {name: value for name, value in vars(module).items() if isinstance(value, Variant)}
 

@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     from properties.loading import load
 
     try:
-        variants = [variant for target in targets for variant in load(target).values()]
+        variants = {key: variant for target in targets for key, variant in load(target).items()}
     except ValueError as error:
         raise pytest.UsageError(f"--variant: {error}") from None
     config.stash[CHECKS] = checks(variants)

@@ -4,6 +4,7 @@ import json
 import platform
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from html import escape
 from importlib import metadata
 from typing import Any, Literal
 
@@ -76,7 +77,8 @@ def versions() -> dict[str, str]:
 class Record:
     """One verdict as it is stored: one JSON line, plain data only.
 
-    `expected` is the reason under which a violation is accepted, if it is; `table` shows the variant's and the
+    `counterexample` is the file that holds it, or from `properties.verify` the `Counterexample` itself; `expected` is
+    the reason under which a violation is accepted, if it is; `table` shows the variant's and the
     oracle's results side by side, entry by entry. `target` is how the variant was named, where that is known: two
     variants may have one name.
     """
@@ -88,7 +90,7 @@ class Record:
     cases: int
     seconds: float
     seed: int
-    counterexample: str | None = None
+    counterexample: Any = None
     blocked_by: str | None = None
     expected: str | None = None
     statistics: dict[str, Any] | None = None
@@ -98,4 +100,19 @@ class Record:
 
     def to_json(self) -> str:
         """The record as one line of JSON."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(asdict(self) | {"counterexample": self._example()}, sort_keys=True)
+
+    def _example(self) -> Any:
+        """The counterexample as plain data."""
+        kept = self.counterexample
+        return kept if kept is None or isinstance(kept, str) else json.loads(kept.to_json())
+
+    def _repr_html_(self) -> str:
+        """A table with one line a field; everything a variant could have written is escaped."""
+        outcome = "expected" if self.expected else self.outcome
+        rows = {"variant": self.variant, "law": self.law, "verdict": outcome, "evidence": self.evidence}
+        cells = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
+        for name, shown in (("results", self.table), ("counterexample", self.counterexample)):
+            if shown is not None:
+                cells += f"<tr><th>{name}</th><td><pre>{escape(str(shown))}</pre></td></tr>"
+        return f"<table>{cells}</table>"

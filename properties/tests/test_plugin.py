@@ -1,5 +1,6 @@
 """The ways in through pytest: the decorator and the option."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +18,13 @@ def test_variants(check):
 """
 
 
-def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+def run_program(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_program(folder, "pytest", "-q", "-p", "no:cacheprovider", *arguments)
 
 
 def test_the_decorator_makes_a_test_of_every_law(tmp_path: Path) -> None:
@@ -29,6 +34,13 @@ def test_the_decorator_makes_a_test_of_every_law(tmp_path: Path) -> None:
     assert "test_variants[robust-Bellman-operator-" not in result.stdout, "the right one does not fail"
     assert "test_variants[T-without-gamma-" in result.stdout
     assert "MDP(S=1, A=1" in result.stdout, "the failure shows the smallest model"
+    assert "T without gamma: bellman backup: TQ(s,a) = c(s,a) + gamma" in result.stdout, "and the law"
+    assert result.stdout.count("FAILED") == 1, "what says nothing new does not fail"
+    assert "skipped" in result.stdout.splitlines()[-1]
+    (command,) = re.findall(r"replay: robust-core (replay \S+)", result.stdout)
+    replayed = run_program(tmp_path, "benchmarks", *command.split())
+    assert (replayed.returncode, replayed.stderr) == (1, "")
+    assert "violated: TQ" in replayed.stdout
 
 
 @pytest.mark.parametrize(
@@ -36,9 +48,30 @@ def test_the_decorator_makes_a_test_of_every_law(tmp_path: Path) -> None:
     [
         ("properties.mutants.operator:NO_DISCOUNT", 1, "failed"),
         ("no_such_module:X", 4, "no module 'no_such_module'"),
+        ("exits.py", 4, "exits.py, line 1: SystemExit: 0 while loading"),
     ],
 )
 def test_the_option_checks_the_named_variant_only(tmp_path: Path, target: str, code: int, words: str) -> None:
+    (tmp_path / "exits.py").write_text("import sys; sys.exit(0)")
     result = run_pytest(tmp_path, "--pyargs", "properties.tests.test_variants", "--variant", target)
     assert result.returncode == code, result.stdout + result.stderr
     assert words in result.stdout + result.stderr
+
+
+MISSPELT = """
+from dataclasses import replace
+from properties.checks import parametrize_with_checks
+from properties.gallery.bellman import VARIANT
+
+@parametrize_with_checks([replace(VARIANT, claims=("bellmann",))], examples=5, size=None)
+def test_variants(check):
+    check()
+"""
+
+
+def test_a_claim_that_nothing_tests_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(MISSPELT)
+    result = run_pytest(tmp_path, "test_mine.py")
+    assert result.returncode == 0, result.stdout
+    assert "UndecidedWarning" in result.stdout
+    assert "did you mean 'bellman'?" in result.stdout

@@ -1,15 +1,20 @@
 """The verifier itself: right variants pass, wrong ones are caught with a counterexample that replays."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import properties
 from properties.counterexample import Counterexample
 from properties.law import Law
 from properties.laws import LAWS
-from properties.loading import built_in, load
+from properties.loading import built_in, load, target_of
 from properties.mutants import control
 from properties.search import judged
+from properties.verdict import Record
 from properties.verification import verify
 
 GALLERY = built_in()
@@ -49,3 +54,69 @@ def test_same_seed_same_records() -> None:
         return [(r.evidence, r.cases) for r in verify(control.LOST_GAMMA, examples=EXAMPLES, seed=seed)]
 
     assert outcome(3) == outcome(3)
+
+
+WRONG, RIGHT = "properties.mutants.operator:NO_DISCOUNT", "properties.gallery.bellman:VARIANT"
+
+
+def test_a_violation_carries_its_counterexample(tmp_path: Path) -> None:
+    verdicts = properties.verify(MUTANTS[WRONG], examples=EXAMPLES, statistics=False)
+    (violated,) = verdicts.violated
+    example = violated.counterexample
+    assert example.variant == WRONG
+    assert "mdp" in example.case
+    assert example.replay() is not None
+    assert example.replay(GALLERY[RIGHT]) is None, "a repaired one passes"
+    assert Counterexample.load(example.save(tmp_path)).finding == example.finding
+    assert json.loads(violated.to_json())["counterexample"]["law"] == violated.law
+    assert {record.counterexample for record in verdicts if record.outcome != "violated"} == {None}
+
+
+def test_a_variant_may_be_named() -> None:
+    named = properties.verify(RIGHT, examples=3, statistics=False)
+    assert [record.outcome for record in named] == ["holds"] * len(named)
+    with pytest.raises(ValueError, match=r"several variants: name one, e\.g\. properties\.mutants\.operator:"):
+        properties.verify("properties.mutants.operator")
+
+
+@pytest.mark.parametrize(
+    ("variant", "options", "error", "message"),
+    [
+        (None, {}, TypeError, "verify takes one Variant, or one as text .*, got None"),
+        ([GALLERY[RIGHT]], {}, TypeError, r"verify takes one Variant, or one as text .*, got \[Variant"),
+        ("x.py", {}, ValueError, r"x\.py: no such file"),
+        (GALLERY[RIGHT], {"examples": 2.5}, TypeError, "examples must be a whole number, got 2.5"),
+        (GALLERY[RIGHT], {"examples": 0}, ValueError, "examples must be at least 1, got 0"),
+        (GALLERY[RIGHT], {"seed": "x"}, TypeError, "seed must be a whole number, got 'x'"),
+        (GALLERY[RIGHT], {"size": "huge"}, ValueError, "size must be one of quick, full, got 'huge'"),
+    ],
+)
+def test_a_wrong_argument_is_refused(
+    variant: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        properties.verify(variant, **options)
+
+
+def test_a_misspelt_claim_is_undecided() -> None:
+    verdicts = properties.verify(replace(GALLERY[RIGHT], claims=("bellmann",)), statistics=False)
+    assert [(record.law, record.outcome) for record in verdicts] == [("claim 'bellmann'", "undecided")]
+    assert "did you mean 'bellman'?" in verdicts[0].evidence
+
+
+def test_how_a_variant_is_loaded_again() -> None:
+    assert target_of(MUTANTS[WRONG]) == WRONG
+    assert target_of(replace(MUTANTS[WRONG])) is None
+
+
+def test_notebooks_show_records_and_counterexamples_escaped() -> None:
+    record = Record("<b>v</b>", "law", "violated", "<script>", 1, 0.1, 0, table="<i>")
+    example = Counterexample("<b>law", "<i>v", {"x": "<u>"}, "<script>")
+    for text in (record._repr_html_(), replace(record, counterexample=example)._repr_html_(), example._repr_html_()):
+        assert "&lt;script&gt;" in text
+        assert not [tag for tag in ("<script>", "<i>", "<u>", "<b>v", "<b>law") if tag in text]
+
+
+def test_a_finding_that_would_steer_a_terminal_is_spelled_out(tmp_path: Path) -> None:
+    example = Counterexample("law", "v", {}, "raised \x1b[2J")
+    assert Counterexample.load(example.save(tmp_path)).finding == "raised \\x1b[2J"
