@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.report import overall
 from benchmarks.report.data import claims, convergence, counterexamples, gallery, kills, panels, regression, statistics
+from benchmarks.sources import processor
 from benchmarks.store import Store
 
 FORMAT = "robust-core/report/1"
@@ -123,5 +124,5 @@ def _statistics(workers: int, store: Path, show: Show) -> dict[str, Any]:
 def _versions() -> list[list[str]]:
     from properties.verdict import versions
 
-    found = {**versions(), "system": platform.platform(), "processor": platform.machine()}
+    found = {**versions(), "system": platform.platform(), "processor": processor()}
     return [list(pair) for pair in found.items()]
