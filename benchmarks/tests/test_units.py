@@ -155,6 +155,8 @@ def run_late(wanted: list[Unit], *, store: Store, workers: int) -> None:
         store.put(unit.key, value)
 
 
+# So many units that the run is killed long before their end, however late the one who kills it gets its turn.
+MANY = 1000
 PROGRAM = f"""
 import sys
 from pathlib import Path
@@ -162,7 +164,7 @@ from benchmarks.store import Store
 from {HERE} import run, run_late, squares
 if __name__ == "__main__":
     folder, workers, runner = Path(sys.argv[1]), int(sys.argv[2]), {{"run": run, "run_late": run_late}}[sys.argv[3]]
-    runner(squares(folder / "log", 40, 0.02), store=Store(folder / "store"), workers=workers)
+    runner(squares(folder / "log", {MANY}, 0.02), store=Store(folder / "store"), workers=workers)
 """
 
 
@@ -188,7 +190,7 @@ def lost(folder: Path) -> int:
     """How many of the computed units are not in the store."""
     before = computed(folder / "log")
     store = Store(folder / "store")
-    there = [unit.arguments["x"] for unit in squares(folder / "log", 40, 0.02) if store.get(unit.key) is not None]
+    there = [unit.arguments["x"] for unit in squares(folder / "log", MANY, 0.02) if store.get(unit.key) is not None]
     assert set(there) <= set(before)
     return len(before) - len(there)
 
