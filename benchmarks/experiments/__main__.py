@@ -1,6 +1,7 @@
 """`python -m benchmarks.experiments`: run every panel under every reading, write the results and the document."""
 
 import argparse
+import multiprocessing
 import os
 import resource
 import sys
@@ -11,7 +12,6 @@ from typing import Any
 from benchmarks.cli_conventions import USAGE, positive
 from benchmarks.experiments import results, tables, work
 from benchmarks.experiments.panels import trends
-from benchmarks.sources import fingerprint
 from benchmarks.store import Store
 
 
@@ -28,6 +28,9 @@ def main() -> int:
             _compute(options)
         except (OSError, ImportError) as error:
             parser.exit(USAGE, f"{parser.prog}: {error}\n")
+    if not results.made_by_present_code():
+        made_by, present = results.codes()
+        print(f"{parser.prog}: results made by code {made_by}, the present is {present}", file=sys.stderr)  # noqa: T201
     tables.DOCUMENT.parent.mkdir(exist_ok=True)
     tables.DOCUMENT.write_text(tables.document(results.load_all()), encoding="utf-8")
     return 0
@@ -55,9 +58,11 @@ def _compute(options: argparse.Namespace) -> None:
 
 def _provenance(kept: int, total: int, *, cluster: bool) -> dict[str, Any]:
     """One version of the code makes all records; the processor time is known where all were made in one go, here."""
-    code = fingerprint("benchmarks.experiments.panels").hex()
+    code = results.present_code()
     if kept or cluster:
         return {"code": code, "records": total}
+    for worker in multiprocessing.active_children():
+        worker.join()  # the time of a worker is known when it has ended
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return {"code": code, "records": total, "cpu seconds": round(sum(who.ru_utime + who.ru_stime for who in spent))}
 

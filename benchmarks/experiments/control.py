@@ -79,6 +79,8 @@ def learned(setting: Setting, replicate: int, times: list[int], *, walk: Recorde
         recording = walk.record(end - start)
         if setting.reading.reward == "landing":
             recording = paid_on_landing(setting, recording)
+        elif setting.pays_as_it_moves:
+            recording = replace(recording, a=recording.a // 2, a_next=recording.a_next // 2)
         for table, learner in zip(result, made, strict=True):
             learner.update_many(recording)
             table[place] = learner.table

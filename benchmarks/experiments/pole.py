@@ -14,13 +14,10 @@ from benchmarks.experiments import control, evaluation
 from benchmarks.experiments.curves import checkpoints, plateau
 from benchmarks.experiments.panels import Panel
 from benchmarks.experiments.readings import Reading
-from benchmarks.experiments.setting import Setting, control_setting
+from benchmarks.experiments.setting import LIMITS, START, Setting, control_setting
 from robust_core import streams
-from robust_core.environments import ANGLE_LIMIT, ANGULAR_SPEED_RANGE, CART_LIMIT, SPEED_RANGE
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats, Ints
-
-LIMITS = np.array([CART_LIMIT, SPEED_RANGE, ANGLE_LIMIT, ANGULAR_SPEED_RANGE])
 
 
 class PoleWalk:
@@ -46,8 +43,6 @@ class PoleWalk:
 
 def starts(replicate: int) -> Floats:
     """The thirty starts of a run."""
-    from benchmarks.experiments.pole_kernels import START
-
     rng = streams.numpy_generator(streams.key("real pole", "starts", replicate))
     return START * (2.0 * rng.random((evaluation.TRAJECTORIES, 4)) - 1.0)
 

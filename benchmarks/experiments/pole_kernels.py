@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.experiments.setting import START
 from robust_core.environments import (
     ANGLE_LIMIT,
     CART_LIMIT,
@@ -19,8 +20,6 @@ from robust_core.kernels.jit import compiled
 from robust_core.validate import Floats, Ints
 
 MASS = CART_MASS + POLE_MASS
-START = 0.05
-"""A reset draws every coordinate from (−START, START), as Gymnasium does."""
 
 
 @compiled

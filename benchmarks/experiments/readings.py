@@ -1,8 +1,9 @@
 """What the paper leaves open about its experiments, as named readings.
 
-The default reading was fixed before any panel was run: Gym's practice where the paper says it uses Gym, the formal
-model of Section 2 elsewhere, and sizes by a rule that is the same for all panels. Every other reading changes one
-choice of it.
+The default reading was fixed before any panel was run: Gym's models and its practice of episodes (a terminal state is
+worth nothing and a reset follows), the formal model of Section 2 elsewhere, and sizes by a rule that is the same for
+all panels. Rewards are among what follows the formal model: a step costs c(s,a), the expectation, where Gym pays what
+the step it made has earned (`gym-reward`). Every other reading changes one choice.
 """
 
 import math
@@ -22,6 +23,9 @@ class Reading:
 
     `terminal`: episodic (value 0, then a reset), continuing (absorbing at no cost, left by perturbation only), restart
     (an ordinary state whose every action leads to the start).
+    `reward`: pair (the expected reward of the pair, jump or not), landing (that of the state where the step ends),
+    gym (see `gym-reward`).
+    `start` of CartPole: the cell of (0, 0, 0, 0), or drawn.
     `visits` is the number of steps divided by the number of pairs (of states for TDC).
     """
 
@@ -30,11 +34,12 @@ class Reading:
     figures: tuple[Figure, ...]
     slippery: bool = True
     terminal: Terminal = "episodic"
-    reward: Literal["pair", "landing"] = "pair"
+    reward: Literal["pair", "landing", "gym"] = "pair"
     initial: Literal["zero", "random"] = "zero"
     ties: Literal["first", "last"] = "first"
     worst: Literal["all", "inner"] = "all"
     bins: tuple[int, int, int, int] = (3, 3, 6, 6)
+    start: Literal["cell", "drawn"] = "cell"
     dynamics: Literal["cells", "real"] = "cells"
     visits: int = 200
     tdc_terminal: Literal["restart", "episodic"] = "restart"
@@ -55,12 +60,13 @@ class Reading:
 DEFAULT = Reading(
     name="default",
     what=(
-        "FrozenLake slippery; terminal states have value 0 and are followed by a reset; a perturbed step is paid as "
-        "c(s,a); Q₀ = 0; the first of equal actions; the worst state ranges over all states; CartPole in 3×3×6×6 "
-        "cells; 200 steps per pair. TDC: terminal states lead to the start, varrho = 10, one draw of the features, "
-        "no projection, ‖∇J‖² with the robust J for both, 1000 steps per state. RARL: 25 iterations, as many steps "
-        "of the adversary as of the agent, uniform behaviour in both; robust Q-learning trains on the unperturbed "
-        "MDP; the test moves to the worst state of the learner's own table"
+        "FrozenLake slippery; terminal states have value 0 and are followed by a reset; every step, perturbed or not,"
+        " costs c(s,a), the expectation over the unperturbed step; Q₀ = 0; the first of equal actions; the worst "
+        "state ranges over all states; CartPole in 3×3×6×6 cells, started in the cell of (0, 0, 0, 0), nothing paid "
+        "for the step that falls; 200 steps per pair. TDC: terminal states lead to the start, varrho = 10, one draw "
+        "of the features, no projection, ‖∇J‖² with the robust J for both, 1000 steps per state. RARL: 25 iterations,"
+        " as many steps of the adversary as of the agent, uniform behaviour in both; robust Q-learning trains on the "
+        "unperturbed MDP; the test moves to the worst state of the learner's own table"
     ),
     figures=FIGURES,
 )
@@ -85,6 +91,14 @@ OTHERS: tuple[Reading, ...] = (
         ("frozenlake", "cartpole"),
         reward="landing",
     ),
+    _other(
+        "gym-reward",
+        "rewards as Gym's loop gives them: env.step(a) moves and pays, then with probability p its state, not its "
+        "reward, is replaced by a uniform one (FrozenLake); CartPole pays 1 for the step that falls, too. Taxi pays "
+        "by (s,a) alone: there it is the default",
+        ("frozenlake", "cartpole", "tdc"),
+        reward="gym",
+    ),
     _other("random-initial", "Q₀ drawn from (0, 1), as rewards", CONTROL, initial="random"),
     _other("last-tie", "the last of equal actions", CONTROL, ties="last"),
     _other("inner-worst", "the worst state is not a terminal one", CONTROL, worst="inner"),
@@ -92,6 +106,12 @@ OTHERS: tuple[Reading, ...] = (
     _other("long", "2000 steps per pair", ("frozenlake",), visits=2_000),
     _other("tutorial-bins", "CartPole in 1×1×6×12 cells", ("cartpole",), bins=(1, 1, 6, 12)),
     _other("fine-bins", "CartPole in 4×4×8×8 cells", ("cartpole",), bins=(4, 4, 8, 8)),
+    _other(
+        "drawn-start",
+        "CartPole starts at a point drawn as Gym draws it, all coordinates within ±0.05: one of four cells",
+        ("cartpole",),
+        start="drawn",
+    ),
     _other(
         "real-dynamics",
         "the cart and the pole move by their own equations in training and test; only the learners see cells",

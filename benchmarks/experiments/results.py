@@ -9,21 +9,31 @@
   plateau of every learner and of the controls, exact), and what belongs to a figure: `limits`, `runs equal to shorter
   horizon`, `diverged`, `stability`. A claim has `claim`, `effect`, `interval` (99.9 %, Student), `much`, `runs`, `for`,
   `even`, `against`, `outcome`, and without assumptions `median`, `median interval` (an end may be null), `outcome by
-  median`. Under the default reading there are also `times` (x: steps, or iterations for RARL), `curves` (for every
-  learner `mean`, `low`, `high`: the mean and the 5th and 95th percentile of thirty runs at these times), `monte carlo`
-  and `student misses` (see `outcome`).
+  median`. Where a reading has as many runs as the default there is `student misses` (see `outcome`), and under the
+  default reading there are also `times` (x: steps, or iterations for RARL), `curves` (for every
+  learner `mean`, `low`, `high`: the mean and the 5th and 95th percentile of thirty runs at these times) and `monte
+  carlo`.
 - `trends`: claims about the growth of the advantage with p and R, each with `figure` and `reading`.
+
+A file that is read is checked against all this (`schema`). Whether the present code would make the same records is
+another question: `made_by_present_code` tells whether it is the code that made them.
 """
 
 import json
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from benchmarks.experiments.panels import PANELS
 from benchmarks.experiments.readings import READINGS
+from benchmarks.experiments.schema import checked
+from benchmarks.sources import fingerprint
+from properties.reading import blamed_on, json_of
 
 FILE = Path(__file__).with_name("results.json")
 Record = dict[str, Any]
+ENTRY = "benchmarks.experiments.panels"
+"""The module whose sources, at any depth, make a record."""
+SHORT = 12
 Results = TypedDict("Results", {"made by": Record, "records": list[Record], "trends": list[Record]})
 
 
@@ -64,12 +74,44 @@ def _value(value: Any) -> str:
 
 
 def load_all(path: Path = FILE) -> Results:
-    """All of a results file."""
-    made: Results = json.loads(path.read_text(encoding="utf-8"))
+    """All of a results file; a malformed one is a `ValueError` of one line that names the file, the place and the rule.
+
+    >>> sorted(load_all())
+    ['made by', 'records', 'trends']
+    """
+    made: Results = json_of(path)
+    with blamed_on(path):
+        checked(made)
     return made
 
 
 def load(path: Path = FILE) -> tuple[list[Record], list[Record]]:
     """The records and, under the default reading, the trends of a results file."""
     made = load_all(path)
-    return made["records"], [trend for trend in made["trends"] if trend.get("reading", "default") == "default"]
+    return made["records"], [trend for trend in made["trends"] if trend["reading"] == "default"]
+
+
+def present_code() -> str:
+    """The hash of the code that would make the records now; the versions of numpy and numba are part of it."""
+    return fingerprint(ENTRY).hex()
+
+
+class Codes(NamedTuple):
+    """The first digits of two hashes: of the code that made the results, and of the present code."""
+
+    made_by: str
+    present: str
+
+
+def codes(path: Path = FILE) -> Codes:
+    """The short hashes to show: of the code that made a results file, and of the present code.
+
+    >>> [len(code) for code in codes()]
+    [12, 12]
+    """
+    return Codes(load_all(path)["made by"]["code"][:SHORT], present_code()[:SHORT])
+
+
+def made_by_present_code(path: Path = FILE) -> bool:
+    """Whether a results file was made by the present code, to the letter; if not, its numbers may still be the same."""
+    return bool(load_all(path)["made by"]["code"] == present_code())

@@ -1,7 +1,7 @@
 """The environments of a panel: where it learns, and where its policies are tested."""
 
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,21 +9,85 @@ from numpy.typing import NDArray
 from benchmarks.experiments.panels import Panel
 from benchmarks.experiments.readings import Reading
 from robust_core import streams
-from robust_core.environments import Environment, cart_pole, frozen_lake, perturbed, taxi
+from robust_core.environments import (
+    ANGLE_LIMIT,
+    ANGULAR_SPEED_RANGE,
+    CART_LIMIT,
+    SPEED_RANGE,
+    Environment,
+    cart_pole,
+    frozen_lake,
+    perturbed,
+    taxi,
+)
 from robust_core.environments import Reading as Closure
+from robust_core.mdp import MDP
 from robust_core.policy import uniform
 from robust_core.sampler import AliasTable, alias_table
 from robust_core.trajectory import Walk
+from robust_core.validate import Floats
+
+LAKES = ("frozenlake", "tdc")
+LIMITS = np.array([CART_LIMIT, SPEED_RANGE, ANGLE_LIMIT, ANGULAR_SPEED_RANGE])
+"""Where the cells of CartPole end."""
+START = 0.05
+"""Gymnasium starts CartPole with every coordinate drawn from (−START, START)."""
 
 
 @cache
 def environment(panel: Panel, reading: Reading, closure: Closure) -> Environment:
     """The unperturbed environment of a panel."""
-    if panel.figure in ("frozenlake", "tdc"):
+    if panel.figure in LAKES:
         return frozen_lake(slippery=reading.slippery, gamma=panel.gamma, reading=closure)
-    if panel.figure == "cartpole":
-        return cart_pole(bins=reading.bins, gamma=panel.gamma, reading=closure)
-    return taxi(gamma=panel.gamma, reading=closure)
+    if panel.figure != "cartpole":
+        return taxi(gamma=panel.gamma, reading=closure)
+    made = cart_pole(bins=reading.bins, gamma=panel.gamma, reading=closure)
+    if reading.reward == "gym":
+        cost = np.where(made.terminal[:, None], 0.0, -np.ones(made.mdp.cost.shape))
+        made = replace(made, mdp=MDP(made.mdp.P, cost, panel.gamma))
+    return started(made, drawn_start(reading.bins)) if reading.start == "drawn" else made
+
+
+def drawn_start(bins: tuple[int, ...]) -> Floats:
+    """The law of CartPole's first cell when Gymnasium draws the first state (the fallen state is last).
+
+    >>> law = drawn_start((3, 3, 6, 6))
+    >>> law[law > 0.0].round(12).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    edges = [np.linspace(-limit, limit, count + 1) for limit, count in zip(LIMITS, bins, strict=True)]
+    shares = [np.diff(np.clip(edge, -START, START)) for edge in edges]
+    law = np.append(reduce(np.multiply.outer, shares).ravel(), 0.0)
+    return np.asarray(law / law.sum())
+
+
+def started(made: Environment, initial: Floats) -> Environment:
+    """The environment with another law of the start (and of the reset under the episodic closure)."""
+    P = made.mdp.P.copy()
+    if made.reading == "episodic":
+        P[made.terminal] = initial
+    return replace(made, mdp=MDP(P, made.mdp.cost, made.mdp.gamma), initial=initial)
+
+
+def paid_as_it_moves(lake: Environment, p: float) -> tuple[MDP, Floats]:
+    """FrozenLake under Gym's loop, as a model and a policy: pair 2a + r is action a when env.step(a) earns r.
+
+    env.step earns 1 where it moves to the goal, with probability q(s,a); then the state it moved to, but not what it
+    earned, is replaced by a uniform one with probability p. So pair 2a + 1 has probability q/A and cost −1 and moves
+    to the goal but for the jump, and pair 2a has (1−q)/A, costs nothing, and moves to one of the other states.
+    """
+    P, (S, A) = lake.mdp.P, lake.mdp.cost.shape
+    goal = S - 1
+    q = np.where(lake.terminal[:, None], 0.0, P[:, :, goal])
+    others = P.copy()
+    others[~lake.terminal, :, goal] = 0.0
+    others[q == 1.0] = P[q == 1.0]  # never drawn, but a row must be a law
+    others /= others.sum(axis=-1, keepdims=True)
+    moves = np.stack([others, np.broadcast_to(np.eye(S)[goal], P.shape)], axis=2).reshape(S, 2 * A, S)
+    moves[lake.terminal] = P[lake.terminal].repeat(2, axis=1)
+    cost = np.where(lake.terminal[:, None], 0.0, np.tile([0.0, -1.0], A))
+    policy = np.stack([1.0 - q, q], axis=2).reshape(S, 2 * A) / A
+    return perturbed(replace(lake, mdp=MDP(moves, cost, lake.mdp.gamma)), p).mdp, policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,24 +103,29 @@ class Setting:
     test: Environment
     ends: NDArray[np.bool_] | None
 
+    @property
+    def pays_as_it_moves(self) -> bool:
+        """Whether the walk draws rewards with its moves (see `paid_as_it_moves`)."""
+        return self.reading.reward == "gym" and self.panel.figure in LAKES
+
+    @cached_property
+    def walked(self) -> tuple[MDP, Floats]:
+        """The model that is walked and the policy that walks it: the training MDP under the uniform policy."""
+        if self.pays_as_it_moves:
+            return paid_as_it_moves(environment(self.panel, self.reading, "episodic"), self.panel.p)
+        mdp = self.training.mdp
+        return mdp, uniform(mdp.n_states, mdp.n_actions)
+
     @cached_property
     def table(self) -> AliasTable:
-        """The sampler of the uniform behaviour policy, shared by all runs."""
-        mdp = self.training.mdp
-        return alias_table(mdp, uniform(mdp.n_states, mdp.n_actions))
+        """The sampler of the walk, shared by all runs."""
+        return alias_table(*self.walked)
 
     def walk(self, replicate: int) -> Walk:
         """The walk of a replicate: the same for all learners, radii and readings on the same environment."""
         seed = streams.key("panels", self.training.name, replicate)
         start = streams.numpy_generator(streams.key("start", seed)).choice(len(self.test.initial), p=self.test.initial)
-        return Walk(
-            self.training.mdp,
-            uniform(self.training.mdp.n_states, self.training.mdp.n_actions),
-            seed=seed,
-            start=int(start),
-            terminal=self.ends,
-            table=self.table,
-        )
+        return Walk(*self.walked, seed=seed, start=int(start), terminal=self.ends, table=self.table)
 
 
 def control_setting(panel: Panel, reading: Reading) -> Setting:

@@ -1,11 +1,13 @@
 """The results as Markdown: docs/experiments.md is rendered from the committed records and nothing else."""
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.experiments import outcome, texts
+from benchmarks.experiments.divergence import CLAIMED_FOR, judged_divergence
 from benchmarks.experiments.panels import PANELS
 from benchmarks.experiments.readings import CONTROL, FIGURES, READINGS, Figure, of_figure
 from benchmarks.experiments.results import Results
@@ -18,7 +20,8 @@ def document(made: Results) -> str:
     """The whole document."""
     records, trends = made["records"], made["trends"]
     default = {record["panel"]: record for record in records if record["reading"] == "default"}
-    parts = [texts.HEAD, _rule(), "## Outcomes under the default reading", _overview(default), texts.OUTCOMES]
+    parts = [texts.HEAD, _rule(), "## Outcomes under the default reading", _overview(records), texts.OUTCOMES]
+    parts += [_sizes(default), _draws(records), _divergence(records)]
     parts += ["## Which readings decide", _matrix(records), texts.READINGS]
     parts += ["## The trend", _trends(trends), texts.TREND, "## Values and controls", texts.VALUES]
     parts += [_control_values(default), _tdc_values(default), _rarl_values(default)]
@@ -63,29 +66,87 @@ def _rule() -> str:
     )
 
 
-def _overview(default: dict[str, Record]) -> str:
+def _overview(records: Sequence[Record]) -> str:
     rows = []
-    for record in default.values():
+    for record in sorted(records, key=lambda one: list(PANELS).index(one["panel"])):
+        drawn = DRAWS.get(record["reading"])
+        tdc = record["panel"].startswith("tdc")
+        if record["reading"] != "default" and not (tdc and drawn):
+            continue
         claim = record["claims"][0]
         signs = f"{claim['for']} / {claim['even']} / {claim['against']}"
         where = [record["panel"], record["source"], str(record["p"]), str(record["R"])]
-        checks = [claim["outcome by median"], f"{100 * record['student misses']:.2g} %"]
-        rows.append([*where, f"**{record['outcome']}**", effect(claim), signs, *checks, claim["claim"]])
-    return table(
-        [
-            "panel",
-            "paper",
-            "p",
-            "R",
-            "outcome",
-            "effect, 99.9 % interval",
-            "for / even / against",
-            "by the median",
-            "Student misses",
-            "claim",
-        ],
-        rows,
-    )
+        missed = f"{100 * record['student misses']:.2g} %" if "student misses" in record else "not run"
+        checks = [claim["outcome by median"], missed]
+        words = f"{claim['claim']}; {drawn}" if tdc else claim["claim"]
+        rows.append([*where, f"**{record['outcome']}**, {size(record)}", effect(claim), signs, *checks, words])
+    head = ["panel", "paper", "p", "R", "outcome and size", "effect, 99.9 % interval", "for / even / against"]
+    return table([*head, "by the median", "Student misses", "claim"], rows)
+
+
+DRAWS = {"default": "one draw of the features for all runs", "fresh-features": "features drawn anew for every run"}
+"""The two readings of TDC in the table of outcomes: the paper draws the features at random, and does not say when."""
+
+
+def size(record: Record) -> str:
+    """The effect in words: a share of the scale, or powers of ten for gradients."""
+    found = record["claims"][0]["effect"]
+    if record["panel"].startswith("tdc"):
+        return f"{found:+.3g} powers of ten".replace("-", "−")
+    return f"{100 * found:+.2g} % of the scale".replace("-", "−")
+
+
+def _sizes(default: dict[str, Record]) -> str:
+    """Which reversals are as large as what *reproduced* asks for, and what the median says."""
+    reversals = [record for record in default.values() if record["outcome"] == "reversed"]
+    claims = {record["panel"]: record["claims"][0] for record in reversals}
+    large = [panel for panel, claim in claims.items() if claim["interval"][1] <= -claim["much"]]
+    small = [f"{r['panel']} ({size(r)})" for r in reversals if r["panel"] not in large]
+    weaker = [
+        f"{record['panel']} ({record['claims'][0]['outcome by median']})"
+        for record in default.values()
+        if record["claims"][0]["outcome by median"] != record["outcome"]
+    ]
+    said = {"large": _listed(large), "small": _listed(small), "weaker": _listed(weaker)}
+    return textwrap.fill(texts.SIZES.format(reversed=len(reversals), **said), WIDTH)
+
+
+WIDTH = 120
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _draws(records: Sequence[Record]) -> str:
+    """The effect on TDC under every draw of the features."""
+    found = {(record["panel"], record["reading"]): record for record in records}
+    names = [name for name, reading in READINGS.items() if "tdc" in reading.figures and "features" in name]
+    rows = []
+    for name in ("default", *names):
+        cells = [found.get((f"tdc-{letter}", name)) for letter in "abc"]
+        shown = ["not run" if one is None else f"{effect(one['claims'][0])}" for one in cells]
+        rows.append([name, READINGS[name].what if name != "default" else "the first draw", *shown])
+    return texts.DRAWS + "\n" + table(["reading", "features", "a", "b", "c"], rows)
+
+
+def _divergence(records: Sequence[Record]) -> str:
+    """'Vanilla TDC may diverge': the outcome, and the counts under every reading."""
+    found = {(record["panel"], record["reading"]): record for record in records}
+    rows = []
+    for reading in of_figure("tdc"):
+        here = [found.get((f"tdc-{letter}", reading.name)) for letter in "abc"]
+        rows.append([reading.name, *("not run" if one is None else _diverged(one) for one in here)])
+    head = ["reading", *(f"{letter} (vanilla, robust of all runs)" for letter in "abc")]
+    said = found.get((CLAIMED_FOR, "default"))
+    verdict = "not run" if said is None else _diverged(said)
+    return textwrap.fill(texts.DIVERGENCE.format(verdict=verdict).strip(), WIDTH) + "\n\n" + table(head, rows)
+
+
+def _diverged(record: Record) -> str:
+    judged = judged_divergence(record)
+    counts = judged["diverged"]
+    return f"{judged['outcome']} ({counts['vanilla']}, {counts['robust']} of {judged['runs']})"
 
 
 def _matrix(records: Sequence[Record]) -> str:
@@ -139,13 +200,14 @@ def _trends(trends: Sequence[Record]) -> str:
 
 
 def _other_trends(trends: Sequence[Record]) -> str:
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for trend in trends:
         if trend["reading"] != "default":
             shown = f"{trend['outcome']} ({trend['effect']:+.2g})".replace("-", "−")
-            found.setdefault((trend["figure"], trend["reading"]), []).append(shown)
-    rows = [[figure, reading, *shown] for (figure, reading), shown in found.items()]
-    return table(["figure", "reading", "with R from 0.1 to 0.2", "with p from 0.05 to 0.1"], rows)
+            found.setdefault((trend["figure"], trend["reading"]), {})[trend["claim"]] = shown
+    claims = list(dict.fromkeys(trend["claim"] for trend in trends))
+    rows = [[*where, *(shown.get(claim, "not run") for claim in claims)] for where, shown in found.items()]
+    return table(["figure", "reading", *claims], rows)
 
 
 def _made_by(how: Record) -> str:
@@ -187,9 +249,18 @@ def _tdc_values(default: dict[str, Record]) -> str:
             learners = ("robust", "vanilla", "shorter horizon")
             runs = record["claims"][0]["runs"]
             shown = [f"{number(record['values'][key])} ({record['diverged'][key]} of {runs})" for key in learners]
-            rows.append([record["panel"], *shown, *(number(x) for x in record["stability"].values())])
-    head = ["panel", "robust", "vanilla", "vanilla at γ(1−R)", "β max‖φ‖²", "λ (C)", "largest real part", "at s*"]
+            rows.append([record["panel"], *shown, *(number(record["stability"][name]) for name in STABILITY)])
+    head = ["panel", "robust", "vanilla", "vanilla at γ(1−R)", *STABILITY.values()]
     return "Squared gradient at the plateau, median (runs diverged):\n\n" + table(head, rows)
+
+
+STABILITY = {
+    "beta max |phi|^2": "β max‖φ‖²",
+    "smallest eigenvalue of C": "λ (C)",
+    "largest real part": "largest real part",
+    "at state": "at s*",
+}
+"""The fields of a record's `stability`, and their columns."""
 
 
 def _rarl_values(default: dict[str, Record]) -> str:

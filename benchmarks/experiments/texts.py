@@ -17,14 +17,36 @@ OUTCOMES = """
 Effects are in units of the way from no skill to the optimum (rewards) or in powers of ten (gradients); positive
 favours the paper. A panel's outcome is that of its first claim; the others are listed below. *By the median* is the
 outcome that needs no assumption on the law of the scores, *Student misses* how often Student's 99.9 % interval misses
-when runs are drawn again (0.1 % is right): the assumption behind the outcomes holds. On FrozenLake the reversal is
-small, a hundredth of the scale; the median, which is less sharp than the mean, does not show it.
+when runs are drawn again (0.1 % is right): the assumption behind the outcomes holds.
+"""
+
+SIZES = """
+**A reversal may be small.** The rule asks more of *reproduced* than of *reversed*: the paper's 'much' is a tenth of
+the scale (log10 2 for gradients), so its words need an interval above that, while any interval below 0 is *reversed*,
+however near to 0. The rule was fixed in advance and stays; the size stands beside the word for this reason. Of the
+{reversed} reversals these are as large, by the whole interval, as what *reproduced* asks for: {large}. The others are
+not: {small}. The median, which is less sharp than the mean, gives another word to: {weaker}.
+"""
+
+DRAWS = """
+**TDC's number belongs to its features.** The paper draws the features at random and does not say when. The default
+reading has one draw for all runs, so its effect and its narrow interval are those of this draw and of no other; the
+effect over draws is the one with features drawn anew for every run, which has its own line in the table. The sign is
+the same under all draws that were tried, the size is not:
+"""
+
+DIVERGENCE = """
+**'Vanilla TDC may diverge (Fig. 3(c)), while robust TDC still converges': {verdict}.** The counts are of vanilla and
+robust runs that diverged, that is whose last squared gradient exceeds 10⁶. The shares get intervals that hold together
+at 99.9 %; *reproduced* if vanilla's lies above robust's and no robust run diverged, *direction only* if it lies above,
+*reversed* if it lies below. This rule was made when the counts were known. Taken alone, 'vanilla may diverge' is true
+wherever its count is not 0.
 """
 
 READINGS = """
 The effect of the first claim is in brackets. Bold marks a panel that a reading turns for the paper (*reproduced* or
-*direction only*) or against it. *not reproduced* beside *reversed* at the same effect only says that fewer runs were
-made.
+*direction only*) or against it; like a reversal, a turn may be small. *not reproduced* beside *reversed* at the same
+effect only says that fewer runs were made.
 """
 
 TREND = """
@@ -42,7 +64,9 @@ optimum; but planning, evaluation and the limits are exact. The reading *real-dy
 pole move by their own equations, in training and in the test, and only the learners see cells (which then are not
 Markov); the scale ends at never falling instead of the optimum, and the test is by Monte Carlo. A first look with
 thirty runs found effects of the same sign which its intervals could not tell from 0; the number of runs was then
-set to that of the default reading.
+set to that of the default reading. Another liberty of the default is the start: the cell of (0, 0, 0, 0), which lies
+on an edge, so that the pole always leans and turns to the same side at first. Gymnasium's start within ±0.05 lies in
+four cells with equal probability, two for the angle and two for its speed (drawn-start).
 """
 
 VALUES = """
@@ -76,7 +100,8 @@ robust is the worse one.
 better than the best constant action, and both are far below the optimum; the comparison is between two policies that
 have learned next to nothing. On a lake that is not slippery the claim is reproduced: a wasted move costs a factor
 gamma² and a shorter discount makes that gap larger against the noise of the jumps. The control with discount
-gamma(1−R) gains the same, to the bit.
+gamma(1−R) gains the same, to the bit. What a step is paid (gym-reward: what it earned, not what it earns on average)
+decides the sign of differences that are below three hundredths of the scale, and not the same way in all panels.
 
 **CartPole: a fall that only costs one step.** When a fallen pole is an ordinary state that leads back to the start
 (restart) a fall costs next to nothing, the action gaps shrink against the noise of the jumps, and the learner with the
@@ -85,7 +110,8 @@ policies to which they converge are the same optimum.
 
 **TDC: the robust learner is the one that diverges.** With the printed steps alpha = 0.1, beta = 0.5 and features whose
 norm exceeds 1 (the paper's assumption of bounded features does not hold for its own features), robust TDC grows
-without bound in the default reading, while vanilla TDC, which sees the same walk, stays. The averaged recursion is
+without bound in the default reading, while vanilla TDC, which sees the same walk, stays. With other features fewer
+runs diverge, or none (second-features), and robust TDC has the larger gradient all the same. The averaged recursion is
 stable, but barely: where the maximum of V lies at a rarely visited state the largest real part of its matrix is just
 below zero (table above), and the noise of constant steps drives it out: with a thirtieth of both steps (small-steps)
 no run diverges, and the two learners are close. Projection stops the growth, not the oscillation. When terminal states

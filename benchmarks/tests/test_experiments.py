@@ -14,11 +14,23 @@ pytest.importorskip("gymnasium")
 from benchmarks import cli_experiments
 from benchmarks.cli_conventions import HOLDS
 from benchmarks.experiments import control, evaluation, gradient, pole, pole_kernels, results, tables
+from benchmarks.experiments.divergence import judged_divergence
 from benchmarks.experiments.learners.rarl import Rarl, Schedule
-from benchmarks.experiments.outcome import MUCH_REWARD, REDRAWN, judged, misses, outcome, spread_scores
+from benchmarks.experiments.outcome import (
+    LEVEL,
+    MUCH_REWARD,
+    REDRAWN,
+    judged,
+    lowest_rank,
+    misses,
+    outcome,
+    spread_scores,
+)
 from benchmarks.experiments.panels import PANELS, record, trends
 from benchmarks.experiments.readings import DEFAULT, READINGS, of_figure
-from benchmarks.experiments.setting import control_setting, environment
+from benchmarks.experiments.setting import LIMITS, control_setting, drawn_start, environment, paid_as_it_moves
+from properties.statistics import intervals
+from properties.tests.corruption import as_json, fuzz, survived
 from robust_core import key, runs
 from robust_core.mdp import MDP
 from robust_core.validate import EPS
@@ -69,11 +81,127 @@ def test_what_a_plot_needs_is_there(committed: dict[tuple[str, str], Any]) -> No
 
 def test_students_intervals_err_as_often_as_they_say(committed: dict[tuple[str, str], Any]) -> None:
     for panel in PANELS:
-        # 20,000 intervals that each miss with probability 0.001 all miss at most 40 times, but for 6e-5 (Poisson).
+        # 20,000 intervals that each miss with probability 0.001 miss at most 40 times in all, but for 6e-5 (Poisson).
         assert committed[panel, "default"]["student misses"] <= 40 / REDRAWN, panel
     rare = np.zeros(400)
     rare[0] = 1.0  # a mean that hangs on one run in 400: Student's interval misses it whenever that run is not drawn
     assert misses(rare) > 0.3
+
+
+def test_the_interval_of_the_median_is_that_of_the_statistics() -> None:
+    for n in (1, 2, 9, 10, 30, 100, 399, 400):
+        found = intervals.median(np.arange(float(n)), alpha=1.0 - LEVEL)
+        rank = lowest_rank(n)
+        assert (found.lower, found.upper) == ((-math.inf, math.inf) if rank is None else (rank, n - 1 - rank))
+
+
+def test_results_know_whether_the_present_code_made_them(tmp_path: Path) -> None:
+    made = results.load_all()
+    for code, same in ((results.present_code(), True), ("0" * 32, False)):
+        path = tmp_path / f"{code}.json"
+        path.write_text(results.dumps({**made, "made by": made["made by"] | {"code": code}}), encoding="utf-8")
+        assert results.made_by_present_code(path) is same
+        assert results.codes(path) == (code[: results.SHORT], results.present_code()[: results.SHORT])
+
+
+def _sample() -> dict[str, Any]:
+    """Records of every shape that a results file has, with short curves."""
+    cells = {("taxi-a", "default"), ("tdc-c", "default"), ("tdc-c", "fresh-features"), ("cartpole-a", "real-dynamics")}
+    cells |= {("taxi-a", "short"), ("rarl-a", "default")}
+    made = results.load_all()
+    kept = [json.loads(json.dumps(one)) for one in made["records"] if (one["panel"], one["reading"]) in cells]
+    for one in kept:
+        if "times" in one:
+            del one["times"][2:]
+            for line in (line for curve in one["curves"].values() for line in curve.values()):
+                del line[2:]
+    trends_kept = [trend for trend in made["trends"] if trend["figure"] == "taxi"][:4]
+    return {"made by": made["made by"] | {"records": len(kept)}, "records": kept, "trends": trends_kept}
+
+
+def test_malformed_results_are_refused_in_one_line_and_the_others_can_be_rendered(tmp_path: Path) -> None:
+    complaints: list[str] = []
+
+    def rendered(path: Path) -> object:
+        try:
+            made = results.load_all(path)
+        except ValueError as error:
+            complaints.append(str(error))
+            raise
+        return tables.document(made).encode()
+
+    survived(_sample(), as_json, rendered, tmp_path / "results.json", 600)
+    assert [text for text in complaints if not text.isprintable()] == [], "more than a line, or it steers the terminal"
+    with pytest.raises(AssertionError):
+        fuzz(_sample(), as_json, lambda path: json.loads(path.read_bytes())["records"], tmp_path / "other.json", 200)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda made: made.pop("trends"), "lacks the field 'trends'"),
+        (lambda made: made["records"].append(made["records"][0]), "must be the number of records"),
+        (lambda made: made["records"][0].update(outcome="reproduced"), "must be that of the first claim"),
+        (lambda made: made["records"][0]["claims"][0].update(outcome="reproduced"), "must be what the rule says"),
+        (lambda made: made["records"][0]["claims"][0].update(effect=9.0), "around the effect"),
+        (lambda made: made["records"][0].update(p=0.2), "that of the panel, 0.1"),
+        (lambda made: made["records"][1]["curves"]["robust"]["low"].pop(), "a list of 2 values"),
+    ],
+)
+def test_what_is_wrong_with_results_is_said(spoil: Any, message: str, tmp_path: Path) -> None:
+    made, path = _sample(), tmp_path / "results.json"
+    path.write_bytes(as_json(made))
+    results.load(path)
+    spoil(made)
+    path.write_bytes(as_json(made))
+    with pytest.raises(ValueError, match=message):
+        results.load(path)
+
+
+def _reordered(value: Any) -> Any:
+    """The same JSON value with the keys of every object in the opposite order."""
+    if isinstance(value, dict):
+        return {name: _reordered(member) for name, member in reversed(value.items())}
+    return [_reordered(member) for member in value] if isinstance(value, list) else value
+
+
+def test_the_document_does_not_hang_on_the_order_of_keys() -> None:
+    made = results.load_all()
+    assert tables.document(_reordered(made)) == tables.document(made)
+
+
+def test_the_stability_of_tdc_stands_in_its_own_columns(committed: dict[tuple[str, str], Any]) -> None:
+    head, _, *rows = (line for line in tables._tdc_values({"tdc-a": committed["tdc-a", "default"]}).splitlines()[2:])
+    shown = dict(zip(head.split(" | "), rows[0].split(" | "), strict=True))
+    found = gradient.stability(gradient.setting_of(PANELS["tdc-a"], DEFAULT))
+    assert shown["β max‖φ‖²"] == tables.number(found["beta max |phi|^2"])
+    assert shown["λ (C)"] == tables.number(found["smallest eigenvalue of C"])
+    # Five features below 1 and beta = 0.5.
+    assert 0.0 < float(shown["β max‖φ‖²"]) < 2.5
+
+
+def test_the_size_of_an_effect_stands_beside_its_word(committed: dict[tuple[str, str], Any]) -> None:
+    text = tables.document(results.load_all())
+    for panel in PANELS:
+        made = committed[panel, "default"]
+        assert f"**{made['outcome']}**, {tables.size(made)} | {tables.effect(made['claims'][0])}" in text
+    for panel in ("tdc-a", "tdc-b", "tdc-c"):
+        assert tables.effect(committed[panel, "fresh-features"]["claims"][0]) in tables._overview([*committed.values()])
+
+
+@pytest.mark.parametrize(
+    ("vanilla", "robust", "wanted"),
+    [
+        (60, 0, "reproduced"),
+        (60, 1, "direction only"),
+        (1, 0, "not reproduced"),
+        (0, 0, "not reproduced"),
+        (0, 100, "reversed"),
+    ],
+)
+def test_divergence_is_judged_by_its_counts(vanilla: int, robust: int, wanted: str) -> None:
+    made = {"claims": [{"runs": 100}], "diverged": {"vanilla": vanilla, "robust": robust, "shorter horizon": 0}}
+    assert judged_divergence(made)["outcome"] == wanted
 
 
 def test_the_results_file_is_written_as_it_is_read() -> None:
@@ -187,6 +315,78 @@ def test_all_learners_walk_the_same_walk_and_the_recording_changes_no_bit() -> N
     assert not np.array_equal(together, control.learned(setting, 8, times))
 
 
+def _by_gyms_loop(p: float) -> Any:
+    """The law (S, A, reward, S) of one uniform action of Gym's loop, from Gym's own table."""
+    import gymnasium
+
+    made: Any = gymnasium.make("FrozenLake-v1").unwrapped
+    S, A = len(made.P), len(made.P[0])
+    law = np.zeros((S, A, 2, S))
+    for s, a in np.ndindex(S, A):
+        for probability, s_next, reward, _ in made.P[s][a]:
+            law[s, a, int(reward)] += probability / A * p / S
+            law[s, a, int(reward), s_next] += probability / A * (1.0 - p)
+    return law
+
+
+def test_gym_reward_walks_as_gyms_loop_does() -> None:
+    panel, lake = PANELS["frozenlake-b"], environment(PANELS["frozenlake-b"], READINGS["gym-reward"], "episodic")
+    mdp, policy = paid_as_it_moves(lake, panel.p)
+    S, A = lake.mdp.cost.shape
+    found = (policy[:, :, None] * mdp.P).reshape(S, A, 2, S)[~lake.terminal]
+    # Probabilities below 1 that went through at most ten roundings.
+    assert abs(found - _by_gyms_loop(panel.p)[~lake.terminal]).max() <= 10 * EPS
+    assert abs(found - _by_gyms_loop(2 * panel.p)[~lake.terminal]).max() > 10 * EPS
+    recording = control_setting(panel, READINGS["gym-reward"]).walk(0).record(20_000)
+    assert np.array_equal(recording.cost, -(recording.a % 2.0))
+    assert set(recording.s[recording.cost < 0.0].tolist()) == {14}
+
+
+def test_gym_reward_reaches_the_learners() -> None:
+    gym, expected = (control_setting(PANELS["frozenlake-c"], READINGS[name]) for name in ("gym-reward", "default"))
+    robust, vanilla, shorter = control.learned(gym, 0, [5_000])
+    assert np.array_equal(robust, shorter)
+    assert not np.array_equal(robust, vanilla)
+    assert not np.array_equal(robust, control.learned(expected, 0, [5_000])[0])
+    # With the last step 0.8 and the last reward 1, some value of a pair at the goal is below what expectation pays.
+    assert robust[0, 14].min() < -1.0 / 3.0
+
+
+def test_taxi_pays_by_the_pair_alone() -> None:
+    import gymnasium
+
+    newest = max(name for name in gymnasium.registry if name.startswith("Taxi-v"))
+    made: Any = gymnasium.make(newest).unwrapped
+    assert all(len({gain for _, _, gain, _ in ways}) == 1 for ways in (row[a] for row in made.P.values() for a in row))
+
+
+def test_gyms_pole_is_paid_for_the_step_that_falls() -> None:
+    import gymnasium
+
+    made: Any = gymnasium.make("CartPole-v1").unwrapped
+    made.reset(seed=0)
+    made.state = (0.0, 0.0, 0.2, 3.0)
+    _, reward, fallen, *_ = made.step(0)
+    assert (reward, fallen) == (1.0, True)
+    pole_model = environment(PANELS["cartpole-a"], READINGS["gym-reward"], "continuing")
+    assert (pole_model.mdp.cost == np.where(pole_model.terminal[:, None], 0.0, -1.0)).all()
+    assert (environment(PANELS["cartpole-a"], DEFAULT, "continuing").mdp.cost > -1.0).any()
+
+
+def test_the_drawn_start_is_that_of_the_real_pole() -> None:
+    counts = np.array(DEFAULT.bins)
+    reached = [pole_kernels.cell(start, LIMITS, counts) for run in range(100) for start in pole.starts(run)]
+    shares = np.bincount(reached, minlength=325) / len(reached)
+    law = drawn_start(DEFAULT.bins)
+    # 3,000 draws: six deviations of a share of 1/4 for these fixed seeds.
+    assert abs(shares - law).max() <= 6 * math.sqrt(0.25 * 0.75 / len(reached))
+    assert ((shares > 0.0) == (law > 0.0)).all()
+    for closure in ("continuing", "episodic"):
+        made = environment(PANELS["cartpole-a"], READINGS["drawn-start"], closure)
+        assert np.array_equal(made.initial, law)
+    assert np.array_equal(made.mdp.P[made.terminal][0, 0], law)
+
+
 def test_on_frozen_lake_robust_is_vanilla_at_a_shorter_horizon_bit_for_bit() -> None:
     setting = control_setting(PANELS["frozenlake-c"], DEFAULT)
     robust, vanilla, shorter = control.learned(setting, 0, [5_000])
@@ -295,10 +495,10 @@ def test_the_cells_of_the_real_pole_are_those_of_the_model() -> None:
     corners = np.stack(np.meshgrid(*[(np.arange(points) + 0.5) / points] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
     places = np.stack(np.unravel_index(np.arange(counts.prod()), counts), axis=-1)
     for s in (0, 100, 163, 323):
-        states = -pole.LIMITS + (places[s] + corners) * (2 * pole.LIMITS / counts)
-        assert {pole_kernels.cell(state, pole.LIMITS, counts) for state in states} == {s}
+        states = -LIMITS + (places[s] + corners) * (2 * LIMITS / counts)
+        assert {pole_kernels.cell(state, LIMITS, counts) for state in states} == {s}
         for a in (0, 1):
-            reached = [pole_kernels.cell(_moved(state, a), pole.LIMITS, counts) for state in states]
+            reached = [pole_kernels.cell(_moved(state, a), LIMITS, counts) for state in states]
             found = np.bincount(reached, minlength=counts.prod() + 1) / len(reached)
             assert np.array_equal(found, pole_model.P[s, a])
             assert not np.array_equal(found, pole_model.P[s, 1 - a])
@@ -325,7 +525,7 @@ def test_the_reward_of_a_policy_on_the_real_pole_stops_at_the_fall() -> None:
     for start in pole.starts(0):
         state, steps = start, 0
         while (state := _moved(state, 0)) is not None and pole_kernels.cell(
-            state, pole.LIMITS, np.array((3, 3, 6, 6))
+            state, LIMITS, np.array((3, 3, 6, 6))
         ) < 324:
             steps += 1
         gains.append(sum(0.95**t for t in range(steps)))
@@ -341,18 +541,23 @@ def _command(*arguments: str) -> int:
 
 
 def test_the_command_prints_the_committed_record_and_computes_it_once(
-    committed: dict[tuple[str, str], Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    committed: dict[tuple[str, str], Any],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     panel, reading = CHEAP
+    shown_progress: list[str] = []
+    monkeypatch.setattr(cli_experiments, "progress", shown_progress.append)
     options = ["--panel", panel, "--reading", reading, "--workers", "1", "--store", str(tmp_path / "store")]
     assert _command("--json", *options) == HOLDS
     shown = capsys.readouterr()
     assert json.loads(shown.out) == committed[CHEAP]
-    assert "0 units in the store, 1 to compute" in shown.err
+    assert "0 units in the store, 1 to compute" in shown_progress
     assert _command(*options) == HOLDS
     shown = capsys.readouterr()
     assert shown.out.split()[:4] == [panel, "p=0.1", "R=0.2", reading]
-    assert "1 units in the store, 0 to compute" in shown.err
+    assert "1 units in the store, 0 to compute" in shown_progress
 
 
 @pytest.mark.parametrize(
