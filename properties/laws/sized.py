@@ -118,11 +118,11 @@ PLANNED = (
     form_of(17, 5, 1, numbers=(0.99, 1.0, 0.25), **_HALF),
     form_of(40, 9, 1, numbers=(0.99, 2.0**40, 0.75), **_HALF),
 )
-# Values of moderate size, so that every state counts in a smooth maximum; 18 states and nine features are more than a
-# block of sixteen or eight, seventy more than one of 64.
+# Values of moderate size, so that every state counts in a smooth maximum, and a ball so small that steps lead out of
+# it; 18 states and nine features are more than a block of sixteen or eight, seventy more than one of 64.
 SMOOTH = tuple(
     replace(form_of(states, 2, 9, numbers=(0.875, 2.0**-8, 0.25), **_HALF), smoothing=kind, projection=K)
-    for states, kind, K in product((18, 70), SMOOTHINGS, (np.inf, 1.0))
+    for states, kind, K in product((18, 70), SMOOTHINGS, (np.inf, 2.0**-4))
 )
 ENDLESS = (form_of(1, 1, 1, steps=20, times=250, step_size=_SLOW, plain=_SLOW),)
 STORAGES = (False, True)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from properties.gallery.value_iteration import ACCURACY, plan
 from properties.mutants.control import CLAIMS
 from properties.mutants.plain import PlainQ, PlainTDC
 from robust_core import (
     MDP,
     Contamination,
+    Mellowmax,
     Problem,
     Recording,
     TotalVariation,
@@ -20,6 +22,7 @@ from robust_core import (
     Variant,
     bellman,
     sigma,
+    support,
 )
 from robust_core.validate import Floats
 
@@ -34,6 +37,10 @@ def _tdc(name: str, make: Any) -> Variant:
     return Variant(
         f"TDC {name}", "linear evaluation", make, (Contamination,), ("TDC", "projected", "scale", "rotation")
     )
+
+
+def _planner(name: str, make: Any) -> Variant:
+    return Variant(f"planner {name}", "planner", make, _SETS, ("optimal",), {"accuracy": ACCURACY})
 
 
 class _SixteenStates(PlainQ):
@@ -126,6 +133,85 @@ class _RareProjection(PlainTDC):
         return super().projected(x) if self.t < 250 or self.t % 64 == 63 else x
 
 
+class _SixteenSummands(PlainTDC):
+    """The sum of a log-sum-exp in one block, its maximum over all states; mellow-max is right."""
+
+    def smooth(self, V: Floats) -> float:
+        if isinstance(self.problem.smoothing, Mellowmax) or len(V) <= 16:
+            return super().smooth(V)
+        weights = np.exp(self.varrho * (V - V.max()))
+        return float(V.max() + np.log(max(weights[:16].sum(), 1.0)) / self.varrho)
+
+
+class _EightComponents(PlainTDC):
+    """The norm of the first eight components."""
+
+    def projected(self, x: Floats) -> Floats:
+        norm = float(np.linalg.norm(x[:8]))
+        return x * (self.K / norm) if norm > self.K else x
+
+
+class _TwoThousandSteps(PlainTDC):
+    """A table of step sizes that ends late."""
+
+    def alpha(self) -> float:
+        return self.problem.step_size.at(min(self.t, 2000))
+
+
+def _dense_blocks(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+    """A dense product in blocks of sixteen, the rest forgotten; sparse kernels are right."""
+    if mdp.is_sparse or mdp.n_states <= 16:
+        return bellman(mdp, uset, Q)
+    V, whole = Q.min(axis=1), mdp.n_states // 16 * 16
+    return mdp.cost + mdp.gamma * ((1.0 - uset.radius) * (mdp.P[:, :, :whole] @ V[:whole]) + uset.radius * V.max())
+
+
+def _second_set(mdp: MDP, uset: Any, Q: Floats) -> Floats:
+    """Total variation of many states by the other formula."""
+    return bellman(mdp, Contamination(uset.radius) if mdp.n_states > 8 else uset, Q)
+
+
+def _last_state(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+    """Of many states, said to be sorted, the last is the worst."""
+    V = Q.min(axis=1)
+    worst = V[-1] if mdp.n_states > 8 else V.max()
+    return mdp.cost + mdp.gamma * ((1.0 - uset.radius) * mdp.expectation(V) + uset.radius * worst)
+
+
+def _sixteen_actions(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    """A minimum in one block."""
+    return mdp.cost + mdp.gamma * support(mdp, uset, Q[:, :16].min(axis=1))
+
+
+def _dense_first_action(mdp: MDP, uset: UncertaintySet) -> Floats:
+    """Many states in dense rows: the first action's kernel."""
+    if mdp.is_sparse or mdp.n_states <= 8:
+        return plan(mdp, uset)
+    return plan(MDP(np.repeat(mdp.P[:, :1], mdp.n_actions, axis=1), mdp.cost, mdp.gamma), uset)
+
+
+def _swept(mdp: MDP, uset: UncertaintySet, most: int) -> Floats:
+    """Value iteration with MacQueen's bounds and a limit of sweeps."""
+    Q = np.zeros_like(mdp.cost)
+    horizon, size = mdp.gamma / (1.0 - mdp.gamma), np.abs(mdp.cost).max() / (1.0 - mdp.gamma)
+    for _ in range(most):
+        image = bellman(mdp, uset, Q)
+        low, high = horizon * (image - Q).min(), horizon * (image - Q).max()
+        if high - low <= _ACCURACY * size:
+            return np.asarray(image + (low + high) / 2.0)
+        Q = image
+    return Q
+
+
+def _hundred_sweeps(mdp: MDP, uset: UncertaintySet) -> Floats:
+    """A hundred sweeps are enough where there are many states."""
+    return _swept(mdp, uset, 100) if mdp.n_states > 8 else plan(mdp, uset)
+
+
+def _five_thousand_sweeps(mdp: MDP, uset: UncertaintySet) -> Floats:
+    return _swept(mdp, uset, 5000)
+
+
 def _eight_successors(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
     """Sparse rows of a fixed length."""
     P = mdp.P.copy()
@@ -179,6 +265,16 @@ BLOCKS = _q("whose fast path has a clock per block", _Blocks)
 TWO_FEATURES = _tdc("of two features", _TwoFeatures)
 EIGHT_STATES = _tdc("with a maximum of eight states", _EightStates)
 RARE_PROJECTION = _tdc("that projects rarely", _RareProjection)
+SIXTEEN_SUMMANDS = _tdc("with sixteen summands", _SixteenSummands)
+EIGHT_COMPONENTS = _tdc("with a norm of eight components", _EightComponents)
+TWO_THOUSAND_STEPS = _tdc("with two thousand step sizes", _TwoThousandSteps)
+DENSE_BLOCKS = Variant("T in dense blocks", "operator", _dense_blocks, (Contamination,), ("bellman",))
+SECOND_SET = Variant("T of one set for two", "operator", _second_set, _SETS, ("bellman",))
+LAST_STATE = Variant("T whose worst state is the last", "operator", _last_state, (Contamination,), ("bellman",))
+SIXTEEN_ACTIONS = Variant("T of sixteen actions", "operator", _sixteen_actions, _SETS, ("bellman",))
+DENSE_FIRST_ACTION = _planner("of the first action in dense rows", _dense_first_action)
+HUNDRED_SWEEPS = _planner("with a hundred sweeps", _hundred_sweeps)
+FIVE_THOUSAND_SWEEPS = _planner("with five thousand sweeps", _five_thousand_sweeps)
 EIGHT_SUCCESSORS = Variant("T of eight successors", "operator", _eight_successors, _SETS, ("bellman",))
 FLOAT32_KERNEL = Variant("T with a kernel in float32", "operator", _float32_kernel, (Contamination,), ("bellman",))
 EIGHT_VALUES = Variant(

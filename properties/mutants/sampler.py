@@ -1,5 +1,6 @@
 """Wrong samplers (slips that show on a single path; a distribution that is slightly wrong needs statistics)."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,82 @@ class _EightSuccessors(_Plain):
     def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
         first = np.flatnonzero(mdp.P[s, a])[:8]
         return int(rng.choice(first, p=mdp.P[s, a, first] / mdp.P[s, a, first].sum()))
+
+
+class _FewUniform(_Plain):
+    """Three to eight successors are alike."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        support = np.flatnonzero(mdp.P[s, a])
+        return int(rng.choice(support)) if 3 <= len(support) <= 8 else super().following(mdp, s, a, rng)
+
+
+class _NoneRare(_Plain):
+    """Successors of less than two per cent are left out."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        row = np.where(mdp.P[s, a] < 0.02, 0.0, mdp.P[s, a])
+        return int(rng.choice(len(row), p=row / row.sum()))
+
+
+class _OnePolicy(_Plain):
+    """The probabilities of state 0 for the actions of every state."""
+
+    def action(self, policy: Floats, s: int, rng: Rng) -> int:
+        weights = np.where(policy[s] > 0.0, policy[0], 0.0)
+        return (
+            int(rng.choice(len(weights), p=weights / weights.sum()))
+            if weights.any()
+            else super().action(policy, s, rng)
+        )
+
+
+class _EightActions(_Plain):
+    """Actions beyond the eighth are never taken."""
+
+    def action(self, policy: Floats, s: int, rng: Rng) -> int:
+        weights = policy[s].copy()
+        weights[8:] = 0.0
+        return (
+            int(rng.choice(len(weights), p=weights / weights.sum()))
+            if weights.any()
+            else super().action(policy, s, rng)
+        )
+
+
+def _sticky(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """Every fourth time a state repeats what it chose last."""
+    last: dict[int, int] = {}
+
+    class Sticky(_Plain):
+        def action(self, policy: Floats, s: int, rng: Rng) -> int:
+            repeated = s in last and rng.random() < 0.25
+            last[s] = last[s] if repeated else super().action(policy, s, rng)
+            return last[s]
+
+    return Sticky()(mdp, policy, start, steps, rng)
+
+
+def _greedy_first(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """The first action is the likeliest."""
+    begun: list[int] = []
+
+    class Greedy(_Plain):
+        def action(self, policy: Floats, s: int, rng: Rng) -> int:
+            begun.append(int(policy[s].argmax()) if not begun else super().action(policy, s, rng))
+            return begun[-1]
+
+    return Greedy()(mdp, policy, start, steps, rng)
+
+
+def _copied_rng(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """The caller's generator stays where it was."""
+    return _Plain()(mdp, policy, start, steps, copy.deepcopy(rng))
+
+
+def _few_streams(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """One of 256 seeds."""
+    return _Plain()(mdp, policy, start, steps, np.random.default_rng(int(rng.integers(256))))
 
 
 class _CostOfNext(_Plain):
@@ -200,3 +277,11 @@ ONE_TOO_MANY = _mutant("with a step too many", _one_too_many)
 OWN_SEED = _mutant("with a seed of its own", _own_seed)
 NO_SEED = _mutant("without a seed", _no_seed)
 GLOBAL_SEED = _mutant("that seeds the world", _global_seed)
+FEW_UNIFORM = _mutant("of few successors alike", _FewUniform())
+NONE_RARE = _mutant("without rare successors", _NoneRare())
+ONE_POLICY = _mutant("with the policy of state 0", _OnePolicy())
+EIGHT_ACTIONS = _mutant("of eight actions", _EightActions())
+STICKY = _mutant("that repeats its choices", _sticky)
+GREEDY_FIRST = _mutant("that begins with the likeliest action", _greedy_first)
+COPIED_RNG = _mutant("that leaves the rng where it was", _copied_rng)
+FEW_STREAMS = _mutant("of 256 paths", _few_streams)

@@ -1,13 +1,18 @@
 """The laws on problems of size: which they are, that they survive being saved, and what a long one shrinks to."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
+from benchmarks.mutants import problems
 from properties.laws import LAWS
 from properties.laws.learning import read_run
 from properties.laws.sized import LONG, WIDE, SizedTape
 from properties.loading import built_in, load
+from properties.mutants.plain import PlainTDC
 from properties.search import judged, search
+from robust_core import Contamination, LogSumExp, Mellowmax, Variant
 
 Q_LEARNING = built_in()["properties.gallery.q_learning:VARIANT"]
 
@@ -47,3 +52,32 @@ def test_what_a_large_problem_shows_needs_no_state_more_than_the_slip(name: str,
     assert verdict.case["mdp"].n_actions <= 2
     assert judged(found, variant, verdict.case) is not None
     assert len(verdict.case.get("path", [])) <= 1
+
+
+def test_functions_are_asked_in_every_storage_and_for_every_set() -> None:
+    law = next(law for law in LAWS if law.name == "bellman backup, sized")
+    variant = built_in()["properties.gallery.bellman:VARIANT"]
+    cases = problems(law, variant, examples=60, seed=0)
+    asked = {(case["mdp"].n_states, case["mdp"].is_sparse, type(case["uncertainty_set"])) for case in cases}
+    assert asked == set(product((17, 40, 70), (False, True), variant.sets))
+    tops = {int(case["Q"].min(axis=1).argmax()) / (case["mdp"].n_states - 1) for case in cases}
+    assert {0.0, 1.0} < tops, "the worst state is the first, the last and another"
+    for case in cases:
+        V = np.sort(case["Q"].min(axis=1))
+        assert V[-1] > V[-2], "one state is the worst alone"
+
+
+def test_a_planner_meets_long_horizons() -> None:
+    law = next(law for law in LAWS if law.name == "optimum, sized")
+    cases = problems(law, built_in()["properties.gallery.value_iteration:VARIANT"], examples=60, seed=0)
+    assert max(case["mdp"].gamma for case in cases) > 0.9997
+    assert {case["mdp"].gamma for case in cases if case["mdp"].n_states > 8} == {0.99}
+
+
+def test_smooth_maxima_are_asked_with_and_without_a_ball() -> None:
+    law = next(law for law in LAWS if law.name == "TDC step, sized")
+    variant = Variant("TDC", "linear evaluation", PlainTDC, (Contamination,), ("TDC",))
+    cases = problems(law, variant, examples=60, seed=0)
+    asked = {(len(c["features"]), type(c["smoothing"]), "projection" in c) for c in cases if len(c["initial"]) == 9}
+    assert asked == set(product((18, 70), (LogSumExp, Mellowmax), (False, True)))
+    assert max(len(case["path"]) for case in cases) == 5000
