@@ -67,8 +67,14 @@ def test_an_example_without_its_slip_breaks_nothing() -> None:
     ],
 )
 def test_a_wrong_description_is_refused_with_argument_value_and_rule(changed: dict[str, Any], message: str) -> None:
-    right = {"name": "mine", "kind": "control", "make": print, "sets": (Contamination,), "claims": ("unbiased",)}
-    Variant(**right)  # type: ignore[arg-type]
+    right: dict[str, Any] = {
+        "name": "mine",
+        "kind": "control",
+        "make": print,
+        "sets": (Contamination,),
+        "claims": ("unbiased",),
+    }
+    Variant(**right)
     with pytest.raises((TypeError, ValueError), match=message):
         Variant(**right | changed)
 
