@@ -45,9 +45,10 @@ def test_an_unknown_claim_is_refused() -> None:
 
 def test_what_is_checked_follows_from_kind_and_claims() -> None:
     silent = Variant("silent", "control", PlainQ, (Contamination,), ())
-    assert [law.name for law in applicable(silent)] == ["start", "conduct", "batch", "batch, sized"]
+    always = ["start", "conduct", "schedule", "ending", "batch", "conduct, sized", "batch, sized"]
+    assert [law.name for law in applicable(silent)] == always
     one = Variant("one", "control", PlainQ, (Contamination,), ("bounded",))
-    assert [law.name for law in applicable(one)] == ["start", "conduct", "box", "batch", "batch, sized"]
+    assert [law.name for law in applicable(one)] == [*always[:4], "box", "step length", *always[4:]]
 
 
 @pytest.mark.parametrize("key", GALLERY)

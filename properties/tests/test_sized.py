@@ -4,23 +4,40 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import Phase, given, settings
 
-from benchmarks.mutants import problems
+from properties.law import Case, Law
 from properties.laws import LAWS
 from properties.laws.learning import read_run
 from properties.laws.sized import LONG, WIDE, SizedTape
+from properties.laws.sized_learning import LARGEST, TABLES
 from properties.loading import built_in, load
 from properties.mutants.plain import PlainTDC
 from properties.search import judged, search
 from robust_core import Contamination, LogSumExp, Mellowmax, Variant
+
+
+def _asked(law: Law, variant: Variant) -> list[Case]:
+    """Every problem of a sized law."""
+    drawn: list[Case] = []
+
+    @settings(max_examples=60, database=None, deadline=None, phases=(Phase.generate,))
+    @given(law.cases(variant))
+    def collect(case: Case) -> None:
+        drawn.append(case)
+
+    collect()
+    return drawn
+
 
 Q_LEARNING = built_in()["properties.gallery.q_learning:VARIANT"]
 
 
 def test_every_sized_law_tries_each_of_its_problems_once() -> None:
     law = next(law for law in LAWS if law.name == "asynchronous update, sized")
-    verdict = search(law, Q_LEARNING, examples=10, master_seed=7)
-    assert (verdict.outcome, verdict.cases) == ("holds", len(WIDE + LONG))
+    forms = (*WIDE, *LONG, *TABLES, LARGEST)
+    verdict = search(law, Q_LEARNING, examples=2 * len(forms), master_seed=7)
+    assert (verdict.outcome, verdict.cases) == ("holds", len(forms))
 
 
 def test_problems_are_always_the_same_and_large() -> None:
@@ -57,7 +74,7 @@ def test_what_a_large_problem_shows_needs_no_state_more_than_the_slip(name: str,
 def test_functions_are_asked_in_every_storage_and_for_every_set() -> None:
     law = next(law for law in LAWS if law.name == "bellman backup, sized")
     variant = built_in()["properties.gallery.bellman:VARIANT"]
-    cases = problems(law, variant, examples=60, seed=0)
+    cases = _asked(law, variant)
     asked = {(case["mdp"].n_states, case["mdp"].is_sparse, type(case["uncertainty_set"])) for case in cases}
     assert asked == set(product((17, 40, 70), (False, True), variant.sets))
     tops = {int(case["Q"].min(axis=1).argmax()) / (case["mdp"].n_states - 1) for case in cases}
@@ -69,7 +86,7 @@ def test_functions_are_asked_in_every_storage_and_for_every_set() -> None:
 
 def test_a_planner_meets_long_horizons() -> None:
     law = next(law for law in LAWS if law.name == "optimum, sized")
-    cases = problems(law, built_in()["properties.gallery.value_iteration:VARIANT"], examples=60, seed=0)
+    cases = _asked(law, built_in()["properties.gallery.value_iteration:VARIANT"])
     assert max(case["mdp"].gamma for case in cases) > 0.9997
     assert {case["mdp"].gamma for case in cases if case["mdp"].n_states > 8} == {0.99}
 
@@ -77,7 +94,7 @@ def test_a_planner_meets_long_horizons() -> None:
 def test_smooth_maxima_are_asked_with_and_without_a_ball() -> None:
     law = next(law for law in LAWS if law.name == "TDC step, sized")
     variant = Variant("TDC", "linear evaluation", PlainTDC, (Contamination,), ("TDC",))
-    cases = problems(law, variant, examples=60, seed=0)
+    cases = _asked(law, variant)
     asked = {(len(c["features"]), type(c["smoothing"]), "projection" in c) for c in cases if len(c["initial"]) == 9}
     assert asked == set(product((18, 70), (LogSumExp, Mellowmax), (False, True)))
     assert max(len(case["path"]) for case in cases) == 5000
