@@ -2,7 +2,8 @@
 
 Beside the forms of all kinds there are some for tables alone, where a step is cheap. What each is for:
 
-* rows of four, twelve and twenty actions, up to 130 states, the worst of them first: blocks of a maximum or minimum;
+* rows of four, twelve and twenty actions, up to 130 states, the worst of them first or last: blocks of a maximum or
+  minimum;
 * pairs that are visited again and again where there are many of them: counters that are shared;
 * eight hundred steps among twelve states: candidates for the maximum that are kept too long;
 * a flat start, and steps that hardly move: thresholds, and what is right only from a start of its own;
@@ -69,7 +70,7 @@ TABLES = (
         times=2,
         step_size=constant(2.0**-10),
         plain=constant(2.0**-10),
-        order=-1,
+        order=1,
     ),
 )
 # More steps than the slow laws can afford; and the largest table has too many outcomes to enumerate.
