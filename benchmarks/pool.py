@@ -1,10 +1,16 @@
 """Jobs over the processes of this machine."""
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from multiprocessing import get_context
+from contextlib import contextmanager
+from multiprocessing import connection, get_context, parent_process
 from typing import Any
+
+GRACE = 0.5
+"""Seconds that processes have to end when they are asked to; then they are killed."""
 
 
 def single_thread() -> None:
@@ -18,9 +24,69 @@ def computed(jobs: Sequence[Callable[[], dict[str, Any]]], *, workers: int) -> I
     if workers == 1:
         yield from ((place, job()) for place, job in enumerate(jobs))
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=single_thread) as pool:
+    with Pool(workers) as pool:
         places: dict[Future[dict[str, Any]], int] = {pool.submit(job): place for place, job in enumerate(jobs)}
         waiting = set(places)
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             yield from ((places[future], future.result()) for future in done)
+
+
+class Pool(ProcessPoolExecutor):
+    """Worker processes that do not outlast their use: left by an exception, they are ended with what they are at.
+
+    An executor alone waits, when the interpreter ends at the latest, for every job that has begun.
+    """
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers, mp_context=get_context("spawn"), initializer=_prepare)
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Hand out a job; a process that is started for it never hears of Ctrl-C, not even while it imports."""
+        with _interrupts_held():
+            return super().submit(function, *args, **kwargs)
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            self.shutdown()
+        else:
+            with _interrupts_held():
+                self._end()
+
+    def _end(self) -> None:
+        """End the processes at once; Ctrl-C again does not leave half of them."""
+        processes = list((self._processes or {}).values())
+        self.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+        left = {process.sentinel for process in processes}
+        while left and (ended := connection.wait(left, GRACE)):
+            left -= set(ended)
+        for process in processes:
+            if process.sentinel in left:
+                process.kill()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C comes afterwards; to a process that is started meanwhile it never comes."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _prepare() -> None:
+    """In a worker: one thread, Ctrl-C is the parent's business, and no life after the parent."""
+    single_thread()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    """A parent that was killed cannot stop its workers, and they would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

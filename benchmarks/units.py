@@ -9,23 +9,23 @@ import importlib
 import inspect
 import json
 import math
-import os
 import re
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
 from typing import Any
 
+from benchmarks.pool import Pool
 from benchmarks.sources import PACKAGES, fingerprint, processor
 from benchmarks.store import Store
 from robust_core.streams import key
 
 _NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.[a-z_][a-z0-9_]*)+:[a-z][a-z0-9_]*")
+Results = Generator[tuple[int, Any], None, None]
+"""(place, value) of units as they finish."""
 AHEAD = 2
 """Units per worker that are handed out at a time: enough to keep it busy, few enough to stop soon."""
 
@@ -104,11 +104,12 @@ def run(
         (alone := [unit for unit in missing if not unit.repeatable], _one_by_one(alone, progress)),
     )
     for wanted, results in parts:
-        for place, value in results:
-            store.put(wanted[place].key, value, repeatable=wanted[place].repeatable)
-            progress.finished(wanted[place])
-            if progress.over:
-                break
+        with closing(results):  # whatever happens here, no process outlasts it
+            for place, value in results:
+                store.put(wanted[place].key, value, repeatable=wanted[place].repeatable)
+                progress.finished(wanted[place])
+                if progress.over:
+                    break
     return {name: store.get(name) for name in keys if store.get(name) is not None}
 
 
@@ -136,52 +137,36 @@ class _Progress:
         self.show(f"[{self.done}/{self.total}, about {left:.0f} s left] {unit}")
 
 
-def _on_cluster(units: Sequence[Unit], address: str) -> Iterator[tuple[int, Any]]:
+def _on_cluster(units: Sequence[Unit], address: str) -> Results:
     if units:
         yield from importlib.import_module("benchmarks.cluster").computed(units, address)
 
 
-def _local(units: Sequence[Unit], workers: int, progress: _Progress) -> Iterator[tuple[int, Any]]:
+def _local(units: Sequence[Unit], workers: int, progress: _Progress) -> Results:
     return _one_by_one(units, progress) if workers == 1 or len(units) < 2 else _in_pool(units, workers, progress)
 
 
-def _one_by_one(units: Sequence[Unit], progress: _Progress) -> Iterator[tuple[int, Any]]:
+def _one_by_one(units: Sequence[Unit], progress: _Progress) -> Results:
     for place, unit in enumerate(units):
         if progress.over:
             return
         yield place, compute(unit)
 
 
-def _in_pool(units: Sequence[Unit], workers: int, progress: _Progress) -> Iterator[tuple[int, Any]]:
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare)
+def _in_pool(units: Sequence[Unit], workers: int, progress: _Progress) -> Results:
     waiting = iter(enumerate(units))
     under_way: dict[Future[Any], int] = {}
     try:
-        while True:
-            while len(under_way) < AHEAD * workers and not progress.over and (item := next(waiting, None)) is not None:
-                under_way[pool.submit(compute, item[1])] = item[0]
-            if not under_way:
-                return
-            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield under_way.pop(future), future.result()
+        with Pool(workers) as pool:
+            while True:
+                while (
+                    len(under_way) < AHEAD * workers and not progress.over and (item := next(waiting, None)) is not None
+                ):
+                    under_way[pool.submit(compute, item[1])] = item[0]
+                if not under_way:
+                    return
+                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield under_way.pop(future), future.result()
     except BrokenProcessPool:
         raise OSError("a worker process died; what was computed is in the store, run again to go on") from None
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _prepare() -> None:
-    """In a worker: one thread, Ctrl-C is the parent's business, and no life after the parent."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-
-
-def _die_with_parent() -> None:
-    """A parent that was killed cannot stop its workers, and they would wait for work for ever."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -38,6 +38,12 @@ def squares(log: Path, count: int = 12, seconds: float = 0.0) -> list[Unit]:
     return [Unit(f"{HERE}:square", {"x": x, "log": str(log), "seconds": seconds}) for x in range(count)]
 
 
+def endless(begun: str) -> None:
+    """A unit that notes who is at it, and stays at it."""
+    Path(begun).write_text(f"{os.getpid()}\n")
+    time.sleep(3600.0)
+
+
 def computed(log: Path) -> list[int]:
     return [int(line.split()[0]) for line in log.read_text().splitlines()] if log.exists() else []
 
@@ -208,3 +214,58 @@ def test_a_kill_loses_only_what_is_under_way(workers: int, tmp_path: Path) -> No
 def test_a_run_that_keeps_its_results_for_the_end_loses_them_all(tmp_path: Path) -> None:
     killed(tmp_path, 1, "run_late")
     assert lost(tmp_path) >= 10
+
+
+# Workers import the program under another name: that is when an interrupt would reach them unprepared.
+INTERRUPTED = f"""
+import sys, time
+from pathlib import Path
+folder, slow = Path(sys.argv[1]), sys.argv[2] == "importing"
+if __name__ != "__main__" and slow:
+    (folder / f"begun-{{__import__('os').getpid()}}").write_text(f"{{__import__('os').getpid()}}\\n")
+    time.sleep(3.0)
+from benchmarks.pool import computed
+from benchmarks.store import Store
+from {HERE} import Unit, endless, run
+import functools
+if __name__ == "__main__":
+    files = [str(folder / name) for name in ("begun-a", "begun-b")]
+    try:
+        if sys.argv[3] == "units":
+            run([Unit("{HERE}:endless", {{"begun": file}}) for file in files], store=Store(folder / "s"), workers=2)
+        else:
+            list(computed([functools.partial(endless, file) for file in files], workers=2))
+    except KeyboardInterrupt:
+        raise SystemExit(130)
+"""
+
+
+@pytest.mark.parametrize("stage", ["importing", "computing"])
+@pytest.mark.parametrize("pool", ["units", "jobs"])
+def test_ctrl_c_ends_the_workers_with_what_they_are_at(pool: str, stage: str, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(INTERRUPTED)
+    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path), stage, pool]
+    child = interruptible(command)
+
+    def workers() -> list[int]:
+        texts = [path.read_text() for path in tmp_path.glob("begun-*")]
+        return [int(text) for text in texts if text.endswith("\n")]
+
+    try:
+        await_true(lambda: child.poll() is not None or len(workers()) >= 2)
+        os.killpg(child.pid, signal.SIGINT)
+        # Their work takes an hour: whoever waits for it does not end in a minute, however busy the machine.
+        _, errors = child.communicate(timeout=60)
+    finally:
+        os.killpg(child.pid, signal.SIGKILL) if child.poll() is None else None
+    assert (child.returncode, errors) == (130, b"")
+    await_true(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers()))
+
+
+def interruptible(command: list[str]) -> "subprocess.Popen[bytes]":
+    """A child in a group of its own that Ctrl-C reaches, though who runs the tests may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
