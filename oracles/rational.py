@@ -28,6 +28,10 @@ from robust_core.mdp import MDP
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 
 
+class NoExactSupport(TypeError):
+    """An uncertainty set that `largest_mass` does not know: the oracle's lack, nobody's fault."""
+
+
 @singledispatch
 def largest_mass(uset: UncertaintySet, mass: int, whole: int) -> int:
     """The largest mass of a non-empty event with nominal mass `mass` out of `whole`.
@@ -37,7 +41,7 @@ def largest_mass(uset: UncertaintySet, mass: int, whole: int) -> int:
     >>> largest_mass(TotalVariation(0.25), 1, 2)  # min(1, 1/2 + 1/4) in units of 1/8
     6
     """
-    raise TypeError(f"no exact support function is registered for {type(uset).__name__}")
+    raise NoExactSupport(f"no exact support function is registered for {type(uset).__name__}")
 
 
 @largest_mass.register

@@ -78,6 +78,11 @@ def register(kind: type[SetType], cut: Cut[SetType]) -> None:
     _program.cache_clear()
 
 
+def is_registered(kind: type[UncertaintySet]) -> bool:
+    """Whether there is a convex program for the sets of this kind."""
+    return kind in _CUTS
+
+
 def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
     """sigma(v) = max_{q in the set around p} q·v (Section 2), as a convex program, certified.
 
@@ -101,7 +106,7 @@ def enclosures(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> tuple[Floats
     >>> bool(lower <= 0.75 <= upper)
     True
     """
-    if type(uset) not in _CUTS:
+    if not is_registered(type(uset)):
         raise TypeError(f"no convex program is registered for {type(uset).__name__}")
     rows, values = checked_pairs(p, v)
     shape = rows.shape[:-1]

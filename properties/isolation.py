@@ -7,10 +7,12 @@ law it was at gets a verdict that says so, and a new child goes on with the next
 
 import json
 import multiprocessing
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -126,7 +128,13 @@ def _started(order: Order) -> tuple[Any, Connection]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     child = context.Process(target=_serve, args=(theirs, json.dumps(asdict(order))), daemon=True)
-    child.start()
+    # Ctrl-C on a terminal reaches the child too, and a held one is inherited: it is held from its first import on.
+    resource_tracker.ensure_running()  # started with the child, it would let Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        child.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     theirs.close()
     return child, ours
 
@@ -155,8 +163,6 @@ def _casualty(variant: str, law: str, fault: str, child: Any, seed: int, law_sec
 
 def _serve(connection: Connection, text: str) -> None:
     """The child: verify and report; standard output belongs to the parent alone."""
-    import signal
-
     from hypothesis.configuration import set_hypothesis_home_dir
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches both; the parent ends the child

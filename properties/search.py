@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
+from oracles.rational import NoExactSupport
 from properties import reductions
 from properties.guard import LONGEST_QUOTE, TooSlow, watched
 from properties.law import Case, Law
@@ -80,6 +81,8 @@ def explore(
     except TooSlow:
         case, finding = smallest[0]
         return Verdict("violated", str(finding), tried, case, finding)
+    except NoExactSupport as missing:
+        return Verdict("error", f"cannot be judged: {missing} (oracles.rational.largest_mass)", tried)
     except Flaky:
         case, finding = smallest[0]
         finding = Finding(
@@ -125,6 +128,8 @@ def judged(law: Law, variant: Variant, case: Case, *, warned: Counter[str] | Non
     def work() -> Finding | None:
         try:
             return law.judge(variant, **case)
+        except NoExactSupport:
+            raise
         except Exception as error:
             return Finding(_raised(error), "an exception", "a result")
 

@@ -27,7 +27,7 @@ OPTIONS: Mapping[str, str] = {
     "estimates": '"Q" or "V", what an evaluation learns',
     "radii": "a tuple of radii",
     "smoothing": '"lse" or "mellowmax"',
-    "accuracy": "of a planner, times max|c|/(1−gamma)",
+    "accuracy": "of a planner, times max|c|/(1−gamma); of a support function, times max|v|",
 }
 WORDS: Mapping[str, tuple[str, ...]] = {"estimates": ("Q", "V"), "smoothing": ("lse", "mellowmax")}
 """The values of the options that are words."""

@@ -64,6 +64,18 @@ class _BatchOfWholeChunks(PlainQ):
                 self.update(step)
 
 
+class _BatchSharesItsTable(PlainQ):
+    """Behind a batch the table lies in a buffer that all learners share."""
+
+    buffer: ClassVar[dict[tuple[int, ...], Floats]] = {}
+
+    def update_many(self, recording: Recording) -> None:
+        table = self.buffer.setdefault(self.Q.shape, self.Q.copy())
+        table[:], self.Q = self.Q, table
+        for step in recording:
+            self.update(step)
+
+
 class _OneDiscountForAll(PlainQ):
     """The discount is kept on the class: the learner made last decides."""
 
@@ -252,6 +264,7 @@ BATCH_FORGETS_TIME = _mutant("whose batches forget the time", _BatchForgetsTime)
 BATCH_KEEPS_ITS_TABLE = _mutant("whose batches go on from the last batch", _BatchKeepsItsTable)
 BATCH_SPENDS_COSTS = _mutant("whose batches change the recording", _BatchSpendsCosts)
 BATCH_OF_WHOLE_CHUNKS = _mutant("whose batches are whole chunks", _BatchOfWholeChunks)
+BATCH_SHARES_ITS_TABLE = _mutant("whose batches share a table", _BatchSharesItsTable)
 ONE_DISCOUNT_FOR_ALL = _mutant("with one discount for all learners", _OneDiscountForAll)
 ONE_SCHEDULE_FOR_ALL = _mutant("with one schedule for all learners", _OneScheduleForAll)
 WINDOW = _mutant("that hands out a window", _Window)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from oracles.rational import NoExactSupport
 from properties.expectations import Expectation
 from properties.guard import IDLE_FACTOR, TooSlow, watched
 from properties.statistics import epochs
@@ -57,6 +58,8 @@ def judged(
         return Verdict("violated", f"conduct: one replicate took {slow}: it hangs or is far too slow")
     except _Misconduct as fault:
         return Verdict("violated", str(fault))
+    except NoExactSupport as missing:
+        return Verdict("error", f"cannot be judged: {missing} (oracles.rational.largest_mass)")
     except Exception as error:
         return Verdict("violated", f"conduct: raised {type(error).__name__}: {error}")
     verdict = result.verdict()
