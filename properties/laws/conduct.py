@@ -185,13 +185,14 @@ def _batch(variant: Variant, path: Path, **case: Any) -> Finding | None:
     # The same arithmetic in another order of loops: the fast path must give the same numbers.
     wanted = arrays(advance(made(variant, case), path).estimate())
     for what, pieces in _IN_TURN.items():
-        learner = made(variant, case)
+        learner, neighbour = made(variant, case), made(variant, _another(variant, case))
         ends = [len(path) * i // pieces for i in range(pieces + 1)]
         for i, (start, stop) in enumerate(pairwise(ends)):
             if pieces > 1 and i % 2 == 0:
                 advance(learner, path[start:stop])
                 continue
-            finding = _fed(learner, path[start:stop])
+            # A buffer that all learners share holds the neighbour's table afterwards.
+            finding = _fed(learner, path[start:stop]) or _fed(neighbour, path[start:stop])
             if finding is not None:
                 return finding
         got = arrays(learner.estimate())
@@ -240,7 +241,7 @@ BATCH = Law(
     "batch",
     LEARNERS,
     None,
-    "update_many on a recorded path equals the loop over update, bit for bit, alone and in turn with it",
+    "update_many on a recorded path equals the loop over update, bit for bit, alone, in turn with it and with others",
     lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
     _batch,
     after=("start", "conduct"),
