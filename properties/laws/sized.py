@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from properties.law import Case, Law
 from properties.laws import linear, operator, planner, sampler, support
-from properties.laws.cases import PROJECTIONS, RADII, SCALES, SMOOTHINGS, VALUES, VARRHOS, WHOLE, Tape
+from properties.laws.cases import COSTS, PROJECTIONS, RADII, SCALES, SMOOTHINGS, VALUES, VARRHOS, WHOLE, Tape
 from properties.laws.comparison import compared
 from properties.laws.learning import read_run
 from properties.laws.operator import exact_backup
@@ -41,7 +41,7 @@ class Form:
     """The sizes of a problem, its discount, scale and radius; a path of `steps` is walked `times` over.
 
     `order` is that of the values along the states: 1 rises, so that the worst is the last, −1 falls, 0 is as drawn;
-    a `flat` start is zero everywhere, and in a `near` one equal values differ a little. `kind` is the set's place
+    a `flat` start is zero everywhere, with no cost below it, and in a `near` one equal values differ a little. `kind` is the set's place
     among those of the variant; a kernel that may be `sparse` is as the form has it. The smooth maximum and the
     radius of projection are drawn where the form has none.
     """
@@ -193,6 +193,8 @@ class SizedTape(Tape):
         if levels is VALUES and self.form.near:
             block = block + NEAR * np.argsort([self.byte() for _ in drawn], kind="stable").reshape(shape)
             block[block.reshape(len(block), -1).min(axis=1).argmax()] += 1.0
+        if levels is COSTS and self.form.flat:
+            return np.abs(block)
         if levels is not VALUES or not self.form.order:
             return block
         return block[np.argsort(block.reshape(len(block), -1).min(axis=1), kind="stable")][:: self.form.order]
