@@ -98,9 +98,12 @@ def connected(address: str, modules: "Iterator[str] | Sequence[str]") -> "Iterat
     """A session with a cluster whose workers all have the client's identity; `modules` hold the units' functions."""
     try:
         from distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError:
         raise ImportError("a cluster needs Dask: pip install 'robust-core[cluster]'") from None
     try:
+        # A client that finds out by itself is not closed: it tries that when it is collected, in vain and for long.
+        get_address_host_port(address)
         client = Client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError) as error:
         message = f"no Dask scheduler answers at {address!r}: {error}; start one with `dask scheduler`"

@@ -220,6 +220,14 @@ def test_a_worker_with_other_versions_is_refused_whether_early_or_late(machines:
     late.wait()
 
 
+@pytest.mark.parametrize("address", ["foo", "tcp://foo", "foo:bar", "nonsense://x"])
+def test_what_is_no_address_is_refused_before_there_is_a_client(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that cannot read its address is never closed: half a minute later it would say so in a traceback."""
+    monkeypatch.setattr(distributed, "Client", lambda *_, **__: pytest.fail("a client was made"))
+    with pytest.raises(ClusterError, match=f"no Dask scheduler answers at '{address}'"):
+        next(computed([unit("drawn", place=0)], address))
+
+
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere:1", "nonsense://x"])
 def test_an_address_where_nobody_answers_is_refused_soon(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECTING", 0.3)
