@@ -1,7 +1,12 @@
 """Misbehaving variants get a verdict of their own in plain words, and the suite goes on."""
 
 import datetime
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -149,3 +154,35 @@ def test_an_expectation_for_another_law_is_refused(pinned: Path) -> None:
     pinned.write_text(pinned.read_text().replace(f'law = "{expectation.law}"', f'law = "{other}"'))
     with pytest.raises(ValueError, match="is a counterexample to"):
         read(pinned, LAWS)
+
+
+# The child imports the program under another name: that is when an interrupt would reach it unprepared.
+PROGRAM = """
+import sys, time
+from pathlib import Path
+if __name__ != "__main__":
+    Path(sys.argv[1]).touch()
+    time.sleep(3.0)
+else:
+    from properties.isolation import verify_isolated
+    try:
+        list(verify_isolated("properties.gallery.bellman:VARIANT", examples=5000))
+    except KeyboardInterrupt:
+        raise SystemExit(130)
+"""
+
+
+def test_ctrl_c_does_not_reach_a_child_that_is_still_importing(tmp_path: Path) -> None:
+    program, importing = tmp_path / "program.py", tmp_path / "importing"
+    program.write_text(PROGRAM)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the child would inherit that it is ignored
+    try:
+        command = [sys.executable, str(program), str(importing)]
+        parent = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    while parent.poll() is None and not importing.exists():
+        time.sleep(0.01)
+    os.killpg(parent.pid, signal.SIGINT)
+    _, errors = parent.communicate(timeout=60)
+    assert (parent.returncode, errors) == (130, b"")
