@@ -13,7 +13,7 @@ from benchmarks.report import files
 from benchmarks.report.collect import collect
 from benchmarks.report.data import convergence, gallery, kills, regression, statistics
 from benchmarks.report.files import write
-from benchmarks.report.overall import verdict
+from benchmarks.report.overall import outcome_of, verdict
 from benchmarks.report.page import render
 from benchmarks.report.summary import summary, text
 from benchmarks.tests.report_sample import HOSTILE, comparison, sample
@@ -98,6 +98,23 @@ def test_the_users_variants_are_judged_apart_and_never_kept(tmp_path: Path) -> N
     wrong = [record for record in entry["records"] if record["outcome"] == "violated"]
     assert wrong
     assert all(record["counterexample"] for record in wrong)
+
+
+def test_a_claim_that_no_law_tests_is_in_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from dataclasses import replace\n"
+        "from properties.gallery import bellman\n"
+        "MINE = replace(bellman.VARIANT, claims=('bellman', 'belman'))\n"
+    )
+    (entry,) = gallery.verified_apart(str(path), examples=2)
+    (untested,) = [record for record in entry["records"] if record["outcome"] == "undecided"]
+    assert untested["law"] == "claim 'belman'"
+    assert "did you mean 'bellman'?" in untested["evidence"]
+    assert outcome_of(entry) == "undecided"
+    data = sample()
+    data["gallery"]["variants"].append(entry)
+    assert "no law tests this claim" in render(data)
 
 
 def test_curves_start_below_the_bound_and_end_below_epsilon() -> None:

@@ -43,13 +43,14 @@ def verified(target: str, examples: int, seed: int, weight: float, code: str) ->
     """
     from properties.loading import load
     from properties.statistics.suite import allotted
+    from properties.verdicts import on_untested
     from properties.verification import verify
 
     (variant,) = load(target).values()
     cells = allotted(variant, SIZE, total=weight)
     with TemporaryDirectory(prefix="robust-core-report-") as folder:
         records = verify(variant, name=target, examples=examples, seed=seed, keep=Path(folder), cells=cells)
-        return _entry(target, variant, records)
+        return _entry(target, variant, [*on_untested(variant, seed=seed), *records])
 
 
 def verified_apart(
@@ -58,10 +59,11 @@ def verified_apart(
     """The records of the user's variants, each in a process of its own; never kept, for their code can be anything."""
     from properties.isolation import verify_isolated
     from properties.loading import load
+    from properties.verdicts import on_untested
 
     found = []
     for name, variant in load(target).items():
-        records: list[Record] = []
+        records = on_untested(variant, seed=seed)
         with TemporaryDirectory(prefix="robust-core-report-") as folder:
             for message in verify_isolated(name, examples=examples, seed=seed, keep=Path(folder), size=SIZE):
                 if isinstance(message, Record):
