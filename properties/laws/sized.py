@@ -41,9 +41,9 @@ class Form:
     """The sizes of a problem, its discount, scale and radius; a path of `steps` is walked `times` over.
 
     `order` is that of the values along the states: 1 rises, so that the worst is the last, −1 falls, 0 is as drawn;
-    a `flat` start is zero everywhere, with no cost below it, and in a `near` one equal values differ a little. `kind` is the set's place
-    among those of the variant; a kernel that may be `sparse` is as the form has it. The smooth maximum and the
-    radius of projection are drawn where the form has none.
+    a `flat` start is zero everywhere, with no cost below it; in a `near` one equal values differ a little. `kind` is
+    the set's place among those of the variant; a kernel that may be `sparse` is as the form has it. The smooth
+    maximum and the radius of projection are drawn where the form has none.
     """
 
     sizes: dict[str, int]
