@@ -24,8 +24,8 @@ from robust_core.trajectory import Transition
 from robust_core.validate import Floats
 from robust_core.variant import Variant
 
-EFFECT = {"quick": 0.04, "full": 0.004}
-"""The bias that is seen, in units of the range of the noise."""
+EFFECT = {"quick": 0.03, "full": 0.003}
+"""The bias that is seen, in units of the range gamma span(V) of the noise."""
 DRAWS = 16
 """Updates per replicate."""
 ALPHA = 0.5
