@@ -316,7 +316,8 @@ Thresholds that were changed after a first look at pinned samples, and so are no
 
 * the share of the TDC gradient that may be left (the size cell): 1/8 became 1/32, which is stricter;
 * the wrong-kernel control of the sampler at quick size: 20 % became 40 % (the full size has 8 %);
-* the effects of the unbiasedness cells: 0.05 (quick) and 0.01 (full) became 0.04 and 0.004;
+* the effects of the unbiasedness cells: 0.05 (quick) and 0.01 (full) became 0.04 and 0.004, which are 0.03 and 0.003 in
+  the unit of today;
 * the control with costs 1 % too high moved from the quick to the full size;
 * the grid of c_1 in the table of constants was shifted;
 * robust double Q-learning counted the visits of both tables together; the limit cell called it *slow*, rightly, and the
