@@ -2,11 +2,11 @@
 
 import argparse
 import json
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, KEPT, add_json, add_store, add_workers, progress
+from benchmarks.cli_conventions import HOLDS, KEPT, add_json, add_store, add_workers
+from benchmarks.cli_report import one_line
 
 if TYPE_CHECKING:
     from benchmarks.experiments.panels import Panel
@@ -36,11 +36,13 @@ def _panels(options: argparse.Namespace) -> int:
     cells = _cells(options.panel, options.reading)
 
     from benchmarks.experiments.work import computed
-    from benchmarks.store import Store
+    from benchmarks.units import opened
 
-    with closing(Store(options.store)) as store:
-        made = computed(cells, store=store, workers=options.workers, cluster=options.cluster, show=progress)
-    progress("")
+    with opened(options.store) as store:
+        try:
+            made = computed(cells, store=store, workers=options.workers, cluster=options.cluster, show=one_line)
+        finally:
+            one_line("")
     for record in made.values():
         del record["scores"]
         print(json.dumps(record, allow_nan=False) if options.json else _line(record), flush=True)

@@ -2,16 +2,16 @@
 
 import argparse
 import json
-import os
-import sys
-import time
+import shutil
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cli_conventions import HOLDS, KEPT, UNDECIDED, VIOLATED, positive
+from benchmarks.cli_conventions import HOLDS, KEPT, UNDECIDED, VIOLATED, add_workers, progress
 
 OUTPUT = Path(".robust-core") / "report"
 EXIT_CODES = {"violated": VIOLATED, "error": VIOLATED}
+MARGIN = 5
+"""Columns that a line of progress leaves: what stands around its text, and the cursor."""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -30,9 +30,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     report.add_argument("--quick", action="store_true", help="fewer problems per law and per mutant")
     report.add_argument("--json", action="store_true", help="print the data of the report instead of its place")
     report.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
-    report.add_argument(
-        "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
-    )
+    add_workers(report)
     report.set_defaults(run=_report, resume=KEPT)
 
 
@@ -44,10 +42,11 @@ def _report(options: argparse.Namespace) -> int:
     for target in options.targets:
         load(target)  # a bad target is refused before any work
     options.output.mkdir(parents=True, exist_ok=True)
-    progress = _Progress()
-    data = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=progress.show)
-    page = write(data, options.output)
-    progress.end()
+    try:
+        data = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=one_line)
+        page = write(data, options.output)
+    finally:
+        one_line("")
     if options.json:
         print(json.dumps(data, ensure_ascii=False, sort_keys=True, allow_nan=False))
     else:
@@ -66,25 +65,6 @@ def _exit_code(outcome: str, *, strict: bool) -> int:
     return EXIT_CODES.get(outcome, HOLDS)
 
 
-class _Progress:
-    """Lines on a terminal overwrite each other; elsewhere they are printed, at most one every few seconds."""
-
-    INTERVAL = 5.0
-
-    def __init__(self) -> None:
-        self.last = -self.INTERVAL
-        self.terminal = sys.stderr.isatty()
-
-    def show(self, line: str) -> None:
-        """Say where it is."""
-        if self.terminal:
-            sys.stderr.write(f"\r\033[K{line[:110]}")
-        elif line.endswith("…") or time.monotonic() - self.last >= self.INTERVAL:
-            self.last = time.monotonic()
-            sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()
-
-    def end(self) -> None:
-        """Leave a clean line."""
-        if self.terminal:
-            sys.stderr.write("\r\033[K")
+def one_line(text: str) -> None:
+    """Progress, cut to the width of the terminal: what does not fit would not be overwritten but scroll."""
+    progress(text[: max(shutil.get_terminal_size().columns - MARGIN, 0)])

@@ -11,11 +11,12 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from benchmarks.pool import Pool
@@ -26,8 +27,14 @@ from robust_core.streams import key
 _NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.[a-z_][a-z0-9_]*)+:[a-z][a-z0-9_]*")
 Results = Generator[tuple[int, Any], None, None]
 """(place, value) of units as they finish."""
+RECORD = b'\n{"key": "'
+"""How a record of a store begins."""
 AHEAD = 2
 """Units per worker that are handed out at a time: enough to keep it busy, few enough to stop soon."""
+FEWEST, LEAST_PART = 3, 0.05
+"""How many units must be done, and which part of all, before their time says something about that of the rest."""
+LONG = 120.0
+"""Seconds from which on the time left is given in minutes."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +87,27 @@ def compute(unit: Unit) -> Any:
         raise
 
 
+@contextmanager
+def opened(path: Path) -> Iterator[Store]:
+    """The store of a file; one that holds something else is refused and stays as it is."""
+    with closing(Store(path)) as store:
+        with path.open("rb") as file:
+            begin = file.read(len(RECORD))
+        # A kill may have cut the only record short.
+        if not RECORD.startswith(begin) and next(store.names(b""), None) is None:
+            raise ValueError(
+                f"{path}: holds something else than results, and nothing is added to it: name another file"
+            )
+        yield store
+
+
 def run(
     units: Sequence[Unit],
     *,
     store: Store,
     workers: int = 1,
     cluster: str | None = None,
-    show: Callable[[str], None] = lambda line: None,
+    show: Callable[[str], None] = lambda text: None,
     budget_seconds: float = math.inf,
 ) -> dict[bytes, Any]:
     """The values by key. What the store has is not computed; no unit is begun after the budget, so some may lack.
@@ -113,6 +134,19 @@ def run(
     return {name: store.get(name) for name in keys if store.get(name) is not None}
 
 
+def progress_line(done: int, total: int, seconds: float, name: str) -> str:
+    """A line of progress: the count, the part of the whole and, once there is enough to tell, the time left.
+
+    >>> progress_line(1, 40, 3.0, "walked"), progress_line(10, 40, 30.0, "walked")
+    ('[1/40, 2 %] walked', '[10/40, 25 %, about 90 s left] walked')
+    """
+    left = ""
+    if done >= max(FEWEST, LEAST_PART * total):
+        remaining = seconds / done * (total - done)
+        left = f", about {remaining:.0f} s left" if remaining < LONG else f", about {remaining / 60.0:.0f} min left"
+    return f"[{done}/{total}, {100 * done // total} %{left}] {name}"
+
+
 class _Progress:
     """How far a run is, how long it will take, and whether its time is over."""
 
@@ -133,8 +167,7 @@ class _Progress:
     def finished(self, unit: Unit) -> None:
         """Count a unit; the time left is that of the units so far."""
         self.done += 1
-        left = (time.monotonic() - self.started) / self.done * (self.total - self.done)
-        self.show(f"[{self.done}/{self.total}, about {left:.0f} s left] {unit}")
+        self.show(progress_line(self.done, self.total, time.monotonic() - self.started, str(unit)))
 
 
 def _on_cluster(units: Sequence[Unit], address: str) -> Results:

@@ -45,18 +45,18 @@ def collect(
     with clock.part("claims"):
         data["claims"], data["claims code"] = claims.collected(), claims.code()
     with clock.part("variants"):
-        data["gallery"] = _gallery(targets, quick, workers, store, show)
+        data["gallery"] = _gallery(targets, quick, workers, store, clock.say)
     with clock.part("mutants"):
-        data["kills"] = _kills(quick, workers, store, show)
+        data["kills"] = _kills(quick, workers, store, clock.say)
     with clock.part("panels"):
         data["panels"] = panels.collected()
     with clock.part("convergence"):
-        data["convergence"] = _computed(convergence.units(), workers, store, show)
+        data["convergence"] = _computed(convergence.units(), workers, store, clock.say)
     with clock.part("statistics"):
-        data["statistics"] = _statistics(workers, stores / "statistics.jsonl", show)
+        data["statistics"] = _statistics(workers, stores / "statistics.jsonl", clock.say)
     with clock.part("regression"):
         data["regression"], speed = regression.collected(
-            baseline=baseline, store=stores / "regression.jsonl", workers=workers, show=show
+            baseline=baseline, store=stores / "regression.jsonl", workers=workers, show=clock.say
         )
     with clock.part("counterexamples"):
         data["counterexamples"] = {
@@ -75,11 +75,15 @@ class _Clock:
         self.show, self.seconds = show, list[list[Any]]()
         self.begun = 0
 
+    def say(self, line: str) -> None:
+        """Say what is under way in the part that is."""
+        self.show(f"[part {self.begun}/{PARTS}] {line}")
+
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
         """Time one part."""
         self.begun += 1
-        self.show(f"part {self.begun} of {PARTS}: {name} …")
+        self.say(name)
         started = time.perf_counter()
         yield
         self.seconds.append([name, round(time.perf_counter() - started, 2)])

@@ -548,7 +548,7 @@ def test_the_command_prints_the_committed_record_and_computes_it_once(
 ) -> None:
     panel, reading = CHEAP
     shown_progress: list[str] = []
-    monkeypatch.setattr(cli_experiments, "progress", shown_progress.append)
+    monkeypatch.setattr(cli_experiments, "one_line", shown_progress.append)
     options = ["--panel", panel, "--reading", reading, "--workers", "1", "--store", str(tmp_path / "store")]
     assert _command("--json", *options) == HOLDS
     shown = capsys.readouterr()

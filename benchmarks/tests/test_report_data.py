@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,9 @@ def test_reports_are_the_same_but_for_times_and_a_second_one_computes_nothing(sm
     second = _data(tmp_path / "a", lines)
     assert _without_times(first) == _without_times(second)
     assert sum("units in the store, 0 to compute" in line for line in lines) == 3
-    assert sum(line.startswith("part ") for line in lines) == collecting.PARTS
-    assert not any("left]" in line for line in lines)
+    assert len({line.partition("]")[0] for line in lines}) == collecting.PARTS
+    assert lines[0] == f"[part 1/{collecting.PARTS}] claims"
+    assert not any(" %" in line for line in lines)
     assert json.loads(json.dumps(first)) == first
     fresh = _data(tmp_path / "b")
     assert fresh["run"] != first["run"]
@@ -68,7 +70,7 @@ def _without_times(data: dict[str, Any]) -> dict[str, Any]:
 
 def test_an_interrupted_report_goes_on_where_it_was(small: None, tmp_path: Path) -> None:
     def stop(line: str) -> None:
-        if "left] gallery" in line:
+        if "%] gallery" in line:
             raise KeyboardInterrupt
 
     units, lines = gallery.units(5), list[str]()
@@ -207,9 +209,26 @@ def test_a_target_that_does_not_exist_is_refused_before_any_work(
     assert not (tmp_path / "out").exists()
 
 
-def test_progress_lines_elsewhere_than_on_a_terminal_are_few(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = cli_report._Progress()
-    for line in ("claims …", "[1/9] a", "[2/9] b", "variants …"):
-        progress.show(line)
-    progress.end()
-    assert capsys.readouterr().err.splitlines() == ["claims …", "variants …"]
+@pytest.mark.parametrize(
+    ("terminal", "environment", "shown"),
+    [
+        (True, {"TERM": "xterm"}, "\r\033[K  [1/9] a long n …\r\033[K"),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, ""),
+        (True, {"TERM": "dumb"}, ""),
+        (False, {"TERM": "xterm"}, ""),
+    ],
+)
+def test_progress_is_one_line_of_a_terminal_that_can_be_steered(
+    terminal: bool,
+    environment: dict[str, str],
+    shown: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in {**environment, "COLUMNS": "19"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    cli_report.one_line("[1/9] a long name")
+    cli_report.one_line("")
+    assert capsys.readouterr().err == shown

@@ -1,6 +1,7 @@
 """Units of work: keys, what may be named, kills at any moment, and any number of workers."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 from benchmarks import sources, units
 from benchmarks.store import Store
-from benchmarks.units import Unit, compute, run
+from benchmarks.units import Unit, compute, opened, progress_line, run
 
 HERE = "benchmarks.tests.test_units"
 
@@ -107,7 +108,37 @@ def test_what_is_in_the_store_is_not_computed_again(tmp_path: Path) -> None:
     assert first.items() <= second.items()
     assert list(second.values()) == [x * x for x in range(12)]
     assert lines[0] == "5 units in the store, 7 to compute"
-    assert lines[1].startswith("[1/7, about ")
+    assert lines[1].startswith("[1/7, 14 %] test_units:square(")
+    assert re.fullmatch(r"\[6/7, 85 %, about \d+ s left\] test_units:square\(.*\)", lines[6])
+    assert lines[7].startswith("[7/7, 100 %, about 0 s left] ")
+
+
+@pytest.mark.parametrize("content", [b"# my notes", b"a,b\n1,2\n", b'{"key": "00", "value": 1}\n', b"\n\nnotes\n"])
+def test_a_file_that_is_no_store_is_refused_and_left_alone(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="name another file"), opened(path):
+        pytest.fail("it was opened")
+    assert path.read_bytes() == content
+
+
+def test_a_store_is_opened_whatever_a_kill_or_a_hand_has_left_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with opened(path) as store:
+        store.put(b"k", 1)
+    whole = path.read_bytes()
+    for content in (b"", *(whole[:n] for n in (1, 5, len(whole) - 1)), b"damaged" + whole):
+        path.write_bytes(content)
+        with opened(path) as store:
+            store.put(b"k", 1)
+        assert path.read_bytes().startswith(content)
+        assert Store(path).get(b"k") == 1
+
+
+def test_no_time_is_told_from_too_little_and_a_long_one_in_minutes() -> None:
+    assert progress_line(2, 6, 10.0, "x") == "[2/6, 33 %] x"
+    assert progress_line(9, 200, 10.0, "x") == "[9/200, 4 %] x"
+    assert progress_line(10, 200, 100.0, "x") == "[10/200, 5 %, about 32 min left] x"
 
 
 def test_the_number_of_workers_does_not_matter(tmp_path: Path) -> None:
