@@ -7,14 +7,23 @@ import os
 import statistics
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from benchmarks.cli_conventions import HOLDS, INTERRUPTED, KEPT, UNDECIDED, VIOLATED, positive
-
-if TYPE_CHECKING:
-    from benchmarks.store import Store
+from benchmarks.cli_conventions import (
+    HOLDS,
+    KEPT,
+    UNDECIDED,
+    VIOLATED,
+    HelpFormatter,
+    add_quiet,
+    add_store,
+    add_workers,
+    require_writable,
+)
+from benchmarks.cli_report import one_line
 
 STORE = Path(".robust-core") / "regression.jsonl"
+EXAMPLE = "example: robust-core baseline accept --reason 'the walk draws one number less per step'"
 Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -30,6 +39,7 @@ def add_parser(commands: Parsers) -> None:
     _add_measuring(bench)
     bench.add_argument("--json", action="store_true", help="the summary as one JSON object")
     bench.add_argument("--output", type=Path, metavar="FILE", help="write the cells in the form of a baseline")
+    add_quiet(bench, "nothing unless cells are pending")
     bench.set_defaults(run=_bench, resume=KEPT)
     compare = commands.add_parser(
         "compare",
@@ -47,32 +57,40 @@ def add_parser(commands: Parsers) -> None:
     )
     compare.add_argument("--json", action="store_true", help="the whole comparison as one JSON object")
     compare.add_argument("--all", action="store_true", help="list every cell, not only those that differ")
+    add_quiet(compare, "nothing unless a cell is worse or has changed")
     compare.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
     compare.set_defaults(run=_compare, resume=KEPT)
     _add_baseline(commands)
 
 
 def _add_baseline(commands: Parsers) -> None:
-    baseline = commands.add_parser("baseline", help="move the baseline to today's measurements")
+    baseline = commands.add_parser(
+        "baseline",
+        help="move the baseline to today's measurements",
+        description="The baseline is the file of measurements, committed with the code, that compare compares with.",
+        epilog=EXAMPLE,
+        formatter_class=HelpFormatter,
+    )
     actions = baseline.add_subparsers(required=True, metavar="ACTION")
     accept = actions.add_parser(
         "accept",
         help="make today's measurements the baseline",
         description="Measures what is missing, shows what moves, and writes the baseline file; commit it.",
-        epilog="example: robust-core baseline accept --reason 'the walk draws one number less per step'",
+        epilog=EXAMPLE,
     )
     _add_measuring(accept, partial=False)
     accept.add_argument(
         "--reason", required=True, metavar="TEXT", help="one line: why these numbers are the right ones"
     )
     accept.add_argument("--file", type=Path, metavar="FILE", help="the baseline file (default: the committed one)")
+    add_quiet(accept, "write the file, and do not show what moves")
     accept.set_defaults(run=_accept, resume=KEPT)
 
 
 def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> None:
     """The options of everything that measures; `partial` for those that may leave cells out."""
-    parser.add_argument("--store", type=Path, default=STORE, metavar="FILE", help=f"the record store (default {STORE})")
-    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    add_store(parser, STORE)
+    add_workers(parser)
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers")
     parser.add_argument("--epoch", default="pinned", metavar="NAME", help="a name for other seeds than the baseline's")
     if partial:
@@ -86,48 +104,53 @@ def _seconds(text: str) -> float:
     return seconds(text)
 
 
-def _open(path: Path) -> "Store":
-    from benchmarks.store import Store
-
-    return Store(path)
-
-
 def _measured(options: argparse.Namespace) -> dict[str, Any]:
-    """Today's cells; Ctrl-C says how to go on."""
+    """Today's cells."""
     from benchmarks.regression.bench import bench
+    from benchmarks.units import opened
 
     if not options.epoch.isprintable() or not options.epoch:
         raise ValueError(f"epoch must be a name, got {options.epoch!r}")
-    store = _open(options.store)
-    try:
-        return bench(
-            store=store,
-            epoch=options.epoch,
-            only=getattr(options, "only", ""),
-            workers=options.workers,
-            cluster=options.cluster,
-            budget_seconds=getattr(options, "budget", math.inf),
-            show=lambda line: print(line, file=sys.stderr, flush=True),
+    with opened(options.store) as store:
+        try:
+            return bench(
+                store=store,
+                epoch=options.epoch,
+                only=getattr(options, "only", ""),
+                workers=options.workers,
+                cluster=options.cluster,
+                budget_seconds=getattr(options, "budget", math.inf),
+                show=one_line,
+            )
+        finally:
+            one_line("")
+
+
+def _require_replaceable(option: str, path: Path) -> None:
+    """Refuse, before the work, what could not be replaced by a new file."""
+    require_writable(option, path)
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{option} {path}: not a file that could be replaced")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"{option} {path}: nothing may be written to the folder {path.parent}")
+
+
+def _require_clone(path: Path) -> None:
+    """Refuse a committed baseline that nobody could commit: the one of an installed copy."""
+    clone = path.parents[2]  # above benchmarks/baselines
+    if not (clone / ".git").exists():
+        raise ValueError(
+            f"{path} is in no git repository, so it cannot be the baseline that is committed: run this in a clone that "
+            "is installed with `pip install -e .`, or give the file with --file"
         )
-    finally:
-        store.close()
-
-
-def _interrupted(options: argparse.Namespace) -> int:
-    print(
-        f"robust-core: interrupted; every finished unit is in {options.store}: the same command goes on from there",
-        file=sys.stderr,
-    )
-    return INTERRUPTED
 
 
 def _bench(options: argparse.Namespace) -> int:
     from benchmarks.regression import baseline
 
-    try:
-        today = _measured(options)
-    except KeyboardInterrupt:
-        return _interrupted(options)
+    if options.output is not None:
+        _require_replaceable("--output", options.output)
+    today = _measured(options)
     if not today["cells"] and not today["pending"]:
         raise ValueError(f"no cell contains {options.only!r}: see robust-core bench --json")
     if options.output is not None:
@@ -135,7 +158,7 @@ def _bench(options: argparse.Namespace) -> int:
     summary = _summary(today, options)
     if options.json:
         print(json.dumps(summary, indent=1, ensure_ascii=False))
-    else:
+    elif not options.quiet or today["pending"]:
         print(f"{len(today['cells'])} cells measured, {len(today['pending'])} pending; records in {options.store}")
     return HOLDS
 
@@ -160,17 +183,14 @@ def _compare(options: argparse.Namespace) -> int:
     from benchmarks.regression.compare import compared
 
     reference = baseline.load(options.baseline or str(baseline.COMMITTED))
-    try:
-        today = _measured(options) if options.today is None else baseline.load(str(options.today))
-    except KeyboardInterrupt:
-        return _interrupted(options)
+    today = _measured(options) if options.today is None else baseline.load(str(options.today))
     sides = [_chosen(side, options.only) for side in (reference, today)]
     if not any(side["cells"] for side in sides):
         raise ValueError(f"no cell contains {options.only!r}")
     found = compared(*sides)
     if options.json:
         print(json.dumps(found, indent=1, ensure_ascii=False))
-    else:
+    elif not options.quiet or found["counts"]["worse"] or found["counts"]["changed"]:
         print(table.text(found, everything=options.all))
     return exit_code(found, strict=options.strict)
 
@@ -209,18 +229,19 @@ def _accept(options: argparse.Namespace) -> int:
 
     path = options.file or baseline.COMMITTED
     baseline.checked_reason(options.reason)
+    if options.file is None:
+        _require_clone(path)
+    _require_replaceable("--file", path)
     before = _before(path)
-    try:
-        today = _measured(options)
-    except KeyboardInterrupt:
-        return _interrupted(options)
+    today = _measured(options)
     impossible = [cell for cell in today["cells"] if cell.get("impossible")]
     if impossible:
         names = "; ".join(f"{cell['metric']} / {cell['variant']} / {cell['problem']}" for cell in impossible)
         raise ValueError(f"values that are better than the truth allows are no baseline: {names}")
     content = baseline.text(today, reason=options.reason)
-    if before is not None:
+    if before is not None and not options.quiet:
         print(table.text(compared(before, today)))
     baseline.write(path, content)
-    print(f"{path}: {len(today['cells'])} cells, {len(content)} bytes: {options.reason}")
+    if not options.quiet:
+        print(f"{path}: {len(today['cells'])} cells, {len(content)} bytes: {options.reason}")
     return HOLDS

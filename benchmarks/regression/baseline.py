@@ -49,11 +49,14 @@ def text(side: Mapping[str, Any], *, reason: str) -> str:
 
 
 def write(path: Path, content: str) -> None:
-    """Replace the file at once: a kill leaves the old one or the new one."""
+    """Replace the file at once: a kill leaves the old one or the new one; a failure leaves nothing new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(path.name + ".new")
-    beside.write_text(content, encoding="utf-8")
-    os.replace(beside, path)
+    try:
+        beside.write_text(content, encoding="utf-8")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def load(source: str, *, folder: Path | None = None) -> dict[str, Any]:

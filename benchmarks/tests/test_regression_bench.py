@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.cli import main
+from benchmarks.cli import main, parser
+from benchmarks.cli_conventions import KEPT
 from benchmarks.regression import baseline, bench, exact, linear, table, tabular
 from benchmarks.regression.metric import METRICS
 from benchmarks.regression.settings import SETTINGS
@@ -52,9 +54,9 @@ def test_kills_and_interrupts_lose_nothing_and_change_nothing(tmp_path: Path, ca
     kept = records(tmp_path)
     interrupted = stopped(tmp_path, signal.SIGINT, kept + 1)
     assert interrupted.returncode == 130
-    assert f"{kept} units in the store" in interrupted.stderr
-    assert "the same command goes on from there" in interrupted.stderr
-    assert "Traceback" not in interrupted.stderr
+    first, *rest = interrupted.stderr.strip().splitlines()
+    assert first == "robust-core: interrupted; what is printed above is complete. To go on:"
+    assert [shlex.split(rest[0])[1:], *rest[1:]] == [command(tmp_path), KEPT], "nothing else when nobody watches"
     before = (tmp_path / "store").read_bytes()
     assert main(command(tmp_path, "--json")) == 0
     assert (tmp_path / "store").read_bytes().startswith(before), "records were rewritten"
@@ -62,7 +64,7 @@ def test_kills_and_interrupts_lose_nothing_and_change_nothing(tmp_path: Path, ca
     assert summary["pending"] == []
     assert {cell["n"] for cell in summary["cells"] if "n" in cell} == {bench.SEEDS}
     assert main(command(tmp_path)) == 0
-    assert f"{UNITS} units in the store, 0 to compute" in capsys.readouterr().err
+    assert capsys.readouterr().err == ""
     assert records(tmp_path) == UNITS
     undisturbed = tmp_path / "undisturbed"
     undisturbed.mkdir()
@@ -101,6 +103,94 @@ def test_accept_then_compare_then_refuse(tmp_path: Path, monkeypatch: pytest.Mon
     assert main([*accept, "it was cut short"]) == 0
     assert "nothing to compare with" in capsys.readouterr().err
     assert main(["compare", "--baseline", str(tmp_path / "b"), *options]) == 0
+
+
+def nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "bench", lambda **options: pytest.fail("work was begun"))
+
+
+@pytest.mark.parametrize("start", [["bench", "--output"], ["baseline", "accept", "--reason", "why", "--file"]])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(
+    start: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing_is_measured(monkeypatch)
+    refused = {tmp_path: "a folder, not a file", tmp_path / "no" / "cells": "there is no folder"}
+    refused |= {Path(os.devnull): "not a file that could be replaced"}
+    for path, reason in refused.items():
+        assert main([*start, str(path), "--store", str(tmp_path / "s")]) == 2
+        assert f"{start[-1]} {path}: {reason}" in capsys.readouterr().err
+    (tmp_path / "cells").write_text("kept")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    assert main([*start, str(tmp_path / "cells")]) == 2
+    assert "nothing may be written to the folder" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["cells"]
+
+
+def test_a_baseline_that_cannot_be_replaced_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        baseline.write(tmp_path / "folder", "content")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_file_that_is_no_store_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing_is_measured(monkeypatch)
+    (tmp_path / "notes").write_text("mine")
+    for start in (["bench"], ["panels", "--panel", "taxi-a"]):
+        assert main([*start, "--store", str(tmp_path / "notes")]) == 2
+        assert "holds something else than results" in capsys.readouterr().err
+        assert (tmp_path / "notes").read_text() == "mine"
+
+
+def test_the_committed_baseline_is_written_in_a_clone_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    committed = tmp_path / "benchmarks" / "baselines" / "regression.jsonl"
+    committed.parent.mkdir(parents=True)
+    monkeypatch.setattr(baseline, "COMMITTED", committed)
+    accept = ["baseline", "accept", "--store", str(tmp_path / "s"), "--reason", "why"]
+    with monkeypatch.context() as patched:
+        nothing_is_measured(patched)
+        assert main(accept) == 2
+        assert "a clone that is installed with `pip install -e .`, or give the file with --file" in (
+            capsys.readouterr().err
+        )
+    cell = {"metric": "area", "variant": "v", "problem": "p", "values": [1.0], "impossible": 0}
+    found = {"epoch": "pinned", "versions": {}, "cells": [cell], "pending": []}
+    monkeypatch.setattr(bench, "bench", lambda **options: found)
+    assert main([*accept, "--file", str(tmp_path / "b"), "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    (tmp_path / ".git").mkdir()
+    assert main(accept) == 0
+    assert capsys.readouterr().out == f"{committed}: 1 cells, {committed.stat().st_size} bytes: why\n"
+
+
+def test_quiet_leaves_out_what_is_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = {"metric": "value iteration", "variant": "v", "problem": "p", "value": 14}
+    found: dict[str, Any] = {"epoch": "pinned", "versions": {}, "cells": [cell], "pending": []}
+    monkeypatch.setattr(bench, "bench", lambda **options: found)
+    store = ["--store", str(tmp_path / "s"), "--quiet"]
+    assert main(["bench", *store, "--output", str(tmp_path / "b")]) == 0
+    assert main(["compare", *store, "--baseline", str(tmp_path / "b")]) == 0
+    assert capsys.readouterr().out == ""
+    found["cells"] = [cell | {"value": 15}]
+    assert main(["compare", *store, "--baseline", str(tmp_path / "b")]) == 1
+    assert "changed    value iteration / v / p: 14 -> 15" in capsys.readouterr().out
+    found["pending"] = [["area", "v", "p"]]
+    assert main(["bench", *store]) == 0
+    assert "1 pending" in capsys.readouterr().out
+
+
+def test_the_help_of_baseline_has_a_description_and_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        parser().parse_args(["baseline", "--help"])
+    shown = capsys.readouterr().out
+    assert "committed with the code" in shown
+    assert "\nexample: robust-core baseline accept --reason " in shown
 
 
 def test_impossible_values_are_never_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
