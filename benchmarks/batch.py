@@ -28,7 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import USAGE, positive
+from benchmarks.cli_conventions import USAGE, interruptible, positive
 from benchmarks.gate import PENDING, exit_code, summary
 from benchmarks.history import History, epoch_of, warnings
 from benchmarks.pool import computed, single_thread
@@ -326,13 +326,26 @@ def _job(kind: str, index: int, run: Run, path: Path) -> dict[str, Any]:
         return record(kind, index, run, lambda where: store)
 
 
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that runs cells."""
+    parser.add_argument("--size", choices=("quick", "full"), default="full", help="how large (default: full)")
+    parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+    parser.add_argument(
+        "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
+    )
+    parser.add_argument("--store", type=Path, default=DEFAULT, help=f"the record store (default {DEFAULT})")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report here")
+    parser.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided or pending")
+    parser.add_argument("--no-controls", action="store_true", help="leave out the negative controls")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only cells and controls whose name contains this")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.batch", description="Run the statistical suite.")
-    parser.add_argument("--size", choices=("quick", "full"), default="full", help="how large (default: full)")
+    add_run_options(parser)
     parser.add_argument(
         "--epoch", default="pinned", help="a name for the seeds, or 'fresh': today's, or an unfinished run's"
     )
-    parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
     parser.add_argument(
         "--samples",
         type=positive,
@@ -341,15 +354,9 @@ def _parser() -> argparse.ArgumentParser:
         help="no cell takes more than N replicates; one without a verdict by then stays pending",
     )
     parser.add_argument("--stretch", type=float, default=1.0, help="raise n_max of undecided cells by this factor")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, that computes the rows"
     )
-    parser.add_argument("--store", type=Path, default=DEFAULT, help=f"the record store (default {DEFAULT})")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report here")
-    parser.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided or pending")
-    parser.add_argument("--no-controls", action="store_true", help="leave out the negative controls")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only cells and controls whose name contains this")
     return parser
 
 
@@ -395,4 +402,4 @@ def say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interruptible(main, "python -m benchmarks.batch"))

@@ -23,7 +23,6 @@ import functools
 import itertools
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -33,11 +32,10 @@ from typing import Any
 
 from benchmarks import batch
 from benchmarks.batch import Run, opened, say
-from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED
+from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED, interruptible
 from benchmarks.gate import PENDING, summary
 from benchmarks.history import History, Verdict, warnings
 from benchmarks.pool import single_thread
-from benchmarks.store import DEFAULT
 
 REOPENED_SHARE = 0.5
 """The part of the time that goes to earlier nights before the fresh epoch begins: a backlog cannot starve it."""
@@ -196,14 +194,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.nights", description="Continue what is undecided, then run a fresh epoch."
     )
-    parser.add_argument("--size", choices=("quick", "full"), default="full", help="how large (default: full)")
-    parser.add_argument("--budget", type=batch.seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
-    parser.add_argument("--store", type=Path, default=DEFAULT, help=f"the record store (default {DEFAULT})")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report here")
-    parser.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided or pending")
-    parser.add_argument("--no-controls", action="store_true", help="leave out the negative controls")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only cells and controls whose name contains this")
+    batch.add_run_options(parser)
     return parser
 
 
@@ -232,4 +223,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(interruptible(main, "python -m benchmarks.nights"))
