@@ -6,8 +6,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 
+from benchmarks.cli_conventions import positive
 from benchmarks.speed import q_learning, startup, support, tdc
-from benchmarks.speed.timing import Measurement
+from benchmarks.speed.timing import Measurement, best_of
+
+PASSES = 3
 
 PARTS: dict[str, Callable[..., list[Measurement]]] = {
     "loops": q_learning.loops,
@@ -27,19 +30,29 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of: {', '.join(PARTS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--json", action="store_true", help="one JSON object per line")
+    parser.add_argument(
+        "--passes", type=positive, default=PASSES, metavar="N", help=f"measure all of it N times (default {PASSES})"
+    )
     options = parser.parse_args()
     if unknown := set(options.parts) - PARTS.keys():
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    lines: list[Measurement] = []
+    passes = [_measured(options.parts or list(PARTS), number, options) for number in range(options.passes)]
+    lines = [best_of(same) for same in zip(*passes, strict=True)]
     if not options.json:
         sys.stdout.write("| what | size | ours | theirs | ratio | limit |\n|---|---|---|---|---|---|\n")
-    for name in options.parts or PARTS:
-        for line in PARTS[name](quick=options.quick):
-            lines.append(line)
-            text = json.dumps(asdict(line)) if options.json else _row(line)
-            sys.stdout.write(text + "\n")
-            sys.stdout.flush()
+    for line in lines:
+        sys.stdout.write((json.dumps(asdict(line)) if options.json else _row(line)) + "\n")
     return 0 if all(line.within for line in lines) else 1
+
+
+def _measured(names: list[str], number: int, options: argparse.Namespace) -> list[Measurement]:
+    """All lines once; who watches a terminal is told which part is being measured."""
+    lines: list[Measurement] = []
+    for name in names:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"pass {number + 1}/{options.passes}: {name}\n")
+        lines += PARTS[name](quick=options.quick)
+    return lines
 
 
 def _row(line: Measurement) -> str:
