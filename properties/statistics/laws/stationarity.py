@@ -218,24 +218,33 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     return [*rates, left]
 
 
-def explicit_bound(steps: int) -> tuple[float, float]:
-    """(the explicit bound on E‖∇J(theta_W)‖², the bound that holds on every path) for the largest admissible alpha.
-
-    Where the first exceeds the second, the printed theorem says nothing that needs a sample.
-    """
+def _constants() -> CorrectedConstants:
     problem = planted()
-    lam = float(problem.oracle.floor)
-    c = CorrectedConstants(
+    return CorrectedConstants(
         float(abs(problem.mdp.cost).max()),
         gamma=problem.mdp.gamma,
         radius=RADIUS,
         n_states=4,
         varrho=VARRHO,
         K=K,
-        lam=lam,
+        lam=float(problem.oracle.floor),
     )
-    beta = min(lam / 3.0, SECOND_STEP / np.sqrt(steps))
-    alpha = min(largest_alpha(c, beta), STEP / np.sqrt(steps))
+
+
+def admissible(steps: int) -> tuple[float, float]:
+    """(alpha, beta): the largest steps up to those tested for which the amended Theorem 5 is proved."""
+    c = _constants()
+    beta = float(min(planted().oracle.floor / 3.0, SECOND_STEP / np.sqrt(steps)))
+    return float(min(largest_alpha(c, beta), STEP / np.sqrt(steps))), beta
+
+
+def explicit_bound(steps: int) -> tuple[float, float]:
+    """(the explicit bound on E‖∇J(theta_W)‖², the bound that holds on every path) for the largest admissible alpha.
+
+    Where the first exceeds the second, the printed theorem says nothing that needs a sample.
+    """
+    problem, c = planted(), _constants()
+    alpha, beta = admissible(steps)
     bessel = BesselBounds(c)
     ergodicity = geometric_ergodicity(problem.oracle.chain)
     plan = Steps(alpha=alpha, beta=beta, T=steps, m=ergodicity.m, rho=ergodicity.rho)
