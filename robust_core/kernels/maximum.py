@@ -2,9 +2,9 @@
 
 Two ways, both exact. *Watch*: remember the place of the best entry and a bound on all others; only when the best
 entry falls below that bound must the vector be read again. Nearly free on ordinary trajectories, but a walk that
-keeps visiting the top entries forces a scan at each step. *Tournament*: a binary tree over the vector, ⌈log2 S⌉
-comparisons a step whatever happens. The learners' loop watches, and takes the tree for a while when scans have
-become dense, so its worst case is the tree's.
+keeps visiting the top entries forces a scan at each step. *Tournament*: a tree over the vector in which four meet in
+a match, ⌈log4 S⌉ matches a step whatever happens. The learners' loop watches, and takes the tree for a while when scans
+have become dense, so its worst case is the tree's.
 """
 
 import numpy as np
@@ -22,15 +22,17 @@ FREE_SCANS = 4
 TREE_STEPS_PER_STATE = 16
 TREE_STEPS = 4096
 
-_1 = U64(1)
+_1, _2, _3 = U64(1), U64(2), U64(3)
 
 
 def planted(values: Floats) -> tuple[Floats, Floats]:
     """A tree whose leaves are the values, and its leaves as a vector of their own (a view: one store serves both).
 
-    Node i has the children 2i and 2i + 1 and the root is node 1; leaves beyond the values are −inf.
+    Node i has the children 4i … 4i + 3 and the root is node 1, so the level of 4^k nodes is at 4^k … 2·4^k − 1; what is
+    between the levels is never read. Leaves beyond the values are −inf.
     """
-    leaves = 1 << (len(values) - 1).bit_length()
+    levels = ((len(values) - 1).bit_length() + 1) // 2
+    leaves = 1 << (2 * levels)
     tree = np.full(2 * leaves, -np.inf)
     V = tree[leaves : leaves + len(values)]
     V[:] = values
@@ -52,9 +54,14 @@ def best_two(V: Floats) -> tuple[Word, float]:
 
 @compiled
 def build(tree: Floats) -> None:
-    """Play all matches."""
-    for node in range(tree.size // 2 - 1, 0, -1):
-        tree[node] = max(tree[2 * node], tree[2 * node + 1])
+    """Play all matches, level by level."""
+    level = tree.size >> 3
+    while level > 0:
+        for node in range(level, 2 * level):
+            first = 4 * node
+            pairs = max(tree[first], tree[first + 1]), max(tree[first + 2], tree[first + 3])
+            tree[node] = max(pairs[0], pairs[1])
+        level >>= 2
 
 
 @inlined
@@ -67,9 +74,9 @@ def changed(tree: Floats, place: Word, value: float) -> float:
     node = U64(tree.size >> 1) + place
     winner, opponents = value, -np.inf
     while node > _1:
-        opponent = tree[node ^ _1]
+        opponent = max(tree[node ^ _1], max(tree[node ^ _2], tree[node ^ _3]))  # noqa: PLW3301 - a pair, then the third
         opponents = max(opponents, opponent)
         winner = max(winner, opponent)
-        node >>= _1
+        node >>= _2
         tree[node] = winner
     return max(value, opponents)
