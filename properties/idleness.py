@@ -19,7 +19,7 @@ class Idleness:
 
     >>> idleness = Idleness(os.getpid(), 0.01)
     >>> time.sleep(0.01)
-    >>> 0.0 < idleness.look() <= 0.01
+    >>> 0.0 <= idleness.look() <= 0.01
     True
     """
 

@@ -200,10 +200,10 @@ def _unbiased(
     return _entry_wrong(variant, before, place, (float(mean), wanted), allowed, of="expected ", when=when)
 
 
-def read_step(tape: Tape, variant: Variant) -> Case:
+def read_step(tape: Tape, variant: Variant, *, ends: bool = False) -> Case:
     """A run, and the pair that is visited after it."""
     s, a = tape.byte(), tape.byte()
-    case = read_run(tape, variant, steps=6)
+    case = read_run(tape, variant, steps=6, ends=ends)
     mdp = case["mdp"]
     return case | {"s": s % mdp.n_states, "a": a % mdp.n_actions}
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from properties.law import Case, Law
-from properties.laws.cases import Tape, decoded
+from properties.laws.cases import decoded
 from properties.laws.comparison import compared
 from properties.laws.conduct import STEPS
 from properties.laws.learning import LEARNERS, Path, advance, arrays, made, read_run
+from properties.laws.tabular_step import read_step
 from properties.verdict import Finding
 from robust_core import StepSize, Transition, constant, per_visit, polynomial
 from robust_core.variant import Variant
@@ -79,12 +80,6 @@ def _ending(variant: Variant, path: Path, s: int, a: int, **case: Any) -> Findin
     return None
 
 
-def _read_ending(tape: Tape, variant: Variant) -> Case:
-    s, a = tape.byte(), tape.byte()
-    case = read_run(tape, variant, ends=True, steps=6)
-    return case | {"s": s % case["mdp"].n_states, "a": a % case["mdp"].n_actions}
-
-
 SCHEDULE = Law(
     "schedule",
     LEARNERS,
@@ -99,7 +94,7 @@ ENDING = Law(
     LEARNERS,
     None,
     "after the end of an episode nothing follows: a terminal step does not depend on s_next and a_next",
-    lambda variant: decoded(lambda tape: _read_ending(tape, variant)),
+    lambda variant: decoded(lambda tape: read_step(tape, variant, ends=True)),
     _ending,
     after=("start", "conduct"),
 )
