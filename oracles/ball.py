@@ -29,7 +29,7 @@ class Ball:
     """Every array within `rad` of `mid`, entry by entry.
 
     >>> third = Ball.exact(1.0) / Ball.exact(3.0)
-    >>> bool(0.0 < third.rad <= 1e-15)
+    >>> bool(0.0 < third.rad <= EPS)
     True
     """
 

@@ -15,9 +15,9 @@ from robust_core.mdp import MDP
 from robust_core.variant import Variant
 
 STEPS = 24
-# Each of the 8 triples has probability 1/8 in every third step whatever happened before: 8 (7/8)^(600/3) < 1e-10.
+# Each of the 8 triples has probability 1/8 in every third step whatever happened before: 8 (7/8)^(600/3) < FALSE_ALARM.
 COIN_STEPS = 600
-# A state of probability 1/16 that is never reached in 600 draws: (15/16)^600 < 1e-16, beyond the false alarm.
+# A state of probability 1/16 that is never reached in 600 draws: (15/16)^600, far below FALSE_ALARM.
 SKEWED_ROW = np.array([4, 2, *[1] * 10]) / 16
 SKEWED_POLICY = np.array([5, 2, 1]) / 8
 SKEWED_STEPS = 2400

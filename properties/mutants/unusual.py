@@ -24,6 +24,10 @@ def _planner(name: str, make: Any) -> Variant:
     return Variant(f"planner {name}", "planner", make, _SETS, ("optimal",), {"accuracy": ACCURACY})
 
 
+# What the authors of these slips took for nothing: a share of a probability or radius, and a value.
+NEGLIGIBLE, SMALL = 1e-7, 1e-6
+
+
 def _tdc(name: str, make: Any) -> Variant:
     claims = ("TDC", "projected", "scale", "rotation")
     return Variant(f"TDC {name}", "linear evaluation", make, (Contamination,), claims)
@@ -31,13 +35,13 @@ def _tdc(name: str, make: Any) -> Variant:
 
 def _likely_only(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
     """What is nearly impossible is taken for impossible."""
-    likely = np.where(p < 1e-7, 0.0, p)
+    likely = np.where(p < NEGLIGIBLE, 0.0, p)
     return sigma(uset, likely / likely.sum(axis=-1, keepdims=True), v)
 
 
 def _nearly_nominal(uset: Any, p: Floats, v: Floats) -> Any:
     """A small radius is taken for none."""
-    return p @ v if uset.radius < 1e-7 else sigma(uset, p, v)
+    return p @ v if uset.radius < NEGLIGIBLE else sigma(uset, p, v)
 
 
 def _clipped_values(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
@@ -46,7 +50,7 @@ def _clipped_values(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
 
 def _nearly_flat(uset: UncertaintySet, p: Floats, v: Floats) -> Any:
     """Values that differ little are taken for equal, in absolute terms."""
-    return np.full(p.shape[:-1], v.max()) if np.ptp(v) < 1e-6 else sigma(uset, p, v)
+    return np.full(p.shape[:-1], v.max()) if np.ptp(v) < SMALL else sigma(uset, p, v)
 
 
 def _half_precision_keys(uset: TotalVariation, p: Floats, v: Floats) -> Any:
@@ -111,7 +115,7 @@ def _clipped_table(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
 def _tiny_worst(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
     """A worst value near zero is zero."""
     V = Q.min(axis=1)
-    worst = 0.0 if abs(V.max()) < 1e-6 else V.max()
+    worst = 0.0 if abs(V.max()) < SMALL else V.max()
     return mdp.cost + mdp.gamma * ((1.0 - uset.radius) * mdp.expectation(V) + uset.radius * worst)
 
 
