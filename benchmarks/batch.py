@@ -17,7 +17,6 @@ import json
 import math
 import os
 import platform
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +27,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import USAGE, interruptible, positive
+from benchmarks.cli_conventions import USAGE, interruptible, positive, seconds
 from benchmarks.gate import PENDING, exit_code, summary
 from benchmarks.history import History, epoch_of, warnings
 from benchmarks.pool import computed, single_thread
@@ -37,21 +36,6 @@ from benchmarks.watched import Watched
 
 if TYPE_CHECKING:
     from properties.statistics.law import Memory
-
-UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
-
-
-def seconds(text: str) -> float:
-    """A span of time: 90s, 30min, 2h.
-
-    >>> seconds("30min")
-    1800.0
-    """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|min|h)", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"must look like 90s, 30min or 2h, got {text!r}")
-    return float(match[1]) * UNITS[match[2]]
-
 
 LIBRARIES = ("numpy", "numba", "scipy")
 """The libraries whose versions can change the bits of a row."""

@@ -21,7 +21,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.batch import controls, fingerprint, seconds
+from benchmarks.batch import controls, fingerprint
+from benchmarks.cli_conventions import seconds
 from benchmarks.store import Store
 from robust_core.streams import key
 

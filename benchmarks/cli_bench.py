@@ -19,6 +19,7 @@ from benchmarks.cli_conventions import (
     add_store,
     add_workers,
     require_writable,
+    seconds,
 )
 from benchmarks.cli_report import one_line
 
@@ -94,14 +95,8 @@ def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> 
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers")
     parser.add_argument("--epoch", default="pinned", metavar="NAME", help="a name for other seeds than the baseline's")
     if partial:
-        parser.add_argument("--budget", type=_seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+        parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
         parser.add_argument("--only", default="", metavar="TEXT", help="only cells whose name contains this")
-
-
-def _seconds(text: str) -> float:
-    from benchmarks.batch import seconds
-
-    return seconds(text)
 
 
 def _measured(options: argparse.Namespace) -> dict[str, Any]:

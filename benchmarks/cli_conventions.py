@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -29,6 +30,21 @@ STYLES = {
     "holds": "32", "expected": "32", "violated": "31", "refuted": "31", "error": "31", "corrected": "33",
     "conditional": "33", "undecided": "33", "blocked": "2", "elsewhere": "2",
 }  # fmt: skip
+
+
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds(text: str) -> float:
+    """A span of time: 90s, 30min, 2h.
+
+    >>> seconds("30min")
+    1800.0
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|min|h)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"must look like 90s, 30min or 2h, got {text!r}")
+    return float(match[1]) * UNITS[match[2]]
 
 
 def interruptible(main: Callable[[], int], prog: str) -> int:

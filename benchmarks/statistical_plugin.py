@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from benchmarks import batch
-from benchmarks.cli_conventions import VIOLATED, positive
+from benchmarks.cli_conventions import VIOLATED, positive, seconds
 from benchmarks.gate import PENDING, summary
 from benchmarks.history import FRESH, epoch_of, warnings
 from benchmarks.store import DEFAULT
@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of the batch."""
     group = parser.getgroup("statistical batch")
     group.addoption("--size", choices=("quick", "full"), default="full", help="how large")
-    group.addoption("--budget", type=batch.seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+    group.addoption("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
     group.addoption(
         "--samples", type=positive, default=math.inf, metavar="N", help="at most so many replicates per cell"
     )

@@ -13,209 +13,22 @@ pytest.importorskip("gymnasium")
 
 from benchmarks import cli_experiments
 from benchmarks.cli_conventions import HOLDS
-from benchmarks.experiments import control, evaluation, gradient, pole, pole_kernels, results, tables
-from benchmarks.experiments.divergence import judged_divergence
+from benchmarks.experiments import control, evaluation, gradient, pole, pole_kernels
 from benchmarks.experiments.learners.rarl import Rarl, Schedule
 from benchmarks.experiments.outcome import (
-    LEVEL,
     MUCH_REWARD,
-    REDRAWN,
     judged,
-    lowest_rank,
-    misses,
     outcome,
     spread_scores,
 )
-from benchmarks.experiments.panels import PANELS, record, trends
-from benchmarks.experiments.readings import DEFAULT, READINGS, of_figure
+from benchmarks.experiments.panels import PANELS, trends
+from benchmarks.experiments.readings import DEFAULT, READINGS
 from benchmarks.experiments.setting import LIMITS, control_setting, drawn_start, environment, paid_as_it_moves
-from properties.statistics import intervals
-from properties.tests.corruption import as_json, fuzz, survived
 from robust_core import key, runs
 from robust_core.mdp import MDP
 from robust_core.validate import EPS
 
 CHEAP = ("frozenlake-c", "short")
-
-
-@pytest.fixture(scope="module")
-def committed() -> dict[tuple[str, str], Any]:
-    records, _ = results.load()
-    return {(made["panel"], made["reading"]): made for made in records}
-
-
-def _plain(made: dict[str, Any]) -> Any:
-    return json.loads(json.dumps({name: value for name, value in made.items() if name != "scores"}))
-
-
-def test_a_panel_recomputes_to_the_committed_numbers_bit_for_bit(committed: dict[tuple[str, str], Any]) -> None:
-    panel, reading = CHEAP
-    assert _plain(record(PANELS[panel], READINGS[reading])) == committed[CHEAP]
-    assert _plain(record(PANELS[panel], READINGS[reading], runs=99)) != committed[CHEAP]
-
-
-def test_every_panel_has_a_record_for_every_reading_that_matters(committed: dict[tuple[str, str], Any]) -> None:
-    assert len(PANELS) == 15
-    assert set(committed) == {(p.id, r.name) for p in PANELS.values() for r in of_figure(p.figure)}
-
-
-def test_committed_outcomes_follow_from_committed_intervals(committed: dict[tuple[str, str], Any]) -> None:
-    for made in committed.values():
-        assert made["outcome"] == made["claims"][0]["outcome"]
-        for claim in made["claims"]:
-            low, high = claim["interval"]
-            assert claim["outcome"] == outcome(low, high, claim["much"]), (made["panel"], claim)
-            least, most = claim["median interval"]
-            ends = (-math.inf if least is None else least, math.inf if most is None else most)
-            assert claim["outcome by median"] == outcome(*ends, claim["much"]), (made["panel"], claim)
-
-
-def test_what_a_plot_needs_is_there(committed: dict[tuple[str, str], Any]) -> None:
-    for panel in PANELS:
-        made = committed[panel, "default"]
-        assert {"robust", "rarl" if panel.startswith("rarl") else "vanilla"} <= set(made["curves"])
-        for curve in made["curves"].values():
-            assert len(curve["mean"]) == len(curve["low"]) == len(curve["high"]) == len(made["times"])
-            assert all(low <= high for low, high in zip(curve["low"], curve["high"], strict=True))
-
-
-def test_students_intervals_err_as_often_as_they_say(committed: dict[tuple[str, str], Any]) -> None:
-    for panel in PANELS:
-        # 20,000 intervals that each miss with probability 0.001 miss at most 40 times in all, but for 6e-5 (Poisson).
-        assert committed[panel, "default"]["student misses"] <= 40 / REDRAWN, panel
-    rare = np.zeros(400)
-    rare[0] = 1.0  # a mean that hangs on one run in 400: Student's interval misses it whenever that run is not drawn
-    assert misses(rare) > 0.3
-
-
-def test_the_interval_of_the_median_is_that_of_the_statistics() -> None:
-    for n in (1, 2, 9, 10, 30, 100, 399, 400):
-        found = intervals.median(np.arange(float(n)), alpha=1.0 - LEVEL)
-        rank = lowest_rank(n)
-        assert (found.lower, found.upper) == ((-math.inf, math.inf) if rank is None else (rank, n - 1 - rank))
-
-
-def test_results_know_whether_the_present_code_made_them(tmp_path: Path) -> None:
-    made = results.load_all()
-    for code, same in ((results.present_code(), True), ("0" * 32, False)):
-        path = tmp_path / f"{code}.json"
-        path.write_text(results.dumps({**made, "made by": made["made by"] | {"code": code}}), encoding="utf-8")
-        assert results.made_by_present_code(path) is same
-        assert results.codes(path) == (code[: results.SHORT], results.present_code()[: results.SHORT])
-
-
-def _sample() -> dict[str, Any]:
-    """Records of every shape that a results file has, with short curves."""
-    cells = {("taxi-a", "default"), ("tdc-c", "default"), ("tdc-c", "fresh-features"), ("cartpole-a", "real-dynamics")}
-    cells |= {("taxi-a", "short"), ("rarl-a", "default")}
-    made = results.load_all()
-    kept = [json.loads(json.dumps(one)) for one in made["records"] if (one["panel"], one["reading"]) in cells]
-    for one in kept:
-        if "times" in one:
-            del one["times"][2:]
-            for line in (line for curve in one["curves"].values() for line in curve.values()):
-                del line[2:]
-    trends_kept = [trend for trend in made["trends"] if trend["figure"] == "taxi"][:4]
-    return {"made by": made["made by"] | {"records": len(kept)}, "records": kept, "trends": trends_kept}
-
-
-def test_malformed_results_are_refused_in_one_line_and_the_others_can_be_rendered(tmp_path: Path) -> None:
-    complaints: list[str] = []
-
-    def rendered(path: Path) -> object:
-        try:
-            made = results.load_all(path)
-        except ValueError as error:
-            complaints.append(str(error))
-            raise
-        return tables.document(made).encode()
-
-    survived(_sample(), as_json, rendered, tmp_path / "results.json", 600)
-    assert [text for text in complaints if not text.isprintable()] == [], "more than a line, or it steers the terminal"
-    with pytest.raises(AssertionError):
-        fuzz(_sample(), as_json, lambda path: json.loads(path.read_bytes())["records"], tmp_path / "other.json", 200)
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda made: made.pop("trends"), "lacks the field 'trends'"),
-        (lambda made: made["records"].append(made["records"][0]), "must be the number of records"),
-        (lambda made: made["records"][0].update(outcome="reproduced"), "must be that of the first claim"),
-        (lambda made: made["records"][0]["claims"][0].update(outcome="reproduced"), "must be what the rule says"),
-        (lambda made: made["records"][0]["claims"][0].update(effect=9.0), "around the effect"),
-        (lambda made: made["records"][0].update(p=0.2), "that of the panel, 0.1"),
-        (lambda made: made["records"][1]["curves"]["robust"]["low"].pop(), "a list of 2 values"),
-    ],
-)
-def test_what_is_wrong_with_results_is_said(spoil: Any, message: str, tmp_path: Path) -> None:
-    made, path = _sample(), tmp_path / "results.json"
-    path.write_bytes(as_json(made))
-    results.load(path)
-    spoil(made)
-    path.write_bytes(as_json(made))
-    with pytest.raises(ValueError, match=message):
-        results.load(path)
-
-
-def _reordered(value: Any) -> Any:
-    """The same JSON value with the keys of every object in the opposite order."""
-    if isinstance(value, dict):
-        return {name: _reordered(member) for name, member in reversed(value.items())}
-    return [_reordered(member) for member in value] if isinstance(value, list) else value
-
-
-def test_the_document_does_not_hang_on_the_order_of_keys() -> None:
-    made = results.load_all()
-    assert tables.document(_reordered(made)) == tables.document(made)
-
-
-def test_the_stability_of_tdc_stands_in_its_own_columns(committed: dict[tuple[str, str], Any]) -> None:
-    head, _, *rows = (line for line in tables._tdc_values({"tdc-a": committed["tdc-a", "default"]}).splitlines()[2:])
-    shown = dict(zip(head.split(" | "), rows[0].split(" | "), strict=True))
-    found = gradient.stability(gradient.setting_of(PANELS["tdc-a"], DEFAULT))
-    assert shown["β max‖φ‖²"] == tables.number(found["beta max |phi|^2"])
-    assert shown["λ (C)"] == tables.number(found["smallest eigenvalue of C"])
-    # Five features below 1 and beta = 0.5.
-    assert 0.0 < float(shown["β max‖φ‖²"]) < 2.5
-
-
-def test_the_size_of_an_effect_stands_beside_its_word(committed: dict[tuple[str, str], Any]) -> None:
-    text = tables.document(results.load_all())
-    for panel in PANELS:
-        made = committed[panel, "default"]
-        assert f"**{made['outcome']}**, {tables.size(made)} | {tables.effect(made['claims'][0])}" in text
-    for panel in ("tdc-a", "tdc-b", "tdc-c"):
-        assert tables.effect(committed[panel, "fresh-features"]["claims"][0]) in tables._overview([*committed.values()])
-
-
-@pytest.mark.parametrize(
-    ("vanilla", "robust", "wanted"),
-    [
-        (60, 0, "reproduced"),
-        (60, 1, "direction only"),
-        (1, 0, "not reproduced"),
-        (0, 0, "not reproduced"),
-        (0, 100, "reversed"),
-    ],
-)
-def test_divergence_is_judged_by_its_counts(vanilla: int, robust: int, wanted: str) -> None:
-    made = {"claims": [{"runs": 100}], "diverged": {"vanilla": vanilla, "robust": robust, "shorter horizon": 0}}
-    assert judged_divergence(made)["outcome"] == wanted
-
-
-def test_the_results_file_is_written_as_it_is_read() -> None:
-    assert results.dumps(results.load_all()) == results.FILE.read_text(encoding="utf-8")
-
-
-@pytest.mark.skipif(not tables.DOCUMENT.parent.exists(), reason="the document belongs to the source tree")
-def test_the_document_is_up_to_date() -> None:
-    made = results.load_all()
-    text = tables.DOCUMENT.read_text(encoding="utf-8")
-    assert text == tables.document(made), "run: python -m benchmarks.experiments --render"
-    first, *others = made["records"]
-    turned = first | {"outcome": "reproduced" if first["outcome"] != "reproduced" else "reversed"}
-    assert text != tables.document({**made, "records": [turned, *others]})
 
 
 @pytest.mark.parametrize(
@@ -464,73 +277,6 @@ def test_equal_policies_are_evaluated_once_and_get_their_own_values() -> None:
     moved = evaluation.rewards(lake, many, p=0.2, worst=worst).ravel().tolist()
     pairs = zip(many.reshape(-1, S), worst.ravel(), strict=True)
     assert moved == [float(evaluation.rewards(lake, x[None], p=0.2, worst=np.array([w]))[0]) for x, w in pairs]
-
-
-def _moved(state: Any, action: int) -> Any:
-    found = np.array(state, dtype=float)
-    pole_kernels.step(found, action)
-    return found
-
-
-def test_the_real_pole_moves_as_gymnasium_moves_it() -> None:
-    import gymnasium
-
-    made: Any = gymnasium.make("CartPole-v1").unwrapped
-    made.reset(seed=0)
-    for state in np.random.default_rng(0).uniform(-0.15, 0.15, (50, 4)):
-        for action in (0, 1):
-            made.state = tuple(state)
-            made.step(action)
-            found = np.array(made.state)
-            # Some twenty operations on numbers of size below 20, in another order.
-            rounding = 20 * 20 * EPS
-            assert abs(_moved(state, action) - found).max() <= rounding
-            assert abs(_moved(state, 1 - action) - found).max() > rounding
-
-
-def test_the_cells_of_the_real_pole_are_those_of_the_model() -> None:
-    """The model's rows are made of 4⁴ points in every cell: the compiled step and cell must count the same."""
-    pole_model = environment(PANELS["cartpole-a"], DEFAULT, "continuing").mdp
-    counts, points = np.array(DEFAULT.bins), 4
-    corners = np.stack(np.meshgrid(*[(np.arange(points) + 0.5) / points] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
-    places = np.stack(np.unravel_index(np.arange(counts.prod()), counts), axis=-1)
-    for s in (0, 100, 163, 323):
-        states = -LIMITS + (places[s] + corners) * (2 * LIMITS / counts)
-        assert {pole_kernels.cell(state, LIMITS, counts) for state in states} == {s}
-        for a in (0, 1):
-            reached = [pole_kernels.cell(_moved(state, a), LIMITS, counts) for state in states]
-            found = np.bincount(reached, minlength=counts.prod() + 1) / len(reached)
-            assert np.array_equal(found, pole_model.P[s, a])
-            assert not np.array_equal(found, pole_model.P[s, 1 - a])
-
-
-def test_the_real_pole_jumps_as_often_as_told_and_everywhere() -> None:
-    setting = control_setting(PANELS["cartpole-a"], READINGS["real-dynamics"])
-    walk = pole.PoleWalk(setting, 0)
-    walk.p = 1.0
-    recording = walk.record(200_000)
-    counts = np.bincount(recording.s_next, minlength=325)
-    # Each of the 325 counts is binomial with mean 615 and deviation 25: six deviations for this fixed seed.
-    assert abs(counts - 200_000 / 325).max() <= 6 * math.sqrt(200_000 / 325)
-    assert np.array_equal(recording.terminal, recording.s_next == 324)
-    walk.p = 0.0
-    assert np.bincount(walk.record(200_000).s_next, minlength=325).max() > 1.1 * 200_000 / 325
-
-
-def test_the_reward_of_a_policy_on_the_real_pole_stops_at_the_fall() -> None:
-    setting = control_setting(PANELS["cartpole-a"], READINGS["real-dynamics"])
-    left = np.zeros((1, 325), dtype=np.int64)
-    (found,) = pole.rewards(setting, left, 0)
-    gains = []
-    for start in pole.starts(0):
-        state, steps = start, 0
-        while (state := _moved(state, 0)) is not None and pole_kernels.cell(
-            state, LIMITS, np.array((3, 3, 6, 6))
-        ) < 324:
-            steps += 1
-        gains.append(sum(0.95**t for t in range(steps)))
-    assert abs(found - np.mean(gains)) <= 100 * EPS * 20
-    assert abs(found - np.mean(gains) - 1.0) > 0.5
 
 
 def _command(*arguments: str) -> int:
