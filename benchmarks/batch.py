@@ -27,7 +27,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import USAGE, interruptible, positive, seconds
+from benchmarks.cli_conventions import UNITS, USAGE, interruptible, positive, seconds
 from benchmarks.gate import PENDING, exit_code, summary
 from benchmarks.history import History, epoch_of, warnings
 from benchmarks.pool import computed, single_thread

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from benchmarks import batch
-from benchmarks.cli_conventions import VIOLATED, positive, seconds
+from benchmarks.cli_conventions import UNITS, VIOLATED, positive, seconds
 from benchmarks.gate import PENDING, summary
 from benchmarks.history import FRESH, epoch_of, warnings
 from benchmarks.store import DEFAULT
@@ -110,7 +110,7 @@ class Progress:
         left = elapsed / len(self.ended) * max(len(self.ids) - len(self.ended), 0)
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None:
-            done = f"[{len(self.ended)}/{len(self.ids)}, about {left / batch.UNITS['min']:.1f} min left]"
+            done = f"[{len(self.ended)}/{len(self.ids)}, about {left / UNITS['min']:.1f} min left]"
             terminal.write_line(f"{done} {report.nodeid}")
 
     @pytest.hookimpl(tryfirst=True)
