@@ -19,6 +19,7 @@ PARTS: dict[str, Callable[..., list[Measurement]]] = {
     "threads": q_learning.threads,
     "tdc": tdc.loops,
     "support": support.rows,
+    "help": startup.help_text,
     "first call": startup.first_call,
     "memory": startup.memory,
 }

@@ -1,5 +1,6 @@
-"""First call and memory: what a user pays before the first step, and what a learner keeps."""
+"""Help, first call and memory: what a user pays before the first step, and what a learner keeps."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -20,20 +21,28 @@ problem = Problem(n_states=10, n_actions=2, gamma=0.9, uncertainty_set=Contamina
 learn(TabularLearner(Q_LEARNING, problem), Walk(mdp, uniform(10, 2), seed=key("first")), 1000)
 """
 WARM_LIMIT = 3.0
+HELP_SECONDS = 0.3
+_HELP = (sys.executable, "-m", "benchmarks", "--help")
 
 
-def _seconds(cache: str) -> float:
-    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+def _seconds(*command: str, **settings: str) -> float:
     started = time.perf_counter()
-    subprocess.run([sys.executable, "-c", _FIRST_RUN], check=True, env=environment)
+    subprocess.run(command, check=True, env=os.environ | settings, stdout=subprocess.DEVNULL)
     return time.perf_counter() - started
+
+
+def help_text(*, quick: bool = False) -> list[Measurement]:
+    """`robust-core --help` in a new process, on the clock on the wall."""
+    shown = min(_seconds(*_HELP) for _ in range(5))
+    return [at_most(f"robust-core --help / {HELP_SECONDS} s", "seconds", shown, HELP_SECONDS, 1.0)]
 
 
 def first_call(*, quick: bool = False) -> list[Measurement]:
     """Import, compile and a thousand steps in a new process: with an empty cache, then with a warm one."""
     with tempfile.TemporaryDirectory() as cache:
-        cold = _seconds(cache)
-        warm = min(_seconds(cache) for _ in range(3))
+        new_process = functools.partial(_seconds, sys.executable, "-c", _FIRST_RUN, NUMBA_CACHE_DIR=cache)
+        cold = new_process()
+        warm = min(new_process() for _ in range(3))
     return [
         at_most("first call, warm cache / 1 s", "seconds", warm, 1.0, WARM_LIMIT),
         Measurement("first call, cold cache", "seconds", cold, 1.0, cold, "stated", True),
