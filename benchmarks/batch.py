@@ -31,6 +31,7 @@ from benchmarks.cli_conventions import UNITS, USAGE, interruptible, positive, se
 from benchmarks.gate import PENDING, exit_code, summary
 from benchmarks.history import History, epoch_of, warnings
 from benchmarks.pool import computed, single_thread
+from benchmarks.sources import executed
 from benchmarks.store import DEFAULT, Store
 from benchmarks.watched import Watched
 
@@ -60,7 +61,8 @@ def fingerprint() -> bytes:
     for package in (robust_core, oracles, properties.statistics):
         root = Path(str(package.__file__)).parent
         for path in sorted(root.rglob("*.py")):
-            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+            code = executed(path.read_text(encoding="utf-8"))
+            digest.update(f"{path.relative_to(root)}\0{code}\0".encode())
     return digest.digest()
 
 

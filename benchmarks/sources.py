@@ -3,7 +3,7 @@ libraries, and the processor that code is compiled for.
 
 The sources are found in the text of the modules, not by importing them: the module itself and every module of the
 four packages that it imports, at any depth, at the top or inside a function. A module that is imported by a name made
-up at run time is not seen.
+up at run time is not seen. Of a source only what is executed counts: who mends a docstring loses no results.
 """
 
 import ast
@@ -14,6 +14,7 @@ import platform
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TypeGuard
 
 PACKAGES = ("robust_core", "oracles", "properties", "benchmarks")
 LIBRARIES = ("numpy", "numba", "scipy", "gymnasium")
@@ -67,8 +68,43 @@ def fingerprint(module: str) -> bytes:
     for name, number in libraries().items():
         digest.update(f"{name} {number}\0".encode())
     for name in sorted(reached(module)):
-        digest.update(name.encode() + b"\0" + _file(name).read_bytes() + b"\0")  # type: ignore[union-attr]
+        digest.update(f"{name}\0{executed(_text(name))}\0".encode())
     return digest.digest()
+
+
+def executed(source: str) -> str:
+    """The lines of a source that are executed: without docstrings, lines of nothing but a comment, and empty lines.
+
+    The text of the other lines is kept as it is, so that the result does not depend on the version of Python.
+
+    >>> print(executed("# Why.\\ndef f():\\n    'Half.'\\n\\n    # Exact.\\n    return 0.5\\n"))
+    def f():
+        return 0.5
+    """
+    tree, lines = ast.parse(source), source.splitlines()
+    remarks = {line for node in ast.walk(tree) if _is_remark(node, lines) for line in _lines(node)}
+    # A line in the middle of a string is not a comment, whatever it begins with.
+    strings = {
+        line for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr) for line in _lines(node)
+    }
+    return "\n".join(
+        line
+        for number, line in enumerate(lines, start=1)
+        if number not in remarks and (number in strings or line.lstrip()[:1] not in ("", "#"))
+    )
+
+
+def _is_remark(node: ast.AST, lines: list[str]) -> TypeGuard[ast.Expr]:
+    """Whether this is a string that stands as a statement, with its lines to itself."""
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
+        return False
+    last = (node.end_lineno or node.lineno) - 1
+    rest = lines[last].encode()[node.end_col_offset or 0 :]
+    return not lines[node.lineno - 1].encode()[: node.col_offset].strip() and not rest.strip()
+
+
+def _lines(node: ast.expr | ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def reached(module: str) -> set[str]:
@@ -92,9 +128,7 @@ def reached(module: str) -> set[str]:
 @functools.cache
 def _imported(module: str) -> tuple[str, ...]:
     """The modules that one module names, and the packages it lies in (their `__init__` runs first)."""
-    path = _file(module)
-    assert path is not None
-    named = {module.rpartition(".")[0], *_named(ast.parse(path.read_bytes()))}
+    named = {module.rpartition(".")[0], *_named(ast.parse(_text(module)))}
     return tuple(sorted(name for name in named if name and _file(name) is not None))
 
 
@@ -105,6 +139,12 @@ def _named(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             yield node.module
             yield from (f"{node.module}.{part.name}" for part in node.names)
+
+
+def _text(module: str) -> str:
+    path = _file(module)
+    assert path is not None
+    return path.read_text(encoding="utf-8")
 
 
 @functools.cache

@@ -113,5 +113,5 @@ def codes(path: Path = FILE) -> Codes:
 
 
 def made_by_present_code(path: Path = FILE) -> bool:
-    """Whether a results file was made by the present code, to the letter; if not, its numbers may still be the same."""
+    """Whether the present code, docstrings aside, made a results file; if not, its numbers may still be the same."""
     return bool(load_all(path)["made by"]["code"] == present_code())

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from benchmarks.cli_conventions import positive
 from benchmarks.speed import q_learning, startup, support, tdc
-from benchmarks.speed.timing import Measurement, best_of
+from benchmarks.speed.timing import Measurement, best_of, closest
 
 PASSES = 4
 
@@ -39,10 +39,12 @@ def main() -> int:
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     passes = [_measured(options.parts or list(PARTS), number, options) for number in range(options.passes)]
     lines = [best_of(same) for same in zip(*passes, strict=True)]
-    if not options.json:
-        sys.stdout.write("| what | size | ours | theirs | ratio | limit |\n|---|---|---|---|---|---|\n")
-    for line in lines:
-        sys.stdout.write((json.dumps(asdict(line)) if options.json else _row(line)) + "\n")
+    if options.json:
+        sys.stdout.writelines(json.dumps(asdict(line)) + "\n" for line in lines)
+    else:
+        sys.stdout.write(
+            f"{_table(lines)}\nOf each comparison the size closest to its limit:\n\n{_table(closest(lines))}"
+        )
     return 0 if all(line.within for line in lines) else 1
 
 
@@ -54,6 +56,11 @@ def _measured(names: list[str], number: int, options: argparse.Namespace) -> lis
             sys.stderr.write(f"pass {number + 1}/{options.passes}: {name}\n")
         lines += PARTS[name](quick=options.quick)
     return lines
+
+
+def _table(lines: list[Measurement]) -> str:
+    head = "| what | size | ours | theirs | ratio | limit |\n|---|---|---|---|---|---|\n"
+    return head + "".join(f"{_row(line)}\n" for line in lines)
 
 
 def _row(line: Measurement) -> str:

@@ -67,3 +67,23 @@ def best_of(passes: Sequence[Measurement]) -> Measurement:
     if sign == ">=":
         return at_least(first.subject, first.size, ours, theirs, float(limit))
     return replace(first, ours=ours, theirs=theirs, ratio=ours / theirs)
+
+
+def closest(lines: Sequence[Measurement]) -> list[Measurement]:
+    """Of each comparison the one line that is closest to its limit, or beyond it: the whole table in short.
+
+    >>> closest([at_most("x", "S=1", 1.0, 1.0, 2.0), at_most("x", "S=9", 3.0, 2.0, 2.0)])[0].size
+    'S=9'
+    """
+    grouped: dict[str, list[Measurement]] = {}
+    for line in lines:
+        grouped.setdefault(line.subject, []).append(line)
+    return [max(same, key=_strain) for same in grouped.values()]
+
+
+def _strain(line: Measurement) -> float:
+    """How much of its limit a line uses up: 1 is the limit itself; a line that is only stated uses nothing."""
+    sign, _, limit = line.limit.partition(" ")
+    if sign == "<=":
+        return line.ratio / float(limit)
+    return float(limit) / line.ratio if sign == ">=" else 0.0

@@ -2,12 +2,13 @@
 
 import shutil
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks.speed import q_learning, support
-from benchmarks.speed.timing import at_least, at_most, best_times
+from benchmarks.speed.timing import at_least, at_most, best_times, closest
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -53,3 +54,14 @@ def test_waiting_is_not_work() -> None:
     assert (
         best_times(asleep, turns=1)["asleep"] < 0.02 <= best_times(asleep, turns=1, clock=time.perf_counter)["asleep"]
     )
+
+
+def test_the_short_table_has_the_line_closest_to_its_limit_whatever_the_direction() -> None:
+    lines = [
+        at_most("cost", "a", 1.0, 1.0, 2.0),
+        at_most("cost", "b", 1.9, 1.0, 2.0),
+        at_least("gain", "a", 1.0, 40.0, 30.0),
+        at_least("gain", "b", 1.0, 29.0, 30.0),
+        replace(at_most("told", "a", 5.0, 1.0, 1.0), limit="stated"),
+    ]
+    assert [(line.subject, line.size) for line in closest(lines)] == [("cost", "b"), ("gain", "b"), ("told", "a")]

@@ -72,6 +72,22 @@ def test_the_code_is_what_a_module_reaches(tmp_path: Path) -> None:
         sources.reached("json")
 
 
+SOURCE = (
+    "'Of the module.'\nX = 1\n'Of X.'\n\nclass C:\n    '''Of C,\n\n    in full.'''\n\n    def f(self, x):\n"
+    "        'Of f.'\n        # How.\n        return '''\n# kept\n\n{x}''', 'é'  # kept too\n"
+    "\n    def g(self): 'kept'\n"
+)
+
+
+def test_what_is_not_executed_does_not_count() -> None:
+    code = sources.executed(SOURCE)
+    kept = ["X = 1", "class C:", "    def f(self, x):", "        return '''", "# kept", "", "{x}''', 'é'  # kept too"]
+    assert code.splitlines() == [*kept, "    def g(self): 'kept'"]
+    assert sources.executed(SOURCE.replace("Of C,", "Of a class,").replace("# How.", "")) == code
+    for old, new in (("X = 1", "X = 2"), ("# kept\n", "# other\n"), ("\n{x}", "{x}"), ("self): 'kept'", "self): ''")):
+        assert sources.executed(SOURCE.replace(old, new)) != code
+
+
 @pytest.mark.parametrize(
     "function",
     ["os:system", "subprocess.run:x", "benchmarks", "benchmarks.units", "benchmarks.units:__import__",
