@@ -11,6 +11,8 @@ from typing import Any
 
 GRACE = 0.5
 """Seconds that processes have to end when they are asked to; then they are killed."""
+CLOSING = 10.0
+"""Seconds that the thread of a pool without processes has to see that they are gone."""
 
 
 def single_thread() -> None:
@@ -56,6 +58,7 @@ class Pool(ProcessPoolExecutor):
     def _end(self) -> None:
         """End the processes at once; Ctrl-C again does not leave half of them."""
         processes = list((self._processes or {}).values())
+        manager: Any = self._executor_manager_thread
         self.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.terminate()
@@ -65,6 +68,9 @@ class Pool(ProcessPoolExecutor):
         for process in processes:
             if process.sentinel in left:
                 process.kill()
+        if manager is not None:
+            # It closes the pipes that the interpreter, when it ends, writes to: both at a time end in a traceback.
+            manager.join(CLOSING)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks import sources, units
+from benchmarks.pool import Pool
 from benchmarks.store import Store
 from benchmarks.units import Unit, compute, opened, progress_line, run
 
@@ -307,6 +308,22 @@ def test_ctrl_c_ends_the_workers_with_what_they_are_at(pool: str, stage: str, tm
         os.killpg(child.pid, signal.SIGKILL) if child.poll() is None else None
     assert (child.returncode, errors) == (130, b"")
     await_true(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers()))
+
+
+def test_a_pool_that_is_left_by_an_exception_leaves_no_thread_behind() -> None:
+    """The interpreter would write to pipes that the thread is about to close."""
+    found: dict[str, Any] = {}
+
+    def left() -> None:
+        with Pool(2) as pool:
+            found["job"] = pool.submit(time.sleep, 3600.0)
+            found["thread"] = pool._executor_manager_thread
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        left()
+    assert found["job"].done()
+    assert not found["thread"].is_alive()
 
 
 def interruptible(command: list[str]) -> "subprocess.Popen[bytes]":
