@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from properties import guard, hostile
+from properties import guard
 from properties.counterexample import Counterexample
 from properties.expectations import Expectation, read
 from properties.gallery.q_learning import VARIANT
 from properties.isolation import verify_isolated
 from properties.mutants.control import LOST_GAMMA
+from properties.tests import hostile_variants
 from properties.verdict import Record
 from properties.verification import applicable, verify
 
@@ -41,14 +42,14 @@ def first(records: list[Record]) -> Record:
 
 @pytest.mark.parametrize("name", [name for name in IN_PROCESS if name not in ("HANGS", "LOOPS")])
 def test_a_fault_of_conduct_is_named(name: str) -> None:
-    variant = getattr(hostile, name)
+    variant = getattr(hostile_variants, name)
     record = first(list(verify(variant, examples=10, laws=applicable(variant)[:1])))
     assert IN_PROCESS[name] in record.evidence
 
 
 def test_a_warning_breaks_no_law_but_is_noted(capfd: pytest.CaptureFixture[str]) -> None:
-    laws = applicable(hostile.WARNS)[:2]
-    records = list(verify(hostile.WARNS, examples=5, laws=laws))
+    laws = applicable(hostile_variants.WARNS)[:2]
+    records = list(verify(hostile_variants.WARNS, examples=5, laws=laws))
     assert {record.outcome for record in records} == {"holds"}
     assert "of them RuntimeWarning: overflow encountered in exp" in records[0].evidence
     assert capfd.readouterr().err == ""
@@ -57,7 +58,7 @@ def test_a_warning_breaks_no_law_but_is_noted(capfd: pytest.CaptureFixture[str])
 
 
 def isolated(name: str, law_seconds: float) -> list[Record]:
-    messages = verify_isolated(f"properties.hostile:{name}", examples=3, law_seconds=law_seconds)
+    messages = verify_isolated(f"properties.tests.hostile_variants:{name}", examples=3, law_seconds=law_seconds)
     return [message for message in messages if isinstance(message, Record)]
 
 
@@ -68,7 +69,7 @@ def test_a_hanging_variant_is_interrupted_with_its_case(
     """Asleep it meets the limit on idle time, at work the processor's, however busy the machine is."""
     monkeypatch.setattr(guard, "CASE_SECONDS", 0.25)
     monkeypatch.setattr(guard, "IDLE_FACTOR", idle_factor)
-    variant = getattr(hostile, name)
+    variant = getattr(hostile_variants, name)
     record = first(list(verify(variant, examples=3, laws=applicable(variant)[:1])))
     assert IN_PROCESS[name] in record.evidence
 
@@ -79,7 +80,7 @@ def test_a_hanging_variant_is_interrupted_with_its_case(
 )
 def test_a_dying_or_stubborn_variant_does_not_take_the_suite_down(name: str, limit: float, words: str) -> None:
     records = isolated(name, limit)
-    laws = [law.name for law in applicable(getattr(hostile, name))]
+    laws = [law.name for law in applicable(getattr(hostile_variants, name))]
     assert [record.law for record in records] == laws, "every law got its record"
     assert words in first(records).evidence
 
