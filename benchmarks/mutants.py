@@ -176,19 +176,6 @@ class Table:
         return f"{name:<{self.width}}{cells}   {'alive' if quickest is None else f'{quickest:7.3f}'}"
 
 
-def rendered(kills: Iterable[Kill]) -> str:
-    """The whole matrix as text: a table for every kind, and what it says of mutants and laws."""
-    kills = list(kills)
-    lines = []
-    for kind in dict.fromkeys(kill.kind for kill in kills):
-        mine = [kill for kill in kills if kill.kind == kind]
-        table = Table(kind, tuple(dict.fromkeys(kill.law for kill in mine)), max(len(kill.name) for kill in mine))
-        names = dict.fromkeys((kill.mutant, kill.name) for kill in mine)
-        rows = [table.line(name, [kill for kill in mine if kill.mutant == mutant]) for mutant, name in names]
-        lines += [table.head(), *rows, ""]
-    return "\n".join([*lines, summary(kills)])
-
-
 def summary(kills: Iterable[Kill]) -> str:
     """How many mutants are caught, which are alive, and what each law is good for."""
     kills = list(kills)

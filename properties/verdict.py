@@ -13,7 +13,6 @@ import numpy as np
 from properties.tables import Tables
 
 Outcome = Literal["holds", "violated", "undecided", "error", "blocked"]
-OUTCOMES: tuple[Outcome, ...] = ("holds", "violated", "undecided", "error", "blocked")
 
 
 @dataclass(frozen=True)

@@ -93,12 +93,3 @@ def machine_replacement(n_states: int = 5, *, gamma: float = 0.9375) -> MDP:
         P[s, 1, 0] = 1.0
     running: Floats = np.floor(np.arange(S) / S * 16) / 16
     return MDP(P, np.stack((running, np.ones(S)), axis=1), gamma, action_names=("run", "replace"))
-
-
-CLASSICS = {
-    "single-state": single_state(),
-    "two-states": two_states(),
-    "ring-3": ring(3),
-    "river-swim": river_swim(),
-    "machine-replacement": machine_replacement(),
-}

@@ -24,7 +24,7 @@ from benchmarks.experiments.outcome import (
 from benchmarks.experiments.panels import PANELS, trends
 from benchmarks.experiments.readings import DEFAULT, READINGS
 from benchmarks.experiments.setting import LIMITS, control_setting, drawn_start, environment, paid_as_it_moves
-from robust_core import key, runs
+from robust_core import key, tabular
 from robust_core.mdp import MDP
 from robust_core.validate import EPS
 
@@ -123,8 +123,10 @@ def test_all_learners_walk_the_same_walk_and_the_recording_changes_no_bit() -> N
     times = [100, 2_000]
     together = control.learned(setting, 7, times)
     for learner, found in zip(control.LEARNERS, together, strict=True):
-        alone = runs.snapshots(control.fresh(setting, learner, 7), setting.walk(7), times)
-        assert np.array_equal(found, alone)
+        alone, walk = control.fresh(setting, learner, 7), setting.walk(7)
+        for time, table in zip(times, found, strict=True):
+            tabular.learn(alone, walk, time - alone.t)
+            assert np.array_equal(table, alone.estimate())
     assert not np.array_equal(together, control.learned(setting, 8, times))
 
 
@@ -293,7 +295,7 @@ def test_the_command_prints_the_committed_record_and_computes_it_once(
 ) -> None:
     panel, reading = CHEAP
     shown_progress: list[str] = []
-    monkeypatch.setattr(cli_experiments, "one_line", shown_progress.append)
+    monkeypatch.setattr(cli_experiments, "progress", shown_progress.append)
     options = ["--panel", panel, "--reading", reading, "--workers", "1", "--store", str(tmp_path / "store")]
     assert _command("--json", *options) == HOLDS
     shown = capsys.readouterr()

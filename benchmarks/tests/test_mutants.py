@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.cli import main
 from benchmarks.cli_conventions import HOLDS, VIOLATED
-from benchmarks.mutants import Kill, idle, kill_matrix, needed, rendered, survivors, zoo
+from benchmarks.mutants import Kill, idle, kill_matrix, needed, summary, survivors, zoo
 from properties.gallery import PATHWISE
 from properties.laws import LAWS
 from properties.mutants import plain, sampler
@@ -95,7 +95,7 @@ def test_the_matrix_names_survivors_idle_laws_and_needed_laws() -> None:
     assert survivors(kills) == ["m:B"]
     assert idle(kills) == ["two"]
     assert needed(kills) == {"one": ["m:A"]}
-    text = rendered(kills)
+    text = summary(kills)
     assert "1 of 2 mutants caught" in text
     assert "alive: m:B" in text
     assert json.loads(kills[0].to_json())["law"] == "one"

@@ -274,27 +274,6 @@ def _simulated(plan: Plan, sampler: Sampler, rng: np.random.Generator) -> Decisi
     return run(plan, lambda start, stop: plan.test.statistic(sampler(rng, (stop - start) * plan.draws)))
 
 
-def expected_size(plan: Plan, growth: float) -> float:
-    """(ln 1/alpha + ln 2)/growth: the expected sample size when log f at the design λ grows by `growth` a sample.
-
-    ln 2 pays for half of the weight; growth is KL(q1‖q0) for a Bernoulli test and about effect²/(2 sigma²) for a mean.
-
-    >>> round(expected_size(bernoulli(0.5, 0.8, alpha=1e-6), kl(0.8, 0.5)))
-    75
-    """
-    return (-math.log(plan.alpha) + math.log(2.0)) / validate.positive("growth", growth)
-
-
-def kl(q1: float, q0: float) -> float:
-    """KL(q1‖q0) of two Bernoulli laws.
-
-    >>> kl(0.5, 0.5)
-    0.0
-    """
-    pairs = ((q1, q0), (1.0 - q1, 1.0 - q0))
-    return sum(x * math.log(x / y) for x, y in pairs if x > 0.0)
-
-
 def per_replicate(plan: Plan, draws: int) -> Plan:
     """The same plan when every replicate brings `draws` samples."""
     return replace(plan, n_max=look_at_least(plan.n_max / draws), draws=draws)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from properties.statistics import budget, epochs
-from properties.statistics.law import CLAIMS, Cell, Memory, Result, Size, StatisticalLaw, caught, decide
+from properties.statistics.law import CLAIMS, Cell, Memory, Result, Size, StatisticalLaw, decide
 from robust_core.variant import Variant
 
 
@@ -61,16 +61,3 @@ def results(size: Size, *, epoch: str = epochs.PINNED, memory: Memory | None = N
     """Decide every cell of a run, one after the other."""
     for item in planned(size):
         yield decide(item.cell, alpha=item.alpha, epoch=epoch, memory=memory)
-
-
-def missed(size: Size, *, epoch: str = epochs.PINNED, memory: Memory | None = None) -> list[str]:
-    """The negative controls that no cell of their law catches; they spend no budget, for they are wrong."""
-    from properties.statistics.laws import laws
-
-    alpha = min(item.alpha for item in planned(size))
-    return [
-        f"{law.name}: {control.name}"
-        for law in laws()
-        for control in law.wrong(size)
-        if caught(law, control, size=size, alpha=alpha, epoch=epoch, memory=memory) is None
-    ]

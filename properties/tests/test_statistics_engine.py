@@ -223,14 +223,6 @@ def test_a_simulated_coin_behaves_as_the_exact_one() -> None:
     assert drawn.mean_n == pytest.approx(exact.mean_n, rel=0.1)
 
 
-def test_expected_size_of_a_mean_follows_its_formula() -> None:
-    """About 29 sigma²/effect² at alpha = 1e-6, with the least favourable law on two points."""
-    plan = design.mean(0.5, 0.1, sigma=0.5, low=0.0, high=1.0, alpha=1e-6)
-    decisions = simulated(plan, lambda rng, n: (rng.random(n) < 0.6).astype(float), 100, "size")
-    formula = design.expected_size(plan, 0.1**2 / (2 * 0.5**2))
-    assert 0.8 * formula <= np.mean([d.n for d in decisions]) <= 1.4 * formula
-
-
 def test_a_run_cut_short_and_resumed_has_the_same_bits() -> None:
     plan = design.mean(0.5, 0.2, sigma=0.5, low=0.0, high=1.0, alpha=1e-6)
     kept: dict[tuple[int, int], Floats] = {}
