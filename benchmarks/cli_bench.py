@@ -18,10 +18,10 @@ from benchmarks.cli_conventions import (
     add_quiet,
     add_store,
     add_workers,
+    progress,
     require_writable,
     seconds,
 )
-from benchmarks.cli_report import one_line
 
 STORE = Path(".robust-core") / "regression.jsonl"
 EXAMPLE = "example: robust-core baseline accept --reason 'the walk draws one number less per step'"
@@ -115,10 +115,10 @@ def _measured(options: argparse.Namespace) -> dict[str, Any]:
                 workers=options.workers,
                 cluster=options.cluster,
                 budget_seconds=getattr(options, "budget", math.inf),
-                show=one_line,
+                show=progress,
             )
         finally:
-            one_line("")
+            progress("")
 
 
 def _require_replaceable(option: str, path: Path) -> None:

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import os
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -32,6 +33,8 @@ STYLES = {
 }  # fmt: skip
 
 
+MARGIN = 5
+"""Columns that a line of progress leaves: what stands around its text, and the cursor."""
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -135,8 +138,12 @@ def painted(word: str, stream: TextIO, *, width: int = 0) -> str:
 
 
 def progress(text: str) -> None:
-    """What is at work, on a terminal only, where the next line overwrites it; an empty text takes it away."""
+    """What is at work, on a terminal only, where the next line overwrites it; an empty text takes it away.
+
+    It is cut to the width of the terminal: what does not fit would not be overwritten but scroll.
+    """
     if steers(sys.stderr):
+        text = text[: max(shutil.get_terminal_size().columns - MARGIN, 0)]
         sys.stderr.write(f"\r\033[K{f'  {text} …' if text else ''}")
         sys.stderr.flush()
 

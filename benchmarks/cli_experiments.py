@@ -5,8 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, KEPT, add_json, add_store, add_workers
-from benchmarks.cli_report import one_line
+from benchmarks.cli_conventions import HOLDS, KEPT, add_json, add_store, add_workers, progress
 
 if TYPE_CHECKING:
     from benchmarks.experiments.panels import Panel
@@ -40,9 +39,9 @@ def _panels(options: argparse.Namespace) -> int:
 
     with opened(options.store) as store:
         try:
-            made = computed(cells, store=store, workers=options.workers, cluster=options.cluster, show=one_line)
+            made = computed(cells, store=store, workers=options.workers, cluster=options.cluster, show=progress)
         finally:
-            one_line("")
+            progress("")
     for record in made.values():
         del record["scores"]
         print(json.dumps(record, allow_nan=False) if options.json else _line(record), flush=True)

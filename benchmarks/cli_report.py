@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,6 @@ from benchmarks.cli_conventions import HOLDS, KEPT, UNDECIDED, VIOLATED, add_wor
 
 OUTPUT = Path(".robust-core") / "report"
 EXIT_CODES = {"violated": VIOLATED, "error": VIOLATED}
-MARGIN = 5
-"""Columns that a line of progress leaves: what stands around its text, and the cursor."""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -43,10 +40,10 @@ def _report(options: argparse.Namespace) -> int:
         load(target)  # a bad target is refused before any work
     options.output.mkdir(parents=True, exist_ok=True)
     try:
-        data = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=one_line)
+        data = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=progress)
         page = write(data, options.output)
     finally:
-        one_line("")
+        progress("")
     if options.json:
         print(json.dumps(data, ensure_ascii=False, sort_keys=True, allow_nan=False))
     else:
@@ -63,8 +60,3 @@ def _exit_code(outcome: str, *, strict: bool) -> int:
     if outcome in ("undecided", "pending"):
         return UNDECIDED if strict else HOLDS
     return EXIT_CODES.get(outcome, HOLDS)
-
-
-def one_line(text: str) -> None:
-    """Progress, cut to the width of the terminal: what does not fit would not be overwritten but scroll."""
-    progress(text[: max(shutil.get_terminal_size().columns - MARGIN, 0)])

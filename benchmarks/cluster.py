@@ -99,11 +99,14 @@ def connected(address: str, modules: "Iterator[str] | Sequence[str]") -> "Iterat
     try:
         from distributed import Client
         from distributed.comm import get_address_host_port
+        from distributed.security import Security
     except ImportError:
         raise ImportError("a cluster needs Dask: pip install 'robust-core[cluster]'") from None
     try:
         # A client that finds out by itself is not closed: it tries that when it is collected, in vain and for long.
         get_address_host_port(address)
+        if address.startswith("tls:") and Security().get_connection_args("client").get("ssl_context") is None:
+            raise ValueError("tls needs certificates, in Dask's configuration under distributed.comm.tls")
         client = Client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError) as error:
         message = f"no Dask scheduler answers at {address!r}: {error}; start one with `dask scheduler`"

@@ -228,7 +228,7 @@ def test_what_is_no_address_is_refused_before_there_is_a_client(address: str, mo
         next(computed([unit("drawn", place=0)], address))
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere:1", "nonsense://x"])
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere:1", "nonsense://x", "tls://127.0.0.1:1"])
 def test_an_address_where_nobody_answers_is_refused_soon(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECTING", 0.3)
     started = time.monotonic()

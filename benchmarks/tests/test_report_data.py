@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import cli, cli_report
+from benchmarks import cli
+from benchmarks.cli_conventions import progress
 from benchmarks.report import collect as collecting
 from benchmarks.report import files
 from benchmarks.report.collect import collect
@@ -229,6 +230,6 @@ def test_progress_is_one_line_of_a_terminal_that_can_be_steered(
     for name, value in {**environment, "COLUMNS": "19"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    cli_report.one_line("[1/9] a long name")
-    cli_report.one_line("")
+    progress("[1/9] a long name")
+    progress("")
     assert capsys.readouterr().err == shown
