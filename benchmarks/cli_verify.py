@@ -118,7 +118,7 @@ def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, record
     from properties.counterexample import FOLDER
     from properties.isolation import Begun, verify_isolated
     from properties.statistics.suite import weight
-    from properties.verdicts import on_untested
+    from properties.verification import on_untested
 
     size = None if options.no_statistics else options.size
     total = None if size is None else weight(found.values(), size)
@@ -149,7 +149,7 @@ def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, record
 
 def _verdict_on(records: Iterable["Record"]) -> str:
     """The line under the table of a variant: counts, and the first cause of what does not hold."""
-    from properties.verdicts import counted
+    from properties.verdict_table import counted
 
     records = list(records)
     line = f"  {counted(records)}"
@@ -185,7 +185,7 @@ def _lines(record: "Record") -> str:
 def summary(records: Iterable["Record"]) -> str:
     """Counts over all variants, and what the statistical laws have spent of the run's error budget."""
     from properties.statistics.budget import RUN_BUDGET
-    from properties.verdicts import counted
+    from properties.verdict_table import counted
 
     records = list(records)
     cells = [record.statistics for record in records if record.statistics is not None]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from properties.statistics.law import Size
     from properties.verdict import Record
-    from properties.verdicts import Verdicts
+    from properties.verdict_table import Verdicts
     from robust_core.variant import Variant
 
 __all__ = ["verify"]
@@ -44,7 +44,7 @@ def verify(
     from properties.isolation import expectations
     from properties.statistics.judging import VARIANT_SECONDS
     from properties.statistics.suite import allotted
-    from properties.verdicts import Verdicts, on_untested
+    from properties.verdict_table import Verdicts
     from robust_core import validate
 
     target, chosen = _named(variant)
@@ -64,7 +64,7 @@ def verify(
             cells=allotted(chosen, size) if statistics else (),
             cell_seconds=VARIANT_SECONDS[size],
         )
-        untested = on_untested(chosen, seed=int(seed), statistics=statistics)
+        untested = verification.on_untested(chosen, seed=int(seed), statistics=statistics)
         return Verdicts([*untested, *(_with_counterexample(record) for record in records)])
 
 

@@ -19,7 +19,7 @@ from properties.search import search
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
 from properties.verdict import Verdict
-from properties.verification import EXAMPLES, applicable
+from properties.verification import EXAMPLES, applicable, on_untested
 from robust_core.variant import Variant
 
 
@@ -117,7 +117,6 @@ def checks(
     """
     from properties.loading import target_of
     from properties.statistics.suite import allotted, weight
-    from properties.verdicts import on_untested
 
     named = list(variants.items()) if isinstance(variants, Mapping) else [(target_of(v), v) for v in variants]
     total = None if size is None else weight([variant for _, variant in named], size)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from properties.tables import Tables
+from properties.side_by_side import Tables
 
 Outcome = Literal["holds", "violated", "undecided", "error", "blocked"]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from properties.counterexample import Counterexample
 from properties.expectations import Expectation
-from properties.law import Law
+from properties.law import CLAIMS, Law
 from properties.search import judged, search
 from properties.verdict import Record, Verdict
-from robust_core.variant import Variant
+from robust_core.variant import Variant, meant
 
 if TYPE_CHECKING:
     from properties.statistics.suite import Planned
@@ -30,17 +30,40 @@ def applicable(variant: Variant, laws: Iterable[Law] | None = None) -> list[Law]
 
 def untested(variant: Variant, *, statistics: bool = True) -> list[str]:
     """The claims that no law tests for this variant: misspelt, or made for a kind or set that no law speaks of."""
-    from properties.statistics.law import CLAIMS
+    from properties.statistics.law import CLAIMS as STATISTICAL
     from properties.statistics.laws import laws
 
     tested = {law.claim for law in applicable(variant)}
     rest = [claim for claim in variant.claims if claim not in tested]
     if not statistics:
-        return [claim for claim in rest if claim not in CLAIMS]
-    if not set(rest) & set(CLAIMS):
+        return [claim for claim in rest if claim not in STATISTICAL]
+    if not set(rest) & set(STATISTICAL):
         return rest
     tested |= {law.claim for law in laws() if law.applies_to(variant)}
     return [claim for claim in rest if claim not in tested]
+
+
+def on_untested(variant: Variant, *, seed: int = 0, statistics: bool = True) -> list[Record]:
+    """One record, undecided, for every claim of the variant that no law tests: a promise nobody looked at.
+
+    >>> from dataclasses import replace
+    >>> from properties.gallery.bellman import VARIANT
+    >>> [record.evidence for record in on_untested(replace(VARIANT, claims=("belman",)))]
+    ["no law tests this claim: there is none of that name; did you mean 'bellman'?"]
+    """
+    from properties.statistics.law import CLAIMS as STATISTICAL
+
+    known = {**CLAIMS, **STATISTICAL}
+    records = []
+    for claim in untested(variant, statistics=statistics):
+        if claim in known:
+            sets = ", ".join(cls.__name__ for cls in variant.sets) or "no set"
+            reason = f"there is none for kind {variant.kind!r} with {sets}"
+        else:
+            reason = f"there is none of that name{meant(claim, known)}"
+        evidence = f"no law tests this claim: {reason}"
+        records.append(Record(variant.name, f"claim {claim!r}", "undecided", evidence, 0, 0.0, seed))
+    return records
 
 
 def verify(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.tables import Tables, entry
+from properties.side_by_side import Tables, entry
 from properties.verdict import Finding
 
 # Columns where two runs of the variant are compared, not the variant with an oracle.

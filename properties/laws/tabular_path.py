@@ -17,7 +17,7 @@ from properties.laws.comparison import RUNS, below, compared
 from properties.laws.learning import TABULAR, Path, advance, estimates, made, read_run, step_size_at, table
 from properties.laws.rounding import UNIT, path_bound
 from properties.laws.tabular_step import place_of
-from properties.tables import entry
+from properties.side_by_side import entry
 from properties.verdict import Finding
 from robust_core.mdp import MDP
 from robust_core.variant import Variant

@@ -25,7 +25,7 @@ from properties.laws.learning import (
     table,
 )
 from properties.laws.rounding import UNIT, step_bound
-from properties.tables import entry
+from properties.side_by_side import entry
 from properties.verdict import Finding
 from robust_core.mdp import MDP
 from robust_core.uncertainty import UncertaintySet

@@ -21,7 +21,7 @@ from properties.statistics import budget, judging
 from properties.statistics.laws import tabular
 from properties.statistics.suite import allotted, weight
 from properties.verdict import Record
-from properties.verdicts import Verdicts
+from properties.verdict_table import Verdicts
 from properties.verification import untested, verify
 from robust_core import Problem, Transition, Variant
 

@@ -43,8 +43,7 @@ def verified(target: str, examples: int, seed: int, weight: float, code: str) ->
     """
     from properties.loading import load
     from properties.statistics.suite import allotted
-    from properties.verdicts import on_untested
-    from properties.verification import verify
+    from properties.verification import on_untested, verify
 
     (variant,) = load(target).values()
     cells = allotted(variant, SIZE, total=weight)
@@ -59,7 +58,7 @@ def verified_apart(
     """The records of the user's variants, each in a process of its own; never kept, for their code can be anything."""
     from properties.isolation import verify_isolated
     from properties.loading import load
-    from properties.verdicts import on_untested
+    from properties.verification import on_untested
 
     found = []
     for name, variant in load(target).items():

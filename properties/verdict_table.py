@@ -3,7 +3,6 @@
 from html import escape
 
 from properties.verdict import Record
-from robust_core.variant import Variant, meant
 
 COLUMNS = ("verdict", "law", "time", "evidence")
 
@@ -64,28 +63,3 @@ def counted(records: list[Record]) -> str:
         outcome = row(record)[0]
         counts[outcome] = counts.get(outcome, 0) + 1
     return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "nothing to verify"
-
-
-def on_untested(variant: Variant, *, seed: int = 0, statistics: bool = True) -> list[Record]:
-    """One record, undecided, for every claim of the variant that no law tests: a promise nobody looked at.
-
-    >>> from dataclasses import replace
-    >>> from properties.gallery.bellman import VARIANT
-    >>> [record.evidence for record in on_untested(replace(VARIANT, claims=("belman",)))]
-    ["no law tests this claim: there is none of that name; did you mean 'bellman'?"]
-    """
-    from properties.law import CLAIMS
-    from properties.statistics.law import CLAIMS as STATISTICAL
-    from properties.verification import untested
-
-    known = {**CLAIMS, **STATISTICAL}
-    records = []
-    for claim in untested(variant, statistics=statistics):
-        if claim in known:
-            sets = ", ".join(cls.__name__ for cls in variant.sets) or "no set"
-            reason = f"there is none for kind {variant.kind!r} with {sets}"
-        else:
-            reason = f"there is none of that name{meant(claim, known)}"
-        evidence = f"no law tests this claim: {reason}"
-        records.append(Record(variant.name, f"claim {claim!r}", "undecided", evidence, 0, 0.0, seed))
-    return records
