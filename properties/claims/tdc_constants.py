@@ -14,7 +14,7 @@ from typing import Any
 
 from oracles.ball import Ball
 from oracles.bounds_tdc import BesselBounds
-from properties.claims import tdc_delta, tdc_drift, tdc_steps
+from properties.claims import tdc_delta, tdc_drift, tdc_recursion
 from properties.claims.claim import Claim
 from properties.claims.linear import (
     Side,
@@ -262,7 +262,7 @@ G_OMEGA_LIP = Claim(
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    *tdc_delta.CLAIMS, J_LIP, OMEGA_LIP, G_BOUND, H_BOUND, G_LIP, F_LIP, G_OMEGA_LIP, *tdc_steps.CLAIMS,
+    *tdc_delta.CLAIMS, J_LIP, OMEGA_LIP, G_BOUND, H_BOUND, G_LIP, F_LIP, G_OMEGA_LIP, *tdc_recursion.CLAIMS,
     *tdc_drift.CLAIMS,
 )  # fmt: skip
 

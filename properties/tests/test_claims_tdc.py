@@ -14,7 +14,7 @@ from properties.claims import (
     tdc_drift,
     tdc_noise,
     tdc_rate,
-    tdc_steps,
+    tdc_recursion,
 )  # fmt: skip
 from properties.claims.claim import Claim, Statement, judge
 from properties.claims.linear import inequality, learner
@@ -26,7 +26,7 @@ SEARCH = 200
 
 LINES = [
     (claim, line, statement, (claim, line) in module.FAILING_LINES)
-    for module in (tdc_steps, tdc_noise, tdc_rate)
+    for module in (tdc_recursion, tdc_noise, tdc_rate)
     for claim, lines in module.LINES.items()
     for line, statement in lines.items()
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from properties.tests.linear_steps import EXP_CUT
+from properties.tests.linear_rounding import EXP_CUT
 
 
 def test_the_exponential_is_within_its_bound() -> None:

@@ -1,4 +1,4 @@
-"""TDC and GTD2: every compiled step, restarted from the reference's state, is within the bound of `linear_steps`."""
+"""TDC and GTD2: every compiled step, restarted from the reference's state, is within the bound of `linear_rounding`."""
 
 import copy
 import math
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from properties.profiles import examples
 from properties.strategies import features as feature_matrices
 from properties.strategies import mdps, radii
-from properties.tests.linear_steps import PHI, SETTINGS, Formulas, U, compiled_step, make, setting, violations
+from properties.tests.linear_rounding import PHI, SETTINGS, Formulas, U, compiled_step, make, setting, violations
 from robust_core import streams
 from robust_core.linear import learn, learn_plain, projected, stopping_time
 from robust_core.mdp import MDP

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from properties.tests.linear_steps import setting
+from properties.tests.linear_rounding import setting
 from robust_core.kernels import linear as kernel
 from robust_core.linear import learn
 
