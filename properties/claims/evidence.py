@@ -5,9 +5,10 @@
 run the claims and compare the statuses, so a change of status is red until this is done on purpose.
 """
 
+import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -106,22 +107,38 @@ def keep(adjudication: Adjudication, *, name: str | None = None) -> Path | None:
 
 
 def renew(ids: Iterable[str] = ()) -> None:
-    """Run the claims with these ids (default: all) and write what came out."""
-    from properties.claims.catalogue_text import DOCUMENT, markdown
+    """Run the claims with these ids (default: all) and write what came out, each before the next one is run."""
+    from properties.claims import catalogue_text
 
-    known = dict(stored()) if FILE.exists() else {}
-    for claim in catalogue().values():
-        if claim.id in (ids or (claim.id,)):
-            adjudication = adjudicate(claim, examples=EXAMPLES, seed=SEED)
-            known[claim.id] = of(adjudication)
-            keep(adjudication)
-            sys.stdout.write(f"{claim.id}: {known[claim.id].status}\n")
-    ordered = {name: asdict(known[name]) for name in catalogue() if name in known}
-    FILE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    claims, known = catalogue(), dict(stored()) if FILE.exists() else {}
+    for name in list(ids) or claims:
+        if name not in claims:
+            raise ValueError(f"ID must be the id of a claim in `properties/claims`, got {name!r}")
+    for name in list(ids) or claims:
+        adjudication = adjudicate(claims[name], examples=EXAMPLES, seed=SEED)
+        known[name] = of(adjudication)
+        keep(adjudication)
+        ordered = {claim: asdict(known[claim]) for claim in claims if claim in known}
+        FILE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        sys.stdout.write(f"{name}: {known[name].status}\n")
+        sys.stdout.flush()
     stored.cache_clear()
     _all_counterexamples.cache_clear()
-    DOCUMENT.write_text(markdown(), encoding="utf-8")
+    catalogue_text.DOCUMENT.write_text(catalogue_text.markdown(), encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        prog="python -m properties.claims.evidence", description=str(__doc__).split("\n")[0]
+    )
+    parser.add_argument("ids", nargs="*", metavar="ID", help="a claim to run (default: all)")
+    try:
+        renew(parser.parse_args(arguments).ids)
+    except ValueError as error:
+        parser.error(str(error))
+    return 0
 
 
 if __name__ == "__main__":
-    renew(sys.argv[1:])
+    sys.exit(main())

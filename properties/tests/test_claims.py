@@ -2,6 +2,8 @@
 
 import secrets
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -130,3 +132,31 @@ def test_a_claim_without_anything_to_check_is_refused() -> None:
         Claim("x", "", "E", "")
     with pytest.raises(ValueError, match="go together"):
         Claim("x", "", "E", "", printed=CLAIMS["sup-sample"].printed, amended=CLAIMS["sup-sample"].printed)
+
+
+def test_renewing_writes_each_claim_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from properties.claims import catalogue_text
+
+    monkeypatch.setattr(evidence, "FILE", tmp_path / "evidence.json")
+    monkeypatch.setattr(evidence, "COUNTEREXAMPLES", tmp_path / "counterexamples")
+    monkeypatch.setattr(catalogue_text, "DOCUMENT", tmp_path / "claims.md")
+    run = adjudicate
+
+    def interrupted(claim: Claim, **options: Any) -> Any:
+        if claim.id == "thm3":
+            raise KeyboardInterrupt
+        return run(claim, **options)
+
+    monkeypatch.setattr(evidence, "adjudicate", interrupted)
+    committed = evidence.stored()["expand-T"]
+    evidence.stored.cache_clear()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            evidence.renew(["expand-T", "thm3"])
+        evidence.stored.cache_clear()
+        assert evidence.stored() == {"expand-T": committed}
+        assert [path.stem for path in (tmp_path / "counterexamples").iterdir()] == ["expand-T"]
+    finally:
+        evidence.stored.cache_clear()
+    with pytest.raises(SystemExit):
+        evidence.main(["no-such-claim"])
