@@ -137,6 +137,7 @@ def test_a_claim_without_anything_to_check_is_refused() -> None:
 def test_renewing_writes_each_claim_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from properties.claims import catalogue_text
 
+    committed = evidence.stored()["expand-T"]
     monkeypatch.setattr(evidence, "FILE", tmp_path / "evidence.json")
     monkeypatch.setattr(evidence, "COUNTEREXAMPLES", tmp_path / "counterexamples")
     monkeypatch.setattr(catalogue_text, "DOCUMENT", tmp_path / "claims.md")
@@ -148,7 +149,6 @@ def test_renewing_writes_each_claim_before_the_next(tmp_path: Path, monkeypatch:
         return run(claim, **options)
 
     monkeypatch.setattr(evidence, "adjudicate", interrupted)
-    committed = evidence.stored()["expand-T"]
     evidence.stored.cache_clear()
     try:
         with pytest.raises(KeyboardInterrupt):
