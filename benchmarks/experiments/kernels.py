@@ -3,7 +3,7 @@
 Sums run in program order, so the same inputs give the same bits.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,15 +94,21 @@ def _nominal(rows: tuple[Ints, Ints, Floats], row: int, uniform: float) -> int:
     return int(successors[drawn(cumulated, offsets[row], offsets[row + 1], uniform)])
 
 
+class Duel(NamedTuple):
+    """What both phases of RARL share: the model, its ends and starts (`initial` cumulated too), and how one learns."""
+
+    rows: tuple[Ints, Ints, Floats]
+    cost: Floats
+    terminal: NDArray[np.bool_]
+    initial: Floats
+    radius: float
+    gamma: float
+    alpha: float
+
+
 @compiled
 def agent_phase(
-    rows: tuple[Ints, Ints, Floats],
-    cost: Floats,
-    terminal: NDArray[np.bool_],
-    initial: Floats,
-    radius: float,
-    gamma: float,
-    alpha: float,
+    duel: Duel,
     adversary: Ints,
     Q: Floats,
     s: int,
@@ -110,6 +116,7 @@ def agent_phase(
     rng: Any,
 ) -> int:
     """Q-learning of the agent, uniform behaviour, against a fixed adversary; returns where the walk is."""
+    rows, cost, terminal, initial, radius, gamma, alpha = duel
     A = cost.shape[1]
     for _ in range(steps):
         a = min(int(rng.random() * A), A - 1)
@@ -124,13 +131,7 @@ def agent_phase(
 
 @compiled
 def adversary_phase(
-    rows: tuple[Ints, Ints, Floats],
-    cost: Floats,
-    terminal: NDArray[np.bool_],
-    initial: Floats,
-    radius: float,
-    gamma: float,
-    alpha: float,
+    duel: Duel,
     agent: Ints,
     N: Floats,
     best: Floats,
@@ -142,6 +143,7 @@ def adversary_phase(
 
     `best` holds the maxima of the rows of N and is kept so: a row is scanned only when its maximum falls.
     """
+    rows, cost, terminal, initial, radius, gamma, alpha = duel
     S, A = cost.shape
     for _ in range(steps):
         target = min(int(rng.random() * S), S - 1)

@@ -240,11 +240,13 @@ def test_rarl_compiled_and_plain_give_the_same_bits() -> None:
 
     lake = environment(PANELS["frozenlake-a"], DEFAULT, "episodic")
     S, A = lake.mdp.cost.shape
-    common = (evaluation.cumulated_rows(lake.mdp), lake.mdp.cost, lake.terminal, np.cumsum(lake.initial), 0.2, 0.9, 0.2)
+    duel = kernels.Duel(
+        evaluation.cumulated_rows(lake.mdp), lake.mdp.cost, lake.terminal, np.cumsum(lake.initial), 0.2, 0.9, 0.2
+    )
 
     def tables_of(run: Any, fixed: Any, shape: tuple[int, int], *extra: Any) -> Any:
         table = np.zeros(shape)
-        run(*common, fixed, table, *extra, 0, 2_000, np.random.Generator(np.random.Philox(1)))
+        run(duel, fixed, table, *extra, 0, 2_000, np.random.Generator(np.random.Philox(1)))
         return table
 
     agent, adversary = kernels.agent_phase, kernels.adversary_phase

@@ -52,21 +52,17 @@ class Rarl:
 
     def iterate(self, schedule: Schedule) -> None:
         """One iteration: the agent learns, then the adversary."""
-        from benchmarks.experiments.kernels import adversary_phase, agent_phase
+        from benchmarks.experiments.kernels import Duel, adversary_phase, agent_phase
 
         mdp = self.environment.mdp
-        common = (
-            self._rows, mdp.cost, self.environment.terminal, self._initial, self.radius, mdp.gamma, self.alpha,
-        )  # fmt: skip
-        self._places[0] = agent_phase(
-            *common, self._adversary, self.Q, self._places[0], schedule.agent_steps, self._rng
-        )
+        duel = Duel(self._rows, mdp.cost, self.environment.terminal, self._initial, self.radius, mdp.gamma, self.alpha)
+        self._places[0] = agent_phase(duel, self._adversary, self.Q, self._places[0], schedule.agent_steps, self._rng)
         agent = self.Q.argmin(axis=1).astype(np.int64)
         if self.best_response is not None:
             self._adversary = np.full(mdp.n_states, self.best_response(agent), dtype=np.int64)
             return
         self._places[1] = adversary_phase(
-            *common, agent, self.N, self.N.max(axis=1), self._places[1], schedule.adversary_steps, self._rng
+            duel, agent, self.N, self.N.max(axis=1), self._places[1], schedule.adversary_steps, self._rng
         )
         self._adversary = self.N.argmax(axis=1).astype(np.int64)
 
