@@ -1,4 +1,4 @@
-"""The claims of the paper (ids and order of the inventory); `CATALOGUE` has them all."""
+"""The claims of the paper (ids and order of the inventory); `catalogue` has them all."""
 
 import importlib
 from functools import cache
