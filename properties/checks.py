@@ -18,7 +18,7 @@ from properties.law import Law
 from properties.search import search
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
-from properties.verdict import Verdict
+from properties.verdict import Verdict, blocked
 from properties.verification import EXAMPLES, applicable, on_untested
 from robust_core.variant import Variant
 
@@ -56,7 +56,7 @@ class Check:
         cause = self._cause()
         if cause is not None:
             self.causes[self.law.name] = cause
-            pytest.skip(f"says nothing new while {cause!r} is violated")
+            pytest.skip(blocked(cause).evidence)
         verdict = self._verdict()
         if verdict.outcome == "undecided":
             import warnings

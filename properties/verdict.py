@@ -65,6 +65,15 @@ class Verdict:
         return (self.finding.side_by_side() or None) if self.finding is not None else None
 
 
+def blocked(cause: str) -> Verdict:
+    """The verdict on a law that need not be asked, because of one that is violated already.
+
+    >>> blocked("start").evidence
+    "says nothing new while 'start' is violated"
+    """
+    return Verdict("blocked", f"says nothing new while {cause!r} is violated", blocked_by=cause)
+
+
 @cache
 def versions() -> dict[str, str]:
     """The versions a result depends on."""
@@ -96,6 +105,34 @@ class Record:
     table: str | None = None
     target: str | None = None
     versions: dict[str, str] = field(default_factory=versions)
+
+    @classmethod
+    def of(
+        cls,
+        verdict: Verdict,
+        *,
+        variant: str,
+        law: str,
+        seconds: float,
+        seed: int,
+        counterexample: str | None = None,
+        excuse: str | None = None,
+    ) -> "Record":
+        """The record of a verdict; `excuse` is the reason for which a violation would be accepted."""
+        return cls(
+            variant=variant,
+            law=law,
+            outcome=verdict.outcome,
+            evidence=verdict.evidence,
+            cases=verdict.cases,
+            seconds=seconds,
+            seed=seed,
+            counterexample=counterexample,
+            blocked_by=verdict.blocked_by,
+            expected=excuse if verdict.outcome == "violated" else None,
+            statistics=verdict.statistics,
+            table=verdict.table,
+        )
 
     def to_json(self) -> str:
         """The record as one line of JSON."""

@@ -12,7 +12,7 @@ from properties.counterexample import Counterexample
 from properties.expectations import Expectation
 from properties.law import CLAIMS, Law
 from properties.search import judged, search
-from properties.verdict import Record, Verdict
+from properties.verdict import Record, Verdict, blocked
 from robust_core.variant import Variant, meant
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def verify(
         cause = next((causes[earlier] for earlier in law.after if earlier in causes), None)
         excuse = (expected or {}).get(law.name)
         if cause is not None:
-            verdict = Verdict("blocked", f"says nothing new while {cause!r} is violated", blocked_by=cause)
+            verdict = blocked(cause)
         elif excuse is not None:
             verdict = _pinned(law, variant, excuse)
         else:
@@ -105,18 +105,14 @@ def verify(
         if verdict.outcome != "holds":
             causes[law.name] = cause or law.name
         path = _kept(law, name or variant.name, verdict, keep)
-        yield Record(
+        yield Record.of(
+            verdict,
             variant=variant.name,
             law=law.name,
-            outcome=verdict.outcome,
-            evidence=verdict.evidence,
-            cases=verdict.cases,
             seconds=time.perf_counter() - started,
             seed=seed,
             counterexample=None if path is None else str(path),
-            blocked_by=verdict.blocked_by,
-            expected=None if excuse is None or verdict.outcome != "violated" else excuse.reason,
-            table=verdict.table,
+            excuse=None if excuse is None else excuse.reason,
         )
     if cells:
         from properties.statistics import judging

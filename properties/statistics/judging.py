@@ -18,7 +18,7 @@ from properties.statistics import epochs
 from properties.statistics.law import Cell, Size, decide
 from properties.statistics.sequential import OutOfTime
 from properties.statistics.suite import Planned
-from properties.verdict import Record, Verdict
+from properties.verdict import Record, Verdict, blocked
 from robust_core.validate import Floats
 
 REPLICATE_SECONDS = 30.0
@@ -124,24 +124,20 @@ def records(
         started = time.perf_counter()
         excuse = (expected or {}).get(item.name)
         if cause is not None:
-            verdict = Verdict("blocked", f"says nothing new while {cause!r} is violated", blocked_by=cause)
+            verdict = blocked(cause)
         elif excuse is not None:
             verdict = _pinned(item, excuse, tick)
         else:
             verdict = judged(item, epoch=epochs.of_seed(seed), tick=tick, out_of_time=out_of_time)
             if verdict.outcome == "violated" and verdict.statistics is None:
                 cause = item.name
-        yield Record(
+        yield Record.of(
+            verdict,
             variant=name,
             law=item.name,
-            outcome=verdict.outcome,
-            evidence=verdict.evidence,
-            cases=verdict.cases,
             seconds=time.perf_counter() - started,
             seed=seed,
-            blocked_by=verdict.blocked_by,
-            expected=None if excuse is None or verdict.outcome != "violated" else excuse.reason,
-            statistics=verdict.statistics,
+            excuse=None if excuse is None else excuse.reason,
         )
 
 
