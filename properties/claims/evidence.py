@@ -94,16 +94,14 @@ def claim_of(example: Counterexample) -> Claim | None:
     return catalogue().get(example.law.removeprefix(LAW_PREFIX)) if example.law.startswith(LAW_PREFIX) else None
 
 
-def keep(adjudication: Adjudication, *, name: str | None = None) -> Path | None:
+def keep(adjudication: Adjudication) -> None:
     """Write the counterexample to the printed form, if there is one, under the name of the claim."""
     verdict, claim = adjudication.printed, adjudication.claim
     if verdict is None or verdict.case is None:
-        return None
+        return
     COUNTEREXAMPLES.mkdir(exist_ok=True)
-    path = COUNTEREXAMPLES / f"{name or claim.id}.json"
     example = Counterexample(LAW_PREFIX + claim.id, PRINTED, verdict.case, verdict.evidence)
-    path.write_text(example.to_json(), encoding="utf-8")
-    return path
+    (COUNTEREXAMPLES / f"{claim.id}.json").write_text(example.to_json(), encoding="utf-8")
 
 
 def renew(ids: Iterable[str] = ()) -> None:
