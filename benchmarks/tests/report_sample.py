@@ -132,7 +132,7 @@ def sample(*names: str) -> dict[str, Any]:
         "format": "robust-core/report/1",
         "quick": True,
         "claims": paper["claims"],
-        "claims code": {"made by": "", "present": "0123456789ab"},
+        "claims code": "0123456789ab",
         "gallery": gallery,
         "kills": _kills(chosen),
         "panels": paper["panels"],

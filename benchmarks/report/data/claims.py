@@ -3,13 +3,12 @@
 from typing import Any
 
 
-def code() -> dict[str, str]:
-    """The code that made the evidence, if it says so, and the present code of what judges the claims."""
-    from benchmarks.report.data.code import compared
+def code() -> str:
+    """The present code of what judges the claims; the evidence does not say which code gave it."""
+    from benchmarks.report.data.code import present
     from properties.claims import evidence
 
-    codes = getattr(evidence, "codes", None)
-    return compared(codes().made_by if codes is not None else "", evidence.__name__)
+    return present(evidence.__name__)
 
 
 def collected() -> list[dict[str, Any]]:

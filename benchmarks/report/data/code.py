@@ -14,7 +14,16 @@ def compared(made_by: str, module: str) -> dict[str, str]:
     >>> compared("", "oracles.exact")["made by"]
     ''
     """
-    return {"made by": made_by[:SHORT], "present": fingerprint(module).hex()[:SHORT]}
+    return {"made by": made_by[:SHORT], "present": present(module)}
+
+
+def present(module: str) -> str:
+    """The hash of the present code of a module, as it is shown.
+
+    >>> len(present("oracles.exact")) == SHORT
+    True
+    """
+    return fingerprint(module).hex()[:SHORT]
 
 
 def of(module: str) -> str:
