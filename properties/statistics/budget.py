@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from properties.statistics.mixtures import WEIGHTS, mixed
-from properties.statistics.sequential import Decision, Outcome
+from properties.statistics.sequential import Decision, Outcome, probability
+from robust_core import validate
 
 RUN_BUDGET = 1e-6
 """The probability of a false red, for a whole run."""
@@ -26,8 +27,11 @@ def shares(weights: Mapping[str, float], *, budget: float = RUN_BUDGET) -> dict[
     >>> shares({"a": 1.0, "b": 3.0}, budget=8e-6)
     {'a': 1e-06, 'b': 3e-06}
     """
-    if not weights or not all(weight > 0.0 for weight in weights.values()):
-        raise ValueError(f"weights must be positive and at least one, got {dict(weights)}")
+    probability("budget", budget)
+    if not weights:
+        raise ValueError("weights must have at least one cell, got none")
+    for cell, weight in weights.items():
+        validate.positive(f"weights[{cell!r}]", weight)
     total = math.fsum(weights.values())
     return {cell: budget / 2.0 * (weight / total) for cell, weight in weights.items()}
 
@@ -72,7 +76,8 @@ def log_product(decisions: Iterable[Decision]) -> float:
 
 
 def gate(ledger: Iterable[Entry], *, budget: float = RUN_BUDGET) -> Gate:
-    """Red or not, over all cells of a run that are no controls."""
+    """Red or not, over all cells of a run that are no controls; without any cell nothing is decided."""
+    probability("budget", budget)
     entries = list(ledger)
     violated = tuple(entry.cell for entry in entries if entry.decision.outcome == "violated")
     undecided = tuple(entry.cell for entry in entries if entry.decision.outcome == "undecided")
@@ -80,7 +85,7 @@ def gate(ledger: Iterable[Entry], *, budget: float = RUN_BUDGET) -> Gate:
     spent = math.fsum(entry.alpha for entry in entries) + budget / 2.0
     if spent > budget * (1.0 + len(entries) * 2.0**-52):
         raise ValueError(f"the shares add up to {spent:g}, more than the budget {budget:g}")
-    outcome: Outcome = "undecided" if undecided else "holds"
+    outcome: Outcome = "undecided" if undecided or not entries else "holds"
     if violated or product >= -math.log(budget / 2.0):
         outcome = "violated"
     return Gate(outcome, violated, undecided, product, spent)
@@ -91,6 +96,7 @@ def suspects(ledger: Iterable[Entry], *, rate: float = FALSE_DISCOVERY_RATE) -> 
 
     The expected share of false names is at most `rate`, whatever the dependence (Wang and Ramdas, 2022).
     """
+    probability("rate", rate)
     ranked = sorted(ledger, key=lambda entry: -entry.decision.log_against)
     m = len(ranked)
     enough = [k for k in range(1, m + 1) if ranked[k - 1].decision.log_against >= math.log(m / (k * rate))]

@@ -13,11 +13,13 @@ from functools import cache, partial
 import numpy as np
 
 from properties.statistics.mixtures import Average, Bernoulli, Categorical, Mean, Minimum, NoOutcomeOff, SoftSign
-from properties.statistics.sequential import BETA, Decision, Plan, Sampler, Test, look_at_least, run
+from properties.statistics.sequential import BETA, Decision, Plan, Sampler, Test, look_at_least, probability, run
 from robust_core import validate
 from robust_core.streams import key, numpy_generator
 from robust_core.validate import Floats
 
+LARGEST = 100_000
+"""Fixed sample sizes beyond this are no design: a cell's replicates are runs of an algorithm, not throws of a coin."""
 ROOM = 1.6
 """n_max in units of the fixed sample size: leaves few runs undecided at the design points (measured in the docs)."""
 
@@ -34,8 +36,15 @@ def fixed_size(standardised_effect: float, *, alpha: float, beta: float) -> int:
     >>> fixed_size(0.5, alpha=1e-6, beta=1e-3)
     247
     """
+    _levels(alpha, beta)
     effect = validate.positive("standardised_effect", standardised_effect)
     return math.ceil(((_quantile(alpha) + _quantile(beta)) / effect) ** 2)
+
+
+def _levels(alpha: float, beta: float) -> None:
+    """Refuse error probabilities that a test without samples has: alpha + beta >= 1."""
+    if not probability("alpha", alpha) + probability("beta", beta) < 1.0:
+        raise ValueError(f"alpha + beta must be below 1, which needs no sample, got {alpha} + {beta}")
 
 
 @cache
@@ -47,6 +56,15 @@ def fixed_size_bernoulli(q0: float, q1: float, *, alpha: float, beta: float) -> 
     """
     from scipy.stats import binom
 
+    _levels(alpha, beta)
+    if not probability("q0", q0) < probability("q1", q1):
+        raise ValueError(f"q0 must lie below q1 = {q1}, got {q0}")
+    # By the normal approximation at the larger deviation: a search that would not end is refused.
+    about = fixed_size((q1 - q0) / math.sqrt(max(q * (1.0 - q) for q in (q0, q1))), alpha=alpha, beta=beta)
+    if about > LARGEST:
+        raise ValueError(
+            f"q1 − q0 must be larger: {q1 - q0:g} takes some {about} samples, at most {LARGEST} are for use"
+        )
     n = 1
     while True:
         k = binom.isf(alpha, n, q0) + 1  # P(Bin > isf) <= alpha
@@ -61,6 +79,8 @@ def bernoulli(q0: float, q1: float, *, alpha: float, beta: float = BETA) -> Plan
     >>> bernoulli(0.5, 0.8, alpha=1e-6).n_max
     292
     """
+    if probability("q0", q0) == probability("q1", q1):
+        raise ValueError(f"q1 must differ from q0 = {q0}: the defect must be one, got {q1}")
     if q0 < q1:
         fixed = fixed_size_bernoulli(q0, q1, alpha=alpha, beta=beta)
     else:
@@ -73,6 +93,7 @@ def bernoulli(q0: float, q1: float, *, alpha: float, beta: float = BETA) -> Plan
 
 def mean(m: float, effect: float, *, sigma: float, low: float, high: float, alpha: float, beta: float = BETA) -> Plan:
     """Claim: E[X] <= m, for X in [low, high]; the design defect is a mean of m + effect with deviation sigma."""
+    _range(m, effect, sigma=sigma, low=low, high=high, lowest=m)
     design = effect / (sigma**2 + effect**2)
     test = Test(
         Mean.above(m, bound=low, design=design),
@@ -84,10 +105,23 @@ def mean(m: float, effect: float, *, sigma: float, low: float, high: float, alph
     return Plan(test, alpha, beta, look_at_least(ROOM * fixed_size(effect / sigma, alpha=alpha, beta=beta)))
 
 
+def _range(m: float, effect: float, *, sigma: float, low: float, high: float, lowest: float) -> None:
+    """Refuse a design whose means, from `lowest` to m + effect, do not lie inside [low, high]."""
+    for name, value in (("m", m), ("low", low), ("high", high)):
+        validate.real(name, value)
+    validate.positive("effect", effect)
+    validate.positive("sigma", sigma)
+    if not low < lowest:
+        raise ValueError(f"low must lie below {lowest}, the least mean of the design, got {low}")
+    if not m + effect < high:
+        raise ValueError(f"high must lie above {m + effect}, the largest mean of the design, got {high}")
+
+
 def two_sided_mean(
     m: float, effect: float, *, sigma: float, low: float, high: float, alpha: float, beta: float = BETA
 ) -> Plan:
     """Claim: E[X] = m, for X in [low, high]; the design defect is a mean off by the effect on either side."""
+    _range(m, effect, sigma=sigma, low=low, high=high, lowest=m - effect)
     design = effect / (sigma**2 + effect**2)
     test = Test(
         Average(Mean.above(m, bound=low, design=design), Mean.below(m, bound=high, design=design)),
@@ -122,10 +156,16 @@ def categorical(p: Sequence[float], effect: float, *, draws: int = 1, alpha: flo
 
     The size is that of two-sided tests of every outcome at the largest standard deviation.
     """
+    against = Categorical.designed(p, effect=effect)
+    validate.count("draws", draws, least=1)
+    if not effect < max(p):
+        raise ValueError(
+            f"effect must lie below {max(p)}, the largest probability, from which it is moved, got {effect}"
+        )
     spread = math.sqrt(max(q * (1.0 - q) for q in p))
     fixed = fixed_size(effect / spread, alpha=alpha / (2 * len(p)), beta=beta / (2 * len(p)))
     test = Test(
-        Categorical.designed(p, effect=effect),
+        against,
         NoOutcomeOff(tuple(p), effect),
         f"an outcome off by {effect:g}",
         _die(p),
@@ -228,6 +268,7 @@ def characteristics(plan: Plan, q: float) -> Characteristics:
     """
     from scipy.stats import binom
 
+    validate.unit_interval("q", q)
     edges = boundaries(plan)
     alive: Floats = np.ones(1)
     n, mean_n = 0, 0.0
@@ -265,6 +306,7 @@ def at_design_points(plan: Plan) -> tuple[Characteristics, Characteristics]:
 
 def simulated(plan: Plan, sampler: Sampler, *, runs: int = RUNS) -> Characteristics:
     """The shares of the outcomes and the mean number of replicates over simulated runs."""
+    validate.count("runs", runs, least=1)
     decisions = [_simulated(plan, sampler, numpy_generator(key("design", number))) for number in range(runs)]
     violated, holds, undecided = (sum(d.outcome == word for d in decisions) / runs for word in OUTCOMES)
     return Characteristics(violated, holds, undecided, sum(d.n for d in decisions) / runs)
@@ -276,4 +318,5 @@ def _simulated(plan: Plan, sampler: Sampler, rng: np.random.Generator) -> Decisi
 
 def per_replicate(plan: Plan, draws: int) -> Plan:
     """The same plan when every replicate brings `draws` samples."""
+    validate.count("draws", draws, least=1)
     return replace(plan, n_max=look_at_least(plan.n_max / draws), draws=draws)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from properties.statistics.mixtures import WEIGHTS
+from properties.statistics.sequential import probability
 from robust_core import validate
 from robust_core.validate import Floats
 
@@ -50,6 +51,9 @@ def proportion(ones: int, n: int, *, alpha: float = ALPHA) -> Interval:
     (True, False)
     """
     validate.count("n", n)
+    if validate.count("ones", ones) > n:
+        raise ValueError(f"ones must be at most n = {n}, got {ones}")
+    probability("alpha", alpha)
     if n == 0:
         return Interval(0.0, 0.5, 1.0, alpha)
     estimate, level = ones / n, -math.log(alpha)
@@ -85,6 +89,7 @@ def median(x: ArrayLike, *, alpha: float = ALPHA) -> Interval:
     >>> median(np.arange(101.0)).estimate
     50.0
     """
+    probability("alpha", alpha)
     samples = np.sort(np.ravel(x))
     n, level = samples.size, -math.log(alpha)
     # With the true median, the number of samples below it is Bin(n, ½): a rank k that is rejected is too low.
@@ -102,7 +107,15 @@ def mean(x: ArrayLike, *, low: float, high: float, alpha: float = ALPHA) -> Inte
     >>> 0.5 in interval, 0.4 in interval
     (True, False)
     """
+    probability("alpha", alpha)
+    if not validate.real("low", low) < validate.real("high", high):
+        raise ValueError(f"low must lie below high = {high}, got {low}")
     samples = np.ravel(x)
+    if not samples.size:
+        raise ValueError("x must have at least one sample, got none")
+    inside = (samples >= low) & (samples <= high)
+    if not inside.all():
+        raise ValueError(f"x must lie in [low, high] = [{low}, {high}], got {samples[~inside][0]}")
     estimate = float(samples.mean())
     level = -math.log(alpha / 2.0)
     lower = _edge(lambda m: _bet(samples, m, low, high, 1.0) < level, estimate, low)

@@ -228,7 +228,7 @@ class Categorical:
     def designed(cls, p: Sequence[float], *, effect: float) -> "Categorical":
         """For laws in which some outcome is off by about `effect`."""
         validate.positive("effect", effect)
-        spread = max(q * (1.0 - q) for q in p)
+        spread = max(q * (1.0 - q) for q in _law("p", p))
         # kappa is a concentration, the inverse square of an effect: the largest multiple is the smallest effect.
         return cls(tuple(p), tuple(spread / (multiple * effect**2) for multiple in MULTIPLES))
 
@@ -260,11 +260,27 @@ def _dirichlet(seen: list[tuple[float, float]], kappa: float) -> float:
     return math.fsum(ratios) - math.lgamma(kappa + n) + math.lgamma(kappa)
 
 
+def _law(name: str, p: Sequence[float]) -> Sequence[float]:
+    """Refuse what is no law with at least two outcomes.
+
+    The sum may be off by the rounding of a product of two rows of a kernel, each of which may be off by its own.
+    """
+    entries = validate.array(name, p, shape=(None,))
+    if not ((entries >= 0.0) & (entries < 1.0)).all():
+        worst = entries[~((entries >= 0.0) & (entries < 1.0))][0]
+        raise ValueError(f"{name} must have entries in [0, 1), more than one of them positive, got {worst}")
+    total = math.fsum(entries)
+    if abs(total - 1.0) > 2.0 * validate.row_sum_tolerance(np.count_nonzero(entries)):
+        raise ValueError(f"{name} must sum to 1, got {total}")
+    return p
+
+
 def _counts(x: Floats, size: int) -> Floats:
-    codes = np.ravel(x).astype(np.int64)
-    if codes.size and not (codes.min() >= 0 and codes.max() < size):
-        raise ValueError(f"outcomes must lie in 0 … {size - 1}, got {codes.min()} … {codes.max()}")
-    return np.bincount(codes, minlength=size).astype(np.float64)
+    outcomes = np.ravel(x)
+    allowed = (outcomes >= 0) & (outcomes < size) & (outcomes == np.floor(outcomes))
+    if not allowed.all():
+        raise ValueError(f"outcomes must be whole numbers in 0 … {size - 1}, got {outcomes[~allowed][0]}")
+    return np.bincount(outcomes.astype(np.int64), minlength=size).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -277,6 +293,10 @@ class NoOutcomeOff:
 
     p: tuple[float, ...]
     effect: float
+
+    def __post_init__(self) -> None:
+        _law("p", self.p)
+        validate.positive("effect", self.effect)
 
     @property
     def size(self) -> int:

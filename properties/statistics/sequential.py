@@ -47,6 +47,7 @@ def look_at_least(n: float) -> int:
     >>> look_at_least(21)
     25
     """
+    validate.real("n", n)
     return next(look for look in look_times() if look >= n)
 
 
@@ -80,6 +81,14 @@ class Test:
         return statistic[: self.against.size], statistic[self.against.size :]
 
 
+def probability(name: str, value: object) -> float:
+    """A probability strictly between 0 and 1: at 0 nothing is ever decided, at 1 everything is decided by nothing."""
+    number = validate.real(name, value)
+    if not 0.0 < number < 1.0:
+        raise ValueError(f"{name} must lie in (0, 1), got {number}")
+    return number
+
+
 @dataclass(frozen=True)
 class Plan:
     """A test with its error probabilities and its largest number of replicates, a look; each brings `draws` samples."""
@@ -92,9 +101,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta"):
-            value = validate.real(name, getattr(self, name))
-            if not 0.0 < value < 1.0:
-                raise ValueError(f"{name} must lie in (0, 1), got {value}")
+            probability(name, getattr(self, name))
+        validate.count("draws", self.draws, least=1)
         if look_at_least(self.n_max) != self.n_max:
             raise ValueError(f"n_max must be a look (the next is {look_at_least(self.n_max)}), got {self.n_max}")
 
