@@ -3,6 +3,7 @@
 import ctypes
 import shutil
 import subprocess
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,7 @@ FLAGS = {
 
 @cache
 def library(source: str) -> ctypes.CDLL | None:
-    """The compiled source, or None without a C compiler."""
+    """The compiled source, or None without a C compiler that compiles it."""
     compiler = shutil.which("cc")
     if compiler is None:
         return None
@@ -25,5 +26,8 @@ def library(source: str) -> ctypes.CDLL | None:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / (source + ".so")
         command = [compiler, *FLAGS[source], "-shared", "-fPIC", "-o", str(target), str(path), "-lm"]
-        subprocess.run(command, check=True, capture_output=True)
+        built = subprocess.run(command, check=False, capture_output=True, text=True)
+        if built.returncode != 0:
+            sys.stderr.write(f"{compiler} does not build {source}, which is left out: {built.stderr.strip()[:200]}\n")
+            return None
         return ctypes.CDLL(str(target))

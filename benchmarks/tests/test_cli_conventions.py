@@ -5,6 +5,7 @@ import contextlib
 import os
 import pty
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -242,6 +243,7 @@ def test_completion_names_every_command(shell: str) -> None:
     assert all(word in done.stdout.decode() for name in COMMANDS for word in name.split())
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_bash_completes(tmp_path: Path) -> None:
     script = tmp_path / "completion.bash"
     script.write_bytes(run("completion", "bash").stdout)

@@ -25,6 +25,8 @@ distributed = pytest.importorskip("distributed")
 
 # One death is enough for Dask to give a unit up here: what follows does not depend on its patience.
 IMPATIENT = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
+# Seconds after which a server is not coming, or a unit not beginning: a test is then red instead of hung.
+PATIENCE = 300.0
 
 
 def drawn(place: int, begun: str = "", gate: str = "") -> list[float]:
@@ -65,6 +67,19 @@ class Machines:
     def address(self) -> str:
         return str(json.loads((self.folder / "scheduler").read_text())["address"])
 
+    def await_scheduler(self) -> None:
+        """Until its file is there and complete: it is not written in one go."""
+        end = time.monotonic() + PATIENCE
+        while not self._is_ready():
+            assert time.monotonic() < end, (self.folder / "log").read_text()
+            time.sleep(0.05)
+
+    def _is_ready(self) -> bool:
+        try:
+            return bool(self.address)
+        except (FileNotFoundError, ValueError):
+            return False
+
     def start(self, what: str, *options: str, **environment: str) -> "subprocess.Popen[bytes]":
         file = ["--scheduler-file", str(self.folder / "scheduler"), "--host", "127.0.0.1", "--no-dashboard"]
         with (self.folder / "log").open("ab") as log:
@@ -85,8 +100,7 @@ def started(folder: Path, *, workers: int) -> Iterator[Machines]:
         made.start("scheduler", "--port", "0", **IMPATIENT)
         for _ in range(workers):
             made.worker("--no-nanny")
-        while not (folder / "scheduler").exists():
-            time.sleep(0.05)
+        made.await_scheduler()
         with distributed.Client(made.address, timeout=60.0, set_as_default=False) as client:
             client.wait_for_workers(workers)
         yield made
@@ -108,11 +122,13 @@ def doomed(tmp_path: Path) -> Iterator[Machines]:
 
 def first_begun(files: dict[int, Path]) -> tuple[int, int]:
     """A unit that has begun, and the process it runs in."""
-    while True:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         for place, file in files.items():
             if file.exists() and (text := file.read_text()).endswith("\n"):
                 return place, int(text)
         time.sleep(0.01)
+    raise AssertionError("no unit has begun")
 
 
 def test_a_killed_worker_changes_no_bit(machines: Machines, tmp_path: Path) -> None:
@@ -156,10 +172,10 @@ def test_a_statistical_batch_has_the_bits_of_a_local_one_though_a_worker_is_kill
             time.sleep(0.01)
         victim.kill()
 
-    killer = threading.Thread(target=kill_under_way)
+    killer = threading.Thread(target=kill_under_way, daemon=True)
     killer.start()
     remote = batch.run(path=there, cluster=machines.address, **common)
-    killer.join()
+    killer.join(PATIENCE)
     assert victim.wait() == -signal.SIGKILL
     assert json.dumps(remote) == json.dumps(local)
     assert {cell["outcome"] for cell in local["cells"]} == {"holds"}
@@ -229,12 +245,10 @@ def test_what_is_no_address_is_refused_before_there_is_a_client(address: str, mo
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere:1", "nonsense://x", "tls://127.0.0.1:1"])
-def test_an_address_where_nobody_answers_is_refused_soon(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_where_nobody_answers_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECTING", 0.3)
-    started = time.monotonic()
     with pytest.raises(ClusterError, match="no Dask scheduler answers at"):
         list(computed([unit("drawn", place=1)], address))
-    assert time.monotonic() - started < 20.0
 
 
 def test_the_batch_says_so_and_ends(

@@ -1,6 +1,7 @@
 """The baseline file: text that diffs well, read back to the same bits, refused whole if it is anything else."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -123,6 +124,8 @@ def test_other_bytes_other_sizes_and_folders_are_refused(tmp_path: Path, monkeyp
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """Three commits: without a baseline, with a first one (tagged v1), with a second one."""
+    if shutil.which("git") is None:
+        pytest.skip("no git")
     folder = tmp_path / "repository"
 
     def git(*arguments: str) -> None:

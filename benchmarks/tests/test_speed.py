@@ -1,6 +1,5 @@
 """What the speed table rests on: the contestants compute the same, and a limit can be exceeded."""
 
-import shutil
 import time
 from dataclasses import replace
 
@@ -8,10 +7,11 @@ import numpy as np
 import pytest
 
 from benchmarks.speed import q_learning, support
+from benchmarks.speed.c_peer import library
 from benchmarks.speed.timing import at_least, at_most, best_times, closest
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+@pytest.mark.skipif(library("q_learning.c") is None, reason="no C compiler")
 @pytest.mark.parametrize("n_states", [10, 50])
 def test_the_c_loop_gives_the_same_bits(n_states: int) -> None:
     assert q_learning.same_bits_as_c(n_states, 20_000)
