@@ -1,4 +1,4 @@
-"""Constants and bounds of robust Q-learning (Section 4, Appendix B), as printed and explicit.
+"""Constants and bounds of robust Q-learning (Section 4, Appendix B), as printed, as corrected, and explicit.
 
 `printed` functions follow the paper to the letter, unknown universal constants (c_0, c_1, ĉ) being arguments.
 The explicit theorem at the end has no unknown constant; its proof stands in the docstrings.
@@ -48,6 +48,11 @@ def rho(gamma: float, alpha: float, visits: float) -> float:
     return (1 - validate.discount("gamma", gamma)) * (1 - (1 - validate.unit_interval("alpha", alpha)) ** visits)
 
 
+def k1_bound(t: float, frame: float, alpha: float, mu_min: float, psi_0: float) -> float:
+    """The k_1 lemma: (1−alpha)^(t·mu_min/2)·‖psi_0‖ from t_frame on, ‖psi_0‖ before."""
+    return psi_0 * (1 - alpha) ** (t * mu_min / 2) if t >= frame else psi_0
+
+
 def k2_bound_printed(
     gamma: float, alpha: float, n_pairs: int, T: float, delta: float, V_norm: float, *, c_hat: float
 ) -> float:
@@ -75,14 +80,44 @@ def theorem6_printed(
     """eq:thm5 as printed: (1−rho)^k ‖psi_0‖/(1−gamma) + 5ĉ gamma/(1−gamma) √(alpha log(SAT/delta)) + epsilon.
 
     Not homogeneous: multiply cost, Q_0 and epsilon by s, and the left side and the other two terms are
-    multiplied by s, but the noise term stays. It lost the factor ‖V*‖ of its own k_2 lemma; what holds is
-    `pathwise_bound`.
+    multiplied by s, but the noise term stays. It lost the factor ‖V*‖ of its own k_2 lemma; see
+    `theorem6_corrected`.
     """
     frame = t_frame(t_mix, mu_min, n_pairs, T, delta)
     start = t_th(gamma, epsilon, alpha, mu_min, frame)
     k = max(0, math.floor((t - start) / frame)) if frame > 0 else 0
     transient = (1 - rho(gamma, alpha, mu_frame(mu_min, frame))) ** k * psi_0 / (1 - gamma)
     noise = 5 * c_hat * gamma / (1 - gamma) * math.sqrt(alpha * math.log(n_pairs * T / delta))
+    return transient + noise + epsilon
+
+
+def theorem6_corrected(
+    t: float,
+    *,
+    gamma: float,
+    alpha: float,
+    epsilon: float,
+    delta: float,
+    n_pairs: int,
+    T: float,
+    t_mix: float,
+    mu_min: float,
+    psi_0: float,
+    V_norm: float,
+    c_hat: float,
+) -> float:
+    """eq:thm5 with the factor ‖V*‖ of the k_2 lemma restored, and t_th free of units.
+
+    The noise enters psi_t as k_2 and is amplified by at most 1/(1−gamma) (see `pathwise_bound`), so its term is
+    5ĉ gamma/(1−gamma)·√(…)·‖V*‖. In t_th the argument 1/((1−gamma)²epsilon) of the logarithm has the unit
+    1/cost: it stands for ‖psi_0‖/((1−gamma)epsilon) with ‖psi_0‖ <= 1/(1−gamma) (costs in [0,1]).
+    """
+    frame = t_frame(t_mix, mu_min, n_pairs, T, delta)
+    ratio = max(psi_0 / ((1 - gamma) * validate.positive("epsilon", epsilon)), 1.0)
+    start = max(2 * math.log(ratio) / (_positive_step(alpha) * mu_min), frame)
+    k = max(0, math.floor((t - start) / frame)) if frame > 0 else 0
+    transient = (1 - rho(gamma, alpha, mu_frame(mu_min, frame))) ** k * psi_0 / (1 - gamma)
+    noise = 5 * c_hat * gamma / (1 - gamma) * math.sqrt(alpha * math.log(n_pairs * T / delta)) * V_norm
     return transient + noise + epsilon
 
 
@@ -116,6 +151,19 @@ def theorem3_alpha(
     slow = 1 / t_mix if t_mix > 0 else math.inf
     fine = epsilon**2 * (1 - gamma) ** 4 / gamma**2 if gamma > 0 else math.inf
     return c_1 / math.log(T * n_pairs / _probability("delta", delta)) * min(slow, fine)
+
+
+def smoothing_gap(gamma: float, radius: float, n_states: int, varrho: float) -> float:
+    """Theorem 4: ‖V_1 − V_2‖ <= gamma R log S/((1−gamma) varrho), for LSE and for mellow-max.
+
+    LSE lies in [max, max + log S/varrho], mellow-max in [max − log S/varrho, max].
+
+    >>> smoothing_gap(0.5, 0.25, 1, 3.0)
+    0.0
+    """
+    validate.discount("gamma", gamma)
+    gap = math.log(n_states) / validate.positive("varrho", varrho)
+    return gamma * validate.unit_interval("radius", radius) * gap / (1 - gamma)
 
 
 def pathwise_bound(

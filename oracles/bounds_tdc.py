@@ -296,6 +296,11 @@ class BesselBounds:
         """‖omega(θ)‖ <= C_δ/√λ."""
         return self.constants.C_delta / math.sqrt(self.constants.lam)
 
+    @property
+    def omega_lipschitz(self) -> float:
+        """omega is (1+gamma)/√λ-Lipschitz."""
+        return self.constants.L_delta / math.sqrt(self.constants.lam)
+
     def gradient(self, J: float) -> float:
         """‖∇J‖ <= 2(1+gamma)√J."""
         return 2 * self.constants.L_delta * math.sqrt(J)

@@ -41,6 +41,11 @@ def u(lam: float, beta: float) -> float:
     return 2 * lam - 3 * beta
 
 
+def q(lam: float, beta: float) -> float:
+    """q = 1 + 3beta² − 2beta λ = 1 − u·beta; a contraction if and only if 0 < beta < 2λ/3 (then 0 < q < 1)."""
+    return 1 + 3 * beta**2 - 2 * beta * lam
+
+
 @dataclass(frozen=True)
 class Steps:
     """Constant step sizes, the horizon, and the pair (m, rho) of Assumption 5."""

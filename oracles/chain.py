@@ -80,6 +80,16 @@ class Chain:
         inside = np.ix_(self.recurrent, self.recurrent)
         return _period(self.kernel[inside] > 0.0)
 
+    @property
+    def is_irreducible(self) -> bool:
+        """Whether every state can be reached from every state."""
+        return len(self.closed_classes) == 1 and len(self.recurrent) == self.size
+
+    @property
+    def is_ergodic(self) -> bool:
+        """Whether the law of the chain forgets its start: one closed class, and that aperiodic."""
+        return len(self.closed_classes) == 1 and self.period == 1
+
     def require_irreducible(self) -> None:
         """Raise, naming a state that cannot be reached, unless the chain is irreducible."""
         if len(self.recurrent) < self.size:
@@ -122,6 +132,8 @@ def row_defect(length: int) -> float:
 def kernel_chain(P: ArrayLike) -> Chain:
     """The chain of a given stochastic matrix.
 
+    >>> kernel_chain([[0.5, 0.5], [1.0, 0.0]]).is_ergodic
+    True
     >>> kernel_chain([[0.0, 1.0], [1.0, 0.0]]).period
     2
     """

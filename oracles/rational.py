@@ -244,6 +244,54 @@ def certified(values: ArrayLike | Matrix | Vector, method: str) -> Certified:
     True
     """
     truth = np.asarray(values, dtype=object)
-    nearest = np.vectorize(exact.nearest_float, otypes=[np.float64])(truth)
-    distance = np.abs(np.vectorize(Fraction, otypes=[object])(nearest) - truth)
-    return Certified(nearest, exact.round_up(distance.max()), method)
+    return _enclosed(truth, truth, method)
+
+
+def certify(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
+    """Q*, enclosed by one exact backup of any Q (MacQueen).
+
+    T is monotone and T(Q+k) = TQ + gamma k, so with d = TQ − Q
+
+        TQ + gamma/(1−gamma) min d  <=  Q*  <=  TQ + gamma/(1−gamma) max d.
+
+    >>> certify(MDP([[[1.0]]], [[1.0]], 0.5), Contamination(0.5), [[7.0]])
+    Certified(value=array([[2.]]), error_bound=0.0, method='one exact backup (MacQueen)')
+    """
+    table = _table(mdp, Q)
+    model = _Model(mdp, uset)
+    image = model.action_values(Rational.of(min(row) for row in table))
+    lower, upper = _macqueen(np.array(image, dtype=object), np.array(table, dtype=object), model.gamma)
+    return _enclosed(lower, upper, "one exact backup (MacQueen)")
+
+
+def certify_policy(mdp: MDP, uset: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Certified:
+    """V^pi, enclosed by one exact application of T_pi to any V (as `certify`).
+
+    >>> certify_policy(MDP([[[1.0]]], [[1.0]], 0.5), TotalVariation(0.5), [0], [7.0]).value
+    array([2.])
+    """
+    floats = validate.array("V", V, shape=(mdp.n_states,)).tolist()
+    model = _Model(mdp, uset)
+    values = Rational.of(floats)
+    image = [
+        exact.distribution(weights.values()).dot(Rational.of(model.action_value(s, a, values) for a in weights))
+        for s, weights in enumerate(_policy(mdp, policy))
+    ]
+    lower, upper = _macqueen(np.array(image, dtype=object), np.array([Fraction(x) for x in floats]), model.gamma)
+    return _enclosed(lower, upper, "one exact backup of the policy (MacQueen)")
+
+
+_Fractions = np.ndarray[tuple[int, ...], np.dtype[np.object_]]
+
+
+def _macqueen(image: _Fractions, start: _Fractions, gamma: Fraction) -> tuple[_Fractions, _Fractions]:
+    change = image - start
+    factor = gamma / (1 - gamma)
+    return image + factor * change.min(), image + factor * change.max()
+
+
+def _enclosed(lower: _Fractions, upper: _Fractions, method: str) -> Certified:
+    """The float middle of an exact enclosure, with the distance to its far end as the bound."""
+    middle = np.vectorize(exact.nearest_float, otypes=[np.float64])((lower + upper) / 2)
+    centre = np.vectorize(Fraction, otypes=[object])(middle)
+    return Certified(middle, exact.round_up(max((upper - centre).max(), (centre - lower).max())), method)

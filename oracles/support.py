@@ -7,7 +7,10 @@ Each set is the simplex cut by a set K around p. For *any* vector y, whatever it
 and *any* member q of the set gives q·v <= sigma(v). The solver proposes q and, through its multipliers lam
 of Σq = 1 and s of q >= 0, the vector y = v − lam + s at which the inequality is tight; both bounds are then
 evaluated here, with an allowance for rounding. Nothing the solver says is believed: a bad answer, a wrong
-sign or an early stop makes the certified interval wide, never wrong.
+sign or an early stop makes the certified interval wide, never wrong. So an inaccurate answer is as welcome as
+an accurate one, and next to it stand those of the two ends, which need no solver: of a set that is p alone
+(q = p, y = v) and of the whole simplex (q all at the largest value, y = 0). A set without interior (radius 0,
+a p with zeros) is where interior-point methods give up early.
 
 A further set is one `register(SetType, Cut(...))`.
 """
@@ -41,6 +44,12 @@ SOLVER_OPTIONS: dict[str, dict[str, float]] = {
 }
 """As tight as the solvers accept; they decide how wide a certified interval is, never whether it is right."""
 
+EASIER_OPTIONS: dict[str, dict[str, float]] = {"CLARABEL": {}}
+"""What a solver is asked next where it breaks down at those: tolerances of its own choice (1e-8)."""
+
+WIDEST = 2.0**-10
+"""A wider certified interval, as a share of max |v|, is no answer: it would let wrong support functions pass."""
+
 SetType = TypeVar("SetType", bound=UncertaintySet)
 
 
@@ -51,7 +60,7 @@ def _cvxpy() -> Any:
 
 
 class SolverFailure(RuntimeError):
-    """A convex program ended without the status "optimal"."""
+    """A convex program ended without a solution, or with one that certifies next to nothing."""
 
 
 @dataclass(frozen=True)
@@ -128,9 +137,25 @@ def _certified_block(uset: UncertaintySet, p: Floats, v: Floats, block: int) -> 
     scaled = np.ldexp(v, -exponent)
     filled = np.minimum(np.arange(block), count - 1)
     q, y = _program(type(uset), block, n_states).solve(uset, p[filled], scaled[filled])
-    lower, upper = certificate(uset, p, scaled, q[:count], y[:count])
+    highest = (np.arange(n_states) == scaled.argmax(axis=1, keepdims=True)).astype(np.float64)
+    proposals = ((q[:count], y[:count]), (p, scaled), (highest, np.zeros_like(scaled)))
+    bounds = [certificate(uset, p, scaled, members, prices) for members, prices in proposals]
+    lower = np.max([low for low, _ in bounds], axis=0)
+    upper = np.min([high for _, high in bounds], axis=0)
+    _refuse(uset, p, lower, upper)
     back = exponent[:, 0]
     return np.nextafter(np.ldexp(lower, back), -np.inf), np.nextafter(np.ldexp(upper, back), np.inf)
+
+
+def _refuse(uset: UncertaintySet, p: Floats, lower: Floats, upper: Floats) -> None:
+    """No interval that says nothing, nor one that is empty: then what is registered is not one set."""
+    bad = np.flatnonzero(~((lower <= upper) & (upper - lower <= WIDEST)))
+    if bad.size:
+        row = bad[0]
+        raise SolverFailure(
+            f"the program of {uset} encloses sigma(v), max|v| being in [1/2, 1], between {lower[row]:.6g} and "
+            f"{upper[row]:.6g} around p = {p[row].tolist()}: are `constraints`, `price` and `attained` of one set?"
+        )
 
 
 def certificate(uset: UncertaintySet, p: Floats, v: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -184,17 +209,26 @@ class _Program:
         self._p.value = p / p.sum(axis=1, keepdims=True)
         self._v.value = (v - least) / span
         self._write(uset, self._p.value)
-        try:
-            with warnings.catch_warnings():
-                # Of an inaccurate solution cvxpy only warns; its status, which says the same, is refused below.
-                warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
-                self._problem.solve(solver=self.solver, **SOLVER_OPTIONS[self.solver])
-        except cp.error.SolverError as error:
-            raise SolverFailure(f"{self._label(uset)} failed: {error}") from None
-        if self._problem.status != cp.OPTIMAL:
+        failure = self._breakdown(SOLVER_OPTIONS[self.solver])
+        if failure is not None and self.solver in EASIER_OPTIONS:
+            failure = self._breakdown(EASIER_OPTIONS[self.solver])
+        if failure is not None:
+            raise SolverFailure(f"{self._label(uset)} failed: {failure}")
+        if self._problem.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
             raise SolverFailure(f"{self._label(uset)} ended with status {self._problem.status!r}")
         slack, lam = (constraint.dual_value for constraint in self._simplex)
         return self._q.value, span * (self._v.value - lam[:, None] + slack)
+
+    def _breakdown(self, options: dict[str, float]) -> Exception | None:
+        """Run the solver; what stopped it, if anything did."""
+        with warnings.catch_warnings():
+            # The certificate says how inaccurate.
+            warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
+            try:
+                self._problem.solve(solver=self.solver, **options)
+            except _cvxpy().error.SolverError as error:
+                return error  # type: ignore[no-any-return]
+        return None
 
     def _label(self, uset: UncertaintySet) -> str:
         rows, states = self._q.shape

@@ -76,7 +76,7 @@ def test_stationary_laws_agree_on_generated_models(data: st.DataObject) -> None:
             stationary(chain)
     else:
         assert agree_in_all(chain)
-        if len(chain.recurrent) == chain.size:
+        if chain.is_irreducible:
             least = Certified(np.array(float(min(stationary_exact(chain)))), UNIT, "exact rationals, rounded once")
             assert mu_min(chain).agrees_with(least)
         assert stationary(chain).value[np.setdiff1d(np.arange(chain.size), chain.recurrent)].sum() == 0.0
@@ -153,8 +153,9 @@ def test_power_iteration_stopped_early_is_caught() -> None:
 
 def test_irreducibility_and_period() -> None:
     cycle = kernel_chain(np.roll(np.eye(6), 1, axis=1))
-    assert len(cycle.recurrent) == cycle.size
+    assert cycle.is_irreducible
     assert cycle.period == 6
+    assert not cycle.is_ergodic
     assert np.allclose(stationary(cycle).value, 1 / 6, atol=stationary(cycle).error_bound, rtol=0)
     # Cycles of length 2 and 3 through state 0: aperiodic.
     assert kernel_chain([[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).period == 1
@@ -168,8 +169,7 @@ def test_period_matches_powers_of_the_support(data: st.DataObject) -> None:
     mdp = data.draw(mdps(max_states=5, max_actions=2), label="mdp")
     chain = state_chain(mdp, data.draw(policies(mdp), label="policy"))
     steps = np.eye(chain.size, dtype=int) + (chain.kernel > 0)
-    together = [len(states) == chain.size for states in chain.closed_classes]
-    assert any(together) == bool((np.linalg.matrix_power(steps, chain.size) > 0).all())
+    assert chain.is_irreducible == bool((np.linalg.matrix_power(steps, chain.size) > 0).all())
     assume(len(chain.closed_classes) == 1)
     inside = chain.kernel[np.ix_(chain.recurrent, chain.recurrent)] > 0
     power, returns = np.eye(len(inside), dtype=bool), []

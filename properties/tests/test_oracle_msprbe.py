@@ -1,14 +1,15 @@
-"""MSPRBE: ball arithmetic, complex step and long decimals agree."""
+"""MSPRBE: ball arithmetic, complex step and long decimals agree; stationary points are certified."""
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from oracles.bounds_tdc import BesselBounds, CorrectedConstants
+from oracles.bounds import BesselBounds, CorrectedConstants
 from oracles.certified import Certified
 from oracles.msprbe import MSPRBE
 from oracles.msprbe_exact import ExactMSPRBE, third_derivative_bound
+from oracles.stationary import certify, stationary_points
 from properties.profiles import examples
 from properties.strategies import features, mdps, policies, radii
 from robust_core.mdp import MDP
@@ -202,6 +203,37 @@ def test_overflow_safe() -> None:
     theta = [1e3, -1e3]
     assert problem.J(theta).agrees_with(ExactMSPRBE(problem).J(theta))
     assert problem.gradient(theta).agrees_with(problem.complex_gradient(theta))
+
+
+def planted(seed: int) -> tuple[MSPRBE, Floats]:
+    """cost = V − gamma(1−R)PV − gamma R LSE(V) for V = Φθ*, so J(θ*) = 0 (design, mathematics 10)."""
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(np.ones(5), size=(5, 1))
+    phi, theta = rng.normal(size=(5, 2)) / 3, rng.normal(size=2)
+    V = phi @ theta
+    lse = np.log(np.exp(2.0 * V).sum()) / 2.0
+    cost = V[:, None] - 0.9 * 0.75 * P @ V - 0.9 * 0.25 * lse
+    return MSPRBE(MDP(P, cost, 0.9), np.ones((5, 1)), phi, radius=0.25, varrho=2.0), theta
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_planted_stationary_point_is_found(seed: int) -> None:
+    problem, theta = planted(seed)
+    points = stationary_points(problem, rng=np.random.default_rng(seed), starts=4)
+    best = points[0]
+    assert best.distance is not None
+    assert best.is_minimum
+    # The planted cost is rounded, so the true minimum is near θ*, as its own certificate says.
+    own = certify(problem, theta)
+    assert own.distance is not None
+    assert np.linalg.norm(best.theta - theta) <= best.distance + own.distance
+
+
+def test_a_point_that_is_not_stationary_gets_no_certificate() -> None:
+    problem, theta = planted(0)
+    assert certify(problem, theta + 3.0).distance is None
+    near = certify(problem, theta + 1e-4)
+    assert near.distance is None or near.distance >= 1e-4
 
 
 def test_third_derivative_bound_holds() -> None:

@@ -1,4 +1,4 @@
-"""Exact robust planning: its fixed points, ties and rows are decided to the last digit."""
+"""Exact robust planning: its fixed points, and the certificates that rest on one exact backup."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -6,17 +6,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from oracles import exact, rational, support, vertices
-from oracles.exact import Rational
-from properties.strategies import gammas, mdps, policies, radii, uncertainty_sets
+from oracles.certified import Certified
+from oracles.exact import Matrix, Rational
+from properties.strategies import gammas, mdps, policies, q_tables, radii, uncertainty_sets, values
 from robust_core.mdp import MDP
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 
 LONG = gammas(max_gamma=0.9999, dyadic=False)
+SEARCH = settings(phases=(Phase.generate,), max_examples=200, deadline=None, derandomize=True, database=None)
+"""For finding where a broken oracle fails; the smallest such case is of no interest."""
 
 
 def models(**sizes: Any) -> st.SearchStrategy[MDP]:
@@ -31,6 +34,12 @@ def sets() -> st.SearchStrategy[UncertaintySet]:
 def fractions(table: ArrayLike) -> np.ndarray[Any, Any]:
     exactly: np.ndarray[Any, Any] = np.vectorize(Fraction, otypes=[object])(np.asarray(table))
     return exactly
+
+
+def contains(answer: Certified, truth: Matrix | tuple[Fraction, ...]) -> bool:
+    """Whether |value − truth| <= error_bound, decided exactly."""
+    distance = np.abs(fractions(answer.value) - np.array(truth, dtype=object))
+    return bool((distance <= Fraction(answer.error_bound)).all())
 
 
 @given(models(), sets())
@@ -85,6 +94,8 @@ def test_a_policy_is_evaluated_exactly(mdp: MDP, uset: UncertaintySet, data: st.
     weights = [exact.distribution(row) for row in policy.tolist()]
     assert tuple(w.dot(Rational.of(q)) for w, q in zip(weights, answer.Q, strict=True)) == answer.V
     assert all(v >= best for v, best in zip(answer.V, optimum.V, strict=True))
+    guess = data.draw(values(mdp.n_states), label="V")
+    assert contains(rational.certify_policy(mdp, uset, policy, guess), answer.V)
 
 
 @given(models(), sets(), st.data())
@@ -94,6 +105,63 @@ def test_every_choice_of_optimal_actions_is_optimal(mdp: MDP, uset: UncertaintyS
     answer = rational.evaluate(mdp, uset, policy)
     assert (answer.V, answer.Q, answer.kernel) == (optimum.V, optimum.Q, optimum.kernel)
     assert answer == rational.evaluate(mdp, uset, np.eye(mdp.n_actions)[policy])
+
+
+Certifier = Callable[[MDP, UncertaintySet, ArrayLike], Certified]
+
+
+def misses(certify: Certifier, mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> bool:
+    """Whether the certificate of Q, or that of the rounded optimum, leaves out the true optimum."""
+    truth = rational.solve(mdp, uset).Q
+    near = np.array(truth, dtype=np.float64)
+    return not (contains(certify(mdp, uset, Q), truth) and contains(certify(mdp, uset, near), truth))
+
+
+@st.composite
+def certificates(draw: st.DrawFn) -> tuple[MDP, UncertaintySet, ArrayLike]:
+    mdp = draw(models())
+    return mdp, draw(sets()), draw(q_tables(mdp))
+
+
+@given(certificates())
+def test_one_exact_backup_encloses_the_optimum(case: tuple[MDP, UncertaintySet, ArrayLike]) -> None:
+    assert not misses(rational.certify, *case)
+
+
+@given(models(), sets())
+def test_the_certificate_of_the_rounded_optimum_is_rounding_over_one_minus_gamma(
+    mdp: MDP, uset: UncertaintySet
+) -> None:
+    rounded = rational.certified(rational.solve(mdp, uset).Q, "Q*")
+    # |TQ − Q*| <= gamma e and |d| <= (1+gamma) e: half the width is at most 2 gamma e/(1−gamma), and
+    # rounding the middle to a float adds at most as much as rounding Q* did, to first order.
+    e, gamma = Fraction(rounded.error_bound), Fraction(mdp.gamma)
+    allowed = (2 * gamma / (1 - gamma) + 3) * e
+    assert Fraction(rational.certify(mdp, uset, rounded.value).error_bound) <= allowed
+
+
+def without_rounding(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
+    """The float middle of the enclosure, for the truth."""
+    return Certified(rational.certify(mdp, uset, Q).value, 0.0, "ignores rounding")
+
+
+def without_the_horizon(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
+    """gamma ‖TQ − Q‖ instead of gamma/(1−gamma) ‖TQ − Q‖."""
+    image = np.array(rational.backup(mdp, uset, Q), dtype=object)
+    change = np.abs(image - fractions(Q)).max()
+    rounded = rational.certified(image, "rounded")
+    return Certified(rounded.value, float(Fraction(mdp.gamma) * change) + rounded.error_bound, "no horizon")
+
+
+def with_l1_radius(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
+    """Total variation misread as ‖q−p‖₁ <= R."""
+    halved = TotalVariation(uset.radius / 2) if isinstance(uset, TotalVariation) else uset
+    return rational.certify(mdp, halved, Q)
+
+
+@pytest.mark.parametrize("broken", [without_rounding, without_the_horizon, with_l1_radius])
+def test_a_broken_certificate_is_caught(broken: Certifier) -> None:
+    find(certificates(), lambda case: misses(broken, *case), settings=SEARCH)
 
 
 @given(models(max_states=8, max_actions=1))
@@ -134,8 +202,9 @@ ONE = MDP([[[1.0]]], [[1.0]], 0.5)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rational.backup(ONE, Contamination(0.5), [[1.0, 2.0]]), r"Q must have shape \(1, 1\)"),
-        (lambda: rational.backup(ONE, Contamination(0.5), [[np.inf]]), r"Q\[0, 0\] must be finite"),
+        (lambda: rational.certify(ONE, Contamination(0.5), [[1.0, 2.0]]), r"Q must have shape \(1, 1\)"),
+        (lambda: rational.certify(ONE, Contamination(0.5), [[np.inf]]), r"Q\[0, 0\] must be finite"),
+        (lambda: rational.certify_policy(ONE, Contamination(0.5), [0], [1.0, 2.0]), r"V must have shape \(1,\)"),
         (lambda: rational.evaluate(ONE, Contamination(0.5), [0, 0]), "policy must name 1 actions"),
         (lambda: rational.evaluate(ONE, Contamination(0.5), [3]), r"policy\[0\] must lie in 0 … 0, got 3"),
         (lambda: rational.evaluate(ONE, Contamination(0.5), [[0.5]]), "policy row .* sums to 0.5"),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles.bounds_tdc import DEGREE, CorrectedConstants, PrintedConstants, hessian_delta_bound
-from oracles.bounds_tdc_rate import Steps, admissible, largest_alpha, remainder, tau, tdc_bound, tracking_bound
+from oracles import bounds
+from oracles.bounds import CorrectedConstants, PrintedConstants, Steps
 from oracles.mixing import geometric_ergodicity
 from oracles.msprbe import MSPRBE
 from properties.profiles import examples
@@ -51,14 +51,14 @@ def settings_of(draw: st.DrawFn, kind: type[PrintedConstants]) -> PrintedConstan
 @given(settings_of(CorrectedConstants), st.sampled_from((0.125, 3.0, 100.0)))
 @examples(200)
 def test_corrected_constants_have_the_right_units(c: PrintedConstants, s: float) -> None:
-    for name, degree in DEGREE.items():
+    for name, degree in bounds.DEGREE.items():
         assert close(getattr(scaled(c, s), name), getattr(c, name) * s**degree), name
 
 
 def test_printed_constants_with_wrong_units_are_exactly_these() -> None:
     wrong = {
         name
-        for name, degree in DEGREE.items()
+        for name, degree in bounds.DEGREE.items()
         if not close(getattr(scaled(SETTING, 3.0), name), getattr(SETTING, name) * 3.0**degree)
     }
     assert wrong == WRONG_UNITS
@@ -160,7 +160,7 @@ def test_corrected_constants_bound_what_they_name(seed: int) -> None:
         checks: dict[str, tuple[float, float]] = {
             "C_delta": (abs(one.delta), c.C_delta),
             "L_delta": (abs(one.delta - two.delta), c.L_delta * gap),
-            "Lp_delta": (norm(one.next - two.next), hessian_delta_bound(c.gamma, c.radius, c.varrho) * gap),
+            "Lp_delta": (norm(one.next - two.next), bounds.hessian_delta_bound(c.gamma, c.radius, c.varrho) * gap),
             "L_J": (norm(one.gradient - two.gradient), c.L_J * gap),
             "C_G": (norm(one.G(omega)), c.C_G),
             "C_H": (norm(one.H(omega)), c.C_H),
@@ -189,7 +189,7 @@ def test_remainder_bounds_the_second_order_of_omega(seed: int) -> None:
         step *= alpha * c.C_G / np.linalg.norm(step)
         second = problem.omega(theta + step).value - problem.omega(theta).value - jacobian @ step
         rounding = 3 * problem.omega(theta + step).error_bound + OPERATIONS * EPS * c.K_z / c.lam
-        assert np.linalg.norm(second) <= remainder(c, alpha) + rounding
+        assert np.linalg.norm(second) <= bounds.remainder(c, alpha) + rounding
 
 
 def counterexample(epsilon: float = 2.0**-20) -> MSPRBE:
@@ -236,36 +236,45 @@ def test_printed_z_step_is_too_small_for_small_costs() -> None:
 @examples(200)
 def test_largest_alpha_closes_the_admissible_region(c: PrintedConstants, part: float, share: float) -> None:
     beta = part * c.lam
-    top = largest_alpha(c, beta)
+    top = bounds.largest_alpha(c, beta)
     if top == 0.0:
-        assert not admissible(c, beta * 1e-9, beta)
+        assert not bounds.admissible(c, beta * 1e-9, beta)
     else:
-        assert bool(admissible(c, share * top, beta)) == (share < 1)
+        assert bool(bounds.admissible(c, share * top, beta)) == (share < 1)
+
+
+def test_q_is_a_contraction_exactly_below_two_thirds_lambda() -> None:
+    for lam in (0.1, 0.5, 1.0):
+        assert 0 < bounds.q(lam, 0.66 * lam) < 1 <= bounds.q(lam, 0.67 * lam)
+        assert close(bounds.q(lam, 0.1), 1 - bounds.u(lam, 0.1) * 0.1)
+        assert bounds.q(lam, 0.01) <= math.exp(-bounds.u(lam, 0.01) * 0.01)
 
 
 @pytest.mark.parametrize(
     ("m", "rho", "step"), [(1.0, 0.5, 0.125), (0.01, 0.9, 0.5), (7.0, 0.999, 1e-6), (1.0, 0.5, 1.0)]
 )
 def test_tau_is_the_definition(m: float, rho: float, step: float) -> None:
-    k = tau(m, rho, step)
+    k = bounds.tau(m, rho, step)
     assert m * rho**k <= step
     assert k == 1 or m * rho ** (k - 1) > step
-    assert tau(m, rho, step, least=0) in (k, 0)
+    assert bounds.tau(m, rho, step, least=0) in (k, 0)
 
 
 def test_tdc_bound_scales_and_refuses_inadmissible_steps() -> None:
     steps = Steps(alpha=1e-6, beta=1e-3, T=10**8, m=1.0, rho=0.5)
-    one = tdc_bound(CORRECTED, steps, 1.0, 1.0)
+    one = bounds.tdc_bound(CORRECTED, steps, 1.0, 1.0)
     big = scaled(CORRECTED, 10.0)
-    assert close(tdc_bound(big, steps, 10.0, 100.0), 100 * one)
-    assert close(tracking_bound(big, steps, 10.0, 100.0), 100 * tracking_bound(CORRECTED, steps, 1.0, 1.0))
+    assert close(bounds.tdc_bound(big, steps, 10.0, 100.0), 100 * one)
+    assert close(
+        bounds.tracking_bound(big, steps, 10.0, 100.0), 100 * bounds.tracking_bound(CORRECTED, steps, 1.0, 1.0)
+    )
     # The printed constants do not scale, so neither does the printed bound.
-    printed = tdc_bound(SETTING, steps, 1.0, 1.0)
-    assert not close(tdc_bound(scaled(SETTING, 10.0), steps, 10.0, 100.0), 100 * printed)
+    printed = bounds.tdc_bound(SETTING, steps, 1.0, 1.0)
+    assert not close(bounds.tdc_bound(scaled(SETTING, 10.0), steps, 10.0, 100.0), 100 * printed)
     with pytest.raises(ValueError, match="outside the region"):
-        tdc_bound(CORRECTED, replace(steps, alpha=0.5, beta=0.5), 1.0, 1.0)
+        bounds.tdc_bound(CORRECTED, replace(steps, alpha=0.5, beta=0.5), 1.0, 1.0)
     with pytest.raises(ValueError, match="alpha/beta"):
-        tdc_bound(replace(CORRECTED, ratio=1e-6), steps, 1.0, 1.0)
+        bounds.tdc_bound(replace(CORRECTED, ratio=1e-6), steps, 1.0, 1.0)
 
 
 def test_tdc_bound_on_a_chain_of_its_own() -> None:
@@ -274,6 +283,20 @@ def test_tdc_bound_on_a_chain_of_its_own() -> None:
     chain = geometric_ergodicity(problem.chain)
     c = constants_of(problem, K, CorrectedConstants)
     beta = c.lam / 100
-    alpha = largest_alpha(c, beta) / 2
-    values = [tdc_bound(c, Steps(alpha, beta, T, chain.m, chain.rho), K, c.C_delta**2) for T in (10**5, 10**8)]
+    alpha = bounds.largest_alpha(c, beta) / 2
+    values = [bounds.tdc_bound(c, Steps(alpha, beta, T, chain.m, chain.rho), K, c.C_delta**2) for T in (10**5, 10**8)]
     assert 0 < values[1] < values[0]
+
+
+def test_smoothing_gap_bounds_the_fixed_points() -> None:
+    rng = np.random.default_rng(2)
+    gamma, R, varrho, S = 0.9, 0.4, 3.0, 6
+    P, cost = rng.dirichlet(np.ones(S), size=S), rng.random(S)
+    hard, soft = np.zeros(S), np.zeros(S)
+    for _ in range(600):
+        hard = cost + gamma * ((1 - R) * P @ hard + R * hard.max())
+        soft = cost + gamma * ((1 - R) * P @ soft + R * np.log(np.exp(varrho * soft).sum()) / varrho)
+    gap = float(np.abs(soft - hard).max())
+    assert gap <= bounds.smoothing_gap(gamma, R, S, varrho)
+    # Without 1/(1−gamma) it would be too small.
+    assert gap > (1 - gamma) * bounds.smoothing_gap(gamma, R, S, varrho)
