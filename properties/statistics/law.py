@@ -40,7 +40,7 @@ class Cell:
 
     `sample(seed)` measures one replicate (a row of floats, kept), `observe(rows)` makes of them what the test sees,
     `measure(rows)` the intervals that are reported, `diagnose(rows)` a word on what kind of failure it is.
-    `content` is everything but the code that the samples depend on.
+    `content` is everything but the code that the samples depend on; `kind` says which statement of its law it tests.
     """
 
     id: str
@@ -51,6 +51,7 @@ class Cell:
     weight: float = 1.0
     measure: Callable[[Floats], Mapping[str, Interval]] = field(default=lambda rows: {})
     diagnose: Callable[[Floats], str] = field(default=lambda rows: "")
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class StatisticalLaw:
     """A law of one kind of variant that only samples can decide.
 
     `null` is what the false-alarm probability speaks of; `right` a variant known to be right, `controls` wrong ones
-    that must come out *violated* in some cell.
+    that must come out *violated* in some cell. Every kind of cell is violated by some control (`shown`).
     """
 
     name: str
@@ -74,7 +75,7 @@ class StatisticalLaw:
     sets: tuple[type[UncertaintySet], ...] = ()
     """The uncertainty sets its theorem speaks of; none: any, or no set at all."""
     fine_controls: tuple[Variant, ...] = ()
-    """Smaller defects, which the full size sees and the quick one need not."""
+    """Defects that the full size sees and the quick one need not: smaller ones, and those of cells it alone has."""
 
     def __post_init__(self) -> None:
         if self.claim not in CLAIMS:
@@ -213,6 +214,21 @@ def caught(
         result = decide(cell, alpha=alpha, epoch=epoch, memory=memory, fingerprint=fingerprint)
         if result.entry.decision.outcome == "violated":
             return result
+    return None
+
+
+def shown(
+    law: StatisticalLaw, kind: str, *, size: Size, alpha: float, epoch: str = epochs.PINNED
+) -> tuple[Variant, Result] | None:
+    """A control that a cell of this kind finds violated, the fine ones first; None: nothing shows that it can fail.
+
+    `caught` stops at the first cell that is violated, so it is silent on the cells after it.
+    """
+    for control in reversed(law.wrong(size)):
+        for cell in (cell for cell in law.cells(control, size) if cell.kind == kind):
+            result = decide(cell, alpha=alpha, epoch=epoch)
+            if result.entry.decision.outcome == "violated":
+                return control, result
     return None
 
 

@@ -7,8 +7,17 @@ import pytest
 
 from properties.statistics import budget, epochs, intervals
 from properties.statistics.judging import records as judged_records
-from properties.statistics.law import Cell, Forgetful, caught, decide, rows_of
-from properties.statistics.laws import convergence, finite_time, laws, stationarity, tabular, unbiased
+from properties.statistics.law import SIZES, Cell, Forgetful, Size, StatisticalLaw, caught, decide, rows_of, shown
+from properties.statistics.laws import (
+    convergence,
+    equality,
+    finite_time,
+    laws,
+    sampling,
+    stationarity,
+    tabular,
+    unbiased,
+)
 from properties.statistics.suite import allotted, planned, results
 from properties.verdict import Record
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
@@ -16,7 +25,8 @@ from robust_core.trajectory import Recording, Transition
 from robust_core.variant import Problem, Variant
 
 MASTER_SEEDS = ("master 0", "master 1", "master 2")
-SHARE = min(item.alpha for item in planned("quick"))
+SHARES = {size: min(item.alpha for item in planned(size)) for size in SIZES}
+SHARE = SHARES["quick"]
 
 
 def verify(variant: Variant) -> list[Record]:
@@ -39,6 +49,67 @@ def test_the_suite_accuses_no_right_algorithm(epoch: str) -> None:
 def test_negative_controls_are_violated(name: str) -> None:
     law, control = CONTROLS[name]
     assert caught(law, control, size="quick", alpha=SHARE, epoch=epochs.PINNED) is not None
+
+
+def kinds() -> dict[str, tuple[StatisticalLaw, str, Size]]:
+    """Every kind of cell at the smallest size that has it."""
+    found: dict[str, tuple[StatisticalLaw, str, Size]] = {}
+    for law in laws():
+        for size in SIZES:
+            for cell in law.cells(law.right, size):
+                found.setdefault(f"{law.name}: {cell.kind}", (law, cell.kind, size))
+    return found
+
+
+KINDS = kinds()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_cell_is_violated_by_a_control(name: str) -> None:
+    """What no wrong algorithm ever violates shows nothing when it holds."""
+    law, kind, size = KINDS[name]
+    assert kind, f"{law.name}: a cell does not say its kind"
+    assert shown(law, kind, size=size, alpha=SHARES[size]) is not None
+
+
+def test_a_kind_of_cell_that_cannot_fail_is_seen() -> None:
+    blunt = replace(sampling.LAW, fine_controls=(sampling.SLIGHTLY_BIASED,), controls=(sampling.BIASED,))
+    assert shown(blunt, "visits", size="full", alpha=SHARES["full"]) is None
+
+
+def only_cell(cells: list[Cell], kind: str) -> Cell:
+    return next(cell for cell in cells if cell.kind == kind)
+
+
+def test_the_controls_of_single_cells_are_as_wrong_as_derived() -> None:
+    """By the bounds in their docstrings, on every replicate that is looked at."""
+    setting = tabular.settings()["garnet"]
+    S, A = setting.truth.shape
+    visits = only_cell(sampling.cells(sampling.ONE_ACTION, "full"), "visits")
+    frame = sampling._frame(setting)
+    most = sampling.NOISE_STEPS / (S * (A - 1)) / (setting.mu_min * frame)
+    assert most < 0.5
+    assert np.array(rows_of(visits, "derived", 0, 4)).max() <= most
+    noise = only_cell(sampling.cells(sampling.BURSTS, "full"), "k2")
+    assert np.array(rows_of(noise, "derived", 0, 4))[:, 0].min() > 1.0
+    for size in SIZES:
+        for problem in finite_time.PROBLEMS[size]:
+            named, epsilon = tabular.settings()[problem], finite_time.EPSILON[size]
+            plan, norm = finite_time.explicit(named, epsilon), abs(named.truth).max()
+            kept = finite_time.DEVIATIONS * finite_time.deviation(named, plan.alpha)
+            left = (1.0 - finite_time.rho(named.mdp.gamma, plan.alpha, plan.frames.visits)) ** plan.frames.count
+            assert norm - 2.0 * kept > epsilon, (size, problem)
+            assert norm - 2.0 * kept - left * norm > epsilon / 2.0, (size, problem)
+
+
+def test_swapped_actions_are_seen_by_the_contrast_alone() -> None:
+    swapped = equality.LAW.fine_controls[-1]
+    outcomes = {
+        cell.kind: decide(cell, alpha=SHARES["full"]).entry.decision.outcome
+        for cell in equality.cells(swapped, "full")
+        if cell.kind != "spread"  # independent of the labels like the sum, and slow
+    }
+    assert outcomes == {"sum": "holds", "contrast": "violated"}
 
 
 @pytest.mark.parametrize(

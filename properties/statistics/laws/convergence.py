@@ -114,6 +114,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
                 content,
                 measure=_measured,
                 diagnose=diagnosis,
+                kind="rate",
             ),
             Cell(
                 f"converges/limit/{name}/T={horizon}/{variant.name}",
@@ -122,6 +123,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
                 partial(_beyond, limit),
                 content,
                 diagnose=diagnosis,
+                kind="limit",
             ),
         ]
     return found

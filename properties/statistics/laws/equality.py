@@ -107,6 +107,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
             lambda rows: _lost(np.ravel(rows)),
             (*setting.content, word),
             measure=_shift,
+            kind=word,
         )
         for word in chosen
     ]
@@ -117,6 +118,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
         _log_ratio,
         (*setting.content, "spread"),
         measure=_factor,
+        kind="spread",
     )
     return [*centres, spread]
 
@@ -159,6 +161,21 @@ class _LargerFast(TabularLearner):
         self.problem = told
 
 
+class _SwappedFast(TabularLearner):
+    """The fast path takes one of two actions for the other.
+
+    Under the uniform policy that is a right run with the columns of its table swapped, so no sum over the actions shows
+    it. A contrast changes its sign, and so moves by twice its size.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, problem)
+
+    def update_many(self, recording: Recording) -> None:
+        last = self.problem.n_actions - 1
+        super().update_many(replace(recording, a=last - recording.a, a_next=last - recording.a_next))
+
+
 _kind = partial(Variant, kind="control", sets=(Contamination,), claims=tabular.CLAIMS)
 LAW = StatisticalLaw(
     "fast path equals reference in law",
@@ -173,5 +190,8 @@ LAW = StatisticalLaw(
         _kind(name="Q-learning with another fast path", make=_OtherFast),
         _kind(name="Q-learning with a noisy fast path", make=_NoisyFast),
     ),
-    fine_controls=(_kind(name="Q-learning with larger steps on the fast path", make=_LargerFast),),
+    fine_controls=(
+        _kind(name="Q-learning with larger steps on the fast path", make=_LargerFast),
+        _kind(name="Q-learning with swapped actions on the fast path", make=_SwappedFast),
+    ),
 )

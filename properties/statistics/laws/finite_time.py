@@ -143,6 +143,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
                     above(column, bound),
                     content,
                     measure=_measured,
+                    kind=word,
                 )
             )
         if setting.sigma == 0.0:
@@ -155,6 +156,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
                 above_multiple(1, SCALING_BOUND, 0),
                 setting.content,
                 measure=_exponent,
+                kind="scaling",
             )
         )
     return found
@@ -169,7 +171,7 @@ LAW = StatisticalLaw(
     "P(err > 4 deviations) <= 1/4; P(err(alpha/16) > 16^-0.3 err(alpha)) <= 1/2",
     cells,
     tabular.RIGHT,
-    (tabular.STUCK, tabular.WRONG_RADIUS, tabular.NOISY),
+    (tabular.STUCK, tabular.WRONG_RADIUS, tabular.NOISY, tabular.DOUBLED),
     claims=("thm3", "thm6"),
     sets=(Contamination,),
 )

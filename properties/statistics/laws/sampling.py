@@ -7,7 +7,7 @@ follow from each other (s_{t+1} ≠ s'_t, a wrong cost) are an outcome of probab
 state one test of the actions.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from properties.statistics.law import Cell, Size, StatisticalLaw, above, bernoul
 from properties.statistics.laws.tabular import Setting, settings
 from properties.statistics.sequential import Plan
 from robust_core.mdp import MDP
+from robust_core.sampler import alias_table
 from robust_core.streams import numpy_generator
 from robust_core.trajectory import Recording, Transition, Walk
 from robust_core.validate import Floats
@@ -188,6 +189,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
             once(partial(_pair_sampler, variant, setting, s, a)),
             np.ravel,
             setting.content,
+            kind="successors",
         )
         for s, a in np.ndindex(shape)
     ]
@@ -198,6 +200,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
             once(partial(_action_sampler, variant, setting, s)),
             np.ravel,
             setting.content,
+            kind="actions",
         )
         for s in range(shape[0])
     ]
@@ -211,6 +214,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
         once(lambda: _visit_sampler(variant, setting, frame)),
         lambda rows: (rows[:, 0] < 0.5).astype(float),
         setting.content,
+        kind="visits",
     )
     noise = Cell(
         f"sampling/k2/garnet/T={NOISE_STEPS}/{variant.name}",
@@ -219,6 +223,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
         above(0, 1.0),
         setting.content,
         measure=lambda rows: {"needed ĉ": intervals.median(rows[:, 1])},
+        kind="k2",
     )
     return [*found, visits, noise]
 
@@ -278,10 +283,56 @@ def _leaning(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Ge
     return walk(mdp, lean, start, steps, rng)
 
 
+def _one_action(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Generator) -> Recording:
+    """After T = NOISE_STEPS steps the first action alone is taken.
+
+    No shorter walk shows it. All pairs with another action then share at most T visits, so the rarest of them has
+    T/(S(A−1)) at most, far below the t mu_min/2 of the visit cell.
+    """
+    only = np.zeros_like(policy)
+    only[:, 0] = 1.0
+    parts = [walk(mdp, policy, start, min(steps, NOISE_STEPS), rng)]
+    if steps > NOISE_STEPS:
+        parts.append(walk(mdp, only, int(parts[0].s_next[-1]), steps - NOISE_STEPS, rng))
+    return _joined(parts)
+
+
+def _bursts(mdp: MDP, policy: Floats, start: int, steps: int, rng: np.random.Generator) -> Recording:
+    """In every fourth stretch the last possible successor is taken: no single stretch shows it, and no visit is rare.
+
+    On the garnet such a stretch goes to and fro between the states 2 and 3. The noise at the two pairs of state 2 then
+    tends to 0.59 and 0.60 of gamma(1−R)span(V*); the bound is at 0.449, and 38 visits lead across it from wherever
+    k_2 was. The stretch has more than 100 of each, but for a probability far below every alpha.
+    """
+    support = mdp.P > 0.0
+    last = mdp.n_states - 1 - support[:, :, ::-1].argmax(axis=2)
+    stuck = MDP(np.eye(mdp.n_states)[last], mdp.cost, mdp.gamma)
+    kernels = [(kernel, alias_table(kernel, policy)) for kernel in (mdp, mdp, mdp, stuck)]
+    parts: list[Recording] = []
+    for place, first in enumerate(range(0, steps, STRETCH)):
+        kernel, table = kernels[place % len(kernels)]
+        at = int(parts[-1].s_next[-1]) if parts else start
+        parts.append(
+            Walk(kernel, policy, seed=rng.bytes(16), start=at, table=table).record(min(STRETCH, steps - first))
+        )
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[Recording]) -> Recording:
+    """Stretches of one walk in one piece: the action that follows is the one that is taken."""
+    s, a, cost, s_next = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("s", "a", "cost", "s_next")
+    )
+    terminal = np.concatenate([part.terminal for part in parts])
+    return Recording(s, a, cost, s_next, np.append(a[1:], parts[-1].a_next[-1]), terminal)
+
+
 _kind = partial(Variant, kind="sampler", sets=(), claims=("samples the model",))
 RIGHT = _kind(name="the core's walk", make=walk)
 BIASED = _kind(name="a walk with 40 % of a wrong kernel", make=_mixed_kernel(0.4))
 SLIGHTLY_BIASED = _kind(name="a walk with 8 % of a wrong kernel", make=_mixed_kernel(0.08))
+BURSTS = _kind(name="a walk with bursts of its last successor", make=_bursts)
+ONE_ACTION = _kind(name="a walk that ends up with one action", make=_one_action)
 CONTROLS = (
     BIASED,
     _kind(name="a walk that ignores the action", make=_deaf),
@@ -302,5 +353,5 @@ LAW = StatisticalLaw(
     RIGHT,
     CONTROLS,
     ("mle-unbiased", "visits", "k1-bound", "k2-bound"),
-    fine_controls=(SLIGHTLY_BIASED,),
+    fine_controls=(SLIGHTLY_BIASED, BURSTS, ONE_ACTION),
 )

@@ -59,6 +59,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
             above_multiple(0, FACTOR, 1),
             (*settings_for(variant)[name].content, steps),
             measure=_ratio,
+            kind="ratio",
         )
         for name in PROBLEMS[size]
     ]

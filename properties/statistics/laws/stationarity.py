@@ -204,6 +204,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
             above_multiple(late, RATE_BOUND, early),
             content,
             measure=partial(_exponent, early, late),
+            kind=word,
         )
         for word, early, late in (("gradient", GRADIENT_T, GRADIENT_END), ("tracking", TRACKING_T, TRACKING_END))
     ]
@@ -214,6 +215,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
         _share,
         content,
         measure=_remaining,
+        kind="size",
     )
     return [*rates, left]
 

@@ -245,3 +245,17 @@ class _VeryDear(_Dear):
 
 
 VERY_DEAR = _kind(name="Q-learning with costs 10 % too high", make=_VeryDear)
+
+
+class _Doubled(_Dear):
+    """Costs are counted twice.
+
+    Started at 0 the table is twice that of the right learner, so its error is at least ‖Q*‖ − 2‖Q_T − Q*‖. Wherever the
+    right learner keeps the sharpened bound of the finite-time law, which is in all but a quarter of its runs, this
+    exceeds epsilon: on every named problem ‖Q*‖ is more than 2 epsilon, and that bound less than epsilon/2.
+    """
+
+    factor = 2.0
+
+
+DOUBLED = _kind(name="Q-learning with costs counted twice", make=_Doubled)

@@ -78,6 +78,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
             np.ravel,
             (*setting.content, s, a),
             measure=lambda rows: {"mean noise": intervals.mean(rows, low=-1.0, high=1.0)},
+            kind="mean",
         )
         for s, a in pairs
     ]
