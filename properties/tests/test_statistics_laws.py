@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from oracles.bounds_q import rho
 from properties.statistics import budget, epochs, intervals
 from properties.statistics.judging import records as judged_records
 from properties.statistics.law import SIZES, Cell, Forgetful, Size, StatisticalLaw, caught, decide, rows_of, shown
@@ -97,7 +98,7 @@ def test_the_controls_of_single_cells_are_as_wrong_as_derived() -> None:
             named, epsilon = tabular.settings()[problem], finite_time.EPSILON[size]
             plan, norm = finite_time.explicit(named, epsilon), abs(named.truth).max()
             kept = finite_time.DEVIATIONS * finite_time.deviation(named, plan.alpha)
-            left = (1.0 - finite_time.rho(named.mdp.gamma, plan.alpha, plan.frames.visits)) ** plan.frames.count
+            left = (1.0 - rho(named.mdp.gamma, plan.alpha, plan.frames.visits)) ** plan.frames.count
             assert norm - 2.0 * kept > epsilon, (size, problem)
             assert norm - 2.0 * kept - left * norm > epsilon / 2.0, (size, problem)
 
