@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -165,12 +166,14 @@ def test_the_number_of_workers_does_not_matter(tmp_path: Path) -> None:
     assert len({line.split()[1] for line in (tmp_path / "log").read_text().splitlines()}) > 1
 
 
-def test_nothing_begins_after_the_budget(tmp_path: Path) -> None:
+def test_nothing_begins_after_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for workers in (1, 2):
         assert run(squares(tmp_path / "log"), store=Store(tmp_path / "s"), workers=workers, budget_seconds=0.0) == {}
     assert computed(tmp_path / "log") == []
-    some = run(squares(tmp_path / "log", seconds=0.05), store=Store(tmp_path / "s"), budget_seconds=0.12)
-    assert 1 <= len(some) < 12
+    # A clock on which every unit takes five seconds: three have begun before the twelfth.
+    clock = SimpleNamespace(monotonic=lambda: 5.0 * len(computed(tmp_path / "log")))
+    monkeypatch.setattr(units, "time", clock)
+    assert len(run(squares(tmp_path / "log"), store=Store(tmp_path / "s"), budget_seconds=12.0)) == 3
 
 
 def test_measurements_of_time_are_taken_here_and_one_by_one(tmp_path: Path) -> None:

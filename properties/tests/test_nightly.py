@@ -1,7 +1,8 @@
 """The deep search keeps what it finds, stops on time, and covers claims and laws."""
 
-import time
+import itertools
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +21,11 @@ def test_every_guarded_claim_and_every_law_of_the_gallery_is_searched() -> None:
     assert "unbiased step" in laws
 
 
+def ticking() -> SimpleNamespace:
+    """A clock that goes on by a second whenever it is asked."""
+    return SimpleNamespace(monotonic=itertools.count().__next__)
+
+
 def test_no_time_no_search(tmp_path: Path) -> None:
     assert nightly.run(0.0, folder=tmp_path) == []
     assert not list(tmp_path.iterdir())
@@ -36,7 +42,8 @@ def test_what_is_found_is_kept_and_fails_again(tmp_path: Path, monkeypatch: pyte
     task = nightly.Task(LAW_PREFIX + claim.id, PRINTED, false_statement)
     monkeypatch.setattr(nightly, "tasks", lambda: iter([task]))
     lines: list[str] = []
-    found = nightly.run(1.0, folder=tmp_path, say=lines.append)
+    monkeypatch.setattr(nightly, "time", ticking())
+    found = nightly.run(10.0, folder=tmp_path, say=lines.append)
     assert found
     assert printed.judge(**Counterexample.load(found[0]).case) is not None
     assert f"robust-core replay {found[0]}" in lines[0]
@@ -47,13 +54,13 @@ def test_every_search_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.
 
     def nothing(examples: int, seed: int) -> Verdict:
         seeds.append(seed)
-        time.sleep(0.02)
         return Verdict("holds", "nothing", examples)
 
     monkeypatch.setattr(nightly, "tasks", lambda: iter([nightly.Task("law", "variant", nothing)] * 3))
-    nightly.run(0.3, folder=tmp_path, say=lambda line: None)
-    # At most 15 numbers of 32 bits: two of them coincide with probability below 3e-8.
-    assert len(set(seeds)) == len(seeds)
+    monkeypatch.setattr(nightly, "time", ticking())
+    nightly.run(20.0, folder=tmp_path, say=lambda line: None)
+    # Numbers of 32 bits: two of twenty coincide with probability below 5e-8.
+    assert 10 < len(set(seeds)) == len(seeds) <= 20
 
 
 @pytest.mark.parametrize("text", ["30", "min", "-1s", "1d"])
