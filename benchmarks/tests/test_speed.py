@@ -6,15 +6,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.speed import q_learning, support
+from benchmarks.speed import q_learning, support, tdc
 from benchmarks.speed.c_peer import library
 from benchmarks.speed.timing import at_least, at_most, best_times, closest
+from robust_core.linear import learn
+from robust_core.models import garnet
+from robust_core.validate import EPS
 
 
 @pytest.mark.skipif(library("q_learning.c") is None, reason="no C compiler")
 @pytest.mark.parametrize("n_states", [10, 50])
 def test_the_c_loop_gives_the_same_bits(n_states: int) -> None:
     assert q_learning.same_bits_as_c(n_states, 20_000)
+
+
+def test_the_numpy_loop_does_what_tdc_does() -> None:
+    mdp = garnet(16, 4, 8, gamma=tdc.GAMMA)
+    work, numbers = tdc.numpy_steps(*tdc._learner(mdp), 1)
+    work()
+    learner, walk = tdc._learner(mdp)
+    learn(learner, walk, 1)
+    # One step: some thirty roundings of numbers below 2, and the sums of 16 weights.
+    for ours, theirs in zip(learner.estimate(), numbers, strict=True):
+        assert abs(ours - theirs).max() <= 100 * EPS
+    assert abs(learner.theta - 1.0).max() > 1e-5, "it moved"
 
 
 def test_the_timed_support_functions_agree_with_the_plain_form() -> None:
