@@ -8,9 +8,13 @@ in any order and products fused (then an n-term product of x and y is off by at 
 - Smooth maximum: 1-Lipschitz in V for the sup norm, so e_V. Exponents x = varrho (V − max V) take two roundings, off by
   2u|x|; exp adds E = RELATIVE_ERROR (numpy's is less); |x|e^x <= 1/e; summing S weights adds S u; what exp
   cuts off below −708 is under 4e-308 each. The sum of weights is at least 1, so it is off by
-  r = (2S/e + S)u + E + S·4e-308 of itself; its logarithm by r + 2u log S, mellow-max's shift −log S and its addition by
-  3u log S, plain mellow-max by (4S+24)u log S (see test_core_smoothing). With k = 5, or 4S+29 for mellow-max,
-  e_smax = e_V + (r + k u log S)/varrho + 3u(|max V| + log S/varrho).
+  r = (2S/e + S)u + E + S·4e-308 of itself.
+- LSE: the logarithm of that sum is off by r + 2u log S, so
+  e_smax = e_V + (r + 5u log S)/varrho + 3u(|max V| + log S/varrho).
+- Mellow-max: every error is relative to the correction m = |mm − max V|, however small varrho is. Above a mean of ½ the
+  compiled expm1 is off by 7u and by the 2u of its argument (|x|e^x <= 1 − e^x), the mean by (S+10)u, log1p by twice
+  that and 2u, the division by u: (2S+23)u. Below, |log mean| > log 2, so (r + u)/log 2 + 3u < (3S+14)u. Plain
+  mellow-max is off by (4S+24)u (see test_core_smoothing), which is more: e_smax = e_V + (4S+24)u m + 3u(|max V| + m).
 - delta: e_delta = (gamma_b + 1)e_V + gamma_R e_smax + 6u(|c| + gamma_b|V'| + gamma_R|smax| + |V|).
 - Softmax: an error e_V of V changes weights by at most the factor exp(±2 varrho e_V), rounding by 2r and a division:
   Σ|Δw| <= e_w = expm1(2 varrho e_V) + 2r + 2u.
@@ -90,8 +94,11 @@ def one_step_bound(learner: LinearLearner, step: Transition) -> tuple[float, flo
 
     e_V = N * U * float((np.abs(Phi) @ np.abs(theta)).max())
     r = (2 * S / math.e + S) * U + exp_error() + S * EXP_CUT
-    k = 4 * S + 29 if isinstance(learner.smoothing, Mellowmax) else 5
-    e_smax = e_V + (r + k * U * log_S) / varrho + 3 * U * (abs(float(V.max())) + log_S / varrho)
+    top = float(V.max())
+    if isinstance(learner.smoothing, Mellowmax):
+        e_smax = e_V + (4 * S + 24) * U * abs(smax - top) + 3 * U * (abs(top) + abs(smax - top))
+    else:
+        e_smax = e_V + (r + 5 * U * log_S) / varrho + 3 * U * (abs(top) + log_S / varrho)
     if gamma_R == 0.0:
         e_smax = 0.0
     delta = step.cost + gamma_b * following + gamma_R * smax - float(V[step.s])
@@ -149,8 +156,12 @@ class Formulas:
         gamma_R, gamma_b = problem.gamma * learner.radius, problem.gamma * (1.0 - learner.radius)
         V, phi = Phi @ theta, Phi[step.s]
         weights = self.exp(varrho * (V - V.max()))
-        shift = -math.log(len(V)) if isinstance(learner.smoothing, Mellowmax) and self.forgets != "shift" else 0.0
-        smax = float(V.max()) + (math.log(weights.sum()) + shift) / varrho
+        if not isinstance(learner.smoothing, Mellowmax) or self.forgets == "shift":
+            smax = float(V.max()) + math.log(weights.sum()) / varrho
+        elif self.forgets == "digits":
+            smax = float(V.max()) + (math.log(weights.sum()) - math.log(len(V))) / varrho
+        else:
+            smax = learner.smoothing.value(V)
         if self.softmax_varrho is not None:
             weights = self.exp(self.softmax_varrho * (V - V.max()))
         soft = weights / weights.sum()
@@ -207,6 +218,8 @@ def setting(rule: str, name: str) -> tuple[LinearLearner, Walk]:
         options = {"projection": 0.5, "alpha": constant(1.0), "beta": constant(1.0)}
     elif name == "mellow-max":
         options = {"smoothing": Mellowmax(3.0), "alpha": polynomial(0.5, rate=0.01, power=0.75)}
+    elif name == "small varrho":
+        options = {"smoothing": Mellowmax(1e-9)}
     elif name == "episodes":
         terminal = np.arange(8) == 3
     elif name == "large":
@@ -221,4 +234,4 @@ def setting(rule: str, name: str) -> tuple[LinearLearner, Walk]:
     return learner, Walk(mdp, pi, seed=streams.key("linear", rule, name), terminal=terminal)
 
 
-SETTINGS = ("plain", "projected", "mellow-max", "episodes", "large", "R = 1", "vanilla")
+SETTINGS = ("plain", "projected", "mellow-max", "small varrho", "episodes", "large", "R = 1", "vanilla")

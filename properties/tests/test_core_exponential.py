@@ -34,6 +34,31 @@ def test_the_exponential_is_within_its_bound() -> None:
     assert worst + 1e-15 > RELATIVE_ERROR
 
 
+def test_its_distance_from_1_is_within_its_bound() -> None:
+    """Relative to exp(x) − 1 itself, down to the smallest floats: also where exp(x) rounds to 1."""
+    from robust_core.kernels.exponential import EXPM1_RELATIVE_ERROR, exp, expm1
+
+    rng, ln2 = np.random.default_rng(2), math.log(2)
+    borders = [x for k in range(60) for x in (-(k + 0.5) * ln2, np.nextafter(-(k + 0.5) * ln2, 0.0))]
+    grid = (
+        (-rng.random(2000)).tolist()
+        + (-rng.random(1000) * 50).tolist()
+        + (-(2.0 ** -rng.integers(0, 1023, 60))).tolist()
+    )
+    worst = naive = 0.0
+    for x in (-1e-300, -1.0, -708.0, -1e300, -math.inf, *borders, *grid):
+        with localcontext() as context:
+            context.prec = 340
+            wanted = Decimal(max(x, -1e4)).exp() - 1
+            worst = max(worst, float(abs((Decimal(expm1(x)) - wanted) / wanted)))
+            naive = max(naive, float(abs((Decimal(exp(x) - 1.0) - wanted) / wanted)))
+    assert worst <= EXPM1_RELATIVE_ERROR
+    assert worst > EXPM1_RELATIVE_ERROR / 8
+    assert naive == 1.0
+    assert expm1(0.0) == expm1(-0.0) == 0.0
+    assert expm1(-5e-324) == -5e-324
+
+
 def test_the_exponential_at_its_ends() -> None:
     from robust_core.kernels.exponential import exp
 

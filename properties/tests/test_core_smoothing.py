@@ -50,8 +50,8 @@ def exact_smooth_max(kind: Kind, varrho: float, V: Floats) -> Decimal:
 
 
 def value_bound(kind: Kind, varrho: float, V: Floats, truth: Decimal) -> Decimal:
-    """The module's docstring; below the normal range the exponent, its expm1 and their mean lose half of the smallest
-    float each, which the division by varrho magnifies, and the result may lose another.
+    """The module's docstring; below the normal range the mean of the gaps and the result lose half of the smallest
+    float each, which no division by varrho magnifies.
     """
     n, top = len(V), Decimal(float(np.abs(V.max())))
     log_n, rate, u = Decimal(math.log(n)), Decimal(varrho), Decimal(U)
@@ -60,7 +60,7 @@ def value_bound(kind: Kind, varrho: float, V: Floats, truth: Decimal) -> Decimal
     else:
         correction = abs(truth - Decimal(float(V.max())))
         own = (4 * n + 24) * u * correction + 3 * u * (top + correction)
-    return own + Decimal("5e-324") * (1 + 2 / rate)
+    return own + Decimal("5e-324")
 
 
 def smooth_error(kind: Kind, varrho: float, V: Floats, value: float) -> tuple[Decimal, Decimal]:
@@ -82,6 +82,16 @@ def test_smooth_maxima_are_right_for_every_varrho(kind: Kind, varrho: float, v: 
     low = 0.0 if kind is LogSumExp else -math.log(4) / varrho
     slack = 4 * U * (abs(V.max()) + math.log(4) / varrho)
     assert low - slack <= kind(varrho).value(V) - V.max() <= low + math.log(4) / varrho + slack
+
+
+@pytest.mark.parametrize("varrho", [5e-324, 1e-310])
+@given(v=values(4, value_range=(-1000.0, 1000.0)), scale=st.sampled_from((1.0, 1e-3, 1e50, 2e304)))
+@examples(20)
+def test_mellowmax_loses_nothing_to_underflow(varrho: float, v: Floats, scale: float) -> None:
+    """Exponents below the normal range, or below every float."""
+    V = v * scale
+    error, allowed = smooth_error(Mellowmax, varrho, V, Mellowmax(varrho).value(V))
+    assert error <= allowed, (error, allowed)
 
 
 def naive_mellowmax(varrho: float, V: Floats) -> float:
@@ -175,6 +185,7 @@ def test_smooth_overflow_is_an_error() -> None:
     with pytest.raises(OverflowError, match="smooth maximum"):
         LogSumExp(1e-308).value([1.7e308] * 4)
     assert Mellowmax(5e-324).value([0.0, 0.0]) == 0.0
+    assert Mellowmax(5e-324).value([0.0, 1.0]) == 0.5, "the mean: its exponents are below every float"
     assert Mellowmax(1e-300).value([1.7e308] * 4) == 1.7e308
 
 

@@ -10,12 +10,12 @@ arrays of these loops lie in one block, at distances that are always the same an
 """
 
 from functools import cache
-from math import inf, log, sqrt
+from math import inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robust_core.kernels.exponential import exp
+from robust_core.kernels.exponential import exp, expm1
 from robust_core.kernels.jit import compiled, reassociated, row_dot
 from robust_core.kernels.tabular import step_size
 from robust_core.kernels.walk import arguments, entered, left, moved
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from robust_core.linear import LinearLearner
     from robust_core.trajectory import Walk
 
-# Squares that sum to at least this lost at most a negligible part of it to underflow.
+# Squares or exponents that sum to at least this lost at most a negligible part of it to underflow.
 _TINY = 2.0**-900
 # Doubles between two arrays in the block: more than the lanes of several vectors side by side.
 _GAP = 64
@@ -52,8 +52,8 @@ def _values(transposed: Floats, theta: Floats, V: Floats) -> None:
 
 
 @reassociated
-def _softmax(V: Floats, varrho: float, weights: Floats) -> tuple[float, float]:
-    """max V and Σ exp(varrho (V − max V)); the terms of the sum go to `weights`."""
+def _softmax(V: Floats, varrho: float, weights: Floats, mellow: bool) -> tuple[float, float, float]:
+    """max V, Σ exp(x) with x = varrho (V − max V) and, for mellow-max, Σ (exp(x) − 1); the exp(x) go to `weights`."""
     a = b = c = d = V[0]
     whole = V.size // 4 * 4
     for s in range(0, whole, 4):
@@ -61,12 +61,27 @@ def _softmax(V: Floats, varrho: float, weights: Floats) -> tuple[float, float]:
     top = max(max(a, b), max(c, d))  # noqa: PLW3301 - two independent halves
     for s in range(whole, V.size):
         top = max(top, V[s])
-    total = 0.0
+    total = total_less_1 = 0.0
     for s in range(V.size):
-        weight = exp(varrho * (V[s] - top))
+        x = varrho * (V[s] - top)
+        weight = exp(x)
         weights[s] = weight
         total += weight
-    return top, total
+        if mellow:
+            total_less_1 += expm1(x)
+    return top, total, total_less_1
+
+
+@compiled
+def _mellow(V: Floats, varrho: float, top: float, total: float, total_less_1: float) -> float:
+    """mm(V) − max V from the sums of `_softmax`, by the cases of `smoothing.Mellowmax`."""
+    if total_less_1 > -_TINY:
+        gaps = 0.0
+        for s in range(V.size):
+            gaps += V[s] - top
+        return gaps / V.size
+    mean_less_1 = total_less_1 / V.size
+    return (log1p(mean_less_1) if mean_less_1 > -0.5 else log(total / V.size)) / varrho
 
 
 @reassociated
@@ -121,13 +136,12 @@ def _project(x: Floats, square: float, radius: float) -> None:
 
 
 @cache
-def _loop(gtd2: bool, robust: bool) -> Any:
+def _loop(gtd2: bool, robust: bool, mellow: bool) -> Any:
     @compiled
     def run(
-        theta, omega, features, transposed, V, weights, direction, smoothing, discounts, radius, alphas, betas,
+        theta, omega, features, transposed, V, weights, direction, varrho, discounts, radius, alphas, betas,
         cost, terminal, t, steps, columns, bits, position, stream,
     ):  # fmt: skip
-        varrho, shift = smoothing
         gamma_R, gamma_b = discounts
         walker = entered(position, stream)
         N = direction.size
@@ -143,8 +157,9 @@ def _loop(gtd2: bool, robust: bool) -> Any:
             smooth, share = 0.0, 0.0
             if robust:
                 _values(transposed, theta, V)
-                top, total = _softmax(V, varrho, weights)
-                smooth, share = top + (log(total) + shift) / varrho, gamma_R / total
+                top, total, total_less_1 = _softmax(V, varrho, weights, mellow)
+                above = _mellow(V, varrho, top, total, total_less_1) if mellow else log(total) / varrho
+                smooth, share = top + above, gamma_R / total
             here, there, tracked = _three_products(features, visited, s, theta, omega)
             following = 0.0 if stop else there
             delta = cost[visited, taken] + gamma_b * following + gamma_R * smooth - here
@@ -183,18 +198,16 @@ def learn(learner: "LinearLearner", walk: "Walk", steps: int) -> None:
     """Advance walk and learner together by `steps` transitions, in place."""
     problem = learner.problem
     n_states = problem.n_states
-    shift = -np.log(n_states) if isinstance(learner.smoothing, Mellowmax) else 0.0
     schedules = [
         (step.scale, 0.0 if step.clock == "constant" else step.rate, step.power)
         for step in (problem.step_size, learner.second_step_size)
     ]
     features, states, direction = learner.features, np.zeros(n_states), np.zeros(learner.theta.size)
     arrays = _laid_out(learner.theta, learner.omega, features, features.T, states, states, direction)
-    run = _loop(learner.rule == "GTD2", learner.radius > 0.0)
-    smoothing = (learner.smoothing.varrho, float(shift))
+    run = _loop(learner.rule == "GTD2", learner.radius > 0.0, isinstance(learner.smoothing, Mellowmax))
     discounts = (problem.gamma * learner.radius, problem.gamma * (1.0 - learner.radius))
     learner.t = run(
-        *arrays, smoothing, discounts, problem.projection, *schedules,
+        *arrays, learner.smoothing.varrho, discounts, problem.projection, *schedules,
         walk.mdp.cost, walk.terminal, learner.t, steps, *arguments(walk),
     )  # fmt: skip
     learner.theta, learner.omega = arrays[0].copy(), arrays[1].copy()
