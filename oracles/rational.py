@@ -1,14 +1,16 @@
 """Robust planning in exact rational arithmetic: it arbitrates when two float oracles disagree.
 
 A float is the dyadic fraction it is, a row of the kernel is the row over its exact sum, ties are ties. The
-worst distribution comes from one fact that both sets share: the largest mass that nature can put on an event
-J is a concave function g of the nominal mass p(J),
+worst distribution comes from one fact that both sets share: the set is {q : q(J) <= g(p(J)) for all events J}
+with a concave function g of the nominal mass,
 
     contamination  g(x) = (1−R)x + R,        total variation  g(x) = min(1, x + R)        (J not empty),
 
-so the set is the base polytope of the submodular function J ↦ g(p(J)), and Edmonds' greedy rule is optimal:
-go through the states by falling value and give each the increment of g. A further set with such a g is
-registered with `largest_mass.register`.
+the base polytope of the submodular function J ↦ g(p(J)), so that Edmonds' greedy rule is optimal: go through
+the states by falling value and give each the increment of g. A further set *of that form* is registered with
+`largest_mass.register`. That the largest mass of a set depends on p(J) alone is not enough (it does for the
+chi-square ball, which is smaller than its base polytope), so what the rule gives for such a set is checked
+against the set's definition: `base_polytope` says how, and which sets have the form.
 """
 
 from collections.abc import Sequence
@@ -20,7 +22,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from oracles import exact
+from oracles import base_polytope, exact
 from oracles.certified import Certified
 from oracles.exact import Matrix, Number, Rational, Vector
 from robust_core import validate
@@ -29,7 +31,7 @@ from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySe
 
 
 class NoExactSupport(TypeError):
-    """An uncertainty set that `largest_mass` does not know: the oracle's lack, nobody's fault."""
+    """An uncertainty set that `largest_mass` does not know, or not truly: the oracle's lack, nobody's fault."""
 
 
 @singledispatch
@@ -41,7 +43,11 @@ def largest_mass(uset: UncertaintySet, mass: int, whole: int) -> int:
     >>> largest_mass(TotalVariation(0.25), 1, 2)  # min(1, 1/2 + 1/4) in units of 1/8
     6
     """
-    raise NoExactSupport(f"no exact support function is registered for {type(uset).__name__}")
+    raise NoExactSupport(
+        f"no exact support function is registered for {type(uset).__name__}; a base polytope is known by"
+        " oracles.rational.largest_mass, any other set, to laws of support functions only, by a convex program"
+        " (oracles.support.register)"
+    )
 
 
 @largest_mass.register
@@ -65,7 +71,12 @@ def _worst_row(uset: UncertaintySet, p: Rational, v: Rational) -> Rational:
         allowed = largest_mass(uset, mass, p.denominator)
         weights[state] = allowed - given
         given = allowed
-    return Rational(tuple(weights), given)
+    row = Rational(tuple(weights), given)
+    if type(uset) not in base_polytope.PROVED:
+        objection = base_polytope.objection(uset, p, v, row)
+        if objection is not None:
+            raise NoExactSupport(f"no exact support function is known of {type(uset).__name__}: {objection}")
+    return row
 
 
 def worst_distribution(uset: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Vector:

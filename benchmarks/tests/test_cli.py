@@ -193,7 +193,7 @@ def test_a_variant_file_that_exits_is_a_usage_error(command: str, capsys: pytest
 OWN_SET = """
 from dataclasses import dataclass
 from typing import ClassVar
-from oracles import rational
+from oracles import rational, vertices
 from robust_core import UncertaintySet, Variant
 
 @dataclass(frozen=True)
@@ -204,6 +204,10 @@ class Anything(UncertaintySet):
 @rational.largest_mass.register
 def _(uncertainty_set: Anything, mass, whole):
     return 1
+
+@vertices.contains.register
+def _(uncertainty_set: Anything, p, q):
+    return True
 
 ZERO = Variant("no support at all", "support", lambda uncertainty_set, p, v: 0.0, (Anything,), ("support function",))
 """

@@ -1,11 +1,12 @@
 """A set without an exact support function is judged by its convex program, or not at all: nobody is blamed."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import pytest
 
-from oracles import rational
+from oracles import rational, vertices
 from properties.gallery.support import VARIANT
 from properties.laws import LAWS
 from properties.mutants import support as wrong
@@ -14,7 +15,7 @@ from properties.statistics.judging import judged
 from properties.statistics.laws.tabular import RIGHT
 from properties.statistics.suite import allotted
 from properties.verification import applicable
-from robust_core import Contamination, UncertaintySet, Variant, sigma, validate
+from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, sigma, validate
 
 VALUE = next(law for law in LAWS if law.name == "support value")
 
@@ -75,3 +76,84 @@ def test_a_support_function_may_promise_less_than_rounding() -> None:
     silent = Variant("rough", "support", rough, (Contamination,), claims)
     assert search(VALUE, promised, examples=50, master_seed=0).outcome == "holds"
     assert search(VALUE, silent, examples=50, master_seed=0).outcome == "violated"
+
+
+@dataclass(frozen=True)
+class ChiSquare(Unheard):
+    """{q : Σ(q−p)²/p <= R}: its largest mass is a concave function of p(J), yet it is no base polytope."""
+
+    kind: ClassVar[str] = "a chi-square ball"
+
+
+@dataclass(frozen=True)
+class Halved(Unheard):
+    """A total-variation ball whose largest mass is registered as that of half its radius."""
+
+    kind: ClassVar[str] = "a ball taken for a smaller one"
+
+
+@dataclass(frozen=True)
+class Undefined(Unheard):
+    """A set with a largest mass and no definition."""
+
+    kind: ClassVar[str] = "a set without a definition"
+
+
+@rational.largest_mass.register
+def _(uset: ChiSquare, mass: int, whole: int) -> int:
+    """x + √(R x(1−x)), rounded down in units of 1/(whole · 2^20)."""
+    units = 1 << 20
+    x, radius = Fraction(mass, whole), Fraction(uset.radius)
+    reach = float(radius * x * (1 - x)) ** 0.5
+    return min(units * whole, int(units * whole * (x + Fraction(reach))))
+
+
+@vertices.contains.register
+def _(uset: ChiSquare, p: Any, q: Any) -> bool:
+    pairs = [(x, y) for x, y in zip(p, q, strict=True) if x or y]
+    return all(x for x, _ in pairs) and sum((y - x) ** 2 / x for x, y in pairs) <= Fraction(uset.radius)
+
+
+@rational.largest_mass.register
+def _(uset: Halved, mass: int, whole: int) -> int:
+    return rational.largest_mass(TotalVariation(uset.radius / 2), mass, whole)
+
+
+@vertices.contains.register
+def _(uset: Halved, p: Any, q: Any) -> bool:
+    return vertices.contains(TotalVariation(uset.radius), p, q)
+
+
+@rational.largest_mass.register
+def _(uset: Undefined, mass: int, whole: int) -> int:
+    return rational.largest_mass(TotalVariation(uset.radius), mass, whole)
+
+
+THIRD = Fraction(1, 3)
+
+
+def test_a_largest_mass_that_does_not_make_the_set_is_found_out() -> None:
+    """The counterexample of `oracles.base_polytope`; of two states the ball is an interval, where the rule is right."""
+    with pytest.raises(rational.NoExactSupport, match=r"gives .* around \(1/3, 1/3, 1/3\), which is not in ChiSquare"):
+        rational.sigma(ChiSquare(0.25), [THIRD] * 3, [0, 1, 2])
+    assert float(rational.sigma(ChiSquare(0.25), [0.5, 0.5], [0, 1])) == pytest.approx(0.75, abs=2.0**-19)
+
+
+def test_a_largest_mass_that_is_too_small_is_found_out() -> None:
+    with pytest.raises(rational.NoExactSupport, match=r"\(3/8, 5/8\) around .*, but \(1/4, 3/4\) is in Halved"):
+        rational.sigma(Halved(0.25), [0.5, 0.5], [0, 1])
+
+
+def test_a_largest_mass_needs_a_definition_beside_it() -> None:
+    with pytest.raises(rational.NoExactSupport, match=r"Undefined: register .*oracles.vertices.contains"):
+        rational.sigma(Undefined(0.25), [0.5, 0.5], [0, 1])
+
+
+@pytest.mark.parametrize("kind", [Halved, Undefined])
+def test_no_variant_is_blamed_for_a_wrong_largest_mass(kind: type[Unheard]) -> None:
+    def right(mdp: MDP, uset: Unheard, Q: Any) -> Any:
+        return bellman(mdp, TotalVariation(uset.radius), Q)
+
+    law = next(law for law in LAWS if law.name == "bellman backup")
+    verdict = search(law, Variant("T", "operator", right, (kind,), ("bellman",)), examples=30, master_seed=0)
+    assert (verdict.outcome, "cannot be judged" in verdict.evidence) == ("error", True)
