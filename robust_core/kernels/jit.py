@@ -30,11 +30,11 @@ def cache_folder() -> str:
     own = Path(__file__).parent / "__pycache__"
     chosen: str = getattr(numba.config, "CACHE_DIR", "")
     wanted = Path(chosen) if chosen else own
-    for base in (wanted, Path.home() / ".cache", Path(tempfile.gettempdir())):
-        folder = base / name
+    for base in (lambda: wanted, lambda: Path.home() / ".cache", lambda: Path(tempfile.gettempdir())):
         try:
+            folder = base() / name
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
+        except (OSError, RuntimeError):  # not writable, or a user without a home
             continue
         if os.access(folder, os.W_OK):
             return str(folder)
