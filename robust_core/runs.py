@@ -1,8 +1,11 @@
-"""Many runs of learners on their walks, side by side."""
+"""Whole runs of a learner on a walk: snapshots at chosen times (`snapshots`), many runs side by side (`learn_all`)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import singledispatch
+from typing import Any
+
+import numpy as np
 
 from robust_core import linear, tabular, validate
 from robust_core.linear import LinearLearner
@@ -20,6 +23,24 @@ def learn(learner: Learner, walk: Walk, steps: int) -> None:
 
 learn.register(TabularLearner)(tabular.learn)
 learn.register(LinearLearner)(linear.learn)
+
+
+def snapshots(learner: Learner, walk: Walk, times: Iterable[int], *, run: Callable[..., None] = learn) -> Any:
+    """The estimates at the given times (ascending, counted from the learner's t), stacked.
+
+    One array of tables for a tabular learner, the pair (thetas, omegas) for a linear one. The loop runs undisturbed
+    from one time to the next.
+    """
+    wanted = [validate.count("times", time) for time in times]
+    if any(later < earlier for earlier, later in zip([learner.t, *wanted], wanted, strict=False)):
+        raise ValueError(f"times must ascend from the learner's t = {learner.t}, got {wanted}")
+    taken = []
+    for time in wanted:
+        run(learner, walk, time - learner.t)
+        taken.append(learner.estimate())
+    if isinstance(learner, LinearLearner):
+        return tuple(np.array([pair[i] for pair in taken]).reshape(len(taken), learner.theta.size) for i in range(2))
+    return np.array(taken).reshape(len(taken), *learner.table.shape)
 
 
 def learn_all(pairs: Iterable[tuple[Learner, Walk]], steps: int, *, threads: int = 1) -> None:

@@ -186,6 +186,9 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: runs.learn_all([(q_learner(), LARGER), (q_learner(), LARGER)], 1),
         "must not share",
     ),
+    "snapshots: order": (lambda: runs.snapshots(q_learner(), walk(), [3, 2]), r"times must ascend .* \[3, 2\]"),
+    "snapshots: negative": (lambda: runs.snapshots(q_learner(), walk(), [-1]), "times must be at least 0"),
+    "snapshots: fractional": (lambda: runs.snapshots(q_learner(), walk(), [0.5]), "times must be a whole number"),  # type: ignore[list-item]
     "linear: rule": (lambda: linear.LinearLearner("TD", linear_problem()), "rule must be"),  # type: ignore[arg-type]
     "linear: other set": (
         lambda: linear.LinearLearner("TDC", linear_problem(uncertainty_set=TotalVariation(0.5))),
@@ -252,6 +255,7 @@ def test_nothing_is_done_before_a_refusal() -> None:
         lambda: tabular.learn_plain(learner, w, -1),
         lambda: learner.update(Transition(0, 0, 0.0, 9, 0, False)),
         lambda: learner.update_many(recording(s=np.array([0, 0, 2]))),
+        lambda: runs.snapshots(learner, w, [5, 4]),
         lambda: runs.learn_all([(learner, w), (learner, w)], 5),
         lambda: w.record(-1),
     ]

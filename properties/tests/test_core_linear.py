@@ -16,6 +16,7 @@ from robust_core import streams
 from robust_core.linear import learn, learn_plain, projected, stopping_time
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
+from robust_core.runs import snapshots
 from robust_core.schedules import constant
 from robust_core.smoothing import LogSumExp, Mellowmax, Smoothing
 from robust_core.trajectory import Walk
@@ -180,3 +181,16 @@ def test_stopping_times_are_uniform_and_seeded() -> None:
     assert np.abs(counts - n / T).max() <= 6 * math.sqrt(n / T * (1 - 1 / T))
     off_by_one = np.bincount([min(w + 1, T - 1) for w in drawn], minlength=T)
     assert np.abs(off_by_one - n / T).max() > 6 * math.sqrt(n / T * (1 - 1 / T))
+
+
+def test_snapshots_of_a_linear_learner_are_its_estimates_at_their_times() -> None:
+    times = [0, 3, 3, 50]
+    learner, walk = setting("TDC", next(iter(SETTINGS)))
+    thetas, omegas = snapshots(*copy.deepcopy((learner, walk)), times)
+    for place, time in enumerate(times):
+        one, its_walk = copy.deepcopy((learner, walk))
+        learn(one, its_walk, time)
+        assert np.array_equal(thetas[place], one.theta)
+        assert np.array_equal(omegas[place], one.omega)
+    assert not np.array_equal(thetas[0], thetas[-1]), "the learner moved"
+    assert [x.shape for x in snapshots(learner, walk, [])] == [(0, learner.theta.size)] * 2

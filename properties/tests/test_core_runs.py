@@ -1,19 +1,44 @@
-"""Whole runs: estimates, threads, resumption."""
+"""Whole runs: snapshots, threads, resumption."""
 
 import copy
+from collections.abc import Callable
+
+import pytest
 
 from properties.tests.tabular_runs import BEHAVIOUR, GARNET, SCHEDULES, START, make, state
 from robust_core import streams
-from robust_core.runs import learn_all
-from robust_core.tabular import Q_LEARNING, TabularLearner, learn
+from robust_core.runs import learn_all, snapshots
+from robust_core.tabular import Q_LEARNING, TabularLearner, learn, learn_plain
 from robust_core.trajectory import Walk
 
 
-def test_an_estimate_is_no_buffer() -> None:
+@pytest.mark.parametrize("run", [learn, learn_plain])
+def test_snapshots_are_the_estimates_at_their_times(run: Callable[..., None]) -> None:
     learner = make(Q_LEARNING, GARNET, 0.3, SCHEDULES["constant"], initial=START)
-    learn(learner, Walk(GARNET, BEHAVIOUR, seed=streams.key("estimate")), 5)
+    walk = Walk(GARNET, BEHAVIOUR, seed=streams.key("snapshots"))
+    times = [0, 0, 1, 17, 17, 300]
+    taken = snapshots(*copy.deepcopy((learner, walk)), times, run=run)
+    assert taken.shape == (6, 12, 3)
+    for time, snapshot in zip(times, taken, strict=True):
+        one, w = copy.deepcopy((learner, walk))
+        learn_plain(one, w, time)
+        assert snapshot.tobytes() == one.table.tobytes()
+    assert taken[3].tobytes() != taken[2].tobytes()
+    one, w = copy.deepcopy((learner, walk))
+    snapshots(one, w, [10], run=run)
+    later = snapshots(one, w, [17, 300], run=run)
+    assert later.tobytes() == taken[[4, 5]].tobytes()
+    assert one.t == 300
+    assert snapshots(one, w, [], run=run).shape == (0, 12, 3)
+
+
+def test_snapshots_hand_out_no_buffer() -> None:
+    learner = make(Q_LEARNING, GARNET, 0.3, SCHEDULES["constant"], initial=START)
+    walk = Walk(GARNET, BEHAVIOUR, seed=streams.key("snapshots"))
+    taken = snapshots(learner, walk, [5])
+    estimate = learner.estimate()
     before = state(learner)
-    learner.estimate()[:] = 7.0
+    taken[:], estimate[:] = 7.0, 7.0
     assert state(learner) == before
     assert learner.problem.initial.tobytes() == START.tobytes()
 
