@@ -64,7 +64,7 @@ def _c_run(mdp: MDP, n: int) -> Callable[[], None] | None:
 
 
 def numpy_steps(learner: LinearLearner, walk: Walk, n: int) -> tuple[Callable[[], None], list[np.ndarray]]:
-    """The peer in numpy, as fast as we can write it: nothing is checked, nothing of size S made; and its theta, omega."""
+    """The peer in numpy, as fast as we can write it: nothing is checked, nothing of size S made; and its state."""
     recording, S = walk.record(n), len(learner.features)
     path = list(zip(recording.s.tolist(), recording.s_next.tolist(), recording.cost.tolist(), strict=True))
     features, rows = learner.features, list(learner.features)
