@@ -27,7 +27,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import UNITS, USAGE, interruptible, positive, seconds
+from benchmarks.cli_conventions import UNITS, USAGE, factor, interruptible, positive, require_writable, seconds
 from benchmarks.gate import PENDING, exit_code, summary
 from benchmarks.history import History, epoch_of, warnings
 from benchmarks.pool import computed, single_thread
@@ -326,6 +326,18 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", metavar="TEXT", help="only cells and controls whose name contains this")
 
 
+def require_work(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse a selection that leaves nothing to run, whose gate would be green over nothing, and a lost report."""
+    if not chosen(options.size, options.only, with_controls=not options.no_controls):
+        what = "cell" if options.no_controls else "cell or control"
+        parser.error(f"--only {options.only!r}: no {what} at size {options.size} has this in its name")
+    if options.json is not None:
+        try:
+            require_writable("--json", options.json)
+        except ValueError as error:
+            parser.error(str(error))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.batch", description="Run the statistical suite.")
     add_run_options(parser)
@@ -339,7 +351,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="no cell takes more than N replicates; one without a verdict by then stays pending",
     )
-    parser.add_argument("--stretch", type=float, default=1.0, help="raise n_max of undecided cells by this factor")
+    parser.add_argument("--stretch", type=factor, default=1.0, help="raise n_max of undecided cells by this factor")
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, that computes the rows"
     )
@@ -350,6 +362,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    require_work(parser, options)
     single_thread()
     try:
         with opened(options.store, options.size) as history:

@@ -2,10 +2,13 @@
 
     python -m benchmarks.calibration [--budget 30min]
 
-Three parts: the statistical suite at quick size with right algorithms, its negative controls (power), and the whole
-verification of every right variant of the gallery (exact laws at few examples, statistical laws at quick size). Every
-seed is a record in the store, so a run that was killed or whose time ended goes on where it was; the summary is
-committed as `baselines/calibration.json`. Right algorithms must never be red; the controls show the power.
+Five parts: the statistical suite at quick size with right algorithms, its negative controls (power), the whole
+verification of every right variant of the gallery (exact laws at few examples, statistical laws at quick size), what
+the full size alone has (cells on pairs, problems and statements that the quick size leaves out, and the controls that
+it need not see), and of that the cells that take long. Every seed is a record in the store, so a run that was killed or
+whose time ended goes on where it was; the summary is committed as `baselines/calibration.json`, with the code that
+measured each part. A part of 0 seeds stays as it was committed. Right algorithms must never be red; the controls show
+the power.
 """
 
 import argparse
@@ -19,12 +22,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.batch import controls, fingerprint
-from benchmarks.cli_conventions import seconds
+from benchmarks.batch import controls, fingerprint, versions
+from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED, count, require_writable, seconds
 from benchmarks.store import Store
 from robust_core.streams import key
+
+if TYPE_CHECKING:
+    from properties.statistics.suite import Planned
 
 STORE = Path(".robust-core") / "calibration.jsonl"
 BASELINE = Path(__file__).parent / "baselines" / "calibration.json"
@@ -32,6 +38,23 @@ THRESHOLDS = (10.0, 100.0, 1000.0)
 """Under a true claim E exceeds each of these with probability at most its inverse."""
 EXAMPLES = 5
 """Problems per exact law and seed in the verification of the gallery."""
+DEAR = ("sampling/successors/", "unbiased/two states/(1,1)/")
+"""Cells of the full size that take seconds each, for fewer seeds."""
+SEEN_IN = {
+    "one trajectory of the model": {
+        "a walk with 8 % of a wrong kernel": "sampling/successors/garnet/(1,0)/",
+        "a walk with bursts of its last successor": "sampling/k2/",
+        "a walk that ends up with one action": "sampling/visits/",
+    },
+    "unbiased update": {"Q-learning with costs 1 % too high": "unbiased/two states/(1,0)/"},
+    "convergence to Q*": {"Q-learning with costs 1 % too high": "converges/rate/two states/"},
+    "finite-time bound": {"Q-learning with costs counted twice": "finite time/explicit/two states/"},
+    "fast path equals reference in law": {
+        "Q-learning with larger steps on the fast path": "fast path/two states/sum/",
+        "Q-learning with swapped actions on the fast path": "fast path/two states/contrast/",
+    },
+}
+"""By law, the controls of the full size and one cell each that is to see them: being seen elsewhere does not count."""
 
 
 @functools.cache
@@ -96,6 +119,72 @@ def verified(seed: int, size: Any) -> dict[str, Any]:
     return {"outcomes": outcomes, "wrong": wrong}
 
 
+def beyond_quick(*, dear: bool) -> list["Planned"]:
+    """The cells of a full run whose statement, problem or pair the quick size does not have."""
+    from properties.statistics.suite import planned
+
+    known = {_place(item.cell.id) for item in planned("quick")}
+    found = [item for item in planned("full") if _place(item.cell.id) not in known]
+    return [item for item in found if item.cell.id.startswith(DEAR) == dear]
+
+
+def _place(name: str) -> str:
+    """A cell without its sizes and its variant.
+
+    >>> _place("unbiased/two states/(0,0)/effect=0.03/robust Q-learning")
+    'unbiased/two states/(0,0)'
+    """
+    return "/".join(part for part in name.split("/")[:-1] if "=" not in part)
+
+
+def larger(seed: int, size: Any) -> dict[str, Any]:
+    """What the full size alone has: its quick cells, and its controls, each in the cell that is to see it."""
+    from properties.statistics.law import decide
+    from properties.statistics.suite import planned
+
+    alpha = min(item.alpha for item in planned(size))
+    found = {}
+    for law, variant in controls(size):
+        place = SEEN_IN.get(law.name, {}).get(variant.name)
+        if place is not None:
+            (cell,) = (cell for cell in law.cells(variant, size) if cell.id.startswith(place))
+            decision = decide(cell, alpha=alpha, epoch=f"calibration {seed}").entry.decision
+            found[f"{law.name}: {variant.name}"] = decision.n if decision.outcome == "violated" else None
+    return {"cells": _decided(beyond_quick(dear=False), seed), "controls": found}
+
+
+def dearest(seed: int, size: Any) -> dict[str, Any]:
+    """The cells of the full size that take long."""
+    return {"cells": _decided(beyond_quick(dear=True), seed)}
+
+
+def _decided(items: Iterable["Planned"], seed: int) -> dict[str, Any]:
+    from properties.statistics.law import decide
+
+    found = {}
+    for item in items:
+        decision = decide(item.cell, alpha=item.alpha, epoch=f"calibration {seed}").entry.decision
+        found[item.cell.id] = [decision.outcome, decision.n, decision.log_against]
+    return found
+
+
+def beyond(runs: Sequence[dict[str, Any]], dear: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the full size alone has, in sum; a cell that takes long has fewer seeds than the others."""
+    cells: dict[str, list[Any]] = {}
+    for run in (*runs, *dear):
+        for name, outcome in run["cells"].items():
+            cells.setdefault(name, []).append(outcome)
+    return {
+        "seeds": len(runs),
+        "dear seeds": len(dear),
+        "red": sum(cell["violated"] for cell in (_cell(outcomes) for outcomes in cells.values())),
+        "cells": {name: _cell(outcomes) for name, outcomes in cells.items()},
+        "controls": {
+            name: _control([run["controls"][name] for run in runs]) for name in (runs[0]["controls"] if runs else {})
+        },
+    }
+
+
 def verifications(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The verifications of the gallery in sum."""
     variants: dict[str, Counter[str]] = {}
@@ -150,6 +239,8 @@ def run(
     seeds: int,
     control_seeds: int,
     verify_seeds: int = 0,
+    full_seeds: int = 0,
+    dear_seeds: int = 0,
     *,
     path: Path = STORE,
     size: Any = "quick",
@@ -158,44 +249,76 @@ def run(
     """Measure what the store does not have yet, as far as the time goes, and summarise what there is."""
     store = Store(path)
     end = time.monotonic() + budget_seconds
-    parts: tuple[tuple[str, int, Callable[[int, Any], dict[str, Any]], Callable[[], bytes]], ...] = (
-        ("right", seeds, measured, fingerprint),
-        ("wrong", control_seeds, misses, fingerprint),
-        ("verify", verify_seeds, verified, sources),
+    parts: tuple[tuple[str, int, Any, Callable[[int, Any], dict[str, Any]], Callable[[], bytes]], ...] = (
+        ("right", seeds, size, measured, fingerprint),
+        ("wrong", control_seeds, size, misses, fingerprint),
+        ("verify", verify_seeds, size, verified, sources),
+        ("full", full_seeds, "full", larger, fingerprint),
+        ("dear", dear_seeds, "full", dearest, fingerprint),
     )
     found: dict[str, list[dict[str, Any]]] = {}
-    for word, count, measure, code in parts:
-        names = [key("calibration", word, seed, size, code()) for seed in range(count)]
+    for word, wanted, of_size, measure, code in parts:
+        names = [key("calibration", word, seed, of_size, code()) for seed in range(wanted)]
         for seed, name in enumerate(names):
             if store.get(name) is None and time.monotonic() < end:
-                store.put(name, measure(seed, size))
-                sys.stderr.write(f"{word} {seed + 1}/{count}\n")
+                store.put(name, measure(seed, of_size))
+                sys.stderr.write(f"{word} {seed + 1}/{wanted}\n")
         found[word] = [store.get(name) for name in names if store.get(name) is not None]
     store.close()
-    return summary(found["right"], found["wrong"]) | {"verify": verifications(found["verify"])}
+    report = summary(found["right"], found["wrong"])
+    report |= {"verify": verifications(found["verify"]), "full": beyond(found["full"], found["dear"])}
+    codes = {word: f"code {code().hex()}, {', '.join(versions())}" for word, _, _, _, code in parts if found[word]}
+    return report | {"made by": codes}
+
+
+PARTS = {
+    "right": ("seeds", "red", "cells", "largest log product", "evidence against right algorithms"),
+    "wrong": ("control seeds", "controls"),
+    "verify": ("verify",),
+    "full": ("full",),
+}
+"""The entries of the summary that each part makes."""
+
+
+def renewed(before: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
+    """The committed summary with the parts that were measured now."""
+    made = report["made by"]
+    entries = [name for part, names in PARTS.items() if part in made for name in names]
+    merged = {name: report[name] if name in entries or name not in before else before[name] for name in report}
+    return merged | {"made by": before.get("made by", {}) | made}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command: 1 if a right algorithm was accused."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=str(__doc__).split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=300, help="master seeds for the right algorithms")
-    parser.add_argument("--control-seeds", type=int, default=100, help="master seeds for the negative controls")
-    parser.add_argument(
-        "--verify-seeds", type=int, default=100, help="master seeds for the verification of the gallery"
-    )
+    for option, default, what in (
+        ("--seeds", 300, "the right algorithms"),
+        ("--control-seeds", 100, "the negative controls"),
+        ("--verify-seeds", 100, "the verification of the gallery"),
+        ("--full-seeds", 100, "what the full size alone has"),
+        ("--dear-seeds", 10, "the cells of the full size that take long"),
+    ):
+        parser.add_argument(
+            option, type=count, default=default, metavar="N", help=f"master seeds for {what} (default {default})"
+        )
     parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
     parser.add_argument("--store", type=Path, default=STORE, help=f"the record store (default {STORE})")
     parser.add_argument("--output", type=Path, default=BASELINE, help="where the summary goes")
     options = parser.parse_args(arguments)
-    report = run(
-        options.seeds,
-        options.control_seeds,
-        options.verify_seeds,
-        path=options.store,
-        budget_seconds=options.budget,
-    )
-    options.output.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    return int(report["red"] + report["verify"]["red"] > 0)
+    wanted = (options.seeds, options.control_seeds, options.verify_seeds, options.full_seeds, options.dear_seeds)
+    if not any(wanted):
+        parser.error("all parts have 0 seeds: nothing would be measured")
+    try:
+        require_writable("--output", options.output)
+    except ValueError as error:
+        parser.error(str(error))
+    report = run(*wanted, path=options.store, budget_seconds=options.budget)
+    if not report["made by"]:
+        parser.exit(USAGE, f"{parser.prog}: the time ended before the first seed; {options.output} is as it was\n")
+    before = json.loads(options.output.read_text()) if options.output.exists() else {}
+    options.output.write_text(json.dumps(renewed(before, report), indent=1, ensure_ascii=False) + "\n")
+    accused = report["red"] + report["verify"]["red"] + report["full"]["red"]
+    return VIOLATED if accused else HOLDS
 
 
 if __name__ == "__main__":

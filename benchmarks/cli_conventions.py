@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import math
 import os
 import re
 import shutil
@@ -80,6 +81,26 @@ def positive(text: str) -> int:
         if (number := int(text)) >= 1:
             return number
     raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text}")
+
+
+def count(text: str) -> int:
+    """A whole number of at least 0."""
+    with contextlib.suppress(ValueError):
+        if (number := int(text)) >= 0:
+            return number
+    raise argparse.ArgumentTypeError(f"must be a whole number from 0 on, got {text}")
+
+
+def factor(text: str) -> float:
+    """A factor by which something is raised: a finite number of at least 1.
+
+    >>> factor("2")
+    2.0
+    """
+    with contextlib.suppress(ValueError):
+        if 1.0 <= (number := float(text)) < math.inf:
+            return number
+    raise argparse.ArgumentTypeError(f"must be a number from 1 on, got {text}")
 
 
 def require_writable(option: str, path: Path) -> None:

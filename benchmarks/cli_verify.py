@@ -87,6 +87,10 @@ def _verify(options: argparse.Namespace) -> int:
             write(records, options.junit)
     if not (options.json or options.quiet) and (text := summary(records)):
         print(text)
+    if not records:
+        names = ", ".join(variant.name for variant in found.values())
+        left_out = ", the statistical ones left out," if options.no_statistics else ""
+        raise ValueError(f"nothing was verified: by kind, sets and claims no law{left_out} speaks of {names}")
     for record in records:
         if record.outcome == "undecided":
             print(f"warning: undecided: {record.variant}: {record.law}: {record.evidence}", file=sys.stderr)

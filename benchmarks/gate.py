@@ -47,8 +47,9 @@ def summary(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def exit_code(report: dict[str, Any], *, strict: bool) -> int:
-    """0 unless the gate is red or a control was missed; 3 for undecided or pending cells under `strict`."""
+    """0 unless the gate is red or a control was missed; 3 for what is undecided or pending under `strict`."""
     found = report["summary"]
     if found["outcome"] == "violated" or report["missed controls"]:
         return VIOLATED
-    return UNDECIDED if strict and (found["undecided"] or found["pending"]) else HOLDS
+    waiting = any(control["outcome"] == PENDING for control in report["controls"])
+    return UNDECIDED if strict and (found["undecided"] or found["pending"] or waiting) else HOLDS

@@ -175,7 +175,8 @@ def exit_code(report: dict[str, Any], *, strict: bool) -> int:
     gates = report["epochs"].values()
     if report["missed controls"] or any(gate["outcome"] == "violated" for gate in gates):
         return VIOLATED
-    return UNDECIDED if strict and any(gate["undecided"] or gate["pending"] for gate in gates) else HOLDS
+    open_ends = report["pending controls"] or any(gate["undecided"] or gate["pending"] for gate in gates)
+    return UNDECIDED if strict and open_ends else HOLDS
 
 
 def shown(report: dict[str, Any]) -> list[str]:
@@ -202,6 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    batch.require_work(parser, options)
     single_thread()
     try:
         report = run(

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from benchmarks import batch
-from benchmarks.cli_conventions import UNITS, VIOLATED, positive, seconds
+from benchmarks.cli_conventions import UNITS, VIOLATED, factor, positive, seconds
 from benchmarks.gate import PENDING, summary
 from benchmarks.history import FRESH, epoch_of, warnings
 from benchmarks.store import DEFAULT
@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--epoch", default="pinned", help="a name for the seeds, or 'fresh': today's, or an unfinished run's"
     )
-    group.addoption("--stretch", type=float, default=1.0, help="raise n_max of undecided cells by this factor")
+    group.addoption("--stretch", type=factor, default=1.0, help="raise n_max of undecided cells by this factor")
     group.addoption("--store", type=Path, default=DEFAULT, help="the record store")
 
 
@@ -152,6 +152,9 @@ class Progress:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The gate, the ledger, and a warning for everything that has no verdict."""
+        for name in sorted(self.skipped):
+            if CONTROL in name:
+                terminalreporter.write_line(f"warning: pending control: {name.partition(CONTROL)[2].removesuffix(']')}")
         if not self.records:
             return
         found = self._summary()

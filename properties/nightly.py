@@ -92,7 +92,10 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line of the deep search."""
     parser = argparse.ArgumentParser(prog="python -m properties.nightly", description=__doc__)
     parser.add_argument("--budget", type=seconds, default=1800.0, metavar="TIME", help="e.g. 30min (default)")
-    return 1 if run(parser.parse_args(arguments).budget) else 0
+    budget = parser.parse_args(arguments).budget
+    if not budget > 0.0:
+        parser.error(f"--budget must be more than no time at all, in which nothing is searched, got {budget:g}s")
+    return 1 if run(budget) else 0
 
 
 if __name__ == "__main__":

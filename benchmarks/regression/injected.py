@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.cli_conventions import positive
 from benchmarks.regression.bench import PINNED, bench
 from benchmarks.regression.compare import SEVERITY, compared
 from benchmarks.regression.defects import DEFECTS
@@ -79,8 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command: 1 if a defect was missed in some epoch, or if there was a false alarm."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.regression.injected", description=__doc__)
     parser.add_argument("defects", nargs="*", metavar="DEFECT", help=f"any of: {', '.join(DEFECTS)} (default: all)")
-    parser.add_argument("--epochs", type=int, default=1, help="sets of seeds (default 1: the pinned ones)")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    parser.add_argument("--epochs", type=positive, default=1, help="sets of seeds (default 1: the pinned ones)")
+    parser.add_argument("--workers", type=positive, default=os.cpu_count() or 1, help="processes (default: all cores)")
     parser.add_argument("--store", type=Path, default=STORE, help=f"the record store (default {STORE})")
     options = parser.parse_args(arguments)
     if unknown := set(options.defects) - DEFECTS.keys():

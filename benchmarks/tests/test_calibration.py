@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks import calibration, scaling
-from benchmarks.statistics_report import power, verifications
+from benchmarks.batch import controls
+from benchmarks.statistics_report import beyond, calibrated, power, verifications
+from properties.statistics.laws import laws
 
 
 def test_calibration_of_the_verification_counts_reds_and_keeps_what_is_undecided_apart() -> None:
@@ -24,6 +26,52 @@ def test_calibration_of_the_verification_sees_a_wrong_variant(monkeypatch: pytes
     monkeypatch.setattr(loading, "built_in", lambda: {"wrong": NO_DISCOUNT})
     found = calibration.verifications([calibration.verified(0, "quick")])
     assert found["red"] == 1
+
+
+def test_every_control_of_the_full_size_is_calibrated_in_one_cell() -> None:
+    named = {(law, name) for law, places in calibration.SEEN_IN.items() for name in places}
+    assert {(law.name, variant.name) for law in laws() for variant in law.fine_controls} <= named
+    for law, variant in controls("full"):
+        place = calibration.SEEN_IN.get(law.name, {}).get(variant.name)
+        if place is not None:
+            named.remove((law.name, variant.name))
+            assert sum(cell.id.startswith(place) for cell in law.cells(variant, "full")) == 1
+    assert not named, "no such controls"
+
+
+def test_the_full_size_is_calibrated_where_the_quick_one_is_silent() -> None:
+    cheap, dear = ([item.cell.id for item in calibration.beyond_quick(dear=dear)] for dear in (False, True))
+    assert not set(cheap) & set(dear)
+    for part in ("sampling/visits/", "sampling/k2/", "machine", "fast path/two states/contrast/", "two states/(1,0)"):
+        assert any(part in name for name in cheap), part
+    assert any("unbiased/two states/(1,1)" in name for name in dear)
+    assert not any("unbiased/two states/(0,0)" in name for name in (*cheap, *dear))
+
+
+NAME = "unbiased update: Q-learning with costs 1 % too high"
+FULL_RUNS = [{"cells": {"c": ["holds", 16, -2.0]}, "controls": {NAME: n}} for n in (*[569] * 99, None)]
+
+
+def test_the_full_size_shows_what_its_seeds_exclude() -> None:
+    red = {"cells": {"d": ["violated", 40, 19.0]}}
+    found = calibration.beyond(FULL_RUNS, [red])
+    assert (found["seeds"], found["dear seeds"], found["red"]) == (100, 1, 1)
+    text = beyond(found)
+    # 0 of 100: (alpha/2)^(1/100) = 0.9268 is the least share of right verdicts that is not excluded.
+    assert "| c | 100 | 100 | 0 | 0 | 0.074 | 16.0 | -2.0 |" in text
+    assert "| d | 1 | 0 | 0 | 1 | 1 | 40.0 | 19.0 |" in text
+    assert f"| {NAME} | unbiased/two states/(1,0) | 99 of 100: [0.9" in text
+
+
+def test_a_part_that_is_not_measured_stays_as_it_was_committed() -> None:
+    right = [{"red": False, "log_product": -1.0, "cells": {"c": ["holds", 16, -2.0]}}]
+    empty = {"verify": calibration.verifications([]), "full": calibration.beyond([], [])}
+    before = calibration.summary(right * 300, [{"k": 16}] * 100) | empty | {"made by": {"right": "old", "wrong": "old"}}
+    today = calibration.summary([], []) | empty | {"full": calibration.beyond(FULL_RUNS, [])}
+    merged = calibration.renewed(before, today | {"made by": {"full": "new"}})
+    assert (merged["seeds"], merged["control seeds"], merged["full"]["seeds"]) == (300, 100, 100)
+    assert merged["made by"] == {"right": "old", "wrong": "old", "full": "new"}
+    assert "the quick cells: old; their controls: old; the full size: new." in calibrated(merged)
 
 
 @pytest.mark.parametrize(("place", "low", "high"), [(0, 1.8, 2.3), (1, 0.9, 1.3)])

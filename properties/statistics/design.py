@@ -201,12 +201,16 @@ def _shifted(p: Sequence[float], effect: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Characteristics:
-    """The probabilities of the three outcomes and the expected sample size, at one truth."""
+    """The probabilities of the three outcomes and the expected sample size, at one truth.
+
+    Exact, or the shares and the mean of so many simulated `runs`.
+    """
 
     violated: float
     holds: float
     undecided: float
     mean_n: float
+    runs: int = 0
 
 
 @dataclass(frozen=True)
@@ -309,7 +313,7 @@ def simulated(plan: Plan, sampler: Sampler, *, runs: int = RUNS) -> Characterist
     validate.count("runs", runs, least=1)
     decisions = [_simulated(plan, sampler, numpy_generator(key("design", number))) for number in range(runs)]
     violated, holds, undecided = (sum(d.outcome == word for d in decisions) / runs for word in OUTCOMES)
-    return Characteristics(violated, holds, undecided, sum(d.n for d in decisions) / runs)
+    return Characteristics(violated, holds, undecided, sum(d.n for d in decisions) / runs, runs)
 
 
 def _simulated(plan: Plan, sampler: Sampler, rng: np.random.Generator) -> Decision:

@@ -1,6 +1,7 @@
 """Confidence sequences: intervals that cover the truth at all sample sizes at once, with probability 1 − alpha.
 
-Each is the set of parameter values that an e-process does not reject, so it may be read whenever one likes.
+Each is the set of parameter values that an e-process does not reject, so it may be read whenever one likes. The one
+exception, for a number of samples that was fixed beforehand, says so.
 """
 
 import math
@@ -67,6 +68,26 @@ def proportion(ones: int, n: int, *, alpha: float = ALPHA) -> Interval:
         1.0 if ones == n else _edge(inside, estimate, 1.0),
         alpha,
     )
+
+
+def clopper_pearson(ones: int, n: int, *, alpha: float = ALPHA) -> Interval:
+    """The success probability of Bernoulli samples whose number n does not depend on them; narrower than `proportion`.
+
+    The values that neither tail of the binomial law rejects at alpha/2: P(Bin(n, lower) >= ones) = alpha/2 and
+    P(Bin(n, upper) <= ones) = alpha/2 (Clopper and Pearson, 1934).
+
+    >>> print(clopper_pearson(100, 100))
+    1 [0.927, 1]
+    """
+    from scipy.stats import beta
+
+    validate.count("n", n, least=1)
+    if validate.count("ones", ones) > n:
+        raise ValueError(f"ones must be at most n = {n}, got {ones}")
+    tail = probability("alpha", alpha) / 2.0
+    lower = 0.0 if ones == 0 else float(beta.ppf(tail, ones, n - ones + 1))
+    upper = 1.0 if ones == n else float(beta.isf(tail, ones + 1, n - ones))
+    return Interval(lower, ones / n, upper, alpha)
 
 
 def _edge(inside: Callable[[float], bool], middle: float, end: float) -> float:

@@ -151,6 +151,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "more ones than samples": (lambda: intervals.proportion(5, 3), "ones must be at most n = 3, got 5"),
     "a negative count": (lambda: intervals.proportion(-1, 3), "ones must be at least 0, got -1"),
+    "more ones than a fixed number": (lambda: intervals.clopper_pearson(5, 3), "ones must be at most n = 3, got 5"),
     "certainty": (lambda: intervals.proportion(1, 3, alpha=0.0), r"alpha must lie in \(0, 1\), got 0\.0"),
     "certainty of a median": (lambda: intervals.median([1.0], alpha=2.0), r"alpha must lie in \(0, 1\), got 2\.0"),
     "a sample out of range": (
@@ -398,6 +399,19 @@ def test_intervals_cover_at_all_sizes_at_once() -> None:
     )
     assert misses(lambda x: intervals.median(x, alpha=alpha), 0.5, "median") <= 0.1 * SEQUENCES
     assert misses(lambda x: intervals.mean(x, low=0.0, high=1.0, alpha=alpha), 0.5, "mean") <= 0.1 * SEQUENCES
+
+
+@pytest.mark.parametrize("q", [0.01, 0.3, 0.5, 0.97])
+def test_an_interval_for_a_fixed_number_covers_exactly(q: float) -> None:
+    """By enumeration; and it is narrower than what holds at all numbers at once."""
+    from scipy.stats import binom
+
+    n, alpha = 30, 0.1
+    found = [intervals.clopper_pearson(ones, n, alpha=alpha) for ones in range(n + 1)]
+    assert sum(binom.pmf(ones, n, q) for ones in range(n + 1) if q not in found[ones]) <= alpha
+    for ones in range(n + 1):
+        wider = intervals.proportion(ones, n, alpha=alpha)
+        assert found[ones].upper - found[ones].lower < wider.upper - wider.lower
 
 
 def test_the_coverage_check_sees_a_textbook_interval() -> None:

@@ -1,0 +1,109 @@
+"""No command is green over nothing: a selection, a number or a time that leaves nothing to judge is refused."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import batch, calibration, cli, gate, nights
+from benchmarks.cli_conventions import USAGE
+from benchmarks.regression import injected
+from benchmarks.tests.test_batch import pytest_run
+from properties import nightly
+
+Main = Callable[[list[str]], object]
+REFUSED: dict[str, tuple[Main, list[str], str]] = {
+    "batch, no such name": (
+        batch.main,
+        ["--size", "quick", "--only", "no such"],
+        "--only 'no such': no cell or control",
+    ),
+    "batch, a control's name without controls": (
+        batch.main,
+        ["--size", "quick", "--no-controls", "--only", "leans to the first action"],
+        "no cell at size quick",
+    ),
+    "batch, a report that cannot be written": (
+        batch.main,
+        ["--size", "quick", "--json", "no such folder/report.json"],
+        "there is no folder",
+    ),
+    "nights, no such name": (nights.main, ["--size", "quick", "--only", "no such"], "--only 'no such': no cell"),
+    **{
+        f"batch, a stretch of {word}": (batch.main, ["--stretch", word], f"must be a number from 1 on, got {word}")
+        for word in ("nan", "0", "0.5", "inf", "-2", "far")
+    },
+    "calibration, no seeds": (
+        calibration.main,
+        [word for part in ("", "control-", "verify-", "full-", "dear-") for word in (f"--{part}seeds", "0")],
+        "nothing would be measured",
+    ),
+    "calibration, fewer than none": (calibration.main, ["--seeds", "-1"], "must be a whole number from 0 on, got -1"),
+    "injected defects, no epoch": (injected.main, ["--epochs", "0"], "must be a whole number from 1 on, got 0"),
+    "a search at night without time": (nightly.main, ["--budget", "0s"], "in which nothing is searched, got 0s"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_leaves_nothing_to_judge_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before any work: nothing is written, not even an empty store."""
+    monkeypatch.chdir(tmp_path)
+    main, arguments, words = REFUSED[name]
+    with pytest.raises(SystemExit) as refused:
+        main(arguments)
+    assert refused.value.code == USAGE
+    assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_suite_under_pytest_refuses_them_too(tmp_path: Path) -> None:
+    shown = pytest_run(tmp_path, "--stretch", "nan")
+    assert shown.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "must be a number from 1 on, got nan" in shown.stderr
+    assert pytest_run(tmp_path, "-k", "nothing_of_this_name").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_controls_that_wait_are_listed_under_pytest(tmp_path: Path) -> None:
+    shown = pytest_run(tmp_path, "-k", "test_control and leans", "--budget", "0s")
+    assert (
+        "warning: pending control: one trajectory of the model: a walk that leans to the first action" in shown.stdout
+    )
+
+
+def test_calibration_without_time_leaves_the_committed_summary(tmp_path: Path) -> None:
+    output = tmp_path / "calibration.json"
+    output.write_text("{}")
+    with pytest.raises(SystemExit) as refused:
+        calibration.main(["--budget", "0s", "--store", str(tmp_path / "store"), "--output", str(output)])
+    assert refused.value.code == USAGE
+    assert output.read_text() == "{}"
+
+
+def test_a_variant_that_no_law_speaks_of_is_not_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "silent.py"
+    path.write_text(
+        "from robust_core.variant import Variant\n"
+        "SILENT = Variant(name='silent', kind='sampler', sets=(), claims=(), make=lambda *a: None)\n"
+    )
+    assert cli.main(["verify", str(path)]) == USAGE
+    assert "nothing was verified: by kind, sets and claims no law speaks of silent" in capsys.readouterr().err
+
+
+def test_a_run_of_controls_alone_decides_no_claim(tmp_path: Path) -> None:
+    report = batch.run(size="quick", epoch="pinned", path=tmp_path / "store", only="leans to the first action")
+    assert [control["outcome"] for control in report["controls"]] == ["violated"]
+    assert report["summary"]["outcome"] == "undecided"
+    assert gate.exit_code(report, strict=False) == 0
+
+
+def test_strict_waits_for_the_controls() -> None:
+    green = {"outcome": "holds", "undecided": [], "pending": []}
+    report = {"summary": green, "missed controls": [], "controls": [{"control": "k", "outcome": "pending"}]}
+    assert gate.exit_code(report, strict=False) == 0
+    assert gate.exit_code(report, strict=True) == 3
+    night: dict[str, Any] = {"epochs": {"a": green}, "missed controls": [], "pending controls": ["k"]}
+    assert nights.exit_code(night, strict=False) == 0
+    assert nights.exit_code(night, strict=True) == 3
