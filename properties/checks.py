@@ -7,19 +7,19 @@ def test_my_variant(check):
     check()
 """
 
-import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pytest
 
+from properties.causes import Causes
 from properties.counterexample import Counterexample, described
 from properties.law import Law
 from properties.search import search
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
 from properties.verdict import Verdict, blocked
-from properties.verification import EXAMPLES, applicable, on_untested
+from properties.verification import EXAMPLES, applicable, on_untested, unsaved
 from robust_core.variant import Variant
 
 
@@ -49,29 +49,28 @@ class Check:
     examples: int = EXAMPLES
     seed: int = 0
     target: str | None = None
-    causes: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    causes: Causes = field(default_factory=Causes, compare=False, repr=False)
 
     def __call__(self) -> None:
         """Search for a violation."""
         cause = self._cause()
-        if cause is not None:
-            self.causes[self.law.name] = cause
-            pytest.skip(blocked(cause).evidence)
-        verdict = self._verdict()
+        verdict = blocked(cause) if cause is not None else self.causes.distinct(self.law.name, self._verdict())
+        if verdict.statistics is None:
+            self.causes.note(self.law.name, verdict)
+        if verdict.outcome == "blocked":
+            pytest.skip(verdict.evidence)
         if verdict.outcome == "undecided":
             import warnings
 
             warnings.warn(f"{self.variant.name}: {self.law.name}: {verdict.evidence}", UndecidedWarning, stacklevel=2)
         elif verdict.outcome != "holds":
-            if verdict.statistics is None:
-                self.causes[self.law.name] = self.law.name
             pytest.fail("\n".join(part for part in self._parts(verdict) if part), pytrace=False)
 
     def _cause(self) -> str | None:
         """The law whose violation, seen in this process, leaves nothing new to say; cells follow all exact laws."""
         if isinstance(self.law, Law):
-            return next((self.causes[earlier] for earlier in self.law.after if earlier in self.causes), None)
-        return None if isinstance(self.law, Untested) else next(iter(self.causes.values()), None)
+            return self.causes.before(self.law)
+        return None if isinstance(self.law, Untested) else next(iter(self.causes.failed.values()), None)
 
     def _verdict(self) -> Verdict:
         if isinstance(self.law, Untested):
@@ -94,8 +93,11 @@ class Check:
             yield verdict.finding.side_by_side()
         if verdict.case is not None:
             example = Counterexample(law.name, self.target or self.variant.name, verdict.case, verdict.evidence)
-            with contextlib.suppress(OSError):  # where nothing may be written the failure says all the same
+            try:
                 path = example.save()
+            except OSError as error:
+                yield unsaved(error)
+            else:
                 yield f"replay: robust-core replay {path}" if self.target else f"kept in {path}"
         elif verdict.statistics is not None and self.target:
             yield f"the same samples again: robust-core verify {self.target} --seed {self.seed}"
@@ -128,7 +130,7 @@ def checks(
         laws += applicable(variant)
         if size is not None:
             laws += allotted(variant, size, total=total)
-        causes: dict[str, str] = {}
+        causes = Causes()
         found += [Check(variant, law, examples, seed, target, causes) for law in laws]
     return found
 

@@ -1,5 +1,6 @@
 """Counterexamples as files: small, readable, replayed by judging them again."""
 
+import contextlib
 import hashlib
 import json
 from dataclasses import dataclass
@@ -57,7 +58,13 @@ class Counterexample:
         digest = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.law.replace(' ', '-')}-{digest}.json"
-        path.write_text(text, encoding="utf-8")
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError:
+            # On a full disk a part of it is there, which nothing could read.
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            raise
         return path
 
     def replay(self, variant: Variant | None = None) -> Finding | None:

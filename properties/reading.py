@@ -27,8 +27,19 @@ def blamed_on(place: object) -> Iterator[None]:
     except RecursionError:
         raise ValueError(f"{place}: nested too deeply") from None
     except (ValueError, TypeError, ArithmeticError, OSError) as error:
-        reason = str(error) or type(error).__name__
+        reason = (in_words(error) if isinstance(error, OSError) else str(error)) or type(error).__name__
         raise ValueError(f"{place}: {shortened(reason)}") from None
+
+
+def in_words(error: OSError) -> str:
+    """What an error of the system says of which file, without its number.
+
+    >>> in_words(FileNotFoundError(2, "No such file or directory", "nowhere.json"))
+    'nowhere.json: no such file or directory'
+    """
+    if error.strerror is None or error.filename is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}"
 
 
 def shortened(text: str, longest: int = LONGEST_REASON) -> str:

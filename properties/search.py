@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
 from oracles.rational import NoExactSupport
-from properties import reductions
+from properties import blame, reductions
+from properties.blame import CannotBeJudged
 from properties.guard import LONGEST_QUOTE, TooSlow, watched
 from properties.law import Case, Law
 from properties.verdict import Finding, Verdict
@@ -25,6 +26,13 @@ MOST_REDUCTIONS = 400
 
 class _Violation(Exception):
     """Raised inside the search to make Hypothesis shrink."""
+
+
+class _Disowned(BaseException):
+    """Raised inside the search to end it: the oracle does not know the set, or not truly, so no answer of it counts.
+
+    Not an `Exception`, which Hypothesis would shrink.
+    """
 
 
 Judge = Callable[[Case], Finding | None]
@@ -42,10 +50,12 @@ def explore(
     """The verdict of an exact judge after at most `examples` cases; the same seed tries the same cases.
 
     What is found is shrunk by Hypothesis and then by `smaller`, which lists the cases that have one thing less;
-    without `shrink` it is reported as it was found.
+    without `shrink` it is reported as it was found. A case that cannot be judged is no reason not to try the others;
+    if none of them is a violation the verdict is an error.
     """
     tried = 0
     smallest: list[tuple[Case, Finding]] = []
+    unjudged: list[CannotBeJudged] = []
 
     @seed(master_seed)
     @settings(
@@ -66,6 +76,9 @@ def explore(
             # Shrinking would wait for the limit at every attempt: the case is reported as it is.
             smallest[:] = [(case, slow.finding())]
             raise
+        except CannotBeJudged as reason:
+            unjudged.append(_owned(reason))
+            return
         if finding is not None:
             smallest[:] = [(case, finding)]
             raise _Violation
@@ -76,20 +89,32 @@ def explore(
             warnings.filterwarnings("ignore", message="Generating overly large repr")
             attempt()
     except _Violation:
-        case, finding = _reduced(*smallest[0], judge, smaller if shrink else None)
+        try:
+            case, finding = _reduced(*smallest[0], judge, smaller if shrink else None)
+        except _Disowned as end:
+            return Verdict("error", str(end), tried)
         return Verdict("violated", str(finding), tried, case, finding)
+    except _Disowned as end:
+        return Verdict("error", str(end), tried)
     except TooSlow:
         case, finding = smallest[0]
         return Verdict("violated", str(finding), tried, case, finding)
-    except NoExactSupport as missing:
-        return Verdict("error", f"cannot be judged: {missing} (oracles.rational.largest_mass)", tried)
     except Flaky:
         case, finding = smallest[0]
         finding = Finding(
             f"conduct: the same case does not always give the same: once {finding.what}", finding.got, finding.wanted
         )
         return Verdict("violated", str(finding), tried, case, finding)
+    if unjudged:
+        return Verdict("error", f"{unjudged[0]} (so in {len(unjudged)} of {tried} cases)", tried)
     return Verdict("holds", f"no violation in {tried} cases", tried)
+
+
+def _owned(reason: CannotBeJudged) -> CannotBeJudged:
+    """The reason, if the oracle failed in this case alone."""
+    if isinstance(reason.__cause__, NoExactSupport):
+        raise _Disowned(*reason.args)
+    return reason
 
 
 def _reduced(
@@ -101,7 +126,11 @@ def _reduced(
         while smaller is not None:
             for less in islice(smaller(case), left):
                 left -= 1
-                found = judge(less)
+                try:
+                    found = judge(less)
+                except CannotBeJudged as reason:
+                    _owned(reason)
+                    continue
                 if found is not None and _same_sort(finding, found):
                     case, finding = less, found
                     break
@@ -121,6 +150,8 @@ def _same_sort(finding: Finding, other: Finding) -> bool:
 def judged(law: Law, variant: Variant, case: Case, *, warned: Counter[str] | None = None) -> Finding | None:
     """A law's finding in one case; a variant that raises or misbehaves has broken the law by that.
 
+    `CannotBeJudged` is raised where the truth is not to be had: that is no fault of the variant.
+
     Warnings reach nobody's terminal and break no law, whatever the filters of the process say: they are counted in
     `warned`, once a case, for whoever asks.
     """
@@ -128,10 +159,8 @@ def judged(law: Law, variant: Variant, case: Case, *, warned: Counter[str] | Non
     def work() -> Finding | None:
         try:
             return law.judge(variant, **case)
-        except NoExactSupport:
-            raise
-        except Exception as error:
-            return Finding(_raised(error), "an exception", "a result")
+        except BaseException as error:
+            return Finding(blame.conduct(error), None, None)
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -141,23 +170,21 @@ def judged(law: Law, variant: Variant, case: Case, *, warned: Counter[str] | Non
     return finding
 
 
-def _raised(error: Exception) -> str:
-    if isinstance(error, ValueError) and "read-only" in str(error):
-        return "conduct: tried to change an array it was given"
-    return f"conduct: raised {type(error).__name__}: {error}"
-
-
 def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrink: bool = True) -> Verdict:
     """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were."""
     warned: Counter[str] = Counter()
-    verdict = explore(
-        law.cases(variant),
-        lambda case: judged(law, variant, case, warned=warned),
-        examples=examples,
-        master_seed=master_seed,
-        smaller=reductions.smaller,
-        shrink=shrink,
-    )
+    try:
+        verdict = explore(
+            law.cases(variant),
+            lambda case: judged(law, variant, case, warned=warned),
+            examples=examples,
+            master_seed=master_seed,
+            smaller=reductions.smaller,
+            shrink=shrink,
+        )
+    except Exception as error:
+        # The variant's exceptions are findings: this one comes from where the cases are made.
+        return Verdict("error", str(CannotBeJudged.because(error)))
     if verdict.outcome != "holds" or not warned:
         return verdict
     notes = "; ".join(f"in {count} of them {what:.{LONGEST_QUOTE}}" for what, count in warned.most_common(MOST_NOTES))

@@ -19,7 +19,8 @@ Outcome = Literal["holds", "violated", "undecided", "error", "blocked"]
 class Finding:
     """One violation in one case: what was compared, what came out, what the truth is, and the error allowed.
 
-    `tables` are the variant's and the oracle's whole result, where a law compares more than one number.
+    `tables` are the variant's and the oracle's whole result, where a law compares more than one number. Where nothing
+    was compared, `got` and `wanted` are None and `what` says it all.
     """
 
     what: str
@@ -35,7 +36,11 @@ class Finding:
                 object.__setattr__(self, name, value.item())
 
     def __str__(self) -> str:
-        return f"{self.what}: got {self.got!r}, wanted {self.wanted!r} within {self.allowed:.3g}"
+        if self.got is None and self.wanted is None:
+            return self.what
+        in_words = isinstance(self.got, str) and isinstance(self.wanted, str)
+        within = "" if in_words else f" within {self.allowed:.3g}"
+        return f"{self.what}: got {self.got!r}, wanted {self.wanted!r}{within}"
 
     def side_by_side(self) -> str:
         """The variant's and the oracle's tables entry by entry; empty if there are none."""
@@ -65,13 +70,22 @@ class Verdict:
         return (self.finding.side_by_side() or None) if self.finding is not None else None
 
 
-def blocked(cause: str) -> Verdict:
-    """The verdict on a law that need not be asked, because of one that is violated already.
+def blocked(cause: str, evidence: str | None = None) -> Verdict:
+    """The verdict on a law that adds nothing to what another one said; by default because that one is violated.
 
     >>> blocked("start").evidence
     "says nothing new while 'start' is violated"
     """
-    return Verdict("blocked", f"says nothing new while {cause!r} is violated", blocked_by=cause)
+    return Verdict("blocked", evidence or f"says nothing new while {cause!r} is violated", blocked_by=cause)
+
+
+def one_line(text: str) -> str:
+    """The text with what would begin a line or steer a terminal spelled out: names and messages come from outside.
+
+    >>> one_line("two\\nlines")
+    'two\\\\nlines'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 @cache

@@ -5,12 +5,16 @@ Exact laws first, then the cells of the statistical laws, which say nothing new 
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from properties.blame import CannotBeJudged
+from properties.causes import Causes
 from properties.counterexample import Counterexample
 from properties.expectations import Expectation
 from properties.law import CLAIMS, Law
+from properties.reading import in_words
 from properties.search import judged, search
 from properties.verdict import Record, Verdict, blocked
 from robust_core.variant import Variant, meant
@@ -90,21 +94,20 @@ def verify(
 
     This runs the variant in the calling process; `isolation.verify_isolated` gives it one of its own.
     """
-    causes = dict(failed or {})
+    causes = Causes(failed)
     for law in applicable(variant, laws):
         progress(law.name)
         started = time.perf_counter()
-        cause = next((causes[earlier] for earlier in law.after if earlier in causes), None)
+        cause = causes.before(law)
         excuse = (expected or {}).get(law.name)
         if cause is not None:
             verdict = blocked(cause)
         elif excuse is not None:
             verdict = _pinned(law, variant, excuse)
         else:
-            verdict = search(law, variant, examples=examples, master_seed=seed)
-        if verdict.outcome != "holds":
-            causes[law.name] = cause or law.name
-        path = _kept(law, name or variant.name, verdict, keep)
+            verdict = causes.distinct(law.name, search(law, variant, examples=examples, master_seed=seed))
+        causes.note(law.name, verdict)
+        verdict, path = _kept(law, name or variant.name, verdict, keep)
         yield Record.of(
             verdict,
             variant=variant.name,
@@ -118,13 +121,14 @@ def verify(
         from properties.statistics import judging
 
         # A failure that is expected is no reason to stop looking.
-        cause = next((first for law_name, first in causes.items() if law_name not in (expected or {})), None)
+        cause = next((first for law_name, first in causes.failed.items() if law_name not in (expected or {})), None)
         yield from judging.records(
             variant.name,
             cells,
             seed=seed,
             seconds=cell_seconds,
             cause=cause,
+            causes=causes,
             expected=expected,
             progress=progress,
             tick=tick,
@@ -134,13 +138,25 @@ def verify(
 def _pinned(law: Law, variant: Variant, excuse: Expectation) -> Verdict:
     """Judge the pinned case alone; a pass is an error, because the excuse has lost its ground."""
     assert excuse.counterexample is not None
-    finding = judged(law, variant, excuse.counterexample.case)
+    try:
+        finding = judged(law, variant, excuse.counterexample.case)
+    except CannotBeJudged as reason:
+        return Verdict("error", str(reason), 1)
     if finding is None:
         return Verdict("error", f"expected to fail ({excuse.reason}), but the pinned case passes: remove the entry", 1)
     return Verdict("violated", str(finding), 1, finding=finding)
 
 
-def _kept(law: Law, name: str, verdict: Verdict, folder: Path | None) -> Path | None:
+def _kept(law: Law, name: str, verdict: Verdict, folder: Path | None) -> tuple[Verdict, Path | None]:
+    """Save the counterexample; where that fails the verdict stays and its evidence says so."""
     if folder is None or verdict.case is None:
-        return None
-    return Counterexample(law.name, name, verdict.case, verdict.evidence).save(folder)
+        return verdict, None
+    try:
+        return verdict, Counterexample(law.name, name, verdict.case, verdict.evidence).save(folder)
+    except OSError as error:
+        return replace(verdict, evidence=f"{verdict.evidence}; {unsaved(error)}"), None
+
+
+def unsaved(error: OSError) -> str:
+    """Why there is no file with the counterexample."""
+    return f"the counterexample could not be saved: {in_words(error)}"

@@ -184,6 +184,9 @@ def _unbiased(
         advance(learner, [step])
         clock.next(place_of(variant, step[0], step[1]))
     before, place = table(learner), place_of(variant, s, a)
+    if before.shape != case["initial"].shape or not np.isfinite(before).all():
+        wanted_form = f"finite numbers in the shape {case['initial'].shape}"
+        return Finding(f"the estimate after {len(path)} steps", before.tolist(), wanted_form)
     mean = Fraction(0)
     for probability, step in _outcomes(variant, mdp, policy, s, a):
         entry = float(branch(learner, step)[place])

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from oracles.rational import NoExactSupport
+from properties import blame
+from properties.blame import CannotBeJudged
+from properties.causes import Causes
 from properties.expectations import Expectation
 from properties.guard import IDLE_FACTOR, TooSlow, watched
 from properties.statistics import epochs
@@ -58,12 +60,18 @@ def judged(
         return Verdict("violated", f"conduct: one replicate took {slow}: it hangs or is far too slow")
     except _Misconduct as fault:
         return Verdict("violated", str(fault))
-    except NoExactSupport as missing:
-        return Verdict("error", f"cannot be judged: {missing} (oracles.rational.largest_mass)")
-    except Exception as error:
-        return Verdict("violated", f"conduct: raised {type(error).__name__}: {error}")
+    except BaseException as error:
+        return _raised(error)
     verdict = result.verdict()
     return replace(verdict, statistics={**finite(result.numbers()), "law": item.law.name, "epoch": epoch})
+
+
+def _raised(error: BaseException) -> Verdict:
+    """The verdict on a cell that ended in an exception: a fault of the variant, or nobody's."""
+    try:
+        return Verdict("violated", blame.conduct(error))
+    except CannotBeJudged as reason:
+        return Verdict("error", str(reason))
 
 
 def finite(value: Any) -> Any:
@@ -109,6 +117,7 @@ def records(
     seed: int = 0,
     seconds: float = float("inf"),
     cause: str | None = None,
+    causes: Causes | None = None,
     expected: Mapping[str, Expectation] | None = None,
     progress: Callable[[str], None] = lambda law: None,
     tick: Callable[[], None] = lambda: None,
@@ -116,8 +125,10 @@ def records(
     """One record per cell of the variant `name`.
 
     `cause` is a law that is violated already: the cells then say nothing new and are blocked. A fault of conduct
-    in one cell blocks the others. `seed` chooses the epoch, 0 the pinned one.
+    in one cell blocks the others. `causes` knows for which reasons the laws before had no answer. `seed` chooses the
+    epoch, 0 the pinned one.
     """
+    causes = causes or Causes()
     out_of_time = _clock(seconds)
     for item in cells:
         progress(item.name)
@@ -128,7 +139,9 @@ def records(
         elif excuse is not None:
             verdict = _pinned(item, excuse, tick)
         else:
-            verdict = judged(item, epoch=epochs.of_seed(seed), tick=tick, out_of_time=out_of_time)
+            verdict = causes.distinct(
+                item.name, judged(item, epoch=epochs.of_seed(seed), tick=tick, out_of_time=out_of_time)
+            )
             if verdict.outcome == "violated" and verdict.statistics is None:
                 cause = item.name
         yield Record.of(

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
+from properties.blame import CannotBeJudged
 from properties.statistics import budget, epochs
 from properties.statistics.law import CLAIMS, Cell, Memory, Result, Size, StatisticalLaw, decide
 from robust_core.variant import Variant
@@ -20,12 +22,29 @@ class Planned:
 
 
 def cells(variant: Variant, size: Size) -> list[tuple[StatisticalLaw, Cell]]:
-    """The cells of every law whose claim the variant makes."""
+    """The cells of every law whose claim the variant makes; a law that has none to offer is one that is not judged."""
     if not set(variant.claims) & set(CLAIMS):
         return []
     from properties.statistics.laws import laws
 
-    return [(law, cell) for law in laws() if law.applies_to(variant) for cell in law.cells(variant, size)]
+    return [(law, cell) for law in laws() if law.applies_to(variant) for cell in _offered(law, variant, size)]
+
+
+def _offered(law: StatisticalLaw, variant: Variant, size: Size) -> list[Cell]:
+    """The cells of a law on a variant, whose set may be one that the oracles do not know."""
+    try:
+        return law.cells(variant, size)
+    except Exception as error:
+        return [_hopeless(f"{law.claim}/{variant.name}", CannotBeJudged.because(error))]
+
+
+def _hopeless(name: str, reason: CannotBeJudged) -> Cell:
+    """A cell that has no plan, so takes no share of the budget; asked for one it says why."""
+
+    def refuse(_: object) -> NoReturn:
+        raise CannotBeJudged(*reason.args)
+
+    return Cell(name, refuse, refuse, refuse, weight=0.0)
 
 
 def weight(variants: Iterable[Variant], size: Size) -> float:
@@ -39,7 +58,8 @@ def allotted(variant: Variant, size: Size, *, total: float | None = None) -> lis
     A verification names the guilty cell by cell and forms no product, so the cells have the whole budget.
     """
     found = cells(variant, size)
-    whole = total if total is not None else sum(cell.weight for _, cell in found)
+    # Nothing weighs anything where no cell has a plan.
+    whole = (total if total is not None else sum(cell.weight for _, cell in found)) or 1.0
     return [
         Planned(law, cell, budget.RUN_BUDGET * cell.weight / whole, cell.id.removesuffix(f"/{variant.name}"))
         for law, cell in found

@@ -1,21 +1,26 @@
 """A set without an exact support function is judged by its convex program, or not at all: nobody is blamed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import pytest
 
 from oracles import rational, vertices
+from properties.checks import checks
 from properties.gallery.support import VARIANT
 from properties.laws import LAWS
 from properties.mutants import support as wrong
 from properties.search import search
+from properties.statistics.budget import RUN_BUDGET
 from properties.statistics.judging import judged
+from properties.statistics.law import CLAIMS
+from properties.statistics.laws import laws
 from properties.statistics.laws.tabular import RIGHT
-from properties.statistics.suite import allotted
-from properties.verification import applicable
+from properties.statistics.suite import Planned, allotted, weight
+from properties.verification import applicable, verify
 from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, sigma, validate
+from robust_core.validate import EPS
 
 VALUE = next(law for law in LAWS if law.name == "support value")
 
@@ -43,11 +48,46 @@ def test_a_set_that_no_oracle_knows_is_an_error_of_the_judge() -> None:
 
 
 def test_statistical_laws_blame_nobody_either() -> None:
-    from dataclasses import replace
-
     cell = allotted(replace(RIGHT, sets=(Unheard,), claims=("unbiased",)), "quick")[0]
     verdict = judged(cell)
     assert (verdict.outcome, "cannot be judged" in verdict.evidence) == ("error", True)
+
+
+BY_CLAIM = {law.claim: law for law in laws()}
+
+
+def of_an_unheard_set(claim: str) -> Variant:
+    return replace(BY_CLAIM[claim].right, name=claim, sets=(Unheard,), claims=(claim,))
+
+
+def test_every_statistical_claim_is_tried() -> None:
+    assert BY_CLAIM.keys() == CLAIMS.keys()
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_no_statistical_claim_takes_the_others_down(claim: str) -> None:
+    """Either the law needs no set, or does not speak of this one, or has one error; a variant beside it goes on."""
+    variant, beside = of_an_unheard_set(claim), replace(RIGHT, claims=("converges",))
+    total = weight([variant, beside], "quick")
+    found = list(verify(variant, laws=[], cells=allotted(variant, "quick", total=total)))
+    errors = [record for record in found if record.outcome == "error"]
+    if BY_CLAIM[claim].sets or claim in ("samples the model", "stationary"):
+        assert not errors
+    else:
+        assert len(errors) == 1
+        assert "cannot be judged: no exact support function is registered for Unheard" in errors[0].evidence
+        assert {record.blocked_by for record in found if record is not errors[0]} <= {errors[0].law}
+    assert not [record for record in found if record.outcome == "violated"]
+    assert 0.0 < sum(cell.alpha for cell in allotted(beside, "quick", total=total)) <= RUN_BUDGET * (1.0 + EPS)
+
+
+@pytest.mark.parametrize("claim", ["converges", "unbiased", "fast path"])
+def test_as_a_test_it_fails_without_blame(claim: str) -> None:
+    found = checks([of_an_unheard_set(claim), RIGHT])
+    mine = [check for check in found if check.variant.name == claim and isinstance(check.law, Planned)]
+    with pytest.raises(pytest.fail.Exception, match="cannot be judged: no exact support function"):
+        mine[0]()
+    assert any(check.variant is RIGHT for check in found)
 
 
 @pytest.fixture

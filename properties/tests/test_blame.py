@@ -1,0 +1,137 @@
+"""An exception is a fault of the variant or of the suite: nobody is blamed for the other's."""
+
+import re
+import signal
+import sys
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from oracles import rational
+from oracles.support import SolverFailure
+from properties.blame import CannotBeJudged, conduct
+from properties.gallery.support import VARIANT
+from properties.laws import LAWS
+from properties.mutants import support as wrong
+from properties.search import judged, search
+from properties.verification import applicable
+from robust_core import Contamination, UncertaintySet, Variant
+
+VALUE = next(law for law in LAWS if law.name == "support value")
+CASE = {"uncertainty_set": Contamination(0.5), "p": np.array([0.5, 0.5]), "v": np.array([0.0, 1.0])}
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An oracle that gives up where the radius is 0."""
+    right = rational.largest_mass
+
+    def largest_mass(uset: Any, *mass: Any) -> Any:
+        if uset.radius == 0.0:
+            raise SolverFailure(f"{uset}: status 'optimal_inaccurate'")
+        return right(uset, *mass)
+
+    monkeypatch.setattr(rational, "largest_mass", largest_mass)
+
+
+@pytest.mark.usefixtures("failing")
+def test_an_oracle_that_fails_is_an_error_and_blames_nobody() -> None:
+    verdict = search(VALUE, VARIANT, examples=30, master_seed=0)
+    assert verdict.outcome == "error"
+    reason = (
+        r"cannot be judged: SolverFailure: \w+\(radius=0.0\): status 'optimal_inaccurate' \(so in \d+ of 30 cases\)"
+    )
+    assert re.fullmatch(reason, verdict.evidence)
+
+
+@pytest.mark.usefixtures("failing")
+def test_a_violation_is_found_beside_cases_that_cannot_be_judged() -> None:
+    mutants = [mutant for mutant in vars(wrong).values() if isinstance(mutant, Variant)]
+    verdicts = [search(VALUE, mutant, examples=30, master_seed=0) for mutant in mutants]
+    found = [verdict for verdict in verdicts if verdict.outcome == "violated"]
+    assert found
+    assert all(verdict.case is not None and "SolverFailure" not in verdict.evidence for verdict in found)
+
+
+def variant(make: Any) -> Variant:
+    return Variant("mine", "support", make, (Contamination,), ("support function",))
+
+
+def asks_an_oracle(uncertainty_set: UncertaintySet, p: Any, v: Any) -> Any:
+    return rational.sigma(object(), p, v)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (asks_an_oracle, "conduct: raised NoExactSupport: no exact support function is registered for object"),
+        (lambda uncertainty_set: 0.0, "conduct: raised TypeError: <lambda>() takes 1 positional argument"),
+        (lambda *given: "much", "conduct: raised ValueError: could not convert string to float: 'much'"),
+        (lambda *given: sys.exit(3), "conduct: raised SystemExit: 3"),
+    ],
+)
+def test_what_a_variant_raises_or_hands_over_is_its_conduct(make: Any, words: str) -> None:
+    finding = judged(VALUE, variant(make), CASE)
+    assert finding is not None
+    assert words in str(finding)
+
+
+def test_a_message_of_many_lines_is_one_line() -> None:
+    def raises(*given: Any) -> Any:
+        raise ValueError("first\n\033[2Jsecond")
+
+    assert str(judged(VALUE, variant(raises), CASE)) == r"conduct: raised ValueError: first\n\x1b[2Jsecond"
+
+
+@dataclass(frozen=True)
+class Shapeless(UncertaintySet):
+    """A set whose size has another name."""
+
+    kind: ClassVar[str] = "shapeless"
+    size: float
+
+
+def test_a_set_that_the_suite_cannot_handle_is_no_fault_of_the_variant() -> None:
+    mine = Variant("mine", "operator", lambda mdp, uset, Q: mdp.cost + 0.0 * Q, (Shapeless,), ("bellman",))
+    verdicts = [search(law, mine, examples=3, master_seed=0) for law in applicable(mine)]
+    assert {verdict.outcome for verdict in verdicts} <= {"holds", "error", "violated"}
+    backup = verdicts[[law.name for law in applicable(mine)].index("bellman backup")]
+    assert (backup.outcome, "no attribute 'radius'" in backup.evidence) == ("error", True)
+
+
+def test_cases_that_cannot_be_made_are_an_error() -> None:
+    class TwoNumbers(UncertaintySet):
+        kind: ClassVar[str] = "two numbers"
+
+        def __init__(self, radius: float, other: float) -> None:
+            raise AssertionError("never made")
+
+    mine = Variant("mine", "support", lambda uset, p, v: p @ v, (TwoNumbers,), ("support function",))
+    verdict = search(VALUE, mine, examples=3, master_seed=0)
+    assert verdict.outcome == "error"
+    assert "missing 1 required positional argument: 'other'" in verdict.evidence
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+def test_ctrl_c_is_the_variants_only_where_nobody_can_press_it(ignored: bool) -> None:
+    handler = signal.SIG_IGN if ignored else signal.default_int_handler
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        if ignored:
+            assert conduct(KeyboardInterrupt()) == "conduct: raised KeyboardInterrupt"
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                conduct(KeyboardInterrupt())
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_replay_that_cannot_be_judged_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def largest_mass(uset: Any, *mass: Any) -> Any:
+        raise SolverFailure("no answer")
+
+    monkeypatch.setattr(rational, "largest_mass", largest_mass)
+    with pytest.raises(CannotBeJudged, match="cannot be judged: SolverFailure: no answer"):
+        judged(VALUE, VARIANT, CASE)
