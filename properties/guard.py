@@ -4,13 +4,16 @@ Each of these is a fault of conduct with a finding of its own, whatever the vari
 """
 
 import contextlib
+import ctypes
 import io
 import os
 import random
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +28,7 @@ from properties.verdict import Finding
 CASE_SECONDS = 15.0
 IDLE_FACTOR = 4.0
 LONGEST_QUOTE = 80
+STDOUT = 1
 
 
 class TooSlow(BaseException):
@@ -42,20 +46,68 @@ class TooSlow(BaseException):
         return Finding("conduct: time of one case", str(self), "milliseconds")
 
 
+_diverted: list[int] = []
+"""The file that takes what is written past Python to standard output, where that was diverted."""
+
+
+def divert_output() -> None:
+    """Let nothing reach standard output any more, not even what a library written in C prints: `watched` reports it.
+
+    For a process that has none of its own to say.
+    """
+    if _diverted:
+        return
+    if hasattr(os, "memfd_create"):
+        handle = os.memfd_create("output")
+    else:
+        handle, path = tempfile.mkstemp()
+        os.unlink(path)
+    os.dup2(handle, STDOUT)
+    _diverted.append(handle)
+
+
+def _written() -> str:
+    """The beginning of what came past Python since the last time, which is then forgotten."""
+    if not _diverted:
+        return ""
+    _flush_c()
+    size = os.lseek(_diverted[0], 0, os.SEEK_END)
+    if not size:
+        return ""
+    os.lseek(_diverted[0], 0, os.SEEK_SET)
+    text = os.read(_diverted[0], 4 * LONGEST_QUOTE).decode(errors="replace")
+    os.ftruncate(_diverted[0], 0)
+    os.lseek(_diverted[0], 0, os.SEEK_SET)
+    return text
+
+
+@cache
+def _c_library() -> Any:
+    return ctypes.CDLL(None)
+
+
+def _flush_c() -> None:
+    """Have the C library write what it holds back, as it does for everything but a terminal."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        _c_library().fflush(None)
+
+
 def watched(work: Callable[[], Finding | None], *, seconds: float | None = None) -> Finding | None:
     """The finding of `work`, or one about its conduct; `TooSlow` if it does not return in time.
 
     >>> print(watched(lambda: print("hello")))
-    conduct: printed to standard output: got 'hello\\n', wanted 'silence' within 0
+    conduct: printed to standard output: got 'hello\\n', wanted 'silence'
     """
     legacy, plain = _legacy_state(), random.getstate()
     printed, limit = io.StringIO(), CASE_SECONDS if seconds is None else seconds
+    _written()  # of what was done before, as when the variant was loaded
     with contextlib.redirect_stdout(printed), _time_limit(limit, IDLE_FACTOR * limit):
         finding = work()
     if random.getstate() != plain or _legacy_state() != legacy:
         return Finding("conduct: drew from global random state", "global state", "the rng of the problem")
-    if printed.getvalue():
-        return Finding("conduct: printed to standard output", printed.getvalue()[:LONGEST_QUOTE], "silence")
+    text = printed.getvalue() + _written()
+    if text:
+        return Finding("conduct: printed to standard output", text[:LONGEST_QUOTE], "silence")
     return finding
 
 

@@ -17,7 +17,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from properties.blame import CannotBeJudged
+from properties.causes import Causes
 from properties.expectations import Expectation, read
+from properties.guard import divert_output
 from properties.idleness import LOOKS, Idleness
 from properties.loading import load
 from properties.statistics.law import SIZES, Size
@@ -81,10 +84,9 @@ def verify_isolated(
     names += [cell.name for cell in _cells(variant, size, weight)]
     if expected is not None:
         expectations(expected, variant)  # a bad file is refused before any work
-    done = 0
-    failed: dict[str, str] = {}
+    done, causes = 0, Causes()
     while done < len(names):
-        order = Order(target, done, failed, examples, seed, _text(keep), _text(expected), size, weight)
+        order = Order(target, done, causes.failed, examples, seed, _text(keep), _text(expected), size, weight)
         child, connection = _started(order)
         try:
             while done < len(names):
@@ -96,13 +98,15 @@ def verify_isolated(
                     continue
                 if "record" in message:
                     record = Record(**message["record"])
+                elif "error" in message:
+                    record = Record(variant.name, names[done], "error", message["error"], 0, 0.0, seed)
                 else:
                     record = _casualty(variant.name, names[done], message["fault"], child, seed, law_seconds)
-                if record.outcome != "holds" and record.statistics is None:
-                    failed[record.law] = record.blocked_by or record.law
+                if record.statistics is None:
+                    causes.note(record.law, record)
                 yield record
                 done += 1
-                if "fault" in message:
+                if "record" not in message:
                     break
         finally:
             child.kill()
@@ -162,19 +166,31 @@ def _casualty(variant: str, law: str, fault: str, child: Any, seed: int, law_sec
 
 
 def _serve(connection: Connection, text: str) -> None:
-    """The child: verify and report; standard output belongs to the parent alone."""
-    from hypothesis.configuration import set_hypothesis_home_dir
+    """The child: verify and report; standard output belongs to the parent alone.
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches both; the parent ends the child
-    order = Order(**json.loads(text))
-    # Hypothesis keeps notes on the interpreter in the working folder; the user's folder is not the place for them.
-    set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
-    _limit_memory()
-    (variant,) = load(order.target).values()
+    What the variant raises is a verdict; an exception that gets here is the suite's, and blames nobody.
+    """
 
     def send(message: dict[str, Any]) -> None:
         connection.send_bytes(json.dumps(message).encode())
 
+    try:
+        _work(Order(**json.loads(text)), send)
+    except ConnectionError:
+        pass  # the parent has gone
+    except Exception as error:
+        send({"error": str(CannotBeJudged.because(error))})
+
+
+def _work(order: Order, send: Callable[[dict[str, Any]], None]) -> None:
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches both; the parent ends the child
+    divert_output()
+    # Hypothesis keeps notes on the interpreter in the working folder; the user's folder is not the place for them.
+    set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
+    _limit_memory()
+    (variant,) = load(order.target).values()
     from properties.statistics.judging import VARIANT_SECONDS
 
     laws, cells = applicable(variant), _cells(variant, order.size, order.weight)

@@ -4,6 +4,7 @@ import contextlib
 import os
 import random
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,28 @@ class _Prints(_Correct):
         super().update(transition)
 
 
+class _WritesPastPython(_Correct):
+    """As a library written in C prints."""
+
+    def update(self, transition: Transition) -> None:
+        os.write(1, b"updating\n")
+        super().update(transition)
+
+
+class _Interrupts(_Correct):
+    def update(self, transition: Transition) -> None:
+        raise KeyboardInterrupt
+
+
+class _RaisesLate(_Correct):
+    """Right until a table is large."""
+
+    def update(self, transition: Transition) -> None:
+        if self.table.size > 64:
+            raise IndexError(f"no entry {self.table.size} here")
+        super().update(transition)
+
+
 class _Moody(_Correct):
     """Every seventh learner is wrong: what it does depends on how many there were before."""
 
@@ -117,6 +140,9 @@ WRONG_SHAPE = _variant("returns a wrong shape", _WrongShape)
 CHANGES_INPUT = _variant("writes into its input", _ChangesInput)
 GLOBAL_RANDOM_STATE = _variant("draws from global random state", _GlobalRandomState)
 PRINTS = _variant("prints", _Prints)
+WRITES_PAST_PYTHON = _variant("prints past Python", _WritesPastPython)
+INTERRUPTS = _variant("presses Ctrl-C", _Interrupts)
+RAISES_LATE = replace(_variant("raises where a table is large", _RaisesLate), claims=("unbiased", "sample form"))
 MOODY = _variant("is wrong now and then", _Moody)
 WARNS = _variant("overflows on the way", _Warns)
 MEMORY = _variant("asks for half a terabyte", _Memory)

@@ -1,6 +1,9 @@
 """Misbehaving variants get a verdict of their own in plain words, and the suite goes on."""
 
 import datetime
+import errno
+import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -11,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from properties import guard
+from properties import guard, isolation
 from properties.counterexample import Counterexample
 from properties.expectations import Expectation, read
 from properties.gallery.q_learning import VARIANT
@@ -83,6 +86,54 @@ def test_a_dying_or_stubborn_variant_does_not_take_the_suite_down(name: str, lim
     laws = [law.name for law in applicable(getattr(hostile_variants, name))]
     assert [record.law for record in records] == laws, "every law got its record"
     assert words in first(records).evidence
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("WRITES_PAST_PYTHON", "conduct: printed to standard output: got 'updating\\n"),
+        ("INTERRUPTS", "conduct: raised KeyboardInterrupt"),
+    ],
+)
+def test_what_gets_past_python_is_conduct_too(name: str, words: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Standard output belongs to the parent; what only Ctrl-C raises elsewhere is the variant's where it is ignored."""
+    assert words in first(isolated(name, 60.0)).evidence
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_exception_in_several_laws_is_one_cause() -> None:
+    records = list(verify(hostile_variants.RAISES_LATE, examples=10))
+    wrong = [record for record in records if record.outcome == "violated"]
+    assert [record.evidence for record in wrong] == ["conduct: raised IndexError: no entry 85 here"], records
+    rest = [record for record in records if record.outcome == "blocked"]
+    assert {record.blocked_by for record in rest} == {wrong[0].law}
+    assert any("says nothing new: it ends as" in record.evidence for record in rest)
+
+
+def test_a_counterexample_that_cannot_be_kept_costs_no_verdict(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.touch()
+    record = first([r for r in verify(LOST_GAMMA, examples=50, keep=taken / "kept") if r.outcome != "holds"])
+    assert "got" in record.evidence
+    assert f"; the counterexample could not be saved: {taken / 'kept'}: not a directory" in record.evidence
+    assert (record.counterexample, record.table is None) == (None, False)
+
+
+def test_a_half_written_counterexample_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, *_: object, **__: object) -> None:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        Counterexample("box", "mine", {}, "wrong").save(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_child_in_which_the_suite_fails_blames_nobody() -> None:
+    ours, theirs = multiprocessing.Pipe()
+    isolation._serve(theirs, "{}")
+    assert json.loads(ours.recv_bytes())["error"].startswith("cannot be judged: TypeError: ")
 
 
 def test_isolation_changes_no_verdict() -> None:
