@@ -237,6 +237,16 @@ def sized(law: Law, read: Reader, forms: tuple[Form, ...], *, storages: tuple[bo
     )
 
 
+def in_turn(laws: tuple[Law, ...]) -> tuple[Law, ...]:
+    """The sized laws, each of which waits for the sized forms of what its law waits for, where they come before it."""
+    found: list[Law] = []
+    for law in laws:
+        before = {other.name for other in found}
+        waits = [name for earlier in law.after if (name := f"{earlier}, sized") in before]
+        found.append(replace(law, after=(*law.after, *waits)))
+    return tuple(found)
+
+
 def read_path(tape: Tape, variant: Variant) -> Case:
     """A run, some steps of which end an episode."""
     return read_run(tape, variant, ends=True)
@@ -281,12 +291,14 @@ def _named(laws: tuple[Law, ...], name: str) -> Law:
     return next(law for law in laws if law.name == name)
 
 
-LAWS = (
-    sized(_named(support.LAWS, "support value"), support.read, FUNCTIONS),
-    sized(_named(support.LAWS, "support rows"), support.read_rows, FUNCTIONS),
-    sized(_named(operator.LAWS, "bellman backup"), operator.read, FUNCTIONS, storages=STORAGES),
-    RESIDUAL,
-    sized(sampler.PATH, sampler.read, WIDE + LONG, storages=STORAGES),
-    sized(_named(linear.LAWS, "TDC step"), read_path, WIDE + LONG + SMOOTH + ENDLESS),
-    sized(_named(linear.LAWS, "GTD2 step"), read_path, WIDE + LONG + SMOOTH + ENDLESS),
+LAWS = in_turn(
+    (
+        sized(_named(support.LAWS, "support value"), support.read, FUNCTIONS),
+        sized(_named(support.LAWS, "support rows"), support.read_rows, FUNCTIONS),
+        sized(_named(operator.LAWS, "bellman backup"), operator.read, FUNCTIONS, storages=STORAGES),
+        RESIDUAL,
+        sized(sampler.PATH, sampler.read, WIDE + LONG, storages=STORAGES),
+        sized(_named(linear.LAWS, "TDC step"), read_path, WIDE + LONG + SMOOTH + ENDLESS),
+        sized(_named(linear.LAWS, "GTD2 step"), read_path, WIDE + LONG + SMOOTH + ENDLESS),
+    )
 )

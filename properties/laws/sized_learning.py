@@ -12,7 +12,7 @@ Beside the forms of all kinds there are some for tables alone, where a step is c
 """
 
 from properties.laws import conduct, tabular_step
-from properties.laws.sized import LONG, WIDE, form_of, read_path, sized
+from properties.laws.sized import LONG, WIDE, form_of, in_turn, read_path, sized
 from robust_core import constant, per_visit, polynomial
 
 _PLAIN = constant(0.125)
@@ -85,11 +85,13 @@ LONGEST = form_of(
     order=0,
 )
 
-LAWS = (
-    sized(tabular_step.ASYNCHRONOUS, read_path, (*WIDE, *LONG, *TABLES, LARGEST)),
-    sized(tabular_step.SAMPLE_FORM, read_path, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
-    sized(tabular_step.SAMPLE_FORM_NEXT_ACTION, read_path, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
-    sized(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG + TABLES),
-    sized(conduct.CONDUCT, read_path, LONG),
-    sized(conduct.BATCH, read_path, (*WIDE, *LONG, LONGEST)),
+LAWS = in_turn(
+    (
+        sized(tabular_step.ASYNCHRONOUS, read_path, (*WIDE, *LONG, *TABLES, LARGEST)),
+        sized(tabular_step.SAMPLE_FORM, read_path, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
+        sized(tabular_step.SAMPLE_FORM_NEXT_ACTION, read_path, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
+        sized(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG + TABLES),
+        sized(conduct.CONDUCT, read_path, LONG),
+        sized(conduct.BATCH, read_path, (*WIDE, *LONG, LONGEST)),
+    )
 )
