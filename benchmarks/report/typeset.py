@@ -29,6 +29,8 @@ INDICES = dict(zip("₀₁₂₃₄₅₆₇₈₉∞", "0123456789∞", strict=
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 UNBROKEN = 24
 """Characters of a formula that stay on one line."""
+CLOSING = ",.;:)]-!?"
+"""What follows a formula on the same line if it follows without a space."""
 HAT = "\u0302"
 HATTED = {"ĉ": "c", "Ô": "O", "Ŝ": "S", "Â": "A", "Ĉ": "C"}
 
@@ -40,7 +42,9 @@ _TOKEN = re.compile(
     rf"|[A-Za-z]{HAT}"
     rf"|(?:{_GREEK_WORDS})(?![a-z])"
     r"|[a-z]{4,}_[a-z]{4,}"
+    r"|[A-Za-z]{2,}\d+\b"  # names with a number: GTD2
     r"|[A-Za-z]+(?:'s\b|'t\b)?(?:-[A-Za-z]{2,}(?:-[A-Za-z]+)*)?"
+    r"|(?<=[\w*)])'s\b"  # of a number or a formula: Algorithm 2's
     r"|\w"
     r"|<=|>=|!=|->"
     r"|\s+|."
@@ -126,13 +130,20 @@ def _split(run: list[_Token]) -> Iterator[tuple[bool, list[_Token]]]:
         yield False, run
         return
     first, last = math[0], math[-1]
-    while first and run[first - 1].text in BRACKETS and _count(run[first:], BRACKETS[run[first - 1].text]) > 0:
+    while first and _opens(run[first - 1].text, run[first:]):
         first -= 1
     while last + 1 < len(run) and (run[last + 1].text in "|'" or _count(run[first : last + 1], run[last + 1].text) < 0):
         last += 1
     yield False, run[:first]
     yield True, run[first : last + 1]
     yield False, run[last + 1 :]
+
+
+def _opens(text: str, tokens: list[_Token]) -> bool:
+    """Whether what follows closes this bracket, or the bar of an absolute value."""
+    if text == "|":
+        return [token.text for token in tokens].count("|") % 2 == 1
+    return text in BRACKETS and _count(tokens, BRACKETS[text]) > 0
 
 
 def _count(tokens: list[_Token], closing: str) -> int:
@@ -329,16 +340,29 @@ def _cut(
 def prose(text: str) -> Html:
     """A sentence with its formulas typeset and everything else escaped.
 
-    >>> prose("T is a gamma-contraction")
-    '<math><mi>T</mi></math> is a <math><mi>γ</mi></math>-contraction'
+    >>> prose("T is in the sup norm a gamma-contraction")
+    '<math><mi>T</mi></math> is in the sup norm a <span class="whole"><math><mi>γ</mi></math>-</span>contraction'
     """
     parts: list[Html] = []
+    last: Html | None = None
     for notation, tokens in _runs(_tokens(text)):
         if notation:
-            parts.append(_formula(tokens))
-        else:
-            parts += [_plain(token.text) for token in tokens]
+            last = _formula(tokens)
+            parts.append(last)
+            continue
+        for token in tokens:
+            piece = _plain(token.text)
+            if parts and parts[-1] is last and token.text[0] in CLOSING:
+                parts[-1] = _together(last, piece)
+            else:
+                parts.append(piece)
     return Html("".join(parts))
+
+
+def _together(formula: Html, piece: Html) -> Html:
+    """A formula and the mark after it: browsers would break the line between the two."""
+    before, math, last = formula.rpartition("<math>")
+    return Html(before + tag("span", Html(math + last), piece, class_="whole"))
 
 
 def _plain(text: str) -> Html:
