@@ -4,6 +4,7 @@ Lines differ by dash as well as by colour. The page's script shows the values at
 for the arrow keys; `points` is what it needs. Without a script every line still has its title.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,15 @@ from benchmarks.report.markup import Html, escaped, tag
 from benchmarks.report.scales import Scale, compact, number, scale_of
 
 WIDTH, HEIGHT = 360, 230
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 40
+TOP, BOTTOM = 10, 40
+NARROWEST = 10
+"""The least margin on the right."""
+TURNED, GAP = 18, 6
+"""What the turned label of the ordinate takes from the left, and the distance of numbers from their axis."""
+GLYPH, MINUS = 7.1, 2.2
+"""The width of a digit of a tick in the widest of the page's fonts, and by how much a minus is wider."""
+NOTE = 12
+"""The height of the name of a rule, with the distance from its line."""
 DASHES = (None, "7 3", "2 3", "9 3 2 3")
 
 
@@ -41,12 +50,24 @@ class Plot:
     log_y: bool = False
 
     def scales(self) -> tuple[Scale, Scale]:
-        """The two axes."""
+        """The two axes; on the left there is room for the numbers of the ordinate, on the right for half a number."""
         xs = [x for line in self.series for x in line.x]
         ys = [y for line in self.series for column in (line.y, line.low, line.high) for y in column or ()]
         ys += [y for _, y in self.rules]
-        x_scale = scale_of(xs, LEFT, WIDTH - RIGHT, logarithmic=self.log_x)
-        return x_scale, scale_of(ys, HEIGHT - BOTTOM, TOP, logarithmic=self.log_y)
+        y = scale_of(ys, HEIGHT - BOTTOM, TOP, logarithmic=self.log_y)
+        left = TURNED + GAP + _widest(y)
+        right = max(NARROWEST, _widest(scale_of(xs, 0.0, 1.0, logarithmic=self.log_x)) // 2)
+        return scale_of(xs, left, WIDTH - right, logarithmic=self.log_x), y
+
+
+def _widest(scale: Scale) -> int:
+    return max(map(_width, scale.ticks()), default=0)
+
+
+def _width(tick: float) -> int:
+    """How wide the number of a tick is at most."""
+    text = compact(tick)
+    return math.ceil(GLYPH * len(text) + MINUS * text.count("−"))
 
 
 def drawn(plot: Plot) -> Html:
@@ -56,7 +77,7 @@ def drawn(plot: Plot) -> Html:
     for place, line in enumerate(plot.series):
         if line.low is not None and line.high is not None:
             parts.append(_band(line, place, x, y))
-    parts += [_rule(name, level, y) for name, level in plot.rules]
+    parts += _rules(plot.rules, x, y)
     parts += [_line(line, place, x, y) for place, line in enumerate(plot.series)]
     parts.append(tag("line", class_="cursor", x1=0, x2=0, y1=TOP, y2=HEIGHT - BOTTOM, visibility="hidden"))
     picture = tag(
@@ -90,15 +111,19 @@ def _axes(plot: Plot, x: Scale, y: Scale) -> Html:
     parts = []
     for tick in y.ticks():
         at = y.at(tick)
-        parts.append(tag("line", class_="grid", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at))
-        parts.append(tag("text", compact(tick), x=LEFT - 6, y=at + 3.5, text_anchor="end"))
+        parts.append(tag("line", class_="grid", x1=x.start, x2=x.stop, y1=at, y2=at))
+        parts.append(tag("text", compact(tick), x=x.start - GAP, y=f"{at + 3.5:g}", text_anchor="end"))
+    free = 0.0
     for tick in x.ticks():
         at = x.at(tick)
         parts.append(tag("line", class_="axis", x1=at, x2=at, y1=bottom, y2=bottom + 4))
-        parts.append(tag("text", compact(tick), x=at, y=bottom + 16, text_anchor="middle"))
-    parts.append(tag("line", class_="axis", x1=LEFT, x2=WIDTH - RIGHT, y1=bottom, y2=bottom))
-    middle, height = (LEFT + WIDTH - RIGHT) / 2, (TOP + bottom) / 2
-    parts.append(tag("text", plot.x_label, class_="label", x=middle, y=HEIGHT - 6, text_anchor="middle"))
+        # A number that would lie on the one before is left out; its tick stays.
+        if at - _width(tick) / 2 >= free:
+            parts.append(tag("text", compact(tick), x=at, y=bottom + 16, text_anchor="middle"))
+            free = at + _width(tick) / 2 + GAP / 2
+    parts.append(tag("line", class_="axis", x1=x.start, x2=x.stop, y1=bottom, y2=bottom))
+    middle, height = (x.start + x.stop) / 2, (TOP + bottom) / 2
+    parts.append(tag("text", plot.x_label, class_="label", x=f"{middle:g}", y=HEIGHT - 6, text_anchor="middle"))
     turned = f"rotate(-90 11 {height:g})"
     parts.append(tag("text", plot.y_label, class_="label", x=11, y=height, text_anchor="middle", transform=turned))
     return tag("g", *parts, aria_hidden="true")
@@ -123,11 +148,18 @@ def _line(line: Series, place: int, x: Scale, y: Scale) -> Html:
     return tag("path", tag("title", title), class_=f"line s{place}", d=d, stroke_dasharray=dash)
 
 
-def _rule(name: str, level: float, y: Scale) -> Html:
-    at = y.at(level)
-    mark = tag("text", name, class_="note halo", x=LEFT + 4, y=at - 4)
-    line = tag("line", tag("title", f"{name}: {number(level)}"), class_="rule", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at)
-    return Html(line + mark)
+def _rules(rules: Sequence[tuple[str, float]], x: Scale, y: Scale) -> list[Html]:
+    """Horizontal lines, each with its name above it, or below it where another name or the edge is in the way."""
+    parts, free = [], float(TOP)
+    for name, level in sorted(rules, key=lambda rule: y.at(rule[1])):
+        at = y.at(level)
+        place = at - 4 if at - 4 >= free else max(at + NOTE - 2, free)
+        free = place + NOTE
+        parts.append(
+            tag("line", tag("title", f"{name}: {number(level)}"), class_="rule", x1=x.start, x2=x.stop, y1=at, y2=at)
+        )
+        parts.append(tag("text", name, class_="note halo", x=x.start + 4, y=f"{place:g}"))
+    return parts
 
 
 def _legend(plot: Plot) -> Html:

@@ -113,5 +113,5 @@ def scale_of(values: Sequence[float], start: float, stop: float, *, logarithmic:
     low, high = (min(finite), max(finite)) if finite else (1.0, 1.0)
     if logarithmic:
         return Scale(low / 1.2, high * 1.2, start, stop, True)
-    air = 0.05 * (high - low) or 0.5 * (abs(low) or 1.0)
+    air = max(0.05 * (high - low) or 0.5 * (abs(low) or 1.0), 1.0 / LARGEST)
     return Scale(low - air, high + air, start, stop)

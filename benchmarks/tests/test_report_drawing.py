@@ -1,12 +1,13 @@
 """Typeset formulas, plots and diagrams: nothing is lost, nothing breaks on odd numbers."""
 
+import html
 import math
 import re
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.report import diagrams, plots
@@ -58,8 +59,20 @@ def test_indices_powers_and_roots() -> None:
 
 def test_words_are_not_typeset_and_notation_is() -> None:
     text = prose("T is a gamma-contraction in the sup norm, with a = 1")
-    assert "is a <math><mi>γ</mi></math>-contraction in the sup norm" in text
+    assert 'is a <span class="whole"><math><mi>γ</mi></math>-</span>contraction in the sup norm' in text
     assert "<math><mi>a</mi><mo" in text
+
+
+@pytest.mark.parametrize("text", ["each step is GTD2's, recomputed", "each step is Algorithm 2's, recomputed"])
+def test_a_genitive_is_no_derivative(text: str) -> None:
+    assert html.unescape(prose(text)) == text
+    assert "′" in prose("V(s') against V(s)")
+
+
+def test_bars_around_a_value_and_the_mark_after_a_formula_stay_with_it() -> None:
+    assert prose("the bound of |delta|, always").startswith('the bound of <span class="whole"><math><mo')
+    assert "</math>,</span> always" in prose("the bound of |delta|, always")
+    assert prose("either a | b or nothing") == "either a | <math><mi>b</mi></math> or nothing"
 
 
 @pytest.mark.parametrize("text", HOSTILE[:6])
@@ -72,6 +85,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(st.lists(st.floats(), min_size=1), st.booleans())
+@example([5e-324], False)
 def test_a_scale_shows_whatever_is_there(values: list[float], logarithmic: bool) -> None:
     scale = scale_of(values, 0.0, 100.0, logarithmic=logarithmic)
     assert all(math.isfinite(tick) for tick in scale.ticks())
@@ -107,6 +121,20 @@ def test_a_plot_has_every_line_and_a_hover_has_every_value() -> None:
         ["steps 1", "a: 0.5 (0.4 … 0.6)", "b: 1"],
         ["steps 2", "a: 0.25 (0.2 … 0.3)", "b: ∞"],
     ]
+
+
+def _names(plot: Plot) -> list[tuple[float, str]]:
+    """The height of the name of every rule."""
+    root = ElementTree.fromstring(f"<div>{plots.drawn(plot)}</div>")
+    found = [element for element in root.iter("text") if (element.get("class") or "").startswith("note")]
+    return [(float(str(element.get("y"))), str(element.text)) for element in found]
+
+
+def test_names_of_rules_lie_neither_on_each_other_nor_beyond_the_edge() -> None:
+    series = [Series("a", [1, 1e6], [1e-12, 1.0])]
+    (high, _), (low, _) = _names(_plot(series, rules=[("one", 1.0), ("two", 0.9)], log_y=True))
+    assert high - 10 >= 0
+    assert low - high >= 10
 
 
 def test_lines_differ_by_more_than_colour() -> None:
