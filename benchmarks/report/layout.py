@@ -1,10 +1,10 @@
 """What the sections are built of: headings, tables that sort and filter, figures, commands."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.report.markup import Html, tag
+from benchmarks.report.markup import Html, escaped, tag
 from benchmarks.report.plots import Plot, drawn
 
 
@@ -18,8 +18,9 @@ class Section:
     plots: tuple[Plot, ...] = ()
 
     def markup(self) -> Html:
-        """The section."""
-        return tag("section", tag("h2", self.title), self.body, id=self.id)
+        """The section, with a way back to the contents."""
+        back = tag("a", tag("span", "↑", aria_hidden="true"), " contents", href="#contents", class_="back")
+        return tag("section", tag("h2", self.title), back, self.body, id=self.id)
 
 
 @dataclass(frozen=True)
@@ -48,19 +49,22 @@ def table(
     class_: str = "",
     tools: bool = True,
 ) -> Html:
-    """A table with a caption; with `tools` the script lets it be sorted and filtered."""
-    body = []
-    for row in rows:
-        cells = [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
-        first = Cell(cells[0].content, cells[0].key, cells[0].class_, head=True)
-        marked = [Cell(c.content, c.key, c.class_ or ("num" if i in numeric else None)) for i, c in enumerate(cells)]
-        body.append(tag("tr", *(cell.markup() for cell in [first, *marked[1:]])))
-    heads = [tag("th", name, scope="col", class_="num" if i in numeric else None) for i, name in enumerate(head)]
+    """A table with a caption; with `tools` the script lets it be sorted and filtered. Empty columns are left out."""
+    marked = [[_marked(cell, place, place in numeric) for place, cell in enumerate(row)] for row in rows]
+    used = [place for place in range(len(head)) if not marked or any(escaped(row[place].content) for row in marked)]
+    body = [tag("tr", *(row[place].markup() for place in used)) for row in marked]
+    heads = [tag("th", head[i], scope="col", class_="num" if i in numeric else None) for i in used]
     whole = tag(
         "table", tag("caption", caption), tag("thead", tag("tr", *heads)), tag("tbody", *body),
         class_=f"{class_} tools".strip() if tools else class_ or None,
     )  # fmt: skip
     return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=_text(caption))
+
+
+def _marked(cell: Any, place: int, numeric: bool) -> Cell:
+    """A cell as it stands in its row: the first is its header."""
+    cell = cell if isinstance(cell, Cell) else Cell(cell)
+    return replace(cell, head=place == 0, class_=cell.class_ or ("num" if numeric and place else None))
 
 
 def _text(caption: Any) -> str:
@@ -85,7 +89,11 @@ def figure(plot: Plot, caption: Any) -> Html:
     return tag("figure", drawn(plot), tag("figcaption", caption))
 
 
-def fold(summary: Any, *content: Any, shown: bool = False) -> Html:
+def fold(summary: Any, *content: Any, shown: bool = False, class_: str | None = None) -> Html:
     """Detail that is opened on demand."""
-    inner = (tag("summary", summary), *content)
-    return tag("details", *inner, open="open") if shown else tag("details", *inner)
+    return tag("details", tag("summary", summary), *content, class_=class_, open="open" if shown else None)
+
+
+def chapter(summary: Any, *content: Any, shown: bool = False) -> Html:
+    """A long part of a section, folded: where all is as it should be, its first line says enough."""
+    return fold(summary, *content, shown=shown, class_="chapter")

@@ -65,6 +65,21 @@
     table.parentElement.before(make("div", { className: "filter" }, label, input, count));
   }
 
+  // A table that fits its place needs no box to scroll in: its headings stay at the top of the window.
+  const boxes = [...document.querySelectorAll(".scroll")];
+  const fit = (boxes) => {
+    // What is folded away has no size, and asking for it would cost as much as showing it.
+    const some = boxes.filter((box) => !box.closest("details:not([open])"));
+    const wide = some.map((box) => box.scrollWidth > box.clientWidth);
+    some.forEach((box, i) => box.classList.toggle("fits", !wide[i]));
+  };
+  if (matchMedia("(min-width: 60rem)").matches) {
+    for (const detail of document.querySelectorAll(".roomy")) detail.open = true;
+  }
+  fit(boxes);
+  const sizes = new ResizeObserver((changes) => fit([...new Set(changes.map((change) => change.target))]));
+  for (const box of boxes) sizes.observe(box);
+
   // Plots: the values at the nearest point, for the pointer and for the arrow keys.
   const points = JSON.parse(document.getElementById("points").textContent);
   const tip = document.getElementById("tip");
@@ -122,13 +137,25 @@
   // The tip goes where its plot goes.
   addEventListener("scroll", () => active && show(active, Number(active.dataset.place)), { passive: true });
 
-  // A link to something folded away opens it.
+  // A link to something folded away opens it, at once and before anything is measured.
   const reveal = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     for (let e = target; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+    for (const detail of target.querySelectorAll(".roomy")) if (target.matches(".card")) detail.open = true;
+    fit(boxes);
     target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
   reveal();
+
+  // On paper nothing can be opened.
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    for (const detail of closed) detail.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const detail of closed) detail.open = false;
+  });
 })();

@@ -53,7 +53,7 @@ def render(data: dict[str, Any]) -> str:
     body = tag(
         "body",
         tag("a", "Skip to the verdict", href="#verdict", class_="skip"),
-        tag("header", tag("h1", TITLE), _contents(sections)),
+        tag("header", tag("h1", TITLE), _contents(sections), id="contents"),
         tag("main", *(section.markup() for section in sections), id="main"),
         tag("footer", tag("p", "Made by ", tag("code", "robust-core report"), ".")),
         tag("div", class_="tip", id="tip", role="status", aria_live="polite", hidden="hidden"),

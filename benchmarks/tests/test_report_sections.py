@@ -8,8 +8,9 @@ import pytest
 
 from benchmarks.report.data import panels as panel_data
 from benchmarks.report.effects import ORDER
+from benchmarks.report.layout import table
 from benchmarks.report.overall import verdict
-from benchmarks.report.sections import claims, counterexamples, panels, regression
+from benchmarks.report.sections import claims, counterexamples, mutants, panels, regression, statistics, variants
 from benchmarks.report.words import with_entry
 from benchmarks.tests.report_sample import comparison, sample
 
@@ -25,10 +26,19 @@ def rows(markup: str) -> list[list[str]]:
     return [[shown(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in body.split("</tr>") if row]
 
 
+def entries(markup: str) -> list[dict[str, str]]:
+    """The rows of all tables, by heading."""
+    found = []
+    for one in re.findall(r"<table.*?</table>", markup):
+        head = [shown(cell) for cell in re.findall(r"<th\b.*?</th>", one.partition("<tbody>")[0])]
+        found += [dict(zip(head, row, strict=True)) for row in rows(one)]
+    return found
+
+
 def compared(*cells: dict[str, Any]) -> list[dict[str, str]]:
     data = sample()
     data["regression"]["cells"] = list(cells)
-    return [dict(zip(regression.HEAD, row, strict=True)) for row in rows(regression.section(data).body)]
+    return entries(regression.section(data).body)
 
 
 def test_what_must_be_looked_at_comes_first() -> None:
@@ -36,6 +46,36 @@ def test_what_must_be_looked_at_comes_first() -> None:
     found = compared(*(comparison(word, word) for word in verdicts))
     assert [row["variant"] for row in found] == sorted(verdicts, key=ORDER.index)
     assert found[0]["verdict"] == "▼ worse"
+    assert "note" not in found[0]
+
+
+def test_a_column_is_there_as_soon_as_one_row_needs_it() -> None:
+    found = compared(comparison("a"), comparison("b", note="the seeds differ"))
+    assert [row["note"] for row in found] == ["", "the seeds differ"]
+    listed = table("T", ["a", "b", "c"], [["x", "", 1], ["y", None, 2]], numeric=[2])
+    assert entries(listed) == [{"a": "x", "c": "1"}, {"a": "y", "c": "2"}]
+    assert listed.count('class="num"') == 3
+    assert "<th" in table("T", ["a", "b"], [])
+
+
+def _chapters(markup: str) -> dict[str, bool]:
+    """The first lines of what is folded, and whether it is open."""
+    found = re.findall(r'<details class="chapter"( open="open")?><summary>(.*?)</summary>', markup)
+    return {shown(summary): bool(opened) for opened, summary in found}
+
+
+def test_long_parts_are_folded_where_all_is_well_and_open_where_it_is_not() -> None:
+    data = sample()
+    assert _chapters(mutants.section(data).body)["Kind control: 6 mutants ✓ all caught"] is False
+    assert _chapters(variants.section(data).body) == {"Kind control: 4 laws, 2 variants ✓ as it must be": False}
+    assert _chapters(regression.section(data).body) == {"Cells: = 1 equivalent": False}
+    for record in data["kills"]["records"]:
+        record["cases"] = None if record["mutant"] == "zoo:0" else record["cases"]
+    assert _chapters(mutants.section(data).body)["Kind control: 6 mutants ✗ 1 alive"] is True
+    data["gallery"]["variants"][0]["records"][0]["outcome"] = "violated"
+    assert _chapters(variants.section(data).body) == {"Kind control: 4 laws, 2 variants ✗ not as it must be": True}
+    data["statistics"]["runs"][0]["controls"][0]["outcome"] = "holds"
+    assert _chapters(statistics.section(data).body)["Negative controls: 0 of 1 caught"] is True
 
 
 @pytest.mark.parametrize(
@@ -53,7 +93,7 @@ def test_what_must_be_looked_at_comes_first() -> None:
 )  # fmt: skip
 def test_effects_and_margins_have_their_unit(cell: dict[str, Any], effect: str, margin: str) -> None:
     (found,) = compared(comparison("v", **cell))
-    assert (found["effect and interval"], found["margin"]) == (effect, margin)
+    assert (found.get("effect and interval", ""), found["margin"]) == (effect, margin)
 
 
 @pytest.mark.parametrize(

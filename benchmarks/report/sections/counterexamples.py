@@ -3,7 +3,7 @@
 from typing import Any
 
 from benchmarks.report import diagrams
-from benchmarks.report.layout import Section, commands
+from benchmarks.report.layout import Section, commands, fold
 from benchmarks.report.markup import Html, named, tag
 from benchmarks.report.scales import number
 from benchmarks.report.typeset import formula, prose
@@ -41,8 +41,10 @@ def _card(example: dict[str, Any]) -> Html:
     head = tag("h3", tag("code", example["about"]), " ", _badge(example))
     title = tag("p", prose(example["title"]) if "statement" in example["against"] else named(example["title"]))
     picture = _picture(model, example["about"]) if model is not None else Html("")
-    parts = [head, title, picture, _sides(example), _table(example), _values(model, case), _replay(example)]
-    return tag("article", *parts, class_="card", id=f"example-{name}")
+    parts = [picture, _sides(example), _table(example), _values(model, case), _replay(example)]
+    # The script opens it where there is room.
+    case_of_it = fold("The case", *parts, class_="roomy")
+    return tag("article", head, title, case_of_it, class_="card", id=f"example-{name}")
 
 
 def _badge(example: dict[str, Any]) -> Html:

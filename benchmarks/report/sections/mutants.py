@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from benchmarks.report.layout import Cell, Section, commands, fold, table
+from benchmarks.report.layout import Cell, Section, chapter, commands, table
 from benchmarks.report.markup import Html, named, tag
 from benchmarks.report.overall import survivors
 from benchmarks.report.words import badge, plural
@@ -43,22 +43,25 @@ def _laws(records: list[dict[str, Any]]) -> Html:
     alone = Counter(laws[0] for laws in by_mutant.values() if len(laws) == 1)
     rows = [[law, Cell(asked[law], asked[law]), Cell(caught[law], caught[law]), alone[law]] for law in asked]
     head = ["law", "mutants asked about", "caught", "caught by it alone"]
-    return fold(f"What each of {plural(len(rows), 'law')} catches", table("Laws", head, rows, numeric=[1, 2, 3]))
+    return chapter(f"What each of {plural(len(rows), 'law')} catches", table("Laws", head, rows, numeric=[1, 2, 3]))
 
 
 def _matrix(kind: str, records: list[dict[str, Any]]) -> Html:
     laws = list(dict.fromkeys(record["law"] for record in records))
     names = dict.fromkeys((record["mutant"], record["name"]) for record in records)
     entries = {(record["mutant"], record["law"]): record for record in records}
-    rows = []
+    rows, alive = [], 0
     for mutant, name in names:
         row = [entries.get((mutant, law)) for law in laws]
         dead = sum(record is not None and record["cases"] is not None for record in row)
+        alive += not dead
         state = badge("caught", f"by {dead}") if dead else badge("alive")
         first = Cell(tag("span", named(name), title=mutant), name)
         rows.append([first, Cell(state, dead), *(_entry(record) for record in row)])
     head = ["mutant", "caught", *(tag("span", law, class_="upright") for law in laws)]
-    return table(f"Kind {kind}: {plural(len(names), 'mutant')}", head, rows, class_="kills")
+    title = f"Kind {kind}: {plural(len(names), 'mutant')}"
+    word = badge("alive", f"{alive} alive") if alive else badge("caught", "all caught")
+    return chapter([title, " ", word], table(title, head, rows, class_="kills"), shown=alive > 0)
 
 
 def _entry(record: dict[str, Any] | None) -> Cell:

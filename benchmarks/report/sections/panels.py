@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from benchmarks.report.effects import percent, signed
-from benchmarks.report.layout import Cell, Section, commands, figure, fold, table
+from benchmarks.report.layout import Cell, Section, chapter, commands, figure, table
 from benchmarks.report.markup import Html, tag
 from benchmarks.report.plots import Plot, Series
 from benchmarks.report.scales import number
@@ -51,7 +51,7 @@ def section(data: dict[str, Any]) -> Section:
         figures = [figure(plot, _caption(panel)) for plot, panel in zip(plots, mine, strict=True)]
         parts += [tag("h3", TITLES.get(name, name)), tag("div", *figures, class_="grid"), _why(panels, name)]
         parts += [_controls(name, mine), _readings(name, mine, panels)]
-    parts += [_trends(panels["trends"]), fold("What the readings mean", _meanings(panels["readings"]))]
+    parts += [_trends(panels["trends"]), chapter("What the readings mean", _meanings(panels["readings"]))]
     parts.append(commands("robust-core panels --panel ID --reading NAME", AGAIN))
     note = "The plotted results are the committed ones (benchmarks/experiments/results.json); these commands run them "
     parts.append(tag("p", note, "again.", class_="quiet"))
@@ -166,7 +166,7 @@ def _outcomes(panels: list[dict[str, Any]]) -> Html:
             ])  # fmt: skip
     head = ["panel", "paper", "outcome", "by the median", "claim", "effect and interval", "asked for",
             "runs for / even / against"]  # fmt: skip
-    return fold("All claims of all panels, with effects and intervals", table("Claims of the panels", head, rows))
+    return chapter("All claims of all panels, with effects and intervals", table("Claims of the panels", head, rows))
 
 
 def _controls(figure_name: str, panels: list[dict[str, Any]]) -> Html:
@@ -183,7 +183,9 @@ def _controls(figure_name: str, panels: list[dict[str, Any]]) -> Html:
             )
     head = ["", *(panel["source"] for panel in panels)]
     caption = f"Values and controls: {VALUES.get(figure_name, VALUES_OF_REWARDS)}"
-    return table(caption, head, rows, class_="controls", tools=False) if rows else Html("")
+    return (
+        chapter("Values and controls", table(caption, head, rows, class_="controls", tools=False)) if rows else Html("")
+    )
 
 
 def _control(row: list[Any] | None) -> Cell:
@@ -209,7 +211,7 @@ def _readings(figure_name: str, panels: list[dict[str, Any]], data: dict[str, An
     decided = ", ".join(data["decided by"].get(figure_name, ())) or "no reading that was tried"
     line = tag("p", tag("span", "Turned for or against the paper by: ", class_="lead"), decided, ".")
     listed = table(f"Readings of {figure_name}", head, rows, class_="readings")
-    return Html(line + fold(f"Outcomes under all {len(names)} readings, with intervals", listed))
+    return Html(line + chapter(f"Outcomes under all {len(names)} readings, with intervals", listed))
 
 
 def _reading(found: dict[str, Any] | None, figure_name: str) -> Cell:

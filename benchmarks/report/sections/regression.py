@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from benchmarks.report import effects
-from benchmarks.report.layout import Cell, Section, commands, table
+from benchmarks.report.layout import Cell, Section, chapter, commands, table
 from benchmarks.report.markup import Html, named, tag
 from benchmarks.report.scales import number
 from benchmarks.report.words import badge
@@ -47,9 +47,20 @@ HEAD = (
 
 
 def comparison(caption: str, cells: list[dict[str, Any]]) -> Html:
-    """Cells of a comparison as a table, the most urgent first."""
+    """Cells of a comparison as tables: what somebody must look at, the most urgent first; the rest folded away."""
     ordered = sorted(cells, key=lambda cell: effects.urgency(cell["verdict"]))
-    return table(caption, HEAD, [_row(cell) for cell in ordered], numeric=[4, 5, 7, 8, 9], class_="compare")
+    quiet = [cell for cell in ordered if cell["verdict"] == "equivalent"]
+    parts = []
+    if len(quiet) < len(ordered):
+        parts.append(_table(caption, [cell for cell in ordered if cell["verdict"] != "equivalent"]))
+    if quiet:
+        title = f"{caption}: {len(quiet)} equivalent"
+        parts.append(chapter([f"{caption}: ", _count("equivalent", len(quiet))], _table(title, quiet)))
+    return Html("".join(parts))
+
+
+def _table(caption: str, cells: list[dict[str, Any]]) -> Html:
+    return table(caption, HEAD, [_row(cell) for cell in cells], numeric=[4, 5, 7, 8, 9], class_="compare")
 
 
 def _row(cell: dict[str, Any]) -> list[Any]:
@@ -58,12 +69,12 @@ def _row(cell: dict[str, Any]) -> list[Any]:
         Cell(badge(cell["verdict"]), effects.urgency(cell["verdict"])),
         named(cell["variant"]),
         named(cell["problem"]),
-        Cell(effects.effect(cell), _key(cell["effect"])),
+        Cell(effects.effect(cell), _key(cell["effect"]), "num effect"),
         Cell(effects.margin(cell), _key(cell["margin"])),
         effects.direction(cell),
         *(Cell(_side(cell[name]), _key(cell[name])) for name in ("baseline", "today")),
         cell["n"],
-        cell["note"],
+        Cell(cell["note"], class_="remark"),
     ]
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from benchmarks.report.layout import Cell, Section, commands, figure, fold, table
+from benchmarks.report.layout import Cell, Section, chapter, commands, figure, table
 from benchmarks.report.markup import Html, breakable, named, tag
 from benchmarks.report.plots import Plot, Series
 from benchmarks.report.scales import number
@@ -27,7 +27,7 @@ def section(data: dict[str, Any]) -> Section:
         parts += [tag("h3", f"{run['source'].capitalize()}: {plural(len(run['cells']), 'cell')}"), _gate(run)]
         parts += [_budget(run), _figures(drawn), _cells(run), _controls(run), commands(run["command"])]
     parts.append(_gallery(data["gallery"]["variants"]))
-    parts.append(fold("The statistical laws and their nulls", _laws(statistics["laws"])))
+    parts.append(chapter("The statistical laws and their nulls", _laws(statistics["laws"])))
     return Section("statistics", "Statistical laws and the error budget", Html("".join(parts)), tuple(plots))
 
 
@@ -116,7 +116,8 @@ def _cells(run: dict[str, Any]) -> Html:
         )
     head = ["cell", "law", "verdict", "n", "n max", "alpha", "log E against", "log E in favour", "detects"]
     listed = table(f"Cells, {run['source']}", head, rows, numeric=[3, 4, 5, 6, 7])
-    return fold(f"All {plural(len(rows), 'cell')}", listed)
+    held = all(cell["outcome"] == "holds" for cell in run["cells"])
+    return chapter(f"All {plural(len(rows), 'cell')}", listed, shown=not held)
 
 
 def _log(value: float | None) -> str:
@@ -131,7 +132,7 @@ def _controls(run: dict[str, Any]) -> Html:
     ]  # fmt: skip
     listed = table(f"Controls, {run['source']}", ["control", "verdict", "n", "in cell"], rows, numeric=[2])
     caught = sum(control["outcome"] == "violated" for control in run["controls"])
-    return fold(f"Negative controls: {caught} of {len(rows)} caught", listed)
+    return chapter(f"Negative controls: {caught} of {len(rows)} caught", listed, shown=caught < len(rows))
 
 
 def _gallery(variants: list[dict[str, Any]]) -> Html:

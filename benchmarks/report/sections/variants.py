@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchmarks.report.layout import Cell, Section, commands, table
+from benchmarks.report.layout import Cell, Section, chapter, commands, table
 from benchmarks.report.markup import Html, breakable, named, tag
 from benchmarks.report.overall import outcome_of
 from benchmarks.report.typeset import prose
@@ -38,7 +38,16 @@ def _summary(variants: list[dict[str, Any]]) -> Html:
         holds = [record for record in variant["records"] if record["outcome"] == "holds"]
         cells = sum(record["statistics"] is not None for record in holds)
         first = [named(variant["name"]), tag("br"), tag("code", breakable(variant["target"]), class_="quiet")]
-        rows.append([Cell(first, variant["name"]), shown, variant["kind"], len(holds) - cells, cells, wrong])
+        rows.append(
+            [
+                Cell(first, variant["name"]),
+                shown,
+                variant["kind"],
+                len(holds) - cells,
+                cells,
+                Cell(wrong, class_="causes"),
+            ]
+        )
     head = ["variant", "verdict", "kind", "exact laws that hold", "statistical cells that hold", "first causes"]
     return table("Variants and their verdicts", head, rows, numeric=[3, 4], class_="variants")
 
@@ -55,9 +64,11 @@ def _kind(kind: str, variants: list[dict[str, Any]], laws: dict[str, dict[str, s
         statement = laws.get(law, {}).get("statement", "")
         name = [breakable(law), tag("div", prose(statement), class_="quiet")] if statement else breakable(law)
         rows.append([Cell(name, law), *(_place(found.get(law)) for found in by_law)])
-    count = plural(len(asked), "law")
+    title = f"Kind {kind}: {plural(len(asked), 'law')}, {plural(len(variants), 'variant')}"
     head = ["law", *(named(variant["name"]) for variant in variants)]
-    return table(f"Kind {kind}: {count}", head, rows, class_="matrix")
+    wrong = [outcome_of(variant) for variant in variants if outcome_of(variant) != variant["expected"]]
+    state = badge("violated", "not as it must be") if wrong else badge("holds", "as it must be")
+    return chapter([title, " ", state], table(title, head, rows, class_="matrix"), shown=bool(wrong))
 
 
 def _place(record: dict[str, Any] | None) -> Cell:

@@ -57,11 +57,11 @@ class Window:
         self.size(*DESKTOP)
         self.scheme("light")
 
-    def open(self, path: Path) -> None:
-        """Load a file and forget what was logged before."""
+    def open(self, path: Path, place: str = "") -> None:
+        """Load a file, at a place of it, and forget what was logged before."""
         self.driver.get("about:blank")
         self.console(), self.requests()
-        self.driver.get(path.as_uri())
+        self.driver.get(path.as_uri() + place)
 
     def size(self, width: int, height: int) -> None:
         """The viewport; narrow ones as on a phone."""
