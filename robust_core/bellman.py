@@ -21,6 +21,7 @@ def bellman(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Floats:
     array([[1.75],
            [0.5 ]])
     """
+    validate.instance("mdp", mdp, MDP)
     table = validate.array("Q", Q, shape=(mdp.n_states, mdp.n_actions))
     with np.errstate(over="ignore"):
         return _finite("TQ", mdp.cost + mdp.gamma * support.support(mdp, uncertainty_set, table.min(axis=1)))
@@ -28,6 +29,7 @@ def bellman(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Floats:
 
 def bellman_policy(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Floats:
     """(T_pi V)(s) = E_{A~pi}[c(s,A) + gamma sigma_{P_s^A}(V)] (eq:bellman op); fixed point V^pi."""
+    validate.instance("mdp", mdp, MDP)
     pi = validate.policy(policy, mdp.n_states, mdp.n_actions)
     values = validate.array("V", V, shape=(mdp.n_states,))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -40,6 +42,7 @@ def smoothed_bellman_policy(mdp: MDP, radius: float, smoothing: Smoothing, polic
 
     (T̂_pi V)(s) = E_{A~pi}[c(s,A) + gamma (1−R) Σ p(s'|s,A) V(s') + gamma R smooth-max(V)].
     """
+    validate.instance("mdp", mdp, MDP)
     pi = validate.policy(policy, mdp.n_states, mdp.n_actions)
     R = validate.unit_interval("radius", radius)
     values = validate.array("V", V, shape=(mdp.n_states,))

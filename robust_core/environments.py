@@ -19,6 +19,7 @@ from robust_core.validate import Floats, Ints
 
 Reading = Literal["continuing", "episodic"]
 Table = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
+_OUTCOME = "(probability, s', reward, terminated)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,7 @@ def perturbed(environment: Environment, p: float) -> Environment:
 
     Under the episodic reading the reset is not an action of the agent and stays as it is.
     """
+    validate.instance("environment", environment, Environment)
     p = validate.unit_interval("p", p)
     mdp = environment.mdp
     mixed = (1.0 - p) * mdp.P + p / mdp.n_states
@@ -60,17 +62,33 @@ def from_toy_text(name: str, table: Table, initial: ArrayLike, *, gamma: float, 
 
     The states entered by a transition marked `terminated` are terminal.
     """
-    S, A = len(table), len(table[0])
+    S, A = _table_size(table)
     P, reward = np.zeros((S, A, S)), np.zeros((S, A))
     terminal = np.zeros(S, dtype=np.bool_)
     for s in range(S):
         for a in range(A):
-            for probability, s_next, gain, terminated in table[s][a]:
+            for outcome in table[s][a]:
+                if not (isinstance(outcome, Sequence) and len(outcome) == 4):
+                    raise ValueError(f"table[{s}][{a}] must list {_OUTCOME}, got {outcome!r:.80}")
+                probability, s_next, gain, terminated = outcome
+                probability = validate.unit_interval(f"table[{s}][{a}] probability", probability)
                 P[s, a, validate.index(f"table[{s}][{a}] successor", s_next, S)] += probability
-                reward[s, a] += probability * gain
-                terminal[s_next] |= terminated
+                reward[s, a] += probability * validate.real(f"table[{s}][{a}] reward", gain)
+                terminal[s_next] |= validate.boolean(f"table[{s}][{a}] terminated", terminated)
     _check_table_sums(table, P)
     return _environment(name, P, reward, terminal, initial, gamma=gamma, reading=reading)
+
+
+def _table_size(table: Table) -> tuple[int, int]:
+    """S and A of a table that has all states, each with the same actions, counted from 0."""
+    rule = f"table must be {{s: {{a: [{_OUTCOME}, …]}}}}"
+    if not isinstance(table, Mapping) or not table or not all(isinstance(row, Mapping) for row in table.values()):
+        raise TypeError(f"{rule} and not be empty, got {table!r:.80}")
+    S, A = len(table), max(map(len, table.values()))
+    for name, row, size in (("table", table, S), *((f"table[{s}]", row, A) for s, row in table.items())):
+        if missing := set(range(size)) - set(row):
+            raise ValueError(f"{rule} for s in 0 … {S - 1} and a in 0 … {A - 1}, got {name} without {min(missing)}")
+    return S, A
 
 
 def _check_table_sums(table: Table, P: Floats) -> None:
@@ -111,6 +129,9 @@ def frozen_lake(
     *, slippery: bool = True, size: str = "4x4", gamma: float = 0.95, reading: Reading = "continuing"
 ) -> Environment:
     """FrozenLake-v1: reward 1 at the goal, holes end the episode."""
+    if size not in ("4x4", "8x8"):
+        raise ValueError(f"size must be '4x4' or '8x8', got {size!r:.80}")
+    validate.boolean("slippery", slippery)
     made = _gymnasium().make("FrozenLake-v1", map_name=size, is_slippery=slippery).unwrapped
     label = f"FrozenLake {size}{'' if slippery else ' not'} slippery"
     return from_toy_text(label, made.P, made.initial_state_distrib, gamma=gamma, reading=reading)
@@ -168,9 +189,9 @@ def cart_pole(
 
     A cell's transition law is that of `points`^4 states spread evenly over the cell, each moved by one step.
     """
+    if np.shape(bins) != (4,):
+        raise ValueError(f"bins must be four whole numbers, got {bins!r:.80}")
     counts = tuple(validate.count("bins", n, least=1) for n in bins)
-    if len(counts) != 4:
-        raise ValueError(f"bins must be four whole numbers, got {bins!r}")
     points = validate.count("points", points, least=1)
     limits = np.array([CART_LIMIT, SPEED_RANGE, ANGLE_LIMIT, ANGULAR_SPEED_RANGE])
     widths = 2 * limits / counts

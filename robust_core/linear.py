@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from robust_core import streams, validate
-from robust_core.trajectory import Transition, Walk
+from robust_core.trajectory import Transition, Walk, checked
 from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats
 from robust_core.variant import Problem
@@ -42,6 +42,7 @@ class LinearLearner:
     def __init__(self, rule: LinearRule, problem: Problem) -> None:
         if rule not in ("TDC", "GTD2"):
             raise ValueError(f"rule must be 'TDC' or 'GTD2', got {rule!r}")
+        validate.instance("problem", problem, Problem)
         if not isinstance(problem.uncertainty_set, Contamination):
             raise TypeError(f"{rule} is for contamination sets, got {problem.uncertainty_set!r}")
         if problem.features is None or problem.smoothing is None or problem.second_step_size is None:
@@ -60,10 +61,9 @@ class LinearLearner:
 
     def update(self, transition: Transition) -> None:
         """One step of the algorithm, in plain numpy."""
-        s, _, cost, s_next, _, terminal = transition
+        s, _, cost, s_next, _, terminal = checked(transition)
         for name, state in (("s", s), ("s_next", s_next)):
             validate.index(name, state, self.problem.n_states)
-        validate.real("cost", cost)
         with np.errstate(over="ignore", invalid="ignore"):
             self._step(s, cost, s_next, terminal)
         self._require_finite(self.theta, self.omega)
@@ -87,6 +87,12 @@ class LinearLearner:
         """Copies of (theta, omega)."""
         return self.theta.copy(), self.omega.copy()
 
+    def require_fit(self, walk: Walk) -> None:
+        """Raise unless the walk is one on states of this learner."""
+        validate.instance("walk", walk, Walk)
+        if self.problem.n_states != walk.mdp.n_states:
+            raise ValueError(f"the learner has S={self.problem.n_states}, the walk S={walk.mdp.n_states}")
+
     def _require_finite(self, *vectors: Floats) -> None:
         if not all(np.isfinite(x).all() for x in vectors):
             raise OverflowError(f"{self.rule} diverged beyond float64 before step {self.t}: project or step less")
@@ -96,21 +102,16 @@ def learn(learner: LinearLearner, walk: Walk, steps: int) -> None:
     """Advance walk and learner together by `steps` transitions (compiled)."""
     from robust_core.kernels import linear as compiled
 
-    _check_sizes(learner, walk)
+    learner.require_fit(walk)
     compiled.learn(learner, walk, validate.count("steps", steps))
     learner._require_finite(learner.theta, learner.omega)
 
 
 def learn_plain(learner: LinearLearner, walk: Walk, steps: int) -> None:
     """The same in plain Python: the specification of `learn`."""
-    _check_sizes(learner, walk)
+    learner.require_fit(walk)
     for transition in walk.steps(validate.count("steps", steps)):
         learner.update(transition)
-
-
-def _check_sizes(learner: LinearLearner, walk: Walk) -> None:
-    if learner.problem.n_states != walk.mdp.n_states:
-        raise ValueError(f"the learner has S={learner.problem.n_states}, the walk S={walk.mdp.n_states}")
 
 
 def stopping_time(horizon: int, seed: bytes) -> int:

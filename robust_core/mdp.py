@@ -129,13 +129,12 @@ class MDP:
             return self.kernel
         return _nonzero_rows(self.kernel.reshape(-1, self.n_states))
 
-    def expectation(self, v: Floats) -> Floats:
+    def expectation(self, v: ArrayLike) -> Floats:
         """Σ_{s'} p(s'|s,a) v(s') for all (s, a)."""
-        if np.shape(v) != (self.n_states,):
-            raise ValueError(f"v must have shape ({self.n_states},), one value per state, got {np.shape(v)}")
+        values = validate.array("v", v, shape=(self.n_states,))
         if isinstance(self.kernel, SparseRows):
-            return self.kernel.expectation(v).reshape(self.n_states, self.n_actions)
-        product: Floats = self.kernel @ v
+            return self.kernel.expectation(values).reshape(self.n_states, self.n_actions)
+        product: Floats = self.kernel @ values
         return product
 
     @cached_property
@@ -286,8 +285,8 @@ def _checked_dense(kernel: ArrayLike, n_states: int, n_actions: int) -> Floats:
 
 
 def _checked_sparse(kernel: SparseRows, n_states: int, n_actions: int) -> SparseRows:
-    offsets = _whole_numbers("offsets", kernel.offsets)
-    successors = _whole_numbers("successors", kernel.successors)
+    offsets = validate.whole_numbers("offsets", kernel.offsets)
+    successors = validate.whole_numbers("successors", kernel.successors)
     probabilities = validate.array("probabilities", kernel.probabilities, shape=(len(successors),)) + 0.0
     n_rows = n_states * n_actions
     ends = len(offsets) == n_rows + 1 and offsets[0] == 0 and offsets[-1] == len(successors)
@@ -310,16 +309,6 @@ def _checked_sparse(kernel: SparseRows, n_states: int, n_actions: int) -> Sparse
     rows = SparseRows(_offsets(row[kept], n_rows), _frozen(successors[kept]), _frozen(probabilities[kept]))
     _check_rows(rows, n_actions)
     return rows
-
-
-def _whole_numbers(name: str, values: object) -> Ints:
-    try:
-        result = np.array(values)
-    except ValueError as error:
-        raise TypeError(f"{name} must be a list of whole numbers: {error}") from None
-    if result.ndim != 1 or result.size == 0 or not np.issubdtype(result.dtype, np.integer):
-        raise TypeError(f"{name} must be a list of whole numbers")
-    return result.astype(np.int64)
 
 
 def _check_rows(rows: SparseRows, n_actions: int) -> None:

@@ -22,9 +22,7 @@ def deterministic(actions: ArrayLike, n_actions: int) -> Floats:
            [1., 0.]])
     """
     n_actions = validate.count("n_actions", n_actions, least=1)
-    chosen = np.asarray(actions)
-    if chosen.ndim != 1 or not np.issubdtype(chosen.dtype, np.integer):
-        raise TypeError(f"actions must be a list of whole numbers, got {actions!r}")
+    chosen = validate.whole_numbers("actions", actions)
     if ((chosen < 0) | (chosen >= n_actions)).any():
         raise ValueError(f"actions must lie in 0 … {n_actions - 1}, got {chosen.tolist()}")
     return np.eye(n_actions)[chosen]

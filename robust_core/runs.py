@@ -46,6 +46,10 @@ def snapshots(learner: Learner, walk: Walk, times: Iterable[int], *, run: Callab
 def learn_all(pairs: Iterable[tuple[Learner, Walk]], steps: int, *, threads: int = 1) -> None:
     """Independent runs side by side on `threads` threads (the kernels release the interpreter's lock)."""
     runs = list(pairs)
+    for run in runs:
+        if not (isinstance(run, (tuple, list)) and len(run) == 2 and isinstance(run[0], Learner)):
+            raise TypeError(f"pairs must be a learner and its walk each, got {run!r:.80}")
+        run[0].require_fit(run[1])
     steps, threads = validate.count("steps", steps), validate.count("threads", threads, least=1)
     if len({id(part) for run in runs for part in run}) != 2 * len(runs):
         raise ValueError("pairs must not share a learner or a walk: their runs would disturb each other")

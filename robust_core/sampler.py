@@ -50,6 +50,7 @@ def outcome(table: AliasTable, state: int, bits: int) -> tuple[int, int]:
 
 def alias_table(mdp: MDP, policy: ArrayLike) -> AliasTable:
     """The table of (a, s') under a behaviour policy."""
+    validate.instance("mdp", mdp, MDP)
     pi = validate.policy(policy, mdp.n_states, mdp.n_actions)
     action_bits = (mdp.n_actions - 1).bit_length()
     if mdp.n_states << action_bits > 1 << 32:

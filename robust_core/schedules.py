@@ -29,10 +29,10 @@ class StepSize:
         if self.clock not in ("constant", "steps", "visits"):
             raise ValueError(f"clock must be 'constant', 'steps' or 'visits', got {self.clock!r}")
 
-    def at(self, n: int) -> float:
-        """alpha after n counts."""
-        if n < 0:
-            raise ValueError(f"n must not be negative, got {n}")
+    def at(self, n: float) -> float:
+        """alpha after n counts, a whole number (as a float too: visits may be kept in an array of floats)."""
+        if type(n) is not int or n < 0:  # nearly free for an int, which is what most steps ask with
+            n = validate.count("n", int(n) if isinstance(n, float) and n.is_integer() else n)
         if self.clock == "constant":
             return self.scale
         base = 1.0 + self.rate * n

@@ -43,6 +43,7 @@ def worst_case(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> F
 
 def support(mdp: MDP, uncertainty_set: UncertaintySet, v: ArrayLike) -> Floats:
     """sigma around every row p(.|s,a) of the kernel: an array (S, A); the sort of v is shared by all rows."""
+    validate.instance("mdp", mdp, MDP)
     values = validate.array("v", v, shape=(mdp.n_states,))
     return _finite(kernel_support, uncertainty_set, mdp, values)
 

@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 
 from robust_core import validate
-from robust_core.trajectory import Recording, Transition, Walk
+from robust_core.trajectory import Recording, Transition, Walk, checked
 from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats, Ints
 from robust_core.variant import Problem
@@ -67,6 +67,8 @@ class TabularLearner:
     """A rule at work on a problem; the state is the table, the visit counts (if the step size needs them) and t."""
 
     def __init__(self, rule: Rule, problem: Problem) -> None:
+        validate.instance("rule", rule, Rule)
+        validate.instance("problem", problem, Problem)
         if not isinstance(problem.uncertainty_set, Contamination):
             raise TypeError(f"{rule.name} is for contamination sets, got {problem.uncertainty_set!r}")
         shape = (problem.n_states,) if rule.state_value == "identity" else (problem.n_states, problem.n_actions)
@@ -90,11 +92,9 @@ class TabularLearner:
 
     def update(self, transition: Transition) -> None:
         """One step of the algorithm, in plain numpy."""
-        s, a, cost, s_next, a_next, terminal = transition
-        fields = dict(zip(Transition._fields, transition, strict=True))
+        s, a, cost, s_next, a_next, terminal = step = checked(transition)
         for name, size in self._indices():
-            validate.index(name, fields[name], size)
-        validate.real("cost", cost)
+            validate.index(name, getattr(step, name), size)
         V = self.state_values()
         following = self.table[s_next, a_next] if self.rule.sampled_next else V[s_next]
         place = s if self.rule.state_value == "identity" else (s, a)
@@ -128,6 +128,10 @@ class TabularLearner:
         """The updates of a recorded trajectory, compiled: equal to the loop over `update`."""
         from robust_core.kernels import tabular as compiled
 
+        validate.instance("recording", recording, Recording)
+        for name in Transition._fields:
+            validate.instance(f"recording.{name}", getattr(recording, name), np.ndarray)
+            validate.unmasked(f"recording.{name}", getattr(recording, name))
         for name, size in self._indices():
             _check_column(name, getattr(recording, name), size, len(recording))
         _check_costs_and_ends(recording)
@@ -137,6 +141,13 @@ class TabularLearner:
     def estimate(self) -> Floats:
         """A copy of the table."""
         return self.table.copy()
+
+    def require_fit(self, walk: Walk) -> None:
+        """Raise unless the walk is one on states and actions of this learner."""
+        validate.instance("walk", walk, Walk)
+        S, A, mdp = self.problem.n_states, self.problem.n_actions, walk.mdp
+        if (mdp.n_states, mdp.n_actions) != (S, A):
+            raise ValueError(f"the learner has S={S}, A={A}, the walk S={mdp.n_states}, A={mdp.n_actions}")
 
     def _require_finite(self) -> None:
         if not np.isfinite(self.table).all():
@@ -162,21 +173,13 @@ def learn(learner: TabularLearner, walk: Walk, steps: int) -> None:
     """Advance walk and learner together by `steps` transitions (compiled)."""
     from robust_core.kernels import tabular as compiled
 
-    _check_sizes(learner, walk)
+    learner.require_fit(walk)
     compiled.learn(learner, walk, validate.count("steps", steps))
     learner._require_finite()
 
 
 def learn_plain(learner: TabularLearner, walk: Walk, steps: int) -> None:
     """The same in plain Python: the specification of `learn`."""
-    _check_sizes(learner, walk)
+    learner.require_fit(walk)
     for transition in walk.steps(validate.count("steps", steps)):
         learner.update(transition)
-
-
-def _check_sizes(learner: TabularLearner, walk: Walk) -> None:
-    problem, mdp = learner.problem, walk.mdp
-    if (problem.n_states, problem.n_actions) != (mdp.n_states, mdp.n_actions):
-        raise ValueError(
-            f"the learner has S={problem.n_states}, A={problem.n_actions}, the walk S={mdp.n_states}, A={mdp.n_actions}"
-        )

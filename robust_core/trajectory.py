@@ -27,6 +27,17 @@ class Transition(NamedTuple):
     terminal: bool
 
 
+def checked(transition: Transition) -> Transition:
+    """The transition, or an error if it has other fields than it should; what addresses a table, the learner checks."""
+    try:
+        step = Transition(*transition)
+    except TypeError:
+        raise TypeError(f"transition must be ({', '.join(Transition._fields)}), got {transition!r:.80}") from None
+    validate.real("cost", step.cost)
+    validate.boolean("terminal", step.terminal)
+    return step
+
+
 @dataclass(frozen=True, eq=False)
 class Recording:
     """A recorded stretch of a trajectory, one array per field of `Transition`."""
@@ -69,7 +80,11 @@ class Walk:
         terminal: ArrayLike | None = None,
         table: AliasTable | None = None,
     ) -> None:
+        validate.instance("mdp", mdp, MDP)
         self.mdp = mdp
+        if table is not None:  # it draws in place of the policy, which must be one all the same
+            validate.instance("table", table, AliasTable)
+            validate.policy(policy, mdp.n_states, mdp.n_actions)
         self.table = alias_table(mdp, policy) if table is None else table
         if (self.table.n_states, self.table.n_actions) != (mdp.n_states, mdp.n_actions):
             raise ValueError(
@@ -114,6 +129,7 @@ class Walk:
 def _terminal_mask(mdp: MDP, terminal: ArrayLike | None) -> NDArray[np.bool_]:
     if terminal is None:
         return np.zeros(mdp.n_states, dtype=np.bool_)
+    validate.unmasked("terminal", terminal)
     mask = np.array(terminal)
     if mask.shape != (mdp.n_states,) or mask.dtype != np.bool_:
         raise ValueError(f"terminal must be {mdp.n_states} booleans, got {terminal!r}")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,19 @@ def row_sum_tolerance(length: Ints | np.integer) -> Floats:
     again adds as much to first order; the last eps covers the second-order terms.
     """
     return np.asarray((length + 1) * EPS, dtype=np.float64)
+
+
+def instance(name: str, value: object, wanted: Any) -> None:
+    """Raise unless the value is of the wanted type (or one of a union of types)."""
+    if not isinstance(value, wanted):
+        raise TypeError(f"{name} must be of type {getattr(wanted, '__name__', wanted)}, got {value!r:.80}")
+
+
+def boolean(name: str, value: object) -> bool:
+    """True or False; text and numbers are neither."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r:.80}")
+    return bool(value)
 
 
 def real(name: str, value: object) -> float:
@@ -78,8 +92,28 @@ def index(name: str, value: object, size: int) -> int:
     return number
 
 
+def unmasked(name: str, values: object) -> None:
+    """Raise if entries are masked: a plain array would take what is below the mask for numbers."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must not have masked entries, got {values!r:.80}")
+
+
+def whole_numbers(name: str, values: object) -> Ints:
+    """A fresh vector of whole numbers, at least one."""
+    unmasked(name, values)
+    rule = f"{name} must be a list of whole numbers that is not empty"
+    try:
+        result = np.array(values)
+    except ValueError as error:
+        raise TypeError(f"{rule}: {error}") from None
+    if result.ndim != 1 or result.size == 0 or not np.issubdtype(result.dtype, np.integer):
+        raise TypeError(f"{rule}, got {values!r:.80}")
+    return result.astype(np.int64)
+
+
 def _floats(name: str, values: ArrayLike) -> Floats:
     """A fresh float64 array; text is not a number, even where it spells one."""
+    unmasked(name, values)
     try:
         given = np.asarray(values)
         if given.dtype.kind not in "biufO" or (given.dtype.kind == "O" and any(isinstance(x, str) for x in given.flat)):
@@ -94,9 +128,9 @@ def _floats(name: str, values: ArrayLike) -> Floats:
 def array(name: str, values: ArrayLike, *, shape: Sequence[int | None]) -> Floats:
     """A finite float64 array of the given shape (None: any length of at least 1); always a fresh copy."""
     result = _floats(name, values)
-    wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
     fits = result.ndim == len(shape) and all(n is None or n == m for n, m in zip(shape, result.shape, strict=True))
     if not fits:
+        wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
         raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
     if result.size == 0:
         raise ValueError(f"{name} must not be empty, got shape {result.shape}")

@@ -87,8 +87,8 @@ class Problem:
             ("smoothing", Smoothing, True),
         ):
             value = getattr(self, name)
-            if not (isinstance(value, wanted) or (optional and value is None)):
-                raise TypeError(f"{name} must be of type {getattr(wanted, '__name__', wanted)}, got {value!r}")
+            if not (optional and value is None):
+                validate.instance(name, value, wanted)
 
 
 class Learner(Protocol):

@@ -1,6 +1,7 @@
 """Bad arguments are refused by name before any work."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,16 @@ NAN, INF = float("nan"), float("inf")
 LARGER = Walk(models.ring(3), np.ones((3, 1)), seed=SEED)
 STUCK = MDP([[[0.0, 1.0]], [[0.0, 1.0]]], np.zeros((2, 1)), 0.5)
 NEARLY_STUCK = MDP([[[0.0, 1.0]], [[1e-300, 1.0]]], np.zeros((2, 1)), 0.5)
+SPARSE = MDP(MDP2.rows, MDP2.cost, MDP2.gamma)
+MASKED = np.ma.masked_less([0.0, 1.0], 0.5)
+SHARED = walk()
+STAY = (1.0, 0, 0.0, False)
 BAD_POLICY = np.array([[0.5, 0.5], [0.5, 0.25]])
+
+
+def toy_text(table: Any) -> environments.Environment:
+    return environments.from_toy_text("toy", table, [1.0], gamma=0.5, reading="continuing")
+
 
 BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     # sets and support functions
@@ -52,7 +62,18 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "sigma: no set": (lambda: sigma(0.5, [1.0], [1.0]), "no closed-form"),  # type: ignore[arg-type]
     "worst_case: p sum": (lambda: worst_case(C, [[0.5, 0.5], [0.5, 0.25]], [0.0, 1.0]), r"p row \(1,\) sums to"),
     "support: v length": (lambda: support(MDP2, C, [1.0]), r"v must have shape \(2,\), got \(1,\)"),
+    "sigma: v masked": (lambda: sigma(C, [0.5, 0.5], MASKED), "v must not have masked entries"),
+    "support: no model": (lambda: support(None, C, [1.0]), "mdp must be of type MDP, got None"),  # type: ignore[arg-type]
+    "expectation: nan": (lambda: MDP2.expectation([NAN, 0.0]), r"v\[0\] must be finite, got nan"),
+    "expectation: sparse, nan": (lambda: SPARSE.expectation([NAN, 0.0]), r"v\[0\] must be finite, got nan"),
+    "expectation: masked": (lambda: MDP2.expectation(MASKED), "v must not have masked entries"),
     # operators
+    "bellman: no model": (lambda: bellman(None, C, HALF), "mdp must be of type MDP, got None"),  # type: ignore[arg-type]
+    "T_pi: no model": (lambda: bellman_policy(None, C, HALF, [0, 0]), "mdp must be of type MDP"),  # type: ignore[arg-type]
+    "smoothed: no model": (
+        lambda: smoothed_bellman_policy(None, 0.5, LogSumExp(1.0), HALF, [0, 0]),  # type: ignore[arg-type]
+        "mdp must be of type MDP",
+    ),
     "bellman: Q shape": (lambda: bellman(MDP2, C, [1.0, 2.0]), r"Q must have shape \(2, 2\)"),
     "bellman: Q inf": (lambda: bellman(MDP2, C, [[INF, 0.0], [0.0, 0.0]]), r"Q\[0, 0\] must be finite"),
     "T_pi: policy sum": (lambda: bellman_policy(MDP2, C, BAD_POLICY, [0, 0]), r"policy row \(1,\) sums to 0.75"),
@@ -80,6 +101,12 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "uniform: half an action": (lambda: uniform(2, 1.5), "n_actions must be a whole number"),  # type: ignore[arg-type]
     "deterministic: range": (lambda: deterministic([0, 2], 2), "actions must lie in 0 … 1"),
     "deterministic: floats": (lambda: deterministic([0.0], 2), "actions must be a list of whole numbers"),
+    "deterministic: empty": (lambda: deterministic([], 2), "actions must be a list of whole numbers that is not empty"),
+    "deterministic: no integers": (lambda: deterministic(np.array([], dtype=np.int64), 2), "that is not empty"),
+    "deterministic: masked": (
+        lambda: deterministic(np.ma.array([0, 1], mask=[True, False]), 2),
+        "actions must not have masked entries",
+    ),
     "deterministic: n_actions": (lambda: deterministic([0], 0), "n_actions must be at least 1"),
     "greedy: vector": (lambda: greedy([1.0]), "Q must have shape"),
     # schedules
@@ -88,7 +115,10 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "rate negative": (lambda: polynomial(0.5, rate=-1.0, power=1.0), "rate must not be negative, got -1.0"),
     "power negative": (lambda: per_visit(0.5, rate=1.0, power=-0.5), "power must not be negative, got -0.5"),
     "clock": (lambda: StepSize(0.5, clock="hours"), "clock must be .* got 'hours'"),  # type: ignore[arg-type]
-    "negative count": (lambda: polynomial(0.5, rate=1.0, power=1.0).at(-1), "n must not be negative, got -1"),
+    "negative count": (lambda: polynomial(0.5, rate=1.0, power=1.0).at(-1), "n must be at least 0, got -1"),
+    "count of text": (lambda: constant(0.5).at("x"), "n must be a whole number, got 'x'"),  # type: ignore[arg-type]
+    "count nan": (lambda: polynomial(0.5, rate=1.0, power=1.0).at(NAN), "n must be a whole number, got nan"),
+    "count fractional": (lambda: constant(0.5).at(1.5), "n must be a whole number, got 1.5"),
     # walks
     "walk: policy sum": (lambda: Walk(MDP2, BAD_POLICY, seed=SEED), r"policy row \(1,\) sums to 0.75"),
     "walk: start": (lambda: walk(start=2), "start must lie in 0 … 1, got 2"),
@@ -109,9 +139,20 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: walk(table=LARGER.table),
         "table was made for S=3, A=1, the model has S=2, A=2",
     ),
+    "walk: no model": (lambda: Walk(None, HALF, seed=SEED), "mdp must be of type MDP, got None"),  # type: ignore[arg-type]
+    "walk: no table": (lambda: walk(table=3), "table must be of type AliasTable, got 3"),
+    "walk: table and no policy": (
+        lambda: Walk(MDP2, "garbage", seed=SEED, table=walk().table),
+        "policy must be an array of numbers",
+    ),
+    "walk: terminal masked": (
+        lambda: walk(terminal=np.ma.array([False, True], mask=[True, False])),
+        "terminal must not have masked entries",
+    ),
     "walk: negative steps": (lambda: walk().steps(-1), "n must be at least 0, got -1"),
     "walk: negative record": (lambda: walk().record(-1), "n must be at least 0, got -1"),
     "walk: fractional record": (lambda: walk().record(2.5), "n must be a whole number"),  # type: ignore[arg-type]
+    "alias table: no model": (lambda: alias_table(None, HALF), "mdp must be of type MDP"),  # type: ignore[arg-type]
     "alias table: policy": (lambda: alias_table(MDP2, BAD_POLICY), "policy row"),
     # problems
     "problem: gamma": (lambda: problem(gamma=1.0), r"gamma must lie in \[0, 1\)"),
@@ -131,7 +172,22 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "problem: second step size": (lambda: linear_problem(second_step_size=0.5), "second_step_size must be"),
     "problem: projection": (lambda: linear_problem(projection=0.0), "projection must be positive"),
     "problem: projection nan": (lambda: linear_problem(projection=NAN), "projection must be finite"),
+    "problem: initial masked": (
+        lambda: problem(initial=np.ma.masked_less([[0.0, 1.0], [2.0, 3.0]], 1.0)),
+        "initial must not have masked entries",
+    ),
     # learners
+    "learner: no rule": (lambda: TabularLearner("x", problem()), "rule must be of type Rule, got 'x'"),  # type: ignore[arg-type]
+    "learner: no problem": (lambda: TabularLearner(Q_LEARNING, None), "problem must be of type Problem, got None"),  # type: ignore[arg-type]
+    "update: too short": (
+        lambda: q_learner().update((0, 0, 0.0)),  # type: ignore[arg-type]
+        r"transition must be \(s, a, cost, s_next, a_next, terminal\), got \(0, 0, 0.0\)",
+    ),
+    "update: no transition": (lambda: q_learner().update(None), "transition must be .* got None"),  # type: ignore[arg-type]
+    "update: terminal": (
+        lambda: q_learner().update(Transition(0, 0, 0.0, 0, 0, "no")),  # type: ignore[arg-type]
+        "terminal must be True or False, got 'no'",
+    ),
     "learner: other set": (
         lambda: TabularLearner(Q_LEARNING, problem(uncertainty_set=TotalVariation(0.5))),
         "Q-learning is for contamination sets",
@@ -148,6 +204,22 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "update: next action": (
         lambda: TabularLearner(SARSA, problem()).update(Transition(0, 0, 0.0, 0, 7, False)),
         "a_next must lie in 0 … 1, got 7",
+    ),
+    "update_many: list": (
+        lambda: q_learner().update_many([Transition(0, 0, 0.0, 0, 0, False)]),  # type: ignore[arg-type]
+        r"recording must be of type Recording, got \[Transition",
+    ),
+    "update_many: column": (
+        lambda: q_learner().update_many(recording(cost=[0.0, 0.0, 0.0])),
+        "recording.cost must be of type ndarray",
+    ),
+    "update_many: no column": (
+        lambda: q_learner().update_many(recording(s=None)),
+        "recording.s must be of type ndarray",
+    ),
+    "update_many: masked": (
+        lambda: q_learner().update_many(recording(cost=np.ma.masked_less([0.0, 1.0, 2.0], 1.0))),
+        "recording.cost must not have masked entries",
     ),
     "update_many: state": (
         lambda: q_learner().update_many(recording(s=np.array([0, 1, 2]))),
@@ -178,18 +250,29 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
         "recording.terminal must be 3 booleans",
     ),
     "learn: sizes": (lambda: tabular.learn(q_learner(), LARGER, 1), "the learner has S=2, A=2, the walk S=3, A=1"),
+    "learn: no walk": (lambda: tabular.learn(q_learner(), None, 1), "walk must be of type Walk, got None"),  # type: ignore[arg-type]
     "learn: steps": (lambda: tabular.learn(q_learner(), walk(), -1), "steps must be at least 0, got -1"),
     "learn_plain: steps": (lambda: tabular.learn_plain(q_learner(), walk(), -1), "steps must be at least 0, got -1"),
     "learn_all: steps": (lambda: runs.learn_all([(q_learner(), walk())], -1), "steps must be at least 0"),
     "learn_all: threads": (lambda: runs.learn_all([], 1, threads=0), "threads must be at least 1"),
     "learn_all: shared walk": (
-        lambda: runs.learn_all([(q_learner(), LARGER), (q_learner(), LARGER)], 1),
+        lambda: runs.learn_all([(q_learner(), SHARED), (q_learner(), SHARED)], 1),
         "must not share",
     ),
+    "learn_all: no pair": (lambda: runs.learn_all([None], 1), "pairs must be a learner and its walk each, got None"),  # type: ignore[list-item]
+    "learn_all: no learner": (lambda: runs.learn_all([(walk(), walk())], 1), "pairs must be a learner and its walk"),  # type: ignore[list-item]
+    "learn_all: no walk": (lambda: runs.learn_all([(tdc(), tdc())], 1), "walk must be of type Walk"),  # type: ignore[list-item]
     "snapshots: order": (lambda: runs.snapshots(q_learner(), walk(), [3, 2]), r"times must ascend .* \[3, 2\]"),
     "snapshots: negative": (lambda: runs.snapshots(q_learner(), walk(), [-1]), "times must be at least 0"),
     "snapshots: fractional": (lambda: runs.snapshots(q_learner(), walk(), [0.5]), "times must be a whole number"),  # type: ignore[list-item]
     "linear: rule": (lambda: linear.LinearLearner("TD", linear_problem()), "rule must be"),  # type: ignore[arg-type]
+    "linear: no problem": (lambda: linear.LinearLearner("TDC", None), "problem must be of type Problem, got None"),  # type: ignore[arg-type]
+    "linear: no walk": (lambda: linear.learn(tdc(), None, 1), "walk must be of type Walk"),  # type: ignore[arg-type]
+    "linear: too short": (lambda: tdc().update((0, 0, 0.0, 1)), "transition must be"),  # type: ignore[arg-type]
+    "linear: terminal": (
+        lambda: tdc().update(Transition(0, 0, 0.0, 1, 0, "no")),  # type: ignore[arg-type]
+        "terminal must be True or False, got 'no'",
+    ),
     "linear: other set": (
         lambda: linear.LinearLearner("TDC", linear_problem(uncertainty_set=TotalVariation(0.5))),
         "TDC is for contamination sets",
@@ -214,12 +297,30 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "cart pole: action": (lambda: environments.cart_pole_step(np.zeros(4), 2), "action must lie in 0 … 1, got 2"),
     "cart pole: state": (lambda: environments.cart_pole_step(np.zeros(3), 0), "state must have 4 entries"),
     "cart pole: bins": (lambda: environments.cart_pole(bins=(1, 1, 1)), "bins must be four"),  # type: ignore[arg-type]
+    "cart pole: one number for bins": (lambda: environments.cart_pole(bins=5), "bins must be four .* got 5"),  # type: ignore[arg-type]
     "cart pole: no bins": (lambda: environments.cart_pole(bins=(0, 1, 1, 1)), "bins must be at least 1"),
     "cart pole: points": (lambda: environments.cart_pole(points=0), "points must be at least 1"),
     "perturbed: p": (
         lambda: environments.perturbed(environments.cart_pole(bins=(1, 1, 1, 1), points=1), 1.5),
         r"p must lie in \[0, 1\], got 1.5",
     ),
+    "perturbed: no environment": (
+        lambda: environments.perturbed(None, 0.5),  # type: ignore[arg-type]
+        "environment must be of type Environment, got None",
+    ),
+    "frozen lake: size": (lambda: environments.frozen_lake(size="5x5"), "size must be '4x4' or '8x8', got '5x5'"),
+    "frozen lake: slippery": (
+        lambda: environments.frozen_lake(slippery="no"),  # type: ignore[arg-type]
+        "slippery must be True or False, got 'no'",
+    ),
+    "toy text: empty": (lambda: toy_text({}), "table must be .* not be empty, got {}"),
+    "toy text: no rows": (lambda: toy_text({0: 3}), "table must be .* got {0: 3}"),
+    "toy text: state missing": (lambda: toy_text({1: {0: [STAY]}}), "got table without 0"),
+    "toy text: ragged": (lambda: toy_text({0: {0: [STAY], 1: [STAY]}, 1: {0: [STAY]}}), r"got table\[1\] without 1"),
+    "toy text: short": (lambda: toy_text({0: {0: [(1.0, 0)]}}), r"table\[0\]\[0\] must list .* got \(1.0, 0\)"),
+    "toy text: probability": (lambda: toy_text({0: {0: [("1", *STAY[1:])]}}), "probability must be a number, got '1'"),
+    "toy text: reward": (lambda: toy_text({0: {0: [(1.0, 0, NAN, False)]}}), "reward must be finite, got nan"),
+    "toy text: terminated": (lambda: toy_text({0: {0: [(1.0, 0, 0.0, "no")]}}), "terminated must be True or False"),
     "ring: no states": (lambda: models.ring(0), "n_states must be at least 1"),
     "river: one state": (lambda: models.river_swim(1), "n_states must be at least 2"),
 }
@@ -244,6 +345,13 @@ def test_the_good_neighbours_are_accepted() -> None:
     walk(table=walk().table)
     assert list(LARGER.steps(0)) == []
     environments.cart_pole(bins=(1, 1, 1, 1), points=1)
+    assert toy_text({0: {0: [STAY]}}).mdp.n_states == 1
+    Walk(MDP2, HALF, seed=SEED, table=walk().table)
+    for model in (MDP2, SPARSE):
+        assert model.expectation([1, 2]).tobytes() == model.expectation(np.array([1.0, 2.0])).tobytes()
+    assert MDP2.expectation(np.ma.masked_less([0.0, 1.0], -1.0)).shape == (2, 2), "nothing is masked"
+    step = polynomial(0.5, rate=1.0, power=1.0)
+    assert [step.at(n) for n in (np.float64(3.0), 3.0)] == [step.at(3)] * 2
 
 
 def test_nothing_is_done_before_a_refusal() -> None:
@@ -257,10 +365,11 @@ def test_nothing_is_done_before_a_refusal() -> None:
         lambda: learner.update_many(recording(s=np.array([0, 0, 2]))),
         lambda: runs.snapshots(learner, w, [5, 4]),
         lambda: runs.learn_all([(learner, w), (learner, w)], 5),
+        lambda: runs.learn_all([(learner, w), (q_learner(), LARGER)], 5),
         lambda: w.record(-1),
     ]
     for call in refused:
-        with pytest.raises(ValueError, match="must"):
+        with pytest.raises(ValueError, match=r"must|the learner has S=2"):
             call()
     assert [x.tobytes() for x in (learner.table, w.stream, w.position)] == before
     assert learner.t == 0
