@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import overall
+from benchmarks.report import manners, overall
 from benchmarks.report.data import claims, convergence, counterexamples, gallery, kills, panels, regression, statistics
 from benchmarks.sources import processor
 from benchmarks.store import Store
@@ -23,6 +23,8 @@ _ARGUMENT = re.compile(r"code='[^']*', ")
 """What a line of progress need not show."""
 
 
+@manners.notes_elsewhere()
+@manners.termination_raised()
 def collect(
     *,
     targets: Sequence[str] = (),

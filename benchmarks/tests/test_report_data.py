@@ -1,8 +1,13 @@
 """Collecting: what is kept is not computed again, Ctrl-C loses nothing; the files, the summary, the command."""
 
 import json
+import os
 import re
+import signal
+import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +16,7 @@ import pytest
 from benchmarks import cli
 from benchmarks.cli_conventions import progress
 from benchmarks.report import collect as collecting
-from benchmarks.report import files
+from benchmarks.report import files, manners
 from benchmarks.report.collect import collect
 from benchmarks.report.data import convergence, gallery, kills, regression, statistics
 from benchmarks.report.files import write
@@ -22,6 +27,7 @@ from benchmarks.tests.report_sample import HOSTILE, comparison, sample
 from benchmarks.units import Unit
 from properties.counterexample import Counterexample
 
+ROOT = Path(__file__).parents[2]
 RIGHT, WRONG = "properties.gallery.bellman:VARIANT", "properties.gallery.negative.vanilla:CLAIMED_ROBUST"
 
 
@@ -79,6 +85,72 @@ def test_an_interrupted_report_goes_on_where_it_was(small: None, tmp_path: Path)
         collecting._computed(units, 1, tmp_path / "store", stop)
     collecting._computed(units, 1, tmp_path / "store", lines.append)
     assert "1 units in the store, 1 to compute" in lines
+
+
+DRAWING = """
+from hypothesis import given, settings, strategies as st
+from benchmarks.report.manners import notes_elsewhere
+
+@settings(max_examples=200, database=None)
+@given(st.integers())
+def draw(number):
+    pass
+
+with notes_elsewhere():
+    draw()
+"""
+
+
+def test_no_notes_are_left_in_the_users_folder(tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != manners.STORAGE}
+    environment |= {"TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": str(ROOT)}
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "here").mkdir()
+    subprocess.run([sys.executable, "-c", DRAWING], cwd=tmp_path / "here", env=environment, check=True, timeout=300)
+    assert list((tmp_path / "here").iterdir()) == []
+    assert list((tmp_path / "tmp").glob("robust-core-hypothesis/*")), "no notes at all: the test tests nothing"
+
+
+def test_a_place_for_notes_that_somebody_chose_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(manners.STORAGE, "/somewhere")
+    with manners.notes_elsewhere():
+        assert os.environ[manners.STORAGE] == "/somewhere"
+    monkeypatch.delenv(manners.STORAGE)
+    with manners.notes_elsewhere():
+        assert os.environ[manners.STORAGE].endswith("robust-core-hypothesis")
+    assert manners.STORAGE not in os.environ
+
+
+def test_a_report_that_is_ended_leaves_no_complaint_and_no_worker(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "benchmarks", "report", "--workers", "2"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    report = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        _await(lambda: report.poll() is not None or len(_workers(report.pid)) >= 2)
+        workers = _workers(report.pid)
+        report.terminate()
+        out, errors = report.communicate(timeout=60)
+    finally:
+        if report.poll() is None:
+            os.killpg(report.pid, signal.SIGKILL)
+    assert (report.returncode, out, errors) == (manners.TERMINATED, b"", b"")
+    assert len(workers) >= 2
+    _await(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+
+
+def _workers(pid: int) -> list[int]:
+    """The processes of a pool, without the one that keeps account of semaphores."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def _await(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
 
 
 def test_other_code_is_computed_again() -> None:
