@@ -1,14 +1,16 @@
-"""Whole runs: snapshots, threads, resumption."""
+"""Whole runs: snapshots, threads, resumption, memory."""
 
 import copy
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
 
 from properties.tests.tabular_runs import BEHAVIOUR, GARNET, SCHEDULES, START, make, state
-from robust_core import streams
+from robust_core import models, streams
+from robust_core.policy import uniform
 from robust_core.runs import learn_all, snapshots
-from robust_core.tabular import Q_LEARNING, TabularLearner, learn, learn_plain
+from robust_core.tabular import EXPECTED_SARSA, Q_LEARNING, Rule, TabularLearner, learn, learn_plain
 from robust_core.trajectory import Walk
 
 
@@ -78,3 +80,23 @@ def test_resuming_counts_on() -> None:
         learn(forgetful, w3, 80)
         assert state(whole, w1) == state(split, w2)
         assert forgetful.table.tobytes() != whole.table.tobytes()
+
+
+@pytest.mark.parametrize("rule", [Q_LEARNING, EXPECTED_SARSA])
+def test_a_learner_needs_one_table_and_a_few_floats_per_state(rule: Rule) -> None:
+    """Beside the table the tree over V, 2·4^⌈log4 S⌉ < 8 S floats, and V while it is planted.
+
+    At S = 2,000 the tree has 4.1 S floats: the rest of the 8 S is room for Python's own objects. With 128 actions a
+    mask of one byte an entry is 16 S floats, which is too much.
+    """
+    S, A = 2_000, 128
+    mdp = models.garnet(S, A, 2, gamma=0.9)
+    warm = make(rule, mdp, 0.3, SCHEDULES["constant"])
+    walk = Walk(mdp, uniform(S, A), seed=streams.key("memory"))
+    learn(warm, walk, 1)
+    tracemalloc.start()
+    learn(TabularLearner(rule, warm.problem), walk, 100)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 8 * (S * A + 9 * S)
+    assert peak > 8 * S * A, "the table itself is counted"
