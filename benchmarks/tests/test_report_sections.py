@@ -224,6 +224,14 @@ def test_the_claims_name_the_present_code() -> None:
     assert "0123456789ab" in shown(claims.section(sample()).body)
 
 
+def test_cards_show_values_in_words() -> None:
+    data = sample()
+    (found,) = data["counterexamples"]["found"]
+    found["case"]["step_size"] = {"steps": {"clock": "constant", "power": 1.0, "scale": 0.5}}
+    body = counterexamples.section(data).body
+    assert "step size clock constant, power 1, scale 0.5" in shown(body)
+
+
 def test_cards_say_what_a_counterexample_refutes_and_leave_no_empty_brackets() -> None:
     data = sample()
     committed = data["counterexamples"]["committed"]

@@ -16,8 +16,10 @@ INTRODUCTION = (
 )
 FOUND = "What verification found in variants that do not obey a law (files beside this page):"
 SYMBOLS = {"radius": "R", "uncertainty_set": "set", "n_states": "S", "lam": "λ", "s_next": "s'", "c_hat": "ĉ",
-           "log2_psi_0": "log_2 ‖psi_0‖", "log2_Q_0": "log_2 Q_0", "log_T": "log T"}  # fmt: skip
-WORDS = frozenset({"path", "period", "phase", "policy", "features", "visits", "pair", "speed", "scale", "other", "set"})
+           "log2_psi_0": "log_2 ‖psi_0‖", "log2_Q_0": "log_2 Q_0", "log_T": "log T",
+           "step_size": "step size"}  # fmt: skip
+WORDS = frozenset({"path", "period", "phase", "policy", "features", "visits", "pair", "speed", "scale", "other", "set",
+                   "initial", "step size"})  # fmt: skip
 
 
 def section(data: dict[str, Any]) -> Section:
@@ -117,6 +119,8 @@ def _value(encoded: dict[str, Any]) -> Any:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(item)}" for name, item in value.items())
     if isinstance(value, list):
         return f"({', '.join(_shown(item) for item in value)})"
     if isinstance(value, (int, float)) and not isinstance(value, bool):

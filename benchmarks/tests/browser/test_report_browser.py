@@ -218,6 +218,9 @@ def test_on_a_phone_verdicts_are_whole_and_what_is_cut_shows_it(window: Window, 
         edges = window.js(RIGHT_EDGES, selector)
         assert edges, selector
         assert max(edges) <= PHONE[0], selector
+    # Long formulas scroll where they stand, and the marks of what can be opened are not cut off.
+    assert window.js("return document.querySelector('table.claims').parentElement.classList.contains('fits')")
+    assert window.js("return getComputedStyle(document.querySelector('table.claims summary')).overflowX") == "visible"
     wide = "return [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
     shade = "return getComputedStyle(arguments[0]).backgroundAttachment"
     cut = window.js(wide)
