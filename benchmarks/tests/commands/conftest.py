@@ -76,7 +76,7 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], check=True)
     kept = {name: os.environ[name] for name in ("LANG", "PIP_INDEX_URL", "PIP_CONFIG_FILE") if name in os.environ}
     path = f"{home / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    made = House(clone, {"HOME": str(Path.home()), "PATH": path, "NUMBA_NUM_THREADS": "1", **kept})
+    made = House(clone, {"HOME": str(Path.home()), "PATH": path, **kept})
     installed = made.run("python -m pip install '.[environments,cluster,peers]' tox && git tag v1.2", INSTALL_SECONDS)
     assert installed.returncode == 0, installed.stdout + installed.stderr
     yield made

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.cli import parser, subparsers
+from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
 from benchmarks.cli_reference import example
 from benchmarks.tests.commands.conftest import House
 from benchmarks.tests.test_documentation import ELSEWHERE, GENERATED, ITSELF, ROOT, blocks
@@ -33,6 +34,8 @@ COMMANDS = [command for command in PRINTED if command not in (*ITSELF, *SERVERS,
 JUDGING = ("my_variant.py", "robust-core replay")
 # The claim that the reader has just written is not in the clone, and that is what the command says.
 UNKNOWN = "python -m properties.claims.evidence span"
+# Complete with either code: on a machine that is not at rest a limit may be missed.
+MEASURING = "python -m benchmarks.speed"
 SECONDS = 3600.0
 
 
@@ -45,6 +48,14 @@ def prepared(house: House) -> House:
     for command in SERVERS:
         house.serve(command)
     return house
+
+
+def exit_codes(command: str) -> tuple[int, ...]:
+    if command == UNKNOWN:
+        return (USAGE,)
+    if command == MEASURING:
+        return (HOLDS, VIOLATED)
+    return (VIOLATED,) if any(words in command for words in JUDGING) else (HOLDS,)
 
 
 def existing(command: str, house: House) -> str:
@@ -60,6 +71,5 @@ def existing(command: str, house: House) -> str:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_printed_command_runs(command: str, prepared: House) -> None:
     done = prepared.run(existing(command, prepared), SECONDS)
-    wanted = 2 if command == UNKNOWN else 1 if any(words in command for words in JUDGING) else 0
-    assert done.returncode == wanted, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode in exit_codes(command), f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     assert done.stdout.strip() or done.stderr.strip() or command.startswith("eval "), "it says nothing"
