@@ -2,9 +2,9 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -20,8 +20,6 @@ from robust_core.variant import Variant
 
 # Warnings that a verdict quotes: more would be no note but a log.
 MOST_NOTES = 2
-# Reductions that are tried: small cases need less than a hundred, and on a large one each may take ten milliseconds.
-MOST_REDUCTIONS = 400
 
 
 class _Violation(Exception):
@@ -44,12 +42,12 @@ def explore(
     *,
     examples: int,
     master_seed: int,
-    smaller: Callable[[Case], Iterable[Case]] | None = None,
+    reduce: bool = False,
     shrink: bool = True,
 ) -> Verdict:
     """The verdict of an exact judge after at most `examples` cases; the same seed tries the same cases.
 
-    What is found is shrunk by Hypothesis and then by `smaller`, which lists the cases that have one thing less;
+    What is found is shrunk by Hypothesis and then, with `reduce`, as a case of a law can be (`reductions`);
     without `shrink` it is reported as it was found. A case that cannot be judged is no reason not to try the others;
     if none of them is a violation the verdict is an error.
     """
@@ -90,7 +88,7 @@ def explore(
             attempt()
     except _Violation:
         try:
-            case, finding = _reduced(*smallest[0], judge, smaller if shrink else None)
+            case, finding = _reduced(*smallest[0], judge) if reduce and shrink else smallest[0]
         except _Disowned as end:
             return Verdict("error", str(end), tried)
         return Verdict("violated", str(finding), tried, case, finding)
@@ -117,28 +115,25 @@ def _owned(reason: CannotBeJudged) -> CannotBeJudged:
     return reason
 
 
-def _reduced(
-    case: Case, finding: Finding, judge: Judge, smaller: Callable[[Case], Iterable[Case]] | None
-) -> tuple[Case, Finding]:
+def _reduced(case: Case, finding: Finding, judge: Judge) -> tuple[Case, Finding]:
     """The case after every reduction that leaves it a counterexample of the same sort."""
-    left = MOST_REDUCTIONS
-    try:
-        while smaller is not None:
-            for less in islice(smaller(case), left):
-                left -= 1
-                try:
-                    found = judge(less)
-                except CannotBeJudged as reason:
-                    _owned(reason)
-                    continue
-                if found is not None and _same_sort(finding, found):
-                    case, finding = less, found
-                    break
-            else:
-                break
-    except TooSlow:
-        pass  # what is reported then is the smallest case that had its answer in time
-    return case, finding
+    smallest = case, finding
+
+    def fails(less: Case) -> bool:
+        nonlocal smallest
+        try:
+            found = judge(less)
+        except CannotBeJudged as reason:
+            _owned(reason)
+            return False
+        if found is None or not _same_sort(finding, found):
+            return False
+        smallest = less, found
+        return True
+
+    with suppress(TooSlow):  # what is reported then is the smallest case that had its answer in time
+        reductions.reduced(case, fails)
+    return smallest
 
 
 def _same_sort(finding: Finding, other: Finding) -> bool:
@@ -179,7 +174,7 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrin
             lambda case: judged(law, variant, case, warned=warned),
             examples=examples,
             master_seed=master_seed,
-            smaller=reductions.smaller,
+            reduce=True,
             shrink=shrink,
         )
     except Exception as error:

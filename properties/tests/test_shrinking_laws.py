@@ -1,15 +1,18 @@
 """Counterexamples become as small as they can: fewer states, actions and steps than any hand-made search would keep."""
 
+import hashlib
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from properties import reductions
+from properties.counterexample import Counterexample
 from properties.law import Case
 from properties.laws import LAWS
 from properties.loading import load
-from properties.reductions import smaller
+from properties.reductions import reduced, smaller
 from properties.search import explore, search
 from properties.verdict import Finding
 from robust_core import MDP
@@ -58,6 +61,95 @@ def test_reductions_are_cases_of_the_same_sort() -> None:
     assert {(2, 2, 2), (3, 2, 1), (3, 2, 2)} <= shapes
 
 
+def many_states(n: int) -> Case:
+    """A dense model with probabilities and values of many digits, and a path of one step."""
+    rng = np.random.default_rng(n)
+    P = rng.dirichlet(np.ones(n), (n, 3))
+    mdp = MDP(P / P.sum(axis=2, keepdims=True), 1e9 * rng.normal(size=(n, 3)), 1.0 - 2.0**-14)
+    path = [(n - 1, 2, float(mdp.cost[n - 1, 2]), 0, 1, False)]
+    return {"mdp": mdp, "initial": 1e9 * rng.normal(size=(n, 3)), "path": path}
+
+
+def test_what_is_not_needed_goes_in_parts_and_what_is_left_is_plain() -> None:
+    """Of seventy states any seventeen will do: their number is found by halves, not one by one from the beginning."""
+    asked = []
+
+    def fails(case: Case) -> bool:
+        asked.append(case)
+        return bool(case["mdp"].n_states >= 17 and len(case["path"]) == 1 and case["initial"].max() > 0.0)
+
+    left = reduced(many_states(70), fails)
+    mdp = left["mdp"]
+    assert (mdp.n_states, mdp.n_actions, mdp.gamma) == (17, 1, 0.0)
+    assert sorted(set(mdp.P.ravel())) == [0.0, 1.0]
+    assert not mdp.cost.any()
+    assert sorted(left["initial"].ravel()) == [0.0] * 16 + [1.0]
+    assert len(asked) < 10 * 70
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_reducing_ends(answer: bool) -> None:
+    case = many_states(12)
+    left = reduced(case, lambda less: answer)
+    assert (left is case) == (not answer)
+    assert not answer or (left["mdp"].n_states, left["mdp"].n_actions, left["path"]) == (1, 1, [])
+
+
+@pytest.mark.parametrize("threshold", [1, 3, 6])
+def test_reducing_ends_whatever_fails(threshold: int) -> None:
+    """Answers without rhyme or reason, but the same for the same case."""
+
+    def fails(case: Case) -> bool:
+        text = Counterexample("law", "variant", case, "").to_json()
+        return hashlib.blake2b(text.encode()).digest()[0] % 7 < threshold
+
+    assert reduced(many_states(8), fails)["mdp"].n_states >= 1
+
+
+def test_a_large_case_and_a_slow_one_have_less_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def fails(case: Case) -> bool:
+        asked.append(case)
+        return False
+
+    monkeypatch.setattr(reductions, "MOST_WORK", 50)
+    reduced(many_states(70), fails)
+    assert 0 < len(asked) <= 50 / reductions.work(many_states(35))
+    monkeypatch.setattr(reductions, "MOST_SECONDS", -1.0)
+    case = many_states(70)
+    assert reduced(case, lambda less: True) is case
+
+
+@pytest.mark.parametrize("units", reductions.SHARES)
+def test_rows_in_shares_are_distributions_on_the_same_states(units: int) -> None:
+    rows = np.random.default_rng(units).dirichlet(np.full(5, 0.2), 50)
+    rows[rows < 1e-3] = 0.0
+    rows /= rows.sum(axis=1, keepdims=True)
+    plain = reductions._in_shares(rows, units)
+    fits = (rows > 0.0).sum(axis=1) <= units
+    assert (plain[fits].sum(axis=1) == 1.0).all()
+    assert ((plain > 0.0) == (rows > 0.0)).all()
+    assert (np.remainder(plain[fits] * units, 1.0) == 0.0).all()
+    assert np.array_equal(reductions._in_shares(plain, units), plain)
+
+
+def test_the_same_seed_gives_the_same_small_case_and_it_is_readable() -> None:
+    """Seventeen states that each stay where they are, one step, and values of one digit."""
+    (variant,) = load("properties.mutants.beyond:SIXTEEN_STATES").values()
+    law = next(x for x in LAWS if x.name == "sample step, sized")
+    first, again = (search(law, variant, examples=10, master_seed=0).case for _ in range(2))
+    assert first is not None
+    assert again is not None
+    mdp = first["mdp"]
+    assert (mdp.n_states, mdp.n_actions, len(first["path"])) == (17, 1, 1)
+    assert set(mdp.P.ravel()) == {0.0, 1.0}
+    assert {*mdp.cost.ravel(), *first["initial"].ravel()} <= {-1.0, 0.0, 1.0}
+    assert mdp.gamma in reductions.GAMMAS
+    texts = [Counterexample(law.name, "it", case, "").to_json() for case in (first, again)]
+    assert texts[0] == texts[1]
+
+
 def test_a_wrong_number_does_not_shrink_to_a_fault_of_conduct() -> None:
     from hypothesis import strategies as st
 
@@ -66,7 +158,7 @@ def test_a_wrong_number_does_not_shrink_to_a_fault_of_conduct() -> None:
             return Finding("conduct: raised ValueError: too small", "an exception", "a result")
         return Finding("Q", 1.0, 0.0)
 
-    verdict = explore(st.builds(three_states), judge, examples=5, master_seed=0, smaller=smaller)
+    verdict = explore(st.builds(three_states), judge, examples=5, master_seed=0, reduce=True)
     assert verdict.evidence.startswith("Q: got 1.0")
     assert verdict.case is not None
     assert verdict.case["mdp"].n_states == 3
