@@ -55,7 +55,8 @@ with `--stretch`, or night by night with `python -m benchmarks.nights`. One look
 again to make it pass.
 
 A run has one budget, 1e-6: half is split over the cells by weight, half stands behind the product of the evidence of
-all cells, formed for every λ before mixing. Negative controls run with every law and must come out *violated*.
+all cells, formed for every λ before mixing. Negative controls run with every law and must come out *violated*, and
+every kind of cell is violated by one of them: a cell that cannot fail would show nothing.
 
 ## In a verification
 

@@ -1,12 +1,13 @@
 """No command is green over nothing: a selection, a number or a time that leaves nothing to judge is refused."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks import batch, calibration, cli, gate, nights
+from benchmarks import batch, calibration, cli, gate, nights, statistics_report
 from benchmarks.cli_conventions import USAGE
 from benchmarks.regression import injected
 from benchmarks.tests.test_batch import pytest_run
@@ -107,3 +108,22 @@ def test_strict_waits_for_the_controls() -> None:
     night: dict[str, Any] = {"epochs": {"a": green}, "missed controls": [], "pending controls": ["k"]}
     assert nights.exit_code(night, strict=False) == 0
     assert nights.exit_code(night, strict=True) == 3
+
+
+def test_a_part_of_a_run_is_no_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    committed = json.loads(statistics_report.FULL.read_text())
+    statistics_report.require_whole(committed)
+    pending = [{**committed["cells"][0], "outcome": "pending"}, *committed["cells"][1:]]
+    for wrong, words in (
+        ({**committed, "cells": committed["cells"][1:]}, "all cells and controls"),
+        ({**committed, "controls": []}, "all cells and controls"),
+        ({**committed, "cells": pending}, "must be finished"),
+        ([], "must be a report"),
+    ):
+        path = tmp_path / "report.json"
+        path.write_text(json.dumps(wrong))
+        with pytest.raises(SystemExit) as refused:
+            statistics_report.main(["--full", str(path)])
+        assert refused.value.code == USAGE
+        assert words in capsys.readouterr().err
+    assert json.loads(statistics_report.FULL.read_text()) == committed
