@@ -117,7 +117,7 @@ def verify_isolated(
 def expectations(path: Path, variant: Variant) -> dict[str, Expectation]:
     """The expected failures of a variant; cells of either size are known, those that do not run are not judged."""
     cells = [cell.name for size in SIZES for cell in allotted(variant, size)]
-    return read(path, [law.name for law in applicable(variant)], cells=cells)
+    return read(path, [law.name for law in applicable(variant)], cells=cells, variant=variant.name)
 
 
 def _cells(variant: Variant, size: Size | None, weight: float | None) -> list[Planned]:

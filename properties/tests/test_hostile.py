@@ -188,6 +188,8 @@ def test_an_unexpected_pass_is_an_error(pinned: Path) -> None:
         (("[[expected]]", "[[unexpected]]"), "must hold [[expected]] entries"),
         (("[[expected]]", "[[expected"), "not TOML"),
         (("expires = 2100-01-01", 'expires = "soon"'), "must be a date"),
+        (("expires", "variant = 3\nexpires"), "variant must be the name of a variant, got 3"),
+        (("expires", 'variant = " "\nexpires'), "variant must be the name of a variant"),
     ],
 )
 def test_a_bad_file_is_refused(pinned: Path, change: tuple[str, str], message: str) -> None:
@@ -195,6 +197,21 @@ def test_a_bad_file_is_refused(pinned: Path, change: tuple[str, str], message: s
     with pytest.raises(ValueError, match=r".") as caught:
         read(pinned, LAWS)
     assert message in str(caught.value)
+
+
+def test_an_entry_that_names_a_variant_is_of_that_one_only(pinned: Path) -> None:
+    pinned.write_text(pinned.read_text() + 'variant = "mine"\n')
+    assert read(pinned, [], variant="another") == {}, "its laws may be others"
+    assert len(read(pinned, LAWS, variant="mine")) == 1
+    pinned.write_text(pinned.read_text().replace("2100", "2001"))
+    with pytest.raises(ValueError, match="expired on 2001-01-01"):
+        read(pinned, [], variant="another")
+
+
+def test_laws_with_commas_are_told_apart(pinned: Path) -> None:
+    pinned.write_text(pinned.read_text().replace('law = "', 'law = "no such '))
+    with pytest.raises(ValueError, match="there are box; box, sized; start"):
+        read(pinned, ["start", "box, sized", "box"])
 
 
 def test_an_expectation_for_another_law_is_refused(pinned: Path) -> None:
