@@ -24,6 +24,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    _open_streams()
     given = sys.argv[1:] if arguments is None else arguments
     resume = STARTS_AGAIN
     try:
@@ -36,7 +37,9 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
     except (ValueError, OSError, ImportError) as error:
-        print(f"robust-core: {error}", file=sys.stderr)
+        from properties.reading import in_words
+
+        print(f"robust-core: {in_words(error) if isinstance(error, OSError) else error}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         print(_interrupted(shlex.join(given), resume), file=sys.stderr)
@@ -49,6 +52,21 @@ def main(arguments: list[str] | None = None) -> int:
         print("robust-core: internal error; nothing is known about what was asked", file=sys.stderr)
         return USAGE
     return code
+
+
+def _open_streams() -> None:
+    """Let standard streams that were closed (`>&-`) lead nowhere; else the next file that is opened takes their place.
+
+    Python has None for them then.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
 
 
 def _interrupted(command: str, resume: str) -> str:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from benchmarks.cli_conventions import (
     progress,
     require_writable,
 )
+from properties.reading import one_line
 
 if TYPE_CHECKING:
     from properties.isolation import Begun
@@ -76,33 +78,40 @@ def _verify(options: argparse.Namespace) -> int:
     if options.expected is not None:
         _require_expectations(options.expected, found)
     records: list[Record] = []
+    finished = False
     try:
         _collect(found, options, records)
+        finished = True
     finally:
         # Ctrl-C loses nothing that was decided: the files hold every record so far.
         progress("")
         if options.junit is not None:
             from benchmarks.junit import write
 
-            write(records, options.junit)
+            write(records, options.junit, finished=finished)
     if not (options.json or options.quiet) and (text := summary(records)):
         print(text)
     if not records:
-        names = ", ".join(variant.name for variant in found.values())
+        names = ", ".join(one_line(variant.name) for variant in found.values())
         left_out = ", the statistical ones left out," if options.no_statistics else ""
         raise ValueError(f"nothing was verified: by kind, sets and claims no law{left_out} speaks of {names}")
     for record in records:
         if record.outcome == "undecided":
-            print(f"warning: undecided: {record.variant}: {record.law}: {record.evidence}", file=sys.stderr)
+            print(f"warning: undecided: {one_line(record.variant)}: {record.law}: {record.evidence}", file=sys.stderr)
     return exit_code(records, strict=options.strict)
 
 
 def _require_expectations(path: Path, found: "Mapping[str, Variant]") -> None:
-    """Refuse a bad file of expected failures before the first variant is at work."""
+    """Refuse a bad file of expected failures before the first variant is at work; entries of no variant are named."""
+    from properties.expectations import variants
     from properties.isolation import expectations
 
     for variant in found.values():
         expectations(path, variant)
+    names = {variant.name for variant in found.values()}
+    for number, name in variants(path).items():
+        if name not in names:
+            print(f"warning: {path}: entry {number}: no variant of this run is called {name!r}", file=sys.stderr)
 
 
 def _chosen(options: argparse.Namespace) -> "dict[str, Variant]":
@@ -127,12 +136,10 @@ def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, record
     size = None if options.no_statistics else options.size
     total = None if size is None else weight(found.values(), size)
     for place, (target, variant) in enumerate(found.items(), start=1):
-        if not (options.json or options.quiet):
-            print(f"{variant.name} ({target})\n  {'verdict':<9} {'law':<45} {'time':>8}  evidence")
-        first = len(records)
+        output = _Output(f"{one_line(variant.name)} ({target})", as_json=options.json, quiet=options.quiet)
         for record in on_untested(variant, seed=options.seed, statistics=size is not None):
             records.append(replace(record, target=target))
-            _show(records[-1], options)
+            output.show(records[-1])
         for message in verify_isolated(
             target,
             examples=options.examples,
@@ -146,9 +153,44 @@ def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, record
                 progress(_doing(message, place, len(found)))
                 continue
             records.append(replace(message, target=target))
-            _show(records[-1], options)
-        if not (options.json or options.quiet):
-            print(_verdict_on(records[first:]))
+            output.show(records[-1])
+        output.close()
+
+
+class _Output:
+    """What is printed of one variant: a table, with `quiet` only what does not hold, or the records themselves."""
+
+    def __init__(self, title: str, *, as_json: bool, quiet: bool) -> None:
+        self.title, self.as_json, self.quiet = title, as_json, quiet
+        self.records: list[Record] = []
+        if not (as_json or quiet):
+            print(f"{title}\n  {'verdict':<9} {'law':<45} {'time':>8}  evidence")
+
+    def show(self, record: "Record") -> None:
+        """A record, as it comes; the quiet table begins with the first that does not hold."""
+        progress("")
+        if self.quiet and record.outcome == "holds":
+            return
+        self.records.append(record)
+        if self.as_json:
+            print(record.to_json(), flush=True)
+        elif not (self.quiet and record.outcome == "blocked"):
+            if self.quiet and self.title:
+                print(self.title)
+                self.title = ""
+            print(_lines(record), flush=True)
+
+    def close(self) -> None:
+        """The counts under the table; in the quiet one, how many laws are blocked and why."""
+        if self.as_json:
+            return
+        if not self.quiet:
+            print(_verdict_on(self.records))
+            return
+        why = Counter(record.evidence for record in self.records if record.outcome == "blocked")
+        if why:
+            told = "; ".join(f"{count} {'law' if count == 1 else 'laws'}: {text}" for text, count in why.items())
+            print(f"  {painted('blocked', sys.stdout, width=9)} {told}", flush=True)
 
 
 def _verdict_on(records: Iterable["Record"]) -> str:
@@ -164,13 +206,6 @@ def _verdict_on(records: Iterable["Record"]) -> str:
 def _doing(begun: "Begun", variant: int, variants: int) -> str:
     of_variants = f"variant {variant}/{variants}, " if variants > 1 else ""
     return f"[{of_variants}law {begun.place}/{begun.total}] {begun}"
-
-
-def _show(record: "Record", options: argparse.Namespace) -> None:
-    progress("")
-    if options.quiet and record.outcome == "holds":
-        return
-    print(record.to_json() if options.json else _lines(record), flush=True)
 
 
 def _lines(record: "Record") -> str:
@@ -212,7 +247,9 @@ def exit_code(records: Iterable["Record"], *, strict: bool) -> int:
 
 def _replay(options: argparse.Namespace) -> int:
     from benchmarks import cli_claims
+    from properties.blame import CannotBeJudged
     from properties.counterexample import Counterexample, described, names
+    from properties.guard import diverted_output
     from properties.laws import LAWS
     from properties.loading import load
     from properties.search import judged
@@ -227,12 +264,19 @@ def _replay(options: argparse.Namespace) -> int:
     # Before the case is read: the variant's module may define the uncertainty set in it.
     (variant,) = load(variant_name).values()
     example = Counterexample.load(options.file)
-    finding = judged(law, variant, example.case)
+    outcome, evidence, code, tables = "holds", "", HOLDS, ""
+    try:
+        with diverted_output():
+            finding = judged(law, variant, example.case)
+    except CannotBeJudged as reason:
+        outcome, evidence, code = "error", str(reason), USAGE
+    else:
+        if finding is not None:
+            outcome, evidence, code, tables = "violated", str(finding), VIOLATED, finding.side_by_side()
     if options.json:
         judgement = {"law": law.name, "variant": variant.name, "target": variant_name, "statement": law.statement}
-        judgement |= {"outcome": "holds" if finding is None else "violated", "evidence": str(finding or "")}
-        print(json.dumps(judgement, ensure_ascii=False))
+        print(json.dumps(judgement | {"outcome": outcome, "evidence": evidence}, ensure_ascii=False))
     else:
-        print(f"{variant.name}: {law.name}\n  {law.statement}\n\n{described(example.case)}\n")
-        print("holds" if finding is None else f"violated: {finding}\n{finding.side_by_side()}".rstrip())
-    return HOLDS if finding is None else VIOLATED
+        print(f"{one_line(variant.name)}: {law.name}\n  {law.statement}\n\n{described(example.case)}\n")
+        print(f"{outcome}{': ' * bool(evidence)}{evidence}\n{tables}".rstrip())
+    return code

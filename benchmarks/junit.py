@@ -12,8 +12,16 @@ _FORBIDDEN = {code: "�" for code in range(32) if code not in (9, 10, 13)} | {0
 STATISTICS = ("cell", "law", "epoch", "n", "alpha", "beta", "effect", "log_against", "log_favour")
 
 
-def write(records: Sequence[Record], path: Path) -> None:
-    """One test case per record: violated is a failure, error an error, blocked and undecided are skipped."""
+UNFINISHED = Record("robust-core", "not finished", "error", "the run ended before the last law was judged", 0, 0.0, 0)
+"""What stands for all that a run that was stopped did not come to: without it, its file would be green."""
+
+
+def write(records: Sequence[Record], path: Path, *, finished: bool = True) -> None:
+    """One test case per record: violated is a failure, error an error, blocked and undecided are skipped.
+
+    Unless it is `finished` there is one more, an error that says so.
+    """
+    records = list(records) if finished else [*records, UNFINISHED]
     suite = ElementTree.Element("testsuite", name="robust-core", tests=str(len(records)))
     for kind, outcome in (("failures", "violated"), ("errors", "error")):
         suite.set(kind, str(sum(r.outcome == outcome and r.expected is None for r in records)))

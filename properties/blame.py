@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from oracles.rational import NoExactSupport
 from properties.guard import TooSlow
-from properties.reading import shortened
-from properties.verdict import one_line
+from properties.reading import one_line, shortened
 from robust_core.uncertainty import UncertaintySet
 
 # Packages whose frames say nothing of who is at work; all others are a variant's.

@@ -195,7 +195,7 @@ def _claims() -> str:
         spoken_of = {kind for law in exact for kind in law.kinds} | {kind for law in sampled for kind in law.kinds}
         kinds = [kind for kind in KINDS if kind in spoken_of]
         names = [law.name for law in exact] + [f"{law.name} (statistical)" for law in sampled]
-        rows.append(f"| `{claim}` | {', '.join(kinds)} | {_cell(meaning)} | {', '.join(names)} |")
+        rows.append(f"| `{claim}` | {', '.join(kinds)} | {_cell(meaning)} | {'; '.join(names)} |")
     return (
         "## Claims\n\n| claim | kinds | what it says | laws that test it |\n|---|---|---|---|\n"
         + "\n".join(rows)

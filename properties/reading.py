@@ -42,6 +42,15 @@ def in_words(error: OSError) -> str:
     return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}"
 
 
+def one_line(text: str) -> str:
+    """The text with what would begin a line or steer a terminal spelled out: names and messages come from outside.
+
+    >>> one_line("two\\nlines")
+    'two\\\\nlines'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def shortened(text: str, longest: int = LONGEST_REASON) -> str:
     """The text, or its beginning: a hostile value quoted in full would fill the screen.
 

@@ -79,15 +79,6 @@ def blocked(cause: str, evidence: str | None = None) -> Verdict:
     return Verdict("blocked", evidence or f"says nothing new while {cause!r} is violated", blocked_by=cause)
 
 
-def one_line(text: str) -> str:
-    """The text with what would begin a line or steer a terminal spelled out: names and messages come from outside.
-
-    >>> one_line("two\\nlines")
-    'two\\\\nlines'
-    """
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
 @cache
 def versions() -> dict[str, str]:
     """The versions a result depends on."""

@@ -2,6 +2,7 @@
 
 from html import escape
 
+from properties.reading import one_line
 from properties.verdict import Record
 
 COLUMNS = ("verdict", "law", "time", "evidence")
@@ -36,7 +37,7 @@ class Verdicts(list[Record]):
         for line in rows:
             cells = [text.ljust(width) for text, width in zip(line[:3], widths, strict=True)]
             lines.append(f"  {cells[0]} {cells[1]}  {cells[2]}  {line[3]}".rstrip())
-        return "\n".join([self[0].variant, *lines, f"  {counted(self)}"])
+        return "\n".join([one_line(self[0].variant), *lines, f"  {counted(self)}"])
 
     def _repr_html_(self) -> str:
         """A table; everything a variant could have written is escaped."""

@@ -160,6 +160,106 @@ def test_the_two_results_stand_side_by_side_with_the_first_cause(capsys: pytest.
     assert "first cause: bellman backup" in shown
 
 
+SEVERAL = """
+from dataclasses import dataclass, replace
+from typing import ClassVar
+from properties.examples.control import QLearner
+from properties.mutants.control import LOST_GAMMA
+from robust_core import UncertaintySet, Variant
+
+@dataclass(frozen=True)
+class Unheard(UncertaintySet):
+    kind: ClassVar[str] = "unheard of by the command line"
+    radius: float
+
+UNKNOWN = Variant("of an unheard set", "control", QLearner, (Unheard,), ("converges",))
+BROKEN = replace(LOST_GAMMA, name="two\\nlines")
+del LOST_GAMMA
+"""
+
+
+def test_one_variant_that_cannot_be_judged_does_not_end_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("several.py").write_text(SEVERAL)
+    assert main(["verify", "several.py", RIGHT, "--examples", "20", "--json"]) == VIOLATED
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    (error,) = [record for record in records if record["outcome"] == "error"]
+    assert (error["variant"], error["law"]) == ("of an unheard set", "converges")
+    assert error["evidence"].startswith("cannot be judged: no exact support function is registered for Unheard")
+    assert {record["target"] for record in records} == {"several.py:UNKNOWN", "several.py:BROKEN", RIGHT}
+
+
+def test_quiet_lines_say_whose_they_are_and_blocked_laws_are_one(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("several.py").write_text(SEVERAL)
+    arguments = ["verify", "several.py:BROKEN", RIGHT, "several.py:UNKNOWN", "--examples", "20", "--quiet"]
+    assert main(arguments) == VIOLATED
+    lines = capsys.readouterr().out.splitlines()
+    titles = [line for line in lines if not line.startswith(" ")]
+    assert titles == ["two\\nlines (several.py:BROKEN)", "of an unheard set (several.py:UNKNOWN)"]
+    (blocked,) = [line for line in lines if line.startswith("  blocked")]
+    assert re.fullmatch(r"  blocked   \d+ laws: says nothing new while '[^']+' is violated", blocked)
+
+
+def test_a_replay_that_cannot_be_judged_is_an_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from oracles import rational
+
+    def fails(*_: object) -> int:
+        raise RuntimeError("no answer")
+
+    main(["verify", WRONG, "--examples", "50", "--no-statistics"])
+    (file,) = Path(".robust-core/counterexamples").iterdir()
+    monkeypatch.setattr(rational, "largest_mass", fails)
+    capsys.readouterr()
+    assert main(["replay", str(file)]) == USAGE
+    assert "error: cannot be judged: RuntimeError: no answer" in capsys.readouterr().out
+    assert main(["replay", str(file), "--json"]) == USAGE
+    assert json.loads(capsys.readouterr().out)["outcome"] == "error"
+
+
+def test_what_is_written_past_python_is_seen_in_a_replay_too(capfd: pytest.CaptureFixture[str]) -> None:
+    main(["verify", "properties.tests.hostile_variants:WRITES_PAST_PYTHON", "--examples", "5", "--no-statistics"])
+    (file,) = Path(".robust-core/counterexamples").iterdir()
+    capfd.readouterr()
+    assert main(["replay", str(file)]) == VIOLATED
+    shown = capfd.readouterr().out
+    assert "violated: conduct: printed to standard output: got 'updating" in shown
+    assert "updating" not in shown.splitlines()
+
+
+EXCUSE = """
+[[expected]]
+law = "{law}"
+reason = "known"
+expires = 2100-01-01
+counterexample = "{file}"
+variant = "{variant}"
+"""
+
+
+def test_an_expected_failure_may_be_that_of_one_variant(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("several.py").write_text(SEVERAL.replace("two\\nlines", "broken"))
+    main(["verify", "several.py:BROKEN", "--examples", "20", "--no-statistics", "--json"])
+    found = json.loads(next(line for line in capsys.readouterr().out.splitlines() if '"violated"' in line))
+    excuse = {"law": found["law"], "file": found["counterexample"]}
+    arguments = [
+        "verify",
+        "several.py:BROKEN",
+        RIGHT,
+        "--examples",
+        "20",
+        "--no-statistics",
+        "--expected",
+        "known.toml",
+    ]
+    Path("known.toml").write_text(EXCUSE.format(**excuse, variant="broken"))
+    assert main(arguments) == HOLDS, "the law does not even apply to the other one"
+    assert capsys.readouterr().err == ""
+    Path("known.toml").write_text(EXCUSE.format(**excuse, variant="brocken"))
+    assert main(arguments) == VIOLATED
+    assert "known.toml: entry 1: no variant of this run is called 'brocken'" in capsys.readouterr().err
+
+
 def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", WRONG, "--json", "--examples", "50"]) == VIOLATED
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

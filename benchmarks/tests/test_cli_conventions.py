@@ -175,7 +175,17 @@ def test_an_interrupted_verification_writes_the_verdicts_it_has(tmp_path: Path) 
         _, complaint = child.communicate(timeout=60)
     assert child.returncode == INTERRUPTED
     assert b"Traceback" not in complaint
-    assert file.read_text().count("<testcase") >= 1
+    assert file.read_text().count("<testcase") >= 2
+    assert 'name="not finished"' in file.read_text(), "a run that was stopped is not green"
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="no shell that closes streams")
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+def test_closed_streams_change_no_verdict(closed: str, tmp_path: Path) -> None:
+    target = "properties.mutants.operator:NO_DISCOUNT --examples 20 --no-statistics"
+    command = f"{shlex.join(PROGRAM)} verify {target} {closed}"
+    result = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=300, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (1, b"", b"")
 
 
 @pytest.mark.parametrize(("presses", "steps"), [(0, 3), (1, 1), (2, 0)])
