@@ -11,7 +11,7 @@ from benchmarks.tests.browser.conftest import DESKTOP, PHONE, Window
 from benchmarks.tests.report_sample import HOSTILE, comparison, sample
 
 OPENS_IN = 1.0
-"""Seconds that the page's thread works until the page is loaded and drawn; what else the machine does does not count."""
+"""Seconds that the thread of the page works until it is loaded and drawn; other work on the machine does not count."""
 MUTANTS, LAWS, VARIANTS = 200, 15, 16
 """The size of a real report."""
 
