@@ -49,7 +49,8 @@ class Law:
     """A law of one kind of variant.
 
     `claim` is the promise it tests (None: every variant of the kind must obey it); `after` names laws whose
-    failure makes this one say nothing new.
+    failure makes this one say nothing new. A law whose judge is right for problems of its own design alone, and
+    not for every case that can be made of them, is not `reducible`.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Law:
     cases: Callable[[Variant], st.SearchStrategy[Case]]
     judge: Callable[..., Finding | None]
     after: tuple[str, ...] = ()
+    reducible: bool = True
 
     def __post_init__(self) -> None:
         if self.claim is not None and self.claim not in CLAIMS:

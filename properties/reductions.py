@@ -82,7 +82,8 @@ def smaller(case: Case) -> Iterator[Case]:
 
 def work(case: Case) -> float:
     """What judging the case costs, in units of a small one: an entry of the kernel, or a step, is a part of that."""
-    entries = case["mdp"].P.size if "mdp" in case else np.size(case.get("p", 0.0))
+    mdp: MDP | None = case.get("mdp")
+    entries = np.size(case.get("p", 0.0)) if mdp is None else mdp.n_states**2 * mdp.n_actions
     return 1.0 + entries / ENTRIES + len(case.get("path", ())) / STEPS
 
 

@@ -174,7 +174,7 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrin
             lambda case: judged(law, variant, case, warned=warned),
             examples=examples,
             master_seed=master_seed,
-            reduce=True,
+            reduce=law.reducible,
             shrink=shrink,
         )
     except Exception as error:

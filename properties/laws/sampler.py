@@ -135,6 +135,7 @@ COVERAGE = Law(
     lambda variant: st.builds(_coin_model),
     _covers,
     after=("possible path",),
+    reducible=False,
 )
 
 
@@ -188,6 +189,7 @@ FREQUENCIES = Law(
     lambda variant: st.builds(_skewed_model),
     _frequencies,
     after=("possible path", "repeatable path", "coverage"),
+    reducible=False,
 )
 
 
@@ -224,6 +226,7 @@ FRESH = Law(
     lambda variant: st.builds(lambda: _skewed_model() | {"steps": SHORT_CALLS}),
     _fresh,
     after=("possible path", "repeatable path", "coverage", "frequencies"),
+    reducible=False,
 )
 
 
@@ -305,5 +308,6 @@ UNEVEN = Law(
     lambda variant: st.sampled_from(tuple(UNEVEN_POLICIES)).map(_uneven_model),
     _uneven,
     after=("possible path", "repeatable path", "coverage", "frequencies"),
+    reducible=False,
 )
 LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES, FRESH, UNEVEN)

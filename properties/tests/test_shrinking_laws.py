@@ -6,16 +6,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import Phase, given, settings
 
 from properties import reductions
+from properties.blame import CannotBeJudged
 from properties.counterexample import Counterexample
-from properties.law import Case
+from properties.law import Case, Law
 from properties.laws import LAWS
 from properties.loading import load
 from properties.reductions import reduced, smaller
-from properties.search import explore, search
+from properties.search import explore, judged, search
 from properties.verdict import Finding
-from robust_core import MDP
+from properties.verification import applicable
+from robust_core import MDP, Variant
 
 SEEDS = (0, 1)
 # (mutant, law, states, actions, steps): by hand, the smallest model on which the slip shows.
@@ -172,3 +175,36 @@ def test_without_shrinking_a_case_is_reported_as_it_was_found() -> None:
     assert found.outcome == shrunk.outcome == "violated"
     assert found.cases < shrunk.cases
     assert replace(found, case=None).evidence != shrunk.evidence
+
+
+RIGHT = ("bellman", "q_learning", "sarsa", "support", "td", "tdc", "value_iteration", "walk")
+
+
+def _reduced_at_random(law: Law, variant: Variant) -> None:
+    """Some cases of the law, half of whose reductions are accepted; each of them is judged."""
+    rng = np.random.default_rng(0)
+
+    def fails(case: Case) -> bool:
+        try:
+            finding = judged(law, variant, case)
+        except CannotBeJudged:
+            return False
+        assert finding is None, f"{law.name}: {finding}"
+        return bool(rng.random() < 0.5)
+
+    @settings(max_examples=3, database=None, deadline=None, phases=(Phase.generate,), derandomize=True)
+    @given(law.cases(variant))
+    def each(case: Case) -> None:
+        reduced(case, fails)
+
+    each()
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_variant_is_right_on_what_cases_are_reduced_to(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No reduction leads out of what the law speaks of."""
+    monkeypatch.setattr(reductions, "MOST_WORK", 25)
+    variant = next(iter(load(f"properties.gallery.{name}").values()))
+    for law in applicable(variant):
+        if law.reducible and not law.name.endswith("sized"):
+            _reduced_at_random(law, variant)
