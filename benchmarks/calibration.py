@@ -308,6 +308,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = (options.seeds, options.control_seeds, options.verify_seeds, options.full_seeds, options.dear_seeds)
     if not any(wanted):
         parser.error("all parts have 0 seeds: nothing would be measured")
+    if bool(options.full_seeds) != bool(options.dear_seeds):
+        parser.error("--full-seeds and --dear-seeds make one table: one of them is 0, and its rows would be lost")
     try:
         require_writable("--output", options.output)
     except ValueError as error:

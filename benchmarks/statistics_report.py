@@ -359,7 +359,7 @@ MADE = {
     "dear": "its long cells",
 }  # fmt: skip
 MADE_BY = """\
-Calibration takes hours and is not renewed with every change. A change that leaves the samples of a cell as they are
+Calibration takes long and is not renewed with every change. A change that leaves the samples of a cell as they are
 leaves its figures as they are too; that it does is what the tests of bits and the committed full run are for."""
 
 CONSTANTS_TEXT = """\

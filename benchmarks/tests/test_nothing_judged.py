@@ -40,6 +40,7 @@ REFUSED: dict[str, tuple[Main, list[str], str]] = {
         [word for part in ("", "control-", "verify-", "full-", "dear-") for word in (f"--{part}seeds", "0")],
         "nothing would be measured",
     ),
+    "calibration, half a table": (calibration.main, ["--dear-seeds", "0"], "make one table"),
     "calibration, fewer than none": (calibration.main, ["--seeds", "-1"], "must be a whole number from 0 on, got -1"),
     "injected defects, no epoch": (injected.main, ["--epochs", "0"], "must be a whole number from 1 on, got 0"),
     "a search at night without time": (nightly.main, ["--budget", "0s"], "in which nothing is searched, got 0s"),
