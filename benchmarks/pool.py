@@ -75,12 +75,27 @@ class Pool(ProcessPoolExecutor):
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C comes afterwards; to a process that is started meanwhile it never comes."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Ctrl-C and a request to end (SIGTERM), if they are answered in Python, come afterwards.
+
+    A process that is left half started complains. To one that is started meanwhile Ctrl-C never comes: it inherits
+    what is blocked. Blocking alone does not hold a signal back, for another thread may take it.
+    """
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    held: list[tuple[Any, ...]] = []
+    answers: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        answers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        answers = {number: answer for number, answer in answers.items() if callable(answer)}
+    for number in answers:
+        signal.signal(number, lambda *told: held.append(told))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, answer in answers.items():
+            signal.signal(number, answer)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for number, frame in held[:1]:
+            answers[number](number, frame)
 
 
 def _prepare() -> None:

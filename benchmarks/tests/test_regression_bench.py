@@ -23,7 +23,24 @@ ONLY = "robust TD(0) / machine, per visit"
 UNITS = bench.SEEDS // bench.BLOCK
 
 
-PROGRAM = [sys.executable, "-c", "from benchmarks.cli import main; raise SystemExit(main())"]
+# It computes so many units and is then busy for ever: it cannot end before it is stopped.
+PROGRAM = """
+import sys, time
+from benchmarks import units
+from benchmarks.cli import main
+
+left, compute = int(sys.argv.pop(1)), units.compute
+
+def held(unit):
+    global left
+    if left == 0:
+        time.sleep(3600.0)
+    left -= 1
+    return compute(unit)
+
+units.compute = held
+raise SystemExit(main())
+"""
 
 
 def command(folder: Path, *options: str, workers: int = 1) -> list[str]:
@@ -36,10 +53,11 @@ def records(folder: Path) -> int:
 
 
 def stopped(folder: Path, how: int, after: int) -> "subprocess.CompletedProcess[str]":
-    """A run in a process of its own that gets a signal after so many records."""
-    child = subprocess.Popen([*PROGRAM, *command(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """A run in a process of its own that gets a signal after so many further records."""
+    program, wanted = [sys.executable, "-c", PROGRAM, str(after)], records(folder) + after
+    child = subprocess.Popen([*program, *command(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120.0
-    while child.poll() is None and records(folder) < after:
+    while child.poll() is None and records(folder) < wanted:
         assert time.monotonic() < deadline, "it took too long"
         time.sleep(0.002)
     assert child.poll() is None, "the run ended before it could be stopped"
@@ -51,8 +69,7 @@ def stopped(folder: Path, how: int, after: int) -> "subprocess.CompletedProcess[
 def test_kills_and_interrupts_lose_nothing_and_change_nothing(tmp_path: Path, capsys: Any) -> None:
     killed = stopped(tmp_path, signal.SIGKILL, 2)
     assert killed.returncode == -signal.SIGKILL
-    kept = records(tmp_path)
-    interrupted = stopped(tmp_path, signal.SIGINT, kept + 1)
+    interrupted = stopped(tmp_path, signal.SIGINT, 1)
     assert interrupted.returncode == 130
     first, *rest = interrupted.stderr.strip().splitlines()
     assert first == "robust-core: interrupted; what is printed above is complete. To go on:"

@@ -6,8 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from benchmarks.report.files import write
 from benchmarks.report.overall import outcome_of, verdict
 from benchmarks.report.page import render
 from benchmarks.report.summary import summary, text
+from benchmarks.tests.processes import alive, await_true
 from benchmarks.tests.report_sample import HOSTILE, comparison, sample
 from benchmarks.units import Unit
 from properties.counterexample import Counterexample
@@ -128,7 +127,7 @@ def test_a_report_that_is_ended_leaves_no_complaint_and_no_worker(tmp_path: Path
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
     try:
-        _await(lambda: report.poll() is not None or len(_workers(report.pid)) >= 2)
+        await_true(lambda: report.poll() is not None or len(_workers(report.pid)) >= 2)
         workers = _workers(report.pid)
         report.terminate()
         out, errors = report.communicate(timeout=60)
@@ -137,20 +136,13 @@ def test_a_report_that_is_ended_leaves_no_complaint_and_no_worker(tmp_path: Path
             os.killpg(report.pid, signal.SIGKILL)
     assert (report.returncode, out, errors) == (manners.TERMINATED, b"", b"")
     assert len(workers) >= 2
-    _await(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+    await_true(lambda: not any(alive(pid) for pid in workers))
 
 
 def _workers(pid: int) -> list[int]:
     """The processes of a pool, without the one that keeps account of semaphores."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
-
-
-def _await(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)
 
 
 def test_other_code_is_computed_again() -> None:

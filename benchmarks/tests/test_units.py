@@ -6,16 +6,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from benchmarks import sources, units
+from benchmarks import pool, sources, units
 from benchmarks.pool import Pool
 from benchmarks.store import Store
+from benchmarks.tests.processes import alive, await_true
 from benchmarks.units import Unit, compute, opened, progress_line, run
 
 HERE = "benchmarks.tests.test_units"
@@ -236,22 +236,6 @@ def killed(folder: Path, workers: int, runner: str) -> None:
     child.wait()
 
 
-def await_true(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it took too long"
-        time.sleep(0.005)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs: one that has ended may be listed until its parent, or what stands for it, takes note."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in "ZX"
-
-
 def lost(folder: Path) -> int:
     """How many of the computed units are not in the store."""
     before = computed(folder / "log")
@@ -336,6 +320,30 @@ def test_a_pool_that_is_left_by_an_exception_leaves_no_thread_behind() -> None:
         left()
     assert found["job"].done()
     assert not found["thread"].is_alive()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_waits_until_a_process_is_started(number: signal.Signals) -> None:
+    """In the midst of it the new process would be left without its first orders, and say so."""
+
+    def answer(*_: object) -> None:
+        raise LookupError
+
+    events: list[str] = []
+
+    def started() -> None:
+        with pool._interrupts_held():
+            os.kill(os.getpid(), number)
+            events.append("started")
+
+    before = signal.signal(number, answer)
+    try:
+        with pytest.raises(LookupError):
+            started()
+        assert events == ["started"]
+        assert signal.getsignal(number) is answer
+    finally:
+        signal.signal(number, before)
 
 
 def interruptible(command: list[str]) -> "subprocess.Popen[bytes]":

@@ -1,0 +1,22 @@
+"""Processes as tests see them: whether one is alive, and waiting until something has happened."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs: one that has ended may be listed until its parent, or what stands for it, takes note."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+def await_true(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+    """Until the condition is met; what has not happened after so long on a busy machine does not happen."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.005)
