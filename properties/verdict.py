@@ -39,7 +39,7 @@ class Finding:
         if self.got is None and self.wanted is None:
             return self.what
         in_words = isinstance(self.got, str) and isinstance(self.wanted, str)
-        within = "" if in_words else f" within {self.allowed:.3g}"
+        within = "" if in_words and self.allowed == 0.0 else f" within {self.allowed:.3g}"
         return f"{self.what}: got {self.got!r}, wanted {self.wanted!r}{within}"
 
     def side_by_side(self) -> str:
