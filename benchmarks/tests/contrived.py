@@ -24,6 +24,10 @@ from robust_core.validate import Floats
 UNCLEAR = 0.501
 """A defect that no sample size of these tests can tell from 0.5."""
 
+CLEARLY_RIGHT, CLEARLY_WRONG = 0.01, 0.9
+"""Coins of which the first look, at 16 throws, says *holds* and nothing, but for one day in 10^7: it needs at most five
+ones for *holds*, and more than 20 throws for *violated*."""
+
 
 def thrown(seed: bytes, truth: float) -> Floats:
     """A coin that shows 1 with probability `truth`."""
@@ -51,7 +55,7 @@ def _deadly(mark: Path, last: int) -> Callable[[bytes], Floats]:
         if next(throws) > last and not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return thrown(seed, 0.65)
+        return thrown(seed, CLEARLY_WRONG)
 
     return throw
 
@@ -60,8 +64,8 @@ def _deadly(mark: Path, last: int) -> Callable[[bytes], Floats]:
 def pytest_configure(config: pytest.Config) -> None:
     """Before any item is collected."""
     mark = os.environ.get("CONTRIVED_KILL")
-    deadly = _deadly(Path(mark), 20) if mark else lambda seed: thrown(seed, 0.65)
-    clear = coin("clear", lambda seed: thrown(seed, 0.1))
+    deadly = _deadly(Path(mark), 20) if mark else lambda seed: thrown(seed, CLEARLY_WRONG)
+    clear = coin("clear", lambda seed: thrown(seed, CLEARLY_RIGHT))
     unclear = coin("unclear", lambda seed: thrown(seed, 0.5), defect=UNCLEAR)
     made = (law(clear, coin("deadly", deadly, n_max=1111), unclear),)
     laws.laws = lambda: made

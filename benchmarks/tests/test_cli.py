@@ -180,7 +180,7 @@ del LOST_GAMMA
 
 def test_one_variant_that_cannot_be_judged_does_not_end_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     Path("several.py").write_text(SEVERAL)
-    assert main(["verify", "several.py", RIGHT, "--examples", "20", "--json"]) == VIOLATED
+    assert main(["verify", "several.py", RIGHT, "--examples", "3", "--json"]) == VIOLATED
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     (error,) = [record for record in records if record["outcome"] == "error"]
     assert (error["variant"], error["law"]) == ("of an unheard set", "converges")
@@ -190,7 +190,7 @@ def test_one_variant_that_cannot_be_judged_does_not_end_the_run(capsys: pytest.C
 
 def test_quiet_lines_say_whose_they_are_and_blocked_laws_are_one(capsys: pytest.CaptureFixture[str]) -> None:
     Path("several.py").write_text(SEVERAL)
-    arguments = ["verify", "several.py:BROKEN", RIGHT, "several.py:UNKNOWN", "--examples", "20", "--quiet"]
+    arguments = ["verify", "several.py:BROKEN", RIGHT, "several.py:UNKNOWN", "--examples", "3", "--quiet"]
     assert main(arguments) == VIOLATED
     lines = capsys.readouterr().out.splitlines()
     titles = [line for line in lines if not line.startswith(" ")]
@@ -239,7 +239,7 @@ variant = "{variant}"
 
 def test_an_expected_failure_may_be_that_of_one_variant(capsys: pytest.CaptureFixture[str]) -> None:
     Path("several.py").write_text(SEVERAL.replace("two\\nlines", "broken"))
-    main(["verify", "several.py:BROKEN", "--examples", "20", "--no-statistics", "--json"])
+    main(["verify", "several.py:BROKEN", "--examples", "3", "--no-statistics", "--json"])
     found = json.loads(next(line for line in capsys.readouterr().out.splitlines() if '"violated"' in line))
     excuse = {"law": found["law"], "file": found["counterexample"]}
     arguments = [
@@ -247,7 +247,7 @@ def test_an_expected_failure_may_be_that_of_one_variant(capsys: pytest.CaptureFi
         "several.py:BROKEN",
         RIGHT,
         "--examples",
-        "20",
+        "3",
         "--no-statistics",
         "--expected",
         "known.toml",
