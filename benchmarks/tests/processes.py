@@ -1,5 +1,7 @@
 """Processes as tests see them: whether one is alive, and waiting until something has happened."""
 
+import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,3 +22,12 @@ def await_true(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.005)
+
+
+def interruptible(command: list[str]) -> "subprocess.Popen[bytes]":
+    """A child in a group of its own that Ctrl-C reaches, though who runs the tests may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    finally:
+        signal.signal(signal.SIGINT, before)

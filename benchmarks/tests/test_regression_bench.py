@@ -18,6 +18,7 @@ from benchmarks.cli_conventions import KEPT
 from benchmarks.regression import baseline, bench, exact, linear, table, tabular
 from benchmarks.regression.metric import METRICS
 from benchmarks.regression.settings import SETTINGS
+from benchmarks.tests.processes import interruptible
 
 ONLY = "robust TD(0) / machine, per visit"
 UNITS = bench.SEEDS // bench.BLOCK
@@ -55,15 +56,15 @@ def records(folder: Path) -> int:
 def stopped(folder: Path, how: int, after: int) -> "subprocess.CompletedProcess[str]":
     """A run in a process of its own that gets a signal after so many further records."""
     program, wanted = [sys.executable, "-c", PROGRAM, str(after)], records(folder) + after
-    child = subprocess.Popen([*program, *command(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = interruptible([*program, *command(folder)])
     deadline = time.monotonic() + 120.0
     while child.poll() is None and records(folder) < wanted:
         assert time.monotonic() < deadline, "it took too long"
         time.sleep(0.002)
     assert child.poll() is None, "the run ended before it could be stopped"
     os.kill(child.pid, how)
-    output, errors = child.communicate()
-    return subprocess.CompletedProcess(child.args, child.returncode, output, errors)
+    output, errors = child.communicate(timeout=60)
+    return subprocess.CompletedProcess(child.args, child.returncode, output.decode(), errors.decode())
 
 
 def test_kills_and_interrupts_lose_nothing_and_change_nothing(tmp_path: Path, capsys: Any) -> None:

@@ -15,7 +15,7 @@ import pytest
 from benchmarks import pool, sources, units
 from benchmarks.pool import Pool
 from benchmarks.store import Store
-from benchmarks.tests.processes import alive, await_true
+from benchmarks.tests.processes import alive, await_true, interruptible
 from benchmarks.units import Unit, compute, opened, progress_line, run
 
 HERE = "benchmarks.tests.test_units"
@@ -344,12 +344,3 @@ def test_a_signal_waits_until_a_process_is_started(number: signal.Signals) -> No
         assert signal.getsignal(number) is answer
     finally:
         signal.signal(number, before)
-
-
-def interruptible(command: list[str]) -> "subprocess.Popen[bytes]":
-    """A child in a group of its own that Ctrl-C reaches, though who runs the tests may ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    finally:
-        signal.signal(signal.SIGINT, before)
