@@ -27,13 +27,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import UNITS, USAGE, factor, interruptible, positive, require_writable, seconds
+from benchmarks.cli_conventions import USAGE, factor, interruptible, positive, require_writable
 from benchmarks.gate import PENDING, exit_code, summary
 from benchmarks.history import History, epoch_of, warnings
 from benchmarks.pool import computed, single_thread
 from benchmarks.sources import executed
 from benchmarks.store import DEFAULT, Store
 from benchmarks.watched import Watched
+from properties.timespan import UNITS, seconds
 
 if TYPE_CHECKING:
     from properties.statistics.law import Memory

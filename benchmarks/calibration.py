@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.batch import controls, fingerprint, versions
-from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED, count, require_writable, seconds
+from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED, count, require_writable
 from benchmarks.store import Store
+from properties.timespan import seconds
 from robust_core.streams import key
 
 if TYPE_CHECKING:

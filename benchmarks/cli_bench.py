@@ -20,8 +20,8 @@ from benchmarks.cli_conventions import (
     add_workers,
     progress,
     require_writable,
-    seconds,
 )
+from properties.timespan import seconds
 
 STORE = Path(".robust-core") / "regression.jsonl"
 EXAMPLE = "example: robust-core baseline accept --reason 'the walk draws one number less per step'"

@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import math
 import os
-import re
 import shutil
 import signal
 import sys
@@ -36,19 +35,6 @@ STYLES = {
 
 MARGIN = 5
 """Columns that a line of progress leaves: what stands around its text, and the cursor."""
-UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
-
-
-def seconds(text: str) -> float:
-    """A span of time: 90s, 30min, 2h.
-
-    >>> seconds("30min")
-    1800.0
-    """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|min|h)", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"must look like 90s, 30min or 2h, got {text!r}")
-    return float(match[1]) * UNITS[match[2]]
 
 
 def interruptible(main: Callable[[], int], prog: str) -> int:

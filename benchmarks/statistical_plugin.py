@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from benchmarks import batch
-from benchmarks.cli_conventions import UNITS, VIOLATED, factor, positive, seconds
+from benchmarks.cli_conventions import VIOLATED, factor, positive
 from benchmarks.gate import PENDING, summary
 from benchmarks.history import FRESH, epoch_of, warnings
 from benchmarks.store import DEFAULT
+from properties.timespan import UNITS, seconds
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -44,7 +44,7 @@ class Unit:
     `repeatable` is false for measurements of time: their value is not a function of the arguments, so the store
     keeps the first, and they are taken one at a time, in this process, when nothing else runs.
 
-    >>> unit = Unit("benchmarks.batch:seconds", {"text": "2min"})
+    >>> unit = Unit("properties.timespan:seconds", {"text": "2min"})
     >>> compute(unit)
     120.0
     """

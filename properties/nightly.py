@@ -6,7 +6,6 @@ seeds and twice the examples of the one before. What it finds is kept as counter
 """
 
 import argparse
-import re
 import secrets
 import sys
 import time
@@ -20,12 +19,12 @@ from properties.claims.evidence import AMENDED, LAW_PREFIX, PRINTED, stored
 from properties.counterexample import Counterexample
 from properties.loading import built_in
 from properties.search import search
+from properties.timespan import seconds
 from properties.verdict import Verdict
 from properties.verification import applicable
 
 FOLDER = Path(".robust-core") / "nightly"
 FIRST_EXAMPLES = 500
-_UNITS = {"s": 1, "min": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
@@ -74,18 +73,6 @@ def run(budget: float, *, folder: Path = FOLDER, say: Callable[[str], object] = 
         say(f"a round of {examples} examples each ended, {len(found)} found\n")
         examples *= 2
     return found
-
-
-def seconds(text: str) -> float:
-    """A time such as 90s, 30min or 2h.
-
-    >>> seconds("30min")
-    1800.0
-    """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|min|h)", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"a time is a number with s, min or h, such as 30min, got {text!r}")
-    return float(match[1]) * _UNITS[match[2]]
 
 
 def main(arguments: list[str] | None = None) -> int:
