@@ -233,12 +233,12 @@ def test_constants_of_theorem_3_can_be_too_small() -> None:
 
 
 def test_the_document_is_rendered_from_results() -> None:
-    from benchmarks import statistics_report
+    from benchmarks import calibration_report, statistics_report
 
     report = calibration.summary(
         [{"red": False, "log_product": -1.0, "cells": {"c": ["holds", 16, -2.0]}}], [{"k": 16}]
     )
-    assert "**0 red**" in statistics_report.calibrated(report)
+    assert "**0 red**" in calibration_report.calibrated(report)
     text = statistics_report.document()
     assert "fewer" in text
     if statistics_report.TARGET.exists():  # the wheel has no documents

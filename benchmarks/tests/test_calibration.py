@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks import calibration, scaling
 from benchmarks.batch import controls
-from benchmarks.statistics_report import beyond, calibrated, power, verifications
+from benchmarks.calibration_report import beyond, calibrated, power, verifications
 from properties.statistics.laws import laws
 
 
