@@ -20,7 +20,7 @@ def test_the_exponential_is_within_its_bound() -> None:
     borders = [x for k in range(1021) for x in (-(k + 0.5) * ln2, np.nextafter(-(k + 0.5) * ln2, 0.0))]
     grid = (-np.random.default_rng(0).random(3000) * 708).tolist() + (-np.random.default_rng(1).random(1000)).tolist()
     points = [0.0, -0.0, -5e-324, -1e-300, -1e-17, -(2.0**-53), -1.0, -708.0, *(-(2.0**-k) for k in range(60))]
-    worst = 0.0
+    worst = inflated = 0.0
     for x in (*points, *grid, *borders):
         if x < -708.0:
             continue
@@ -28,10 +28,11 @@ def test_the_exponential_is_within_its_bound() -> None:
             context.prec = 60
             wanted = Decimal(x).exp()
             worst = max(worst, float(abs(Decimal(exp(x)) - wanted) / wanted))
+            inflated = max(inflated, float(abs(Decimal(exp(x) * (1.0 + RELATIVE_ERROR)) - wanted) / wanted))
     assert worst <= RELATIVE_ERROR
-    # The bound is not idle: a quarter of it is not enough, and neither is a constant factor of 1e-15.
-    assert worst > RELATIVE_ERROR / 8
-    assert worst + 1e-15 > RELATIVE_ERROR
+    # The bound is not idle: a quarter of it is not enough, and a constant factor of its size is seen.
+    assert worst > RELATIVE_ERROR / 4
+    assert inflated > RELATIVE_ERROR
 
 
 def test_its_distance_from_1_is_within_its_bound() -> None:
@@ -53,7 +54,7 @@ def test_its_distance_from_1_is_within_its_bound() -> None:
             worst = max(worst, float(abs((Decimal(expm1(x)) - wanted) / wanted)))
             naive = max(naive, float(abs((Decimal(exp(x) - 1.0) - wanted) / wanted)))
     assert worst <= EXPM1_RELATIVE_ERROR
-    assert worst > EXPM1_RELATIVE_ERROR / 8
+    assert worst > EXPM1_RELATIVE_ERROR / 4
     assert naive == 1.0
     assert expm1(0.0) == expm1(-0.0) == 0.0
     assert expm1(-5e-324) == -5e-324
@@ -79,8 +80,11 @@ def caller(x):
     return exp(x) + 0.0
 
 worst = max(abs(caller(-k / 64) / math.exp(-k / 64) - 1.0) for k in range(1, 6400))
-sys.exit(0 if worst <= 1e-15 else f"exp is off by {worst} when a reassociated function compiles it")
+sys.exit(0 if worst <= float(sys.argv[1]) else f"exp is off by {worst} when a reassociated function compiles it")
 """
+# Beside the error of exp, in units of 2^-53: math.exp errs by one unit in the last place (2), the quotient rounds (1),
+# its distance from 1 is exact, and products of these errors are below the last unit.
+QUOTIENT_ERROR = 4 * 2.0**-53
 
 
 def test_the_exponential_does_not_inherit_its_caller_s_liberties(tmp_path: Path) -> None:
@@ -89,6 +93,9 @@ def test_the_exponential_does_not_inherit_its_caller_s_liberties(tmp_path: Path)
     Reassociation would undo the rounding trick of exp and leave it off by 40 %. The first caller decides, hence a
     process of its own.
     """
+    from robust_core.kernels.exponential import RELATIVE_ERROR
+
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", FRESH], env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", FRESH, repr(RELATIVE_ERROR + QUOTIENT_ERROR)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -21,6 +21,7 @@ from properties.search import judged, search
 from properties.verification import applicable
 from robust_core import Contamination, TotalVariation, Transition, Variant, bellman, sigma
 from robust_core.models import two_states
+from robust_core.validate import EPS
 
 GALLERY = built_in()
 SLIGHT = 1.0 + 1e-11
@@ -108,7 +109,13 @@ def test_tolerances_are_sharp(name: str) -> None:
 
 
 def test_bounds_are_small_and_grow_with_what_they_bound() -> None:
-    assert 0.0 < operations_bound(10, 1.0) < operations_bound(20, 1.0) < 1e-14
+    """n roundings are n units and less than one more; so is each step of a path."""
+    unit = EPS / 2
+    for n in (10, 20):
+        assert n * unit < operations_bound(n, 1.0) < (n + 1) * unit
     mdp = two_states()
-    assert path_bound(mdp, 1, 1.0, 1.0) < path_bound(mdp, 100, 1.0, 1.0) < 1e-11
+    # A step has 4 S + 4 A + 32 roundings of at most twice the cost and the estimate, which is at most cost/(1 − gamma).
+    n, size = 4 * 2 + 4 * 2 + 32, 2.0 * (1.0 + 1.0 / (1.0 - mdp.gamma))
+    for steps in (1, 100):
+        assert (steps + 1) * n * unit * size < path_bound(mdp, steps, 1.0, 1.0) < (steps + 1) * (n + 1) * unit * size
     assert box_size(0.5, 1.0, 0.0) >= 2.0

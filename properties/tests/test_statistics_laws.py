@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from oracles.bounds_q import rho
+from properties.laws.rounding import operations_bound
 from properties.statistics import budget, epochs, intervals
 from properties.statistics.judging import records as judged_records
 from properties.statistics.law import SIZES, Cell, Forgetful, Size, StatisticalLaw, caught, decide, rows_of, shown
@@ -41,7 +42,8 @@ CONTROLS = {f"{law.name}: {control.name}": (law, control) for law in laws() for 
 def test_the_suite_accuses_no_right_algorithm(epoch: str) -> None:
     ledger = [result.entry for result in results("quick", epoch=epoch)]
     gate = budget.gate(ledger)
-    assert gate.spent <= budget.RUN_BUDGET * (1.0 + 1e-12)
+    # The weight of all, a quotient and a product in each share, their sum, and the sum with the other half.
+    assert gate.spent <= budget.RUN_BUDGET + operations_bound(5, budget.RUN_BUDGET)
     assert not gate.red, gate
     assert gate.undecided == (), gate
 
@@ -187,7 +189,12 @@ def test_the_planted_gradient_is_the_oracles() -> None:
         got = problem.gradient(np.array([theta]))[0]
         # Forty rounded operations on numbers of the size of the gradient.
         assert abs(got - truth.value).max() <= truth.error_bound + 40 * np.finfo(float).eps * abs(truth.value).max()
-    assert abs(problem.gradient(problem.theta_star[None, :])).max() <= 1e-14
+    # At theta* the residual is nothing but such roundings, of numbers of the size of the cost. With features of norm 1,
+    # ‖omega‖ <= residual/lambda; ∇J = 2 M omega and ‖M‖ <= gamma(1−R) + 1 + gamma R.
+    residual = 40 * np.finfo(float).eps * abs(problem.mdp.cost).max()
+    rounding = 2.0 * (1.0 + problem.mdp.gamma) * residual / problem.oracle.floor
+    at, beside = problem.gradient(np.array([problem.theta_star, problem.theta_star + 2.0**-40]))
+    assert abs(at).max() <= rounding < abs(beside).max()
 
 
 def test_the_explicit_bound_of_tdc_is_vacuous_on_the_planted_problem() -> None:
@@ -229,7 +236,7 @@ def test_laws_apply_to_variants_by_kind_and_claim() -> None:
     assert {record.outcome for record in records} == {"violated"}
     for record in records:
         assert record.statistics is not None
-        assert record.statistics["alpha"] < 1e-6
+        assert record.statistics["alpha"] < budget.RUN_BUDGET
         assert record.statistics["diagnosis"] == "wrong limit"
 
 

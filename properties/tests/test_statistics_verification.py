@@ -16,6 +16,7 @@ from properties.expectations import Expectation, read
 from properties.gallery.q_learning import VARIANT as RIGHT
 from properties.gallery.walk import VARIANT as WALK
 from properties.isolation import Begun, verify_isolated
+from properties.laws.rounding import operations_bound
 from properties.loading import load
 from properties.statistics import budget, judging
 from properties.statistics.laws import tabular
@@ -57,7 +58,8 @@ def test_one_budget_is_split_over_the_cells_of_all_variants() -> None:
     total = weight([RIGHT, WALK], "quick")
     shares = [cell.alpha for variant in (RIGHT, WALK) for cell in allotted(variant, "quick", total=total)]
     assert len(shares) == 16
-    assert sum(shares) == pytest.approx(budget.RUN_BUDGET)
+    # 15 roundings in the weight of all, a product and a quotient in each share, 15 roundings in their sum.
+    assert abs(sum(shares) - budget.RUN_BUDGET) <= operations_bound(32, budget.RUN_BUDGET)
 
 
 def test_the_seed_chooses_the_samples() -> None:

@@ -176,7 +176,8 @@ def test_a_largest_mass_that_does_not_make_the_set_is_found_out() -> None:
     """The counterexample of `oracles.base_polytope`; of two states the ball is an interval, where the rule is right."""
     with pytest.raises(rational.NoExactSupport, match=r"gives .* around \(1/3, 1/3, 1/3\), which is not in ChiSquare"):
         rational.sigma(ChiSquare(0.25), [THIRD] * 3, [0, 1, 2])
-    assert float(rational.sigma(ChiSquare(0.25), [0.5, 0.5], [0, 1])) == pytest.approx(0.75, abs=2.0**-19)
+    # 1/2 + √(R/4) in floats and in units of 2^-20: nothing is rounded.
+    assert rational.sigma(ChiSquare(0.25), [0.5, 0.5], [0, 1]) == Fraction(3, 4)
 
 
 def test_a_largest_mass_that_is_too_small_is_found_out() -> None:
