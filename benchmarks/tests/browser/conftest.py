@@ -9,8 +9,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.report.page import render
+from benchmarks.tests.report_sample import HOSTILE, sample
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DESKTOP, PHONE = (1280, 900), (390, 844)
+MUTANTS, LAWS, VARIANTS = 200, 15, 16
+"""The size of a real report."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,6 +54,13 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
     found.quit()
 
 
+TABLE = """
+const table = [...document.querySelectorAll("table")].find((t) => t.caption.textContent.startsWith(arguments[0]));
+for (let e = table; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+return table;
+"""
+
+
 class Window:
     """One page in the browser, and what it did."""
 
@@ -85,6 +97,14 @@ class Window:
         """The first element that a selector finds."""
         return self.driver.find_element("css selector", selector)
 
+    def table(self, caption: str) -> Any:
+        """The table whose caption begins so; everything that it is folded in is opened."""
+        return self.js(TABLE, caption)
+
+    def unfold(self) -> None:
+        """Open everything that is folded."""
+        self.js("document.querySelectorAll('details').forEach((d) => { d.open = true })")
+
     def console(self) -> list[str]:
         """What the console said since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
@@ -108,3 +128,39 @@ class Window:
 def window(browser: Any, request: pytest.FixtureRequest) -> Window:
     """The browser with its usual size and colours."""
     return Window(browser, request.config.getoption("screenshots", default=None))
+
+
+def _full_size() -> dict[str, Any]:
+    data = sample(*(f"variant {i}" for i in range(VARIANTS)))
+    first = data["kills"]["records"][0]
+    data["kills"]["records"] = [
+        {**first, "mutant": f"zoo:{i}", "name": f"mutant {i}", "law": f"law {j}",
+         "cases": i % 60 + 1 if i % LAWS == j else None}
+        for i in range(MUTANTS)
+        for j in range(LAWS)
+    ]  # fmt: skip
+    return data
+
+
+def _one_of_each() -> dict[str, Any]:
+    """A page with an element of every sort: axe-core's time grows fast with the number of elements."""
+    data = sample(*HOSTILE[:4])
+    statuses = {claim["status"]: claim for claim in data["claims"]}
+    shown = {name for claim in statuses.values() for name in claim["counterexamples"]}
+    data["claims"] = list(statuses.values())
+    data["statistics"]["laws"][0]["claims"] = []
+    data["panels"]["panels"] = data["panels"]["panels"][:1]
+    examples = data["counterexamples"]["committed"]
+    data["counterexamples"]["committed"] = [e for e in examples if e["file"].rpartition("/")[2] in shown]
+    return data
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A report of real size, one whose names attack it, and a short one."""
+    folder = tmp_path_factory.mktemp("pages")
+    found = {}
+    for name, data in (("usual", _full_size()), ("hostile", sample(*HOSTILE)), ("short", _one_of_each())):
+        found[name] = folder / f"{name}.html"
+        found[name].write_text(render(data), encoding="utf-8")
+    return found

@@ -1,0 +1,232 @@
+"""The layout of the report in a real browser: everything fits, nothing is cut, links lead to where they say."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.report.page import render
+from benchmarks.tests.browser.conftest import DESKTOP, PHONE, Window
+from benchmarks.tests.report_sample import comparison, sample
+
+WIDE, NARROW = (1400, 1100), (400, 844)
+RIGHT_EDGES = """
+return [...document.querySelectorAll(arguments[0])].map((e) => e.getBoundingClientRect().right)
+"""
+
+
+def test_on_a_phone_verdicts_are_whole_and_what_is_cut_shows_it(window: Window, pages: dict[str, Path]) -> None:
+    window.size(*PHONE)
+    window.open(pages["usual"])
+    window.unfold()
+    for selector in ("table.verdict td", "table.verdict .badge", "table.compare .badge", "table.variants .badge"):
+        edges = window.js(RIGHT_EDGES, selector)
+        assert edges, selector
+        assert max(edges) <= PHONE[0], selector
+    # Long formulas scroll where they stand, and the marks of what can be opened are not cut off.
+    assert window.js("return document.querySelector('table.claims').parentElement.classList.contains('fits')")
+    assert window.js("return getComputedStyle(document.querySelector('table.claims summary')).overflowX") == "visible"
+    wide = "return [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
+    shade = "return getComputedStyle(arguments[0]).backgroundAttachment"
+    cut = window.js(wide)
+    assert cut
+    assert all("local" in window.js(shade, element) for element in cut)
+
+
+def test_names_of_variants_are_not_squeezed(window: Window, tmp_path: Path) -> None:
+    data = sample("naive plug-in Q-learning for total variation")
+    for variant in data["gallery"]["variants"]:
+        variant["target"] = "properties.gallery.negative.total_variation:VARIANT"
+        variant["records"][0] |= {"evidence": "a long story " * 60, "outcome": "violated"}
+    (tmp_path / "page.html").write_text(render(data), encoding="utf-8")
+    window.open(tmp_path / "page.html")
+    script = """
+    const tops = (node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return new Set([...range.getClientRects()].map((r) => Math.round(r.top))).size;
+    };
+    const names = [...document.querySelectorAll("table.variants tbody th")];
+    return names.map((e) => [...e.childNodes].reduce((most, node) => most + tops(node), 0));
+    """
+    lines = window.js(script)
+    assert lines
+    assert max(lines) <= 4, f"names take {lines} lines"
+
+
+NEAR = 40
+"""Pixels from the top of the window within which what a link leads to must lie."""
+PLACE = """
+const box = document.getElementById(arguments[0]).getBoundingClientRect();
+const left = document.documentElement.scrollHeight - innerHeight - scrollY;
+return [box.top, left];
+"""
+
+
+def _arrived(window: Window, name: str) -> bool:
+    """Whether an element is at the top of the window, or the page ends before it could be."""
+    # Two frames: what the page measures for itself is done by then.
+    window.driver.execute_async_script(
+        "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
+    )
+    top, left = window.js(PLACE, name)
+    return -1 <= top <= NEAR or (left <= 1 and 0 <= top < window.js("return innerHeight"))
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=("wide", "narrow"))
+def test_every_link_of_the_contents_leads_to_its_section(
+    window: Window, pages: dict[str, Path], size: tuple[int, int]
+) -> None:
+    window.size(*size)
+    window.open(pages["usual"])
+    names = window.js("return [...document.querySelectorAll('header a')].map((a) => a.hash.slice(1))")
+    assert len(names) == 10
+    missed: list[Any] = []
+    for name in names:
+        window.open(pages["usual"])
+        window.one(f'header a[href="#{name}"]').click()
+        missed += [] if _arrived(window, name) else [(name, *window.js(PLACE, name))]
+        if name != "verdict":
+            window.one(f"#{name} .back").click()
+            missed += [] if window.js("return scrollY") < NEAR else [f"back from {name}"]
+    assert missed == []
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=("wide", "narrow"))
+@pytest.mark.parametrize("name", ["regression", "panels", "claim-thm6", "example-thm6", "run"])
+def test_an_address_with_a_place_leads_there(
+    window: Window, pages: dict[str, Path], size: tuple[int, int], name: str
+) -> None:
+    window.size(*size)
+    window.open(pages["usual"], f"#{name}")
+    headings = 60 if name.startswith("claim") else 0  # they stay above the row
+    top, left = window.js(PLACE, name)
+    assert _arrived(window, name) or headings / 2 <= top <= NEAR + headings, (top, left)
+    if name.startswith("example"):
+        assert window.one(f"#{name} dl").is_displayed()
+
+
+def test_a_section_that_is_missed_would_be_seen(window: Window, pages: dict[str, Path]) -> None:
+    window.open(pages["usual"])
+    window.js("document.getElementById('panels').scrollIntoView(); scrollBy(0, -300)")
+    assert not _arrived(window, "panels")
+
+
+TEXTS = """
+const found = [];
+const beside = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1;
+const apart = (a, b) => beside(a, b) || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+for (const plot of document.querySelectorAll("svg.plot")) {
+  const edge = plot.getBoundingClientRect();
+  const texts = [...plot.querySelectorAll("text")].map((e) => [e.textContent, e.getBoundingClientRect()]);
+  texts.forEach(([text, box], i) => {
+    const whole = box.left >= edge.left - 0.5 && box.right <= edge.right + 0.5;
+    const inside = whole && box.top >= edge.top - 2 && box.bottom <= edge.bottom + 2;
+    if (!inside) found.push(`${plot.dataset.plot}: ${text} is cut`);
+    for (const [other, place] of texts.slice(i + 1)) {
+      if (!apart(box, place)) found.push(`${plot.dataset.plot}: ${text} lies on ${other}`);
+    }
+  });
+}
+return [document.querySelectorAll("svg.plot").length, found];
+"""
+
+
+def _many_plots() -> dict[str, Any]:
+    """A report with e-processes of all lengths and sizes."""
+    data = sample()
+    run = data["statistics"]["runs"][0]
+    (cell,) = run["cells"]
+    sizes = [(n, scale) for n in (3, 30, 455, 2000, 8000, 12800, 640000) for scale in (0.00125, 1.0, 250.0, 1e6)]
+    run["cells"] = [
+        {**cell, "cell": f"cell {n} {scale}", "law": f"law {n} {scale}", "n": n,
+         "path": [[2, -scale, scale], [n, -12.5 * scale, 7.5 * scale]]}
+        for n, scale in sizes
+    ]  # fmt: skip
+    return data
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=("wide", "narrow"))
+def test_no_text_of_a_plot_is_cut_or_lies_on_another(window: Window, tmp_path: Path, size: tuple[int, int]) -> None:
+    (tmp_path / "page.html").write_text(render(_many_plots()), encoding="utf-8")
+    window.size(*size)
+    window.open(tmp_path / "page.html")
+    count, faults = window.js(TEXTS)
+    assert count > 40
+    assert faults == []
+    window.js("const t = document.querySelectorAll('svg.plot text'); t[0].setAttribute('x', 5)")
+    window.js("const t = document.querySelectorAll('svg.plot text'); t[3].setAttribute('y', t[2].getAttribute('y'))")
+    spoilt = window.js(TEXTS)[1]
+    assert any("is cut" in fault for fault in spoilt)
+    assert any("lies on" in fault for fault in spoilt)
+
+
+SIDES = """
+const table = arguments[0], box = table.parentElement, edge = box.getBoundingClientRect();
+const head = table.tHead.rows[0].cells[3].getBoundingClientRect();
+const name = table.tBodies[0].rows[60].cells[0].getBoundingClientRect();
+return {fits: box.classList.contains("fits"), head: head.top, name: name.left, top: edge.top, left: edge.left,
+        height: box.clientHeight};
+"""
+
+
+def _sides(window: Window, page: Path, size: tuple[int, int], scroll: str) -> dict[str, Any]:
+    """Where a long table has its heading, a name in its middle and its box after a script has scrolled it."""
+    window.size(*size)
+    window.open(page)
+    table = window.table("Kind control: 200")
+    window.js(scroll, table)
+    return dict(window.js(SIDES, table))
+
+
+def test_headings_stay_at_the_top_of_the_window(window: Window, pages: dict[str, Path]) -> None:
+    scroll = "arguments[0].tBodies[0].rows[60].scrollIntoView({block: 'center'})"
+    found = _sides(window, pages["usual"], WIDE, scroll)
+    assert found["fits"]
+    assert found["top"] < -500
+    assert found["head"] == pytest.approx(0, abs=1)
+    window.picture("headings")
+
+
+def test_on_a_phone_headings_and_names_stay_in_the_box_of_a_wide_table(window: Window, pages: dict[str, Path]) -> None:
+    scroll = "const box = arguments[0].parentElement; box.scrollIntoView(); box.scrollTo(200, 2000)"
+    found = _sides(window, pages["usual"], NARROW, scroll)
+    assert not found["fits"]
+    assert found["head"] == pytest.approx(found["top"], abs=1)
+    assert found["name"] == pytest.approx(found["left"], abs=1)
+    assert found["height"] < NARROW[1]
+    window.picture("headings-phone")
+
+
+def test_the_comparison_fits_a_desktop(window: Window, tmp_path: Path) -> None:
+    data = sample()
+    problems = ("two states, constant step", "planted, constant steps", "garnet, per visit")
+    data["regression"]["cells"] = [comparison("robust Q-learning", problem=problem) for problem in problems * 4]
+    (tmp_path / "page.html").write_text(render(data), encoding="utf-8")
+    window.size(*WIDE)
+    window.open(tmp_path / "page.html")
+    window.unfold()
+    assert window.js(RIGHT_EDGES, "#regression table.compare")[0] <= WIDE[0]
+    script = """
+    const cells = [...document.querySelectorAll("#regression table.compare tbody td:nth-child(4) bdi")];
+    return cells.map((cell) => cell.getClientRects().length);
+    """
+    assert max(window.js(script)) <= 2
+
+
+def test_a_phone_has_no_endless_page(window: Window, pages: dict[str, Path]) -> None:
+    window.size(*NARROW)
+    window.open(pages["usual"])
+    assert window.js("return document.documentElement.scrollHeight") < 60 * NARROW[1]
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=("desktop", "phone"))
+@pytest.mark.parametrize("name", ["usual", "hostile"])
+def test_nothing_is_wider_than_the_window(
+    window: Window, pages: dict[str, Path], size: tuple[int, int], name: str
+) -> None:
+    window.size(*size)
+    window.open(pages[name])
+    window.unfold()
+    assert window.js("return document.documentElement.scrollWidth") <= size[0]
+    assert len(window.picture(f"{name}-{size[0]}")) > 10_000
