@@ -46,7 +46,7 @@ def solve(mdp: MDP, radius: float) -> ClosedForm:
     """Q* and V* under R-contamination (eq:uncertainset), as accurate as direct solves make them.
 
     >>> mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5)
-    >>> solve(mdp, 0.5).V.agrees_with(Certified(np.array([12 / 7, 4 / 7]), 1e-15, "by hand"))
+    >>> solve(mdp, 0.5).V.agrees_with(Certified(np.array([12 / 7, 4 / 7]), 2.0**-53, "by hand"))
     True
     """
     R = validate.unit_interval("radius", radius)

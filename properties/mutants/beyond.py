@@ -278,7 +278,7 @@ FIVE_THOUSAND_SWEEPS = _planner("with five thousand sweeps", _five_thousand_swee
 EIGHT_SUCCESSORS = Variant("T of eight successors", "operator", _eight_successors, _SETS, ("bellman",))
 FLOAT32_KERNEL = Variant("T with a kernel in float32", "operator", _float32_kernel, (Contamination,), ("bellman",))
 EIGHT_VALUES = Variant(
-    "planner of eight states", "planner", _eight_values, (Contamination,), ("optimal",), {"accuracy": 1e-9}
+    "planner of eight states", "planner", _eight_values, (Contamination,), ("optimal",), {"accuracy": ACCURACY}
 )
 SIX_OUTCOMES = Variant(
     "sigma of six outcomes", "support", _six_outcomes, (TotalVariation,), ("support function", "rows")

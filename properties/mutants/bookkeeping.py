@@ -249,11 +249,15 @@ class _Reset(PlainQ):
             self.Q[:] = self.problem.initial
 
 
+# A difference of target and entry that the author of a slip took for nothing: far above rounding, so it can be seen.
+BILLIONTH = 1e-9
+
+
 class _SmallSkipped(PlainQ):
-    """Differences below 1e-9 are not worth a write."""
+    """Differences below a billionth are not worth a write."""
 
     def write(self, step: Transition, alpha: float, target: float) -> None:
-        if abs(target - self.Q[step.s, step.a]) > 1e-9:
+        if abs(target - self.Q[step.s, step.a]) > BILLIONTH:
             super().write(step, alpha, target)
 
 

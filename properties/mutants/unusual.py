@@ -26,6 +26,8 @@ def _planner(name: str, make: Any) -> Variant:
 
 # What the authors of these slips took for nothing: a share of a probability or radius, and a value.
 NEGLIGIBLE, SMALL = 1e-7, 1e-6
+# A cost, or a share of the radius of a ball: far above rounding, so it can be seen, and below what most tests look for.
+BILLIONTH = 1e-9
 
 
 def _tdc(name: str, make: Any) -> Variant:
@@ -137,14 +139,14 @@ def _clipped_costs(mdp: MDP, uset: UncertaintySet) -> Floats:
 
 def _tiny_costs(mdp: MDP, uset: UncertaintySet) -> Floats:
     """Costs near zero are zero."""
-    return plan(MDP(mdp.kernel, np.where(np.abs(mdp.cost) < 1e-9, 0.0, mdp.cost), mdp.gamma), uset)
+    return plan(MDP(mdp.kernel, np.where(np.abs(mdp.cost) < BILLIONTH, 0.0, mdp.cost), mdp.gamma), uset)
 
 
 class _SlackProjection(PlainTDC):
     """What is outside by a billionth is let pass."""
 
     def projected(self, x: Floats) -> Floats:
-        return super().projected(x) if np.linalg.norm(x) > self.K * (1.0 + 1e-9) else x
+        return super().projected(x) if np.linalg.norm(x) > self.K * (1.0 + BILLIONTH) else x
 
 
 class _HardMaximum(PlainTDC):

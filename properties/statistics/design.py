@@ -267,7 +267,7 @@ def characteristics(plan: Plan, q: float) -> Characteristics:
     """The exact behaviour of a Bernoulli plan when P(X = 1) = q: dynamic programming over the looks.
 
     >>> plan = bernoulli(0.5, 0.8, alpha=1e-6)
-    >>> characteristics(plan, 0.5).violated <= 1e-6, characteristics(plan, 0.8).holds <= 1e-3
+    >>> characteristics(plan, 0.5).violated <= plan.alpha, characteristics(plan, 0.8).holds <= plan.beta
     (True, True)
     """
     from scipy.stats import binom

@@ -216,8 +216,11 @@ class Categorical:
     The alternative is a Dirichlet(kappa·p) mixture of laws: E = ∫Π(q/p)dDir, a Dirichlet-multinomial ratio. The grid
     is over kappa: an outcome is off by about √(p(1−p)/kappa). An outcome of probability 0 makes E infinite.
 
+    A single outcome is no evidence: E = 1, up to 4096 roundings. For kappa <= 16 the four lgamma of `_dirichlet` add up
+    to 78, and Python holds each to 5e-15, 46 roundings, of its size; sums, logarithms and mixing add less than 400.
+
     >>> process = Categorical.designed((0.5, 0.5), effect=0.25)
-    >>> abs(process.log_e(process.statistic(np.array([0.0])))) < 1e-12
+    >>> abs(process.log_e(process.statistic(np.array([0.0])))) <= 4096 * 2.0**-53
     True
     """
 
