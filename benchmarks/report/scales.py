@@ -12,6 +12,8 @@ FEWEST = 3
 
 LARGEST = 1e300
 """Beyond this, and below its inverse on a logarithmic axis, numbers are drawn at the edge."""
+UNSEEN = 1e-9
+"""A share of a step, of a power or of a number that rounding may add and no reader sees: places have two decimals."""
 
 
 def number(x: float, digits: int = 4) -> str:
@@ -38,7 +40,7 @@ def compact(x: float) -> str:
     ('12.5k', '600k', '0.25', '10⁻⁹', '10¹⁰')
     """
     power = math.log10(abs(x)) if x and math.isfinite(x) else 0.0
-    if abs(power) > 3 and abs(power - round(power)) < 1e-9 and x > 0 and not 3 < power < 7:
+    if abs(power) > 3 and abs(power - round(power)) < UNSEEN and x > 0 and not 3 < power < 7:
         return "10" + str(round(power)).translate(_RAISED)
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if size * (10 if letter == "k" else 1) <= abs(x) < 1e3 * size:
@@ -83,8 +85,8 @@ def _round_steps(low: float, high: float) -> list[float]:
     rough = (high - low) / TICKS
     power = 10.0 ** math.floor(math.log10(rough))
     step = min((factor * power for factor in (1, 2, 2.5, 5, 10)), key=lambda step: abs(step - rough))
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
+    first = math.ceil(low / step - UNSEEN)
+    last = math.floor(high / step + UNSEEN)
     return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
 
 
@@ -95,7 +97,7 @@ def _decades(low: float, high: float) -> list[float]:
     found: list[float] = []
     for factors in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
         found = [factor * 10.0**power for power in range(first, last + 1, stride) for factor in factors]
-        found = [x for x in found if low * (1 - 1e-9) <= x <= high * (1 + 1e-9)]
+        found = [x for x in found if low * (1 - UNSEEN) <= x <= high * (1 + UNSEEN)]
         if len(found) >= FEWEST:
             break
     return found

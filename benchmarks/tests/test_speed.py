@@ -27,9 +27,10 @@ def test_the_numpy_loop_does_what_tdc_does() -> None:
     learner, walk = tdc._learner(mdp)
     learn(learner, walk, 1)
     # One step: some thirty roundings of numbers below 2, and the sums of 16 weights.
+    rounding = 100 * EPS
     for ours, theirs in zip(learner.estimate(), numbers, strict=True):
-        assert abs(ours - theirs).max() <= 100 * EPS
-    assert abs(learner.theta - 1.0).max() > 1e-5, "it moved"
+        assert abs(ours - theirs).max() <= rounding
+    assert abs(learner.theta - 1.0).max() > rounding, "no step at all would be seen"
 
 
 def test_the_timed_support_functions_agree_with_the_plain_form() -> None:
