@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from benchmarks.experiments.divergence import CLAIMED_FOR, judged_divergence
 from benchmarks.experiments.panels import PANELS
 from benchmarks.experiments.readings import CONTROL, FIGURES, READINGS, Figure, of_figure
 from benchmarks.experiments.results import Results
+from benchmarks.markdown import table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "experiments.md"
 Record = dict[str, Any]
@@ -30,19 +31,6 @@ def document(made: Results) -> str:
     parts += ["## Why", texts.WHY, "## The side claims", _side_claims(default)]
     parts += ["## The readings", _readings(), "## How to get these numbers", texts.REPRODUCE, _made_by(made["made by"])]
     return "\n\n".join(part.strip() for part in parts) + "\n"
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A Markdown table.
-
-    >>> print(table(["a", "b"], [["1", "2"]]))
-    | a | b |
-    |---|---|
-    | 1 | 2 |
-    """
-    names = list(head)
-    lines = [names, ["---"] * len(names), *(list(row) for row in rows)]
-    return "\n".join(("|" + "|".join(line) + "|") if line[0] == "---" else f"| {' | '.join(line)} |" for line in lines)
 
 
 def number(x: float) -> str:
