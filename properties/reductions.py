@@ -134,14 +134,19 @@ def _shorter(case: Case) -> Pass:
         case = case | {"steps": case["steps"] // 2}
 
 
+def _fewer(case: Case, number: int, without: Callable[[Case, range], Iterator[Case]]) -> Pass:
+    """Without the parts of so many things, one after the other, each in the first of its ways that succeeds."""
+    for part in _parts(number):
+        for less in without(case, part):
+            if (yield less):
+                case = less
+                break
+
+
 def _fewer_states(case: Case) -> Pass:
     """The mass that went to them stays where it was, or goes to another state, which takes their part on the path."""
     if "mdp" in case:
-        for part in _parts(case["mdp"].n_states):
-            for less in _without_states(case, part):
-                if (yield less):
-                    case = less
-                    break
+        yield from _fewer(case, case["mdp"].n_states, _without_states)
 
 
 def _without_states(case: Case, gone: range) -> Iterator[Case]:
@@ -167,11 +172,7 @@ def _without_states(case: Case, gone: range) -> Iterator[Case]:
 def _fewer_actions(case: Case) -> Pass:
     """Their probability goes to another action, which takes their part on the path too, and perhaps as the lowest."""
     if "mdp" in case:
-        for part in _parts(case["mdp"].n_actions):
-            for less in _without_actions(case, part):
-                if (yield less):
-                    case = less
-                    break
+        yield from _fewer(case, case["mdp"].n_actions, _without_actions)
 
 
 def _without_actions(case: Case, gone: range) -> Iterator[Case]:
