@@ -5,8 +5,9 @@ A distribution publishes variants as entry points, each a name and a `Variant`:
     [project.entry-points."robust_core.variants"]
     my-q-learning = "my_lab.q_learning:MINE"
 
-Loading a variant executes the module it is in. A module beside the variant's file can be imported by it, and so can one
-in the current folder; both folders are searched after all others, so that a file named like a library hides none.
+Loading a variant executes the module it is in; what that prints goes to standard error, for standard output is the
+command's. A module beside the variant's file can be imported by it, and so can one in the current folder; both folders
+are searched after all others, so that a file named like a library hides none.
 """
 
 import contextlib
@@ -72,7 +73,8 @@ def _published(name: str) -> Variant:
     if len({point.value for point in points}) > 1:
         raise ValueError(f"entry point {name!r}: published by {origins} with different values; uninstall one")
     try:
-        variant = points[0].load()
+        with contextlib.redirect_stdout(sys.stderr):
+            variant = points[0].load()
     except (Exception, SystemExit) as error:
         raise ValueError(f"entry point {name!r} of {origins}: {type(error).__name__}: {error}") from error
     if not isinstance(variant, Variant):
@@ -184,7 +186,8 @@ def _from_package(name: str) -> ModuleType:
 def _blamed_on(place: str | Path) -> Iterator[None]:
     """Turn whatever loading raises, a wish to exit too, into one line that says where and why."""
     try:
-        yield
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
     except KeyboardInterrupt:
         raise
     except BaseException as error:

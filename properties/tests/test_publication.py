@@ -182,3 +182,12 @@ def test_an_interrupt_while_loading_stays_one(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
         load(str(tmp_path / "slow.py"))
+
+
+def test_what_a_module_prints_while_loading_is_not_on_standard_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "talkative.py"
+    file.write_text("print('loading')\nfrom properties.gallery.bellman import VARIANT\n")
+    load(str(file))
+    assert capsys.readouterr() == ("", "loading\n")
