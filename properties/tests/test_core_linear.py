@@ -146,7 +146,8 @@ def test_the_compiled_projection_is_right_at_every_scale(scale: float) -> None:
         )  # fmt: skip
         run(learner, Walk(mdp, np.ones((2, 1)), seed=streams.key("scale")), 1)
         for x in learner.estimate():
-            assert np.abs(x - np.array([0.6, 0.8]) * scale).max() <= 20 * U * scale
+            # The projection errs by 6u; the product with the features rounds, so do 0.6 and 0.8, and their multiples.
+            assert np.abs(x - np.array([0.6, 0.8]) * scale).max() <= (6 + 4) * U * scale
 
 
 def test_divergence_is_an_error() -> None:
