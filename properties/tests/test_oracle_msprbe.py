@@ -122,7 +122,7 @@ def test_J_is_the_projected_norm(data: st.DataObject) -> None:
 @given(st.data())
 @examples(200)
 def test_bessel_bounds(data: st.DataObject) -> None:
-    """Bounds without 1/λ on J, omega, ∇J and ∇²J (design, mathematics 8); C_δ needs ‖φ‖ <= 1."""
+    """Bounds without 1/λ on J, omega, ∇J and ∇²J by Bessel's inequality; C_δ needs ‖φ‖ <= 1."""
     problem = data.draw(problems(), label="problem")
     assume(problem.smoothing == "lse")
     theta = data.draw(thetas(problem), label="theta")
@@ -138,7 +138,10 @@ def test_bessel_bounds(data: st.DataObject) -> None:
     bessel = BesselBounds(constants)
     J = problem.J(theta)
     assert float(J.lower) <= bessel.J
-    assert np.linalg.norm(problem.omega(theta).value) <= bessel.omega + problem.omega(theta).error_bound * 3
+    omega, start = problem.omega(theta), problem.omega(np.zeros_like(theta))
+    assert np.linalg.norm(omega.value) <= bessel.omega + 3 * omega.error_bound
+    way = float(np.linalg.norm(omega.value - start.value))
+    assert way <= bessel.omega_lipschitz * np.linalg.norm(theta) + 3 * (omega.error_bound + start.error_bound)
     gradient = problem.gradient(theta)
     assert np.linalg.norm(gradient.value) <= bessel.gradient(float(J.upper)) + 3 * gradient.error_bound
     hessian = problem.hessian(theta)
