@@ -3,6 +3,8 @@
 `test_documentation` runs the rest. Left out is only the test command of the README itself, which `.ci/run` is.
 """
 
+import contextlib
+import io
 import re
 import shlex
 from collections.abc import Iterator
@@ -13,14 +15,25 @@ from benchmarks.cli import parser, subparsers
 from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
 from benchmarks.cli_reference import example
 from benchmarks.tests.commands.conftest import House
-from benchmarks.tests.test_documentation import ELSEWHERE, GENERATED, ITSELF, ROOT, blocks
+from benchmarks.tests.test_documentation import (
+    DOCUMENTS,
+    ELSEWHERE,
+    GENERATED,
+    ITSELF,
+    ROOT,
+    blocks,
+    command_before,
+    mismatch,
+)
 
 # One example per command, which its help and docs/command-line.md show.
 EXAMPLES = [example(command) for command in subparsers(parser()).values()]
 SERVERS = [command for command in ELSEWHERE if command.startswith("dask ")]
-# The generated documents name what writes them and what it rests on; their other commands have tests of their own.
+# The generated documents name what writes them and what it rests on.
 WRITERS = re.compile(r"`(python -m [^`]+)`")
 NIGHT = "python -m benchmarks.nights"  # goes on for as long as it is given: tox -e nightly
+# Words that stand for something of the reader's.
+PLACEHOLDERS = re.compile(r"\b(ID|FILE|NAME|COMMAND)\b|my_file|my_lab|my-q-learning|expected\.toml|[>~]")
 
 
 def writers() -> Iterator[str]:
@@ -28,7 +41,26 @@ def writers() -> Iterator[str]:
         yield from WRITERS.findall(path.read_text(encoding="utf-8")) if path.exists() else ()
 
 
-PRINTED = dict.fromkeys((*ELSEWHERE, *EXAMPLES, *writers()))
+def within_sentences() -> Iterator[str]:
+    """Complete commands in the text of all documents; the name of a command that needs arguments is none."""
+    generated = [path for path in (ROOT / "docs" / name for name in GENERATED) if path.exists()]
+    for path in (*DOCUMENTS, *generated):
+        text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for command in re.findall(r"`(robust-core [^`]+)`", text):
+            if not PLACEHOLDERS.search(command) and is_complete(command):
+                yield command
+
+
+def is_complete(command: str) -> bool:
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            parser().parse_args(shlex.split(command)[1:])
+        except SystemExit as end:
+            return end.code == 0  # --version
+    return True
+
+
+PRINTED = dict.fromkeys((*ELSEWHERE, *EXAMPLES, *writers(), *within_sentences()))
 COMMANDS = [command for command in PRINTED if command not in (*ITSELF, *SERVERS, NIGHT)]
 # The README's variant is wrong on purpose: the commands that judge it must say so, the others find nothing.
 JUDGING = ("my_variant.py", "robust-core replay")
@@ -61,11 +93,19 @@ def exit_codes(command: str) -> tuple[int, ...]:
 def existing(command: str, house: House) -> str:
     """The command for a counterexample that is there: the file in the example has a made-up number."""
     *words, last = shlex.split(command)
-    if words != ["robust-core", "replay"]:
+    if words != ["robust-core", "replay"] or (house.clone / last).is_file():
         return command
     kept = sorted((house.clone / last).parent.glob("*.json"))
     assert kept, "no command before this one has kept a counterexample"
     return shlex.join([*words, str(kept[0])])
+
+
+def outputs(command: str) -> Iterator[str]:
+    """What the documents show after a sentence with the command."""
+    for path in DOCUMENTS:
+        for block in blocks(path.read_text(encoding="utf-8")):
+            if block.language == "text" and command_before(block) == command and command in ELSEWHERE:
+                yield block.text
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -73,3 +113,6 @@ def test_a_printed_command_runs(command: str, prepared: House) -> None:
     done = prepared.run(existing(command, prepared), SECONDS)
     assert done.returncode in exit_codes(command), f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     assert done.stdout.strip() or done.stderr.strip() or command.startswith("eval "), "it says nothing"
+    for shown in outputs(command):
+        difference = mismatch(shown, done.stdout, numbers=False)
+        assert difference is None, f"{difference}\n--- printed:\n{done.stdout}"
