@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cli_conventions import HOLDS, VIOLATED, add_quiet, add_seed, positive, progress, stopped_between
+from benchmarks.cli_loading import loaded
 
 if TYPE_CHECKING:
     from benchmarks.mutants import Kill
@@ -38,9 +39,8 @@ def add_parser(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from benchmarks.mutants import Table, summary, survivors, zoo
-    from properties.loading import load
 
-    found = {key: variant for target in options.targets for key, variant in load(target).items()} or zoo()
+    found = loaded(options.targets) or zoo()
     tables = not (options.json or options.quiet)
     kills: list[Kill] = []
     for kind in dict.fromkeys(variant.kind for variant in found.values()):

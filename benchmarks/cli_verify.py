@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from benchmarks.cli_conventions import (
     progress,
     require_writable,
 )
+from benchmarks.cli_loading import loaded, say
 from properties.reading import one_line
 
 if TYPE_CHECKING:
@@ -116,14 +118,21 @@ def _require_expectations(path: Path, found: "Mapping[str, Variant]") -> None:
 
 def _chosen(options: argparse.Namespace) -> "dict[str, Variant]":
     """The variants that are named, those that are published with --installed, by default all built in."""
-    from properties.loading import built_in, installed, load
+    from properties.loading import built_in, installed
+    from properties.probe import probe
 
-    found = {key: variant for target in options.targets for key, variant in load(target).items()}
+    found = loaded(options.targets)
     if options.installed:
-        found |= installed(complain=lambda text: print(f"warning: {text}", file=sys.stderr))
+        found |= installed(complain=_warn, before=partial(probe, waiting=say))
+        progress("")
         if not found:
             raise ValueError("--installed: no installed package publishes a variant")
     return found or built_in()
+
+
+def _warn(text: str) -> None:
+    progress("")
+    print(f"warning: {text}", file=sys.stderr)
 
 
 def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, records: list["Record"]) -> None:

@@ -1,27 +1,22 @@
 """Verification in a process of its own: a variant that hangs, dies or eats memory cannot take the suite down.
 
-The child runs the laws in order and sends plain JSON; the parent gives each law a limited time, which runs only while
-the child is at work or asleep, not while it waits for a processor or is stopped. When the child is killed or dies, the
-law it was at gets a verdict that says so, and a new child goes on with the next.
+The child (`properties.child`) runs the laws in order; the parent gives each law a limited time. When the child is
+killed or dies, the law it was at gets a verdict that says so, and a new child goes on with the next.
 """
 
 import json
-import multiprocessing
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
+from properties import child
 from properties.blame import CannotBeJudged
 from properties.causes import Causes
+from properties.child import Child, Message
 from properties.expectations import Expectation, read
-from properties.guard import divert_output
-from properties.idleness import LOOKS, Idleness
 from properties.loading import load
 from properties.statistics.law import SIZES, Size
 from properties.statistics.suite import Planned, allotted
@@ -29,10 +24,8 @@ from properties.verdict import Record
 from properties.verification import EXAMPLES, applicable, verify
 from robust_core.variant import Variant
 
-LAW_SECONDS = 120.0
-EXTRA_MEMORY = 4 << 30
 SIGN_OF_LIFE = 1.0
-"""Seconds between messages from a statistical law at work, which may take longer than LAW_SECONDS in all."""
+"""Seconds between messages from a statistical law at work, which may take longer than `child.SECONDS` in all."""
 
 
 class Begun(str):
@@ -70,7 +63,7 @@ def verify_isolated(
     seed: int = 0,
     keep: Path | None = None,
     expected: Path | None = None,
-    law_seconds: float = LAW_SECONDS,
+    law_seconds: float = child.SECONDS,
     size: Size | None = None,
     weight: float | None = None,
 ) -> Iterator[Record | Begun]:
@@ -87,10 +80,9 @@ def verify_isolated(
     done, causes = 0, Causes()
     while done < len(names):
         order = Order(target, done, causes.failed, examples, seed, _text(keep), _text(expected), size, weight)
-        child, connection = _started(order)
-        try:
+        with Child(_serve, json.dumps(asdict(order))) as worker:
             while done < len(names):
-                message = _message(child, connection, law_seconds)
+                message = worker.message(law_seconds)
                 if "alive" in message:
                     continue
                 if "law" in message:
@@ -101,17 +93,19 @@ def verify_isolated(
                 elif "error" in message:
                     record = Record(variant.name, names[done], "error", message["error"], 0, 0.0, seed)
                 else:
-                    record = _casualty(variant.name, names[done], message["fault"], child, seed, law_seconds)
+                    seconds = law_seconds if message["fault"] == "hung" else 0.0
+                    record = Record(variant.name, names[done], "violated", misconduct(message), 0, seconds, seed)
                 if record.statistics is None:
                     causes.note(record.law, record)
                 yield record
                 done += 1
                 if "record" not in message:
                     break
-        finally:
-            child.kill()
-            child.join()
-            connection.close()
+
+
+def misconduct(message: Message) -> str:
+    """What a variant did whose process hung or died instead of sending a verdict."""
+    return f"conduct: {message['fate']}{': it hangs or is far too slow' * (message['fault'] == 'hung')}"
 
 
 def expectations(path: Path, variant: Variant) -> dict[str, Expectation]:
@@ -128,52 +122,12 @@ def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def _started(order: Order) -> tuple[Any, Connection]:
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    child = context.Process(target=_serve, args=(theirs, json.dumps(asdict(order))), daemon=True)
-    # Ctrl-C on a terminal reaches the child too, and a held one is inherited: it is held from its first import on.
-    resource_tracker.ensure_running()  # started with the child, it would let Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        child.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    theirs.close()
-    return child, ours
-
-
-def _message(child: Any, connection: Connection, seconds: float) -> dict[str, Any]:
-    pause = seconds / LOOKS
-    clock = Idleness(child.pid, pause)
-    try:
-        while not connection.poll(pause):
-            if clock.look() + clock.worked() >= seconds * (1.0 - 0.5 / LOOKS):
-                return {"fault": "hung"}
-        received: dict[str, Any] = json.loads(connection.recv_bytes())
-        return received
-    except (EOFError, ConnectionError):
-        return {"fault": "died"}
-
-
-def _casualty(variant: str, law: str, fault: str, child: Any, seed: int, law_seconds: float) -> Record:
-    if fault == "hung":
-        evidence, seconds = f"conduct: no answer within {law_seconds:g} s: it hangs or is far too slow", law_seconds
-    else:
-        child.join(timeout=5.0)
-        evidence, seconds = f"conduct: its process ended with exit code {child.exitcode}", 0.0
-    return Record(variant, law, "violated", evidence, 0, seconds, seed)
-
-
 def _serve(connection: Connection, text: str) -> None:
     """The child: verify and report; standard output belongs to the parent alone.
 
     What the variant raises is a verdict; an exception that gets here is the suite's, and blames nobody.
     """
-
-    def send(message: dict[str, Any]) -> None:
-        connection.send_bytes(json.dumps(message).encode())
-
+    send = child.sender(connection)
     try:
         _work(Order(**json.loads(text)), send)
     except ConnectionError:
@@ -182,14 +136,12 @@ def _serve(connection: Connection, text: str) -> None:
         send({"error": str(CannotBeJudged.because(error))})
 
 
-def _work(order: Order, send: Callable[[dict[str, Any]], None]) -> None:
+def _work(order: Order, send: Callable[[Message], None]) -> None:
     from hypothesis.configuration import set_hypothesis_home_dir
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches both; the parent ends the child
-    divert_output()
+    child.settle()
     # Hypothesis keeps notes on the interpreter in the working folder; the user's folder is not the place for them.
     set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
-    _limit_memory()
     (variant,) = load(order.target).values()
     from properties.statistics.judging import VARIANT_SECONDS
 
@@ -222,19 +174,3 @@ def _at_most_every(seconds: float, act: Callable[[], None]) -> Callable[[], None
             act()
 
     return tick
-
-
-def _limit_memory() -> None:
-    """Let the child grow by a few gigabytes, so that a leak ends in its own MemoryError."""
-    try:
-        import resource
-    except ImportError:
-        return
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _has_statm() else 0
-    if used:
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_MEMORY, hard))
-
-
-def _has_statm() -> bool:
-    return Path("/proc/self/statm").exists()

@@ -5,9 +5,10 @@ A distribution publishes variants as entry points, each a name and a `Variant`:
     [project.entry-points."robust_core.variants"]
     my-q-learning = "my_lab.q_learning:MINE"
 
-Loading a variant executes the module it is in; what that prints goes to standard error, for standard output is the
-command's. A module beside the variant's file can be imported by it, and so can one in the current folder; both folders
-are searched after all others, so that a file named like a library hides none.
+Loading a variant executes the module it is in, here and now; `probe` tries it in another process first. What it prints
+goes to standard error, for standard output is the command's. A module beside the variant's file can be imported by it,
+and so can one in the current folder; both folders are searched after all others, so that a file named like a library
+hides none.
 """
 
 import contextlib
@@ -15,6 +16,7 @@ import hashlib
 import importlib
 import importlib.util
 import pkgutil
+import signal
 import sys
 import traceback
 import warnings
@@ -51,15 +53,18 @@ def built_in() -> dict[str, Variant]:
     return found
 
 
-def installed(*, complain: Callable[[str], object] = _warn) -> dict[str, Variant]:
+def installed(
+    *, complain: Callable[[str], object] = _warn, before: Callable[[str], object] = lambda name: None
+) -> dict[str, Variant]:
     """The variants that installed distributions publish, by the name under which each is loaded.
 
     What cannot be loaded is told to `complain`, with the name of its distribution, and the others are found all the
-    same.
+    same. `before` hears each name before it is loaded; a `ValueError` of it is a reason not to.
     """
     found: dict[str, Variant] = {}
     for name in sorted({point.name for point in entry_points(group=GROUP)}):
         try:
+            before(name)
             found[name] = _published(name)
         except ValueError as error:
             complain(str(error))
@@ -68,18 +73,37 @@ def installed(*, complain: Callable[[str], object] = _warn) -> dict[str, Variant
 
 def _published(name: str) -> Variant:
     """The variant of an entry point; whatever is wrong with it, the message names its distribution."""
-    points = [point for point in entry_points(group=GROUP) if point.name == name]
-    origins = " and ".join(sorted({_origin(point) for point in points}))
+    points = _points(name)
     if len({point.value for point in points}) > 1:
-        raise ValueError(f"entry point {name!r}: published by {origins} with different values; uninstall one")
+        raise ValueError(f"entry point {name!r}: published by {_origins(points)} with different values; uninstall one")
     try:
         with contextlib.redirect_stdout(sys.stderr):
             variant = points[0].load()
-    except (Exception, SystemExit) as error:
-        raise ValueError(f"entry point {name!r} of {origins}: {type(error).__name__}: {error}") from error
+    except BaseException as error:
+        if _is_ctrl_c(error):
+            raise
+        raise ValueError(f"{place_of(name)}: {type(error).__name__}: {error}") from error
     if not isinstance(variant, Variant):
-        raise ValueError(f"entry point {name!r} of {origins}: must be a Variant, got {variant!r:.80}")
+        raise ValueError(f"{place_of(name)}: must be a Variant, got {variant!r:.80}")
     return variant
+
+
+def place_of(target: str) -> str:
+    """What is executed when a target is loaded, in the words of a message: a file, a module or an entry point.
+
+    >>> place_of("my_variant.py:MINE")
+    'my_variant.py'
+    """
+    points = _points(target)
+    return f"entry point {target!r} of {_origins(points)}" if points else target.partition(":")[0]
+
+
+def _points(name: str) -> list[EntryPoint]:
+    return [point for point in entry_points(group=GROUP) if point.name == name]
+
+
+def _origins(points: list[EntryPoint]) -> str:
+    return " and ".join(sorted({_origin(point) for point in points}))
 
 
 def _origin(point: EntryPoint) -> str:
@@ -94,7 +118,7 @@ def load(target: str) -> dict[str, Variant]:
     """
     if not isinstance(target, str):
         raise TypeError(f"a target must be text ({FORMS}), got {target!r:.80}")
-    if target in entry_points(group=GROUP).names:
+    if _points(target):
         return {target: _published(target)}
     place, _, name = target.partition(":")
     module = _from_file(Path(place)) if place.endswith(".py") else _from_package(place)
@@ -188,13 +212,18 @@ def _blamed_on(place: str | Path) -> Iterator[None]:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             yield
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
+        if _is_ctrl_c(error):
+            raise
         reason = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
         raise ValueError(
             f"{_where(place, error)}: {shortened(f'{type(error).__name__}: {reason}'.strip(': '))} while loading"
         ) from error
+
+
+def _is_ctrl_c(error: BaseException) -> bool:
+    """Whether it is the user who wants to stop: where Ctrl-C is ignored, what it would raise is the module's doing."""
+    return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
 def _where(place: str | Path, error: BaseException) -> str:

@@ -1,0 +1,79 @@
+"""The command line and files that misbehave while they are loaded: a line and exit code 2, never silence."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.cli import main
+from benchmarks.cli_conventions import INTERRUPTED, USAGE
+from benchmarks.tests.processes import alive, await_true, interruptible
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("command", [("verify",), ("mutants",), ("report", "--quick")])
+def test_a_file_that_ends_its_process_is_a_usage_error(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("exits.py").write_text("import os; os._exit(0)")
+    assert main([*command, "exits.py"]) == USAGE
+    assert capsys.readouterr() == ("", "robust-core: exits.py: its process ended with exit code 0 while loading\n")
+
+
+SLEEPS = """
+import os, time
+from pathlib import Path
+Path("pid").write_text(str(os.getpid()))
+Path("pid").rename("loading")
+time.sleep(1000.0)
+"""
+
+PROGRAM = [sys.executable, "-c", "import sys; from benchmarks.cli import main; sys.exit(main())"]
+
+
+def loading() -> int:
+    """The process that loads the file, as soon as it does."""
+    await_true(Path("loading").exists)
+    return int(Path("loading").read_text())
+
+
+def test_ctrl_c_while_a_file_is_loaded_ends_both_processes() -> None:
+    Path("sleeps.py").write_text(SLEEPS)
+    command = interruptible([*PROGRAM, "verify", "sleeps.py"])
+    pid = loading()
+    os.killpg(command.pid, signal.SIGINT)
+    _, errors = command.communicate(timeout=60)
+    assert command.returncode == INTERRUPTED
+    assert errors.decode().startswith("\nrobust-core: interrupted;")
+    await_true(lambda: not alive(pid))
+
+
+def test_who_loads_a_file_ends_with_the_command() -> None:
+    Path("sleeps.py").write_text(SLEEPS)
+    command = interruptible([*PROGRAM, "verify", "sleeps.py"])
+    pid = loading()
+    command.kill()
+    command.communicate(timeout=60)
+    await_true(lambda: not alive(pid))
+
+
+def test_a_terminal_shows_what_is_loaded_if_it_takes_long() -> None:
+    Path("sleeps.py").write_text(SLEEPS)
+    ours, theirs = pty.openpty()
+    environment = {name: text for name, text in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"}
+    with subprocess.Popen([*PROGRAM, "mutants", "sleeps.py"], stderr=theirs, env=environment) as command:
+        os.close(theirs)
+        seen = b""
+        while b"loading sleeps.py" not in seen:
+            seen += os.read(ours, 4096)
+        os.kill(loading(), signal.SIGKILL)
+        assert command.wait() == USAGE
+    os.close(ours)
