@@ -147,8 +147,8 @@ def target_of(variant: Variant) -> str | None:
         if found is not None and _is_importable(name):
             places.append((0, f"{name}:{found}"))
         elif found is not None and file.suffix == ".py" and file.is_file():
-            # A script may do its work again when it is loaded.
-            places.append((2 if name == "__main__" else 1, f"{_from_here(file)}:{found}"))
+            # A script may do its work again when it is loaded; multiprocessing knows it by a second name.
+            places.append((2 if name in ("__main__", "__mp_main__") else 1, f"{_from_here(file)}:{found}"))
     return min(places)[1] if places else None
 
 

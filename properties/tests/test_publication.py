@@ -1,6 +1,7 @@
 """Finding variants: in files and modules, and published ones by name; whatever is wrong with one is said in a line."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -191,3 +192,21 @@ def test_what_a_module_prints_while_loading_is_not_on_standard_output(
     file.write_text("print('loading')\nfrom properties.gallery.bellman import VARIANT\n")
     load(str(file))
     assert capsys.readouterr() == ("", "loading\n")
+
+
+SCRIPT = """
+import sys
+from mine import MINE
+from properties.loading import target_of
+
+sys.modules["__mp_main__"] = sys.modules["__main__"]
+print(target_of(MINE))
+"""
+
+
+def test_a_variant_that_a_script_imports_is_known_by_its_own_file(tmp_path: Path) -> None:
+    """Multiprocessing gives the script a second name, under which it comes no earlier than under `__main__`."""
+    (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "a_script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, "a_script.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "mine.py:MINE\n"
