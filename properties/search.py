@@ -142,13 +142,22 @@ def _same_sort(finding: Finding, other: Finding) -> bool:
     return finding.what == other.what if misconduct else True
 
 
-def judged(law: Law, variant: Variant, case: Case, *, warned: Counter[str] | None = None) -> Finding | None:
-    """A law's finding in one case; a variant that raises or misbehaves has broken the law by that.
+def judged(law: Law, variant: Variant, case: Case) -> Finding | None:
+    """A law's finding in one case; a variant that raises, takes too long or misbehaves has broken the law by that.
 
     `CannotBeJudged` is raised where the truth is not to be had: that is no fault of the variant.
+    """
+    try:
+        return _at_work(law, variant, case, Counter())
+    except TooSlow as slow:
+        return slow.finding()
+
+
+def _at_work(law: Law, variant: Variant, case: Case, warned: Counter[str]) -> Finding | None:
+    """The same for a search, which a case that takes too long ends: `TooSlow` is raised.
 
     Warnings reach nobody's terminal and break no law, whatever the filters of the process say: they are counted in
-    `warned`, once a case, for whoever asks.
+    `warned`, once a case.
     """
 
     def work() -> Finding | None:
@@ -160,8 +169,7 @@ def judged(law: Law, variant: Variant, case: Case, *, warned: Counter[str] | Non
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         finding = watched(work)
-    if warned is not None:
-        warned.update({f"{each.category.__name__}: {each.message}" for each in caught})
+    warned.update({f"{each.category.__name__}: {each.message}" for each in caught})
     return finding
 
 
@@ -171,7 +179,7 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrin
     try:
         verdict = explore(
             law.cases(variant),
-            lambda case: judged(law, variant, case, warned=warned),
+            lambda case: _at_work(law, variant, case, warned),
             examples=examples,
             master_seed=master_seed,
             reduce=law.reducible,

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,18 @@ def test_an_expected_failure_is_judged_on_its_pinned_case_only(pinned: Path) -> 
     (law,) = expected
     record = next(r for r in verify(LOST_GAMMA, examples=50, expected=expected) if r.law == law)
     assert (record.outcome, record.cases, record.expected) == ("violated", 1, "known")
+
+
+def test_a_known_case_that_takes_too_long_is_a_finding(
+    pinned: Path, found: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "CASE_SECONDS", 0.25)
+    finding = Counterexample.load(Path(found.counterexample)).replay(hostile_variants.HANGS)
+    assert IN_PROCESS["HANGS"] in str(finding)
+    hangs = replace(LOST_GAMMA, make=hostile_variants.HANGS.make)
+    laws = [law for law in applicable(hangs) if law.name == found.law]
+    (record,) = verify(hangs, laws=laws, expected=read(pinned, LAWS))
+    assert (record.outcome, record.evidence) == ("violated", str(finding))
 
 
 def test_an_unexpected_pass_is_an_error(pinned: Path) -> None:
