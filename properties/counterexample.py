@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from properties.codec import decode, encode
-from properties.law import Case
+from properties.law import Case, Law
 from properties.reading import blamed_on, json_of
 from properties.verdict import Finding
 from robust_core.mdp import MDP
@@ -21,6 +21,8 @@ FORMAT = "robust-core/counterexample/1"
 FOLDER = Path(".robust-core") / "counterexamples"
 """Where counterexamples are kept, seen from the current folder."""
 LONGEST_LIST = 32
+# The largest problem of a sized law, as it is where a variant is too slow to make it smaller, takes ten megabytes.
+LARGEST_FILE = 1 << 24
 FIELDS = {"format", "law", "variant", "finding", "case"}
 
 
@@ -70,17 +72,19 @@ class Counterexample:
     def replay(self, variant: Variant | None = None) -> Finding | None:
         """Judge the case again: what is wrong with it, None if nothing is.
 
-        `variant` is another one to judge, a repaired one say; the default is the one the counterexample names.
+        `variant` is another one to judge, a repaired one say; the default is the one the counterexample names. A case
+        that the law does not speak of, or the variant is not for, is refused: nothing would follow from it.
         """
-        from properties.laws import LAWS
+        from properties import case_schema
         from properties.loading import load
         from properties.search import judged
 
-        law = next((law for law in LAWS if law.name == self.law), None)
+        law = _law(self.law)
         if law is None:
             raise ValueError(f"no law {self.law!r}: a counterexample to a claim is judged by robust-core replay")
         if variant is None:
             (variant,) = load(self.variant).values()
+        case_schema.check(law, self.case, variant)
         return judged(law, variant, self.case)
 
     def __str__(self) -> str:
@@ -93,11 +97,40 @@ class Counterexample:
 
     @staticmethod
     def load(path: Path) -> "Counterexample":
-        """Read a file that `save` wrote; anything else is refused with the reason."""
-        data = json_of(path, infinite=True)
+        """Read a file that `save` wrote; anything else, and what is no case of its law, is refused with the reason."""
+        data = json_of(path, infinite=True, largest=LARGEST_FILE)
         with blamed_on(path):
-            texts = _texts(data)
-            return Counterexample(**texts, case={name: decode(value) for name, value in data["case"].items()})
+            texts, case = _texts(data), {}
+            for name, value in data["case"].items():
+                with blamed_on(f"case: {name}"):
+                    case[name] = decode(value)
+            example = Counterexample(**texts, case=case)
+            with blamed_on("case"):
+                example._check()
+            return example
+
+    def _check(self) -> None:
+        """Refuse a case of which the law or the claim does not speak; of one that nobody knows nothing is said."""
+        from properties import case_schema
+
+        law = _law(self.law)
+        if law is not None:
+            case_schema.check(law, self.case)
+            return
+        from properties.claims.evidence import AMENDED, claim_of
+
+        claim = claim_of(self)
+        if claim is None:
+            return
+        statement = claim.amended if self.variant == AMENDED else claim.printed
+        if statement is not None:
+            case_schema.check_claim(statement, claim.id, self.case)
+
+
+def _law(name: str) -> Law | None:
+    from properties.laws import LAWS
+
+    return next((law for law in LAWS if law.name == name), None)
 
 
 def names(path: Path) -> tuple[str, str]:
@@ -105,7 +138,7 @@ def names(path: Path) -> tuple[str, str]:
 
     The case may hold an uncertainty set that only the variant's own module defines.
     """
-    data = json_of(path, infinite=True)
+    data = json_of(path, infinite=True, largest=LARGEST_FILE)
     with blamed_on(path):
         texts = _texts(data)
     return texts["law"], texts["variant"]

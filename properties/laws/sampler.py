@@ -1,7 +1,7 @@
 """Laws of samplers: (mdp, policy, start, steps, rng) -> transitions. Only what needs no statistics."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -311,3 +311,10 @@ UNEVEN = Law(
     reducible=False,
 )
 LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES, FRESH, UNEVEN)
+DESIGNS: dict[str, Callable[[], list[Case]]] = {
+    COVERAGE.name: lambda: [_coin_model()],
+    FREQUENCIES.name: lambda: [_skewed_model()],
+    FRESH.name: lambda: [_skewed_model() | {"steps": SHORT_CALLS}],
+    UNEVEN.name: lambda: [_uneven_model(A) for A in UNEVEN_POLICIES],
+}
+"""All problems of the laws that are not reducible: a file may hold no others."""

@@ -4,20 +4,36 @@ import ast
 import contextlib
 import json
 import os
+import random
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from properties.blame import CannotBeJudged
 from properties.claims import evidence
 from properties.counterexample import Counterexample, described
 from properties.expectations import read
 from properties.guard import watched
+from properties.loading import built_in
 from properties.reading import LARGEST_FILE
-from properties.tests.corruption import SECONDS_PER_FILE, Loader, as_json, complaint, fuzz, limited_memory, survived
+from properties.tests.corruption import (
+    SECONDS_PER_FILE,
+    Loader,
+    as_json,
+    complaint,
+    fuzz,
+    limited_memory,
+    places,
+    survived,
+)
+from properties.tests.drawn_cases import drawn
+from properties.verification import applicable
 from robust_core import MDP, Contamination, StepSize
 
 MODEL = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5, state_names=["dry", "wet"], action_names=["go"])
@@ -26,9 +42,10 @@ CASE = {
     "mdp": MODEL,
     "uncertainty_set": Contamination(0.5),
     "step_size": StepSize(0.5),
-    "Q": MODEL.cost,
+    "initial": np.array([[0.5], [0.0]]),
     "path": [(0, 0, 1.0, 1, 0, False)],
-    "projection": float("inf"),
+    "s": 0,
+    "a": 0,
 }
 EXAMPLE = Counterexample(LAW, "module:NAME", CASE, "got 1, wanted 2")
 ENTRY = {"law": LAW, "reason": "known", "expires": "2100-01-01", "counterexample": "example.json"}
@@ -186,6 +203,79 @@ def test_expectations_point_at_nothing_outside_their_folder(file: str, tmp_path:
     with pytest.raises(ValueError, match=r"entry 1: (counterexample|.*null)") as caught:
         read(path, [LAW])
     complaint(path, str(caught.value))
+
+
+# --- a file that is loaded accuses no right variant
+
+RIGHT = {key.rpartition(":")[0].rpartition(".")[2]: variant for key, variant in built_in().items()}
+SLIPS = 3
+NUMBERS: tuple[Any, ...] = (0, 1, -1, 2, 7, 0.5, -0.25, 3.0, 1e-300, 1e300, 2.0**-30, 10**9, True, False)
+TAGGED: tuple[Any, ...] = (
+    {"number": 0}, {"number": 1.5}, {"floats": [0.5, 0.5]}, {"floats": [[1.0]]}, {"ints": [0]}, {"list": []},
+    {"text": "Q"}, {"set": {"kind": "total_variation", "radius": 0.5}}, {"mellowmax": 1.0},
+)  # fmt: skip
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for name in path:
+        value = value[name]
+    return value
+
+
+def slipped(case: dict[str, Any], rng: random.Random) -> None:
+    """One slip in a case: a number, the length or the axes of something, its type, or its name."""
+    name = rng.choice(sorted(case))
+    lists = [path for path in places(case[name]) if path and isinstance(at(case[name], path), list)]
+    numbers = [path for path in places(case[name]) if path and isinstance(at(case[name], path), (int, float))]
+    act = rng.randrange(10)
+    if act == 0:
+        case[rng.choice(["zzz", "Q", "other", "policy", "projection", "steps"])] = case.pop(name)
+    elif act == 1:
+        case[rng.choice(["zzz", "policy", "features", "other", "projection", "s"])] = rng.choice(TAGGED)
+    elif act == 2:
+        case[name] = rng.choice(TAGGED)
+    elif act == 3:
+        case[name] = case[rng.choice(sorted(case))]
+    elif act in (4, 5) and lists:
+        items = at(case[name], rng.choice(lists))
+        if act == 4 and items:
+            items.append(items[0])
+        elif items:
+            items.pop(rng.randrange(len(items)))
+    elif numbers:
+        *above, last = rng.choice(numbers)
+        at(case[name], tuple(above))[last] = rng.choice(NUMBERS)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_slip_in_a_case_is_refused_or_judged_rightly(name: str, tmp_path: Path) -> None:
+    variant, rng = RIGHT[name], random.Random(name)
+    kept = tmp_path / "slip.json"
+    outcomes: Counter[str] = Counter()
+
+    def outcome(data: Any) -> str:
+        changed = json.loads(json.dumps(data))
+        slipped(changed["case"], rng)
+        kept.write_bytes(as_json(changed))
+        try:
+            example = Counterexample.load(kept)
+        except ValueError as error:
+            complaint(kept, str(error))
+            return "refused"
+        try:
+            finding = example.replay(variant)
+        except (ValueError, CannotBeJudged):
+            return "not judged"
+        assert finding is None, f"{finding}\n{example}"
+        return "judged"
+
+    for law in applicable(variant):
+        if not law.name.endswith(", sized"):
+            for case in drawn(law.cases(variant), 4):
+                data = json.loads(Counterexample(law.name, "module:NAME", case, "").to_json())
+                outcomes.update(outcome(data) for _ in range(SLIPS))
+    assert outcomes["refused"] > outcomes["judged"] // 2, outcomes
+    assert outcomes["judged"] > 0, outcomes
 
 
 # --- nothing is unpickled, no data file is evaluated
