@@ -59,7 +59,7 @@ class Counterexample:
         text = self.to_json()
         digest = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{self.law.replace(' ', '-')}-{digest}.json"
+        path = folder / f"{self.law.replace(',', '').replace(' ', '-')}-{digest}.json"
         try:
             path.write_text(text, encoding="utf-8")
         except OSError:

@@ -88,6 +88,14 @@ def test_the_largest_problem_can_be_read_again(tmp_path: Path) -> None:
     assert Counterexample.load(kept).case["mdp"] == case["mdp"]
 
 
+def test_names_of_files_have_no_comma(tmp_path: Path) -> None:
+    case = {name: value for name, value in CASE.items() if name not in ("s", "a")}
+    kept = Counterexample("sample step, next action, sized", "module:NAME", case, "").save(tmp_path)
+    assert kept.name.startswith("sample-step-next-action-sized-")
+    old = kept.rename(tmp_path / "sample-step,-next-action,-sized-1a2b3c4d.json")
+    assert Counterexample.load(old).law == "sample step, next action, sized"
+
+
 DEAR = MDP(MODEL.P, [[1e300], [0.0]], 0.5)
 FEATURES: Case = RUN | {
     "policy": np.ones((2, 1)),
