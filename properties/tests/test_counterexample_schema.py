@@ -233,6 +233,12 @@ def test_a_broken_pin_is_no_expected_failure(tmp_path: Path) -> None:
         read(file, ["unbiased step"])
 
 
+@pytest.mark.parametrize("text", ["", "\n# nothing is expected any more\n", "expected = []\n"])
+def test_a_file_without_entries_expects_nothing(text: str, tmp_path: Path) -> None:
+    (tmp_path / "expected.toml").write_text(text)
+    assert read(tmp_path / "expected.toml", ["unbiased step"]) == {}
+
+
 @pytest.mark.parametrize(
     ("variant", "law", "case", "reason"),
     [
