@@ -1,4 +1,4 @@
-"""Models that are the same but for their spelling: relations that T and Q* obey exactly (design: 6)."""
+"""Models that are the same but for their spelling: relations that T and Q* obey exactly."""
 
 from typing import NamedTuple
 

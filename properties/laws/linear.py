@@ -1,4 +1,4 @@
-"""Laws of linear evaluation: make(problem) -> learner with estimate() = (theta, omega) (Section 5, design: 7-11)."""
+"""Laws of linear evaluation: make(problem) -> learner with estimate() = (theta, omega) (Section 5)."""
 
 import copy
 import math

@@ -52,7 +52,7 @@ def _matches(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None
 
 
 def _closed_form(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None:
-    """Under contamination Q* is the ordinary Q at discount gamma(1−R), plus a constant (design: 1)."""
+    """Under contamination Q* is the ordinary Q at discount gamma(1−R), plus a constant."""
     if not isinstance(uncertainty_set, Contamination):
         return None
     wanted = closed_form.solve(mdp, uncertainty_set.radius).Q

@@ -1,4 +1,4 @@
-"""Laws of whole runs of a tabular learner: relations between two runs on one path, and fixed points (design: 5, 6).
+"""Laws of whole runs of a tabular learner: relations between two runs on one path, and fixed points.
 
 A step of a robust learner is a monotone non-expansion in the sup norm, equivariant under shifts and scales of the
 costs. So relations between runs hold at every time up to the rounding of both, `path_bound` each.
