@@ -255,37 +255,31 @@ def exit_code(records: Iterable["Record"], *, strict: bool) -> int:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from benchmarks import cli_claims
-    from properties.blame import CannotBeJudged
-    from properties.counterexample import Counterexample, described, names
-    from properties.guard import diverted_output
-    from properties.laws import LAWS
-    from properties.loading import load
-    from properties.search import judged
+    from properties.replaying import replay_isolated
 
-    law_name, variant_name = names(options.file)
-    law = next((law for law in LAWS if law.name == law_name), None)
-    if law is None:
-        to_claim = cli_claims.replay(Counterexample.load(options.file), as_json=options.json)
-        if to_claim is None:
-            raise ValueError(f"{options.file}: no law {law_name!r}")
-        return to_claim
-    # Before the case is read: the variant's module may define the uncertainty set in it.
-    (variant,) = load(variant_name).values()
-    example = Counterexample.load(options.file)
-    outcome, evidence, code, tables = "holds", "", HOLDS, ""
     try:
-        with diverted_output():
-            finding = judged(law, variant, example.case)
-    except CannotBeJudged as reason:
-        outcome, evidence, code = "error", str(reason), USAGE
-    else:
-        if finding is not None:
-            outcome, evidence, code, tables = "violated", str(finding), VIOLATED, finding.side_by_side()
+        replay = replay_isolated(options.file, waiting=progress)
+    finally:
+        progress("")
+    if replay is None:
+        return _replay_of_claim(options)
+    code = {"violated": VIOLATED, "error": USAGE}.get(replay.outcome, HOLDS)
     if options.json:
-        judgement = {"law": law.name, "variant": variant.name, "target": variant_name, "statement": law.statement}
-        print(json.dumps(judgement | {"outcome": outcome, "evidence": evidence}, ensure_ascii=False))
+        judgement = {"law": replay.law, "variant": replay.variant, "target": replay.target}
+        judgement |= {"statement": replay.statement, "outcome": replay.outcome, "evidence": replay.evidence}
+        print(json.dumps(judgement, ensure_ascii=False))
     else:
-        print(f"{one_line(variant.name)}: {law.name}\n  {law.statement}\n\n{described(example.case)}\n")
-        print(f"{outcome}{': ' * bool(evidence)}{evidence}\n{tables}".rstrip())
+        print(f"{one_line(replay.variant)}: {replay.law}\n  {replay.statement}\n\n{replay.case}\n")
+        print(f"{replay.outcome}{': ' * bool(replay.evidence)}{replay.evidence}\n{replay.table}".rstrip())
+    return code
+
+
+def _replay_of_claim(options: argparse.Namespace) -> int:
+    from benchmarks import cli_claims
+    from properties.counterexample import Counterexample
+
+    example = Counterexample.load(options.file)
+    code = cli_claims.replay(example, as_json=options.json)
+    if code is None:
+        raise ValueError(f"{options.file}: no law {example.law!r}")
     return code

@@ -71,6 +71,11 @@ class Child:
             return {"fault": "died", "fate": f"its process ended with exit code {self._process.exitcode}"}
 
 
+def misconduct(message: Message) -> str:
+    """What a variant did whose process hung or died instead of sending a verdict."""
+    return f"conduct: {message['fate']}{': it hangs or is far too slow' * (message['fault'] == 'hung')}"
+
+
 def sender(connection: Connection) -> Callable[[Message], None]:
     """What the child says its messages with."""
 

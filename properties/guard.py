@@ -9,7 +9,6 @@ import io
 import os
 import random
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -65,24 +64,6 @@ def divert_output() -> None:
         os.unlink(path)
     os.dup2(handle, STDOUT)
     _diverted.append(handle)
-
-
-@contextlib.contextmanager
-def diverted_output() -> Iterator[None]:
-    """The same for a while, in a process that has something to say before and after."""
-    if _diverted:
-        yield
-        return
-    sys.stdout.flush()
-    before = os.dup(STDOUT)
-    divert_output()
-    try:
-        yield
-    finally:
-        _flush_c()
-        os.dup2(before, STDOUT)
-        os.close(before)
-        os.close(_diverted.pop())
 
 
 def _written() -> str:

@@ -94,18 +94,13 @@ def verify_isolated(
                     record = Record(variant.name, names[done], "error", message["error"], 0, 0.0, seed)
                 else:
                     seconds = law_seconds if message["fault"] == "hung" else 0.0
-                    record = Record(variant.name, names[done], "violated", misconduct(message), 0, seconds, seed)
+                    record = Record(variant.name, names[done], "violated", child.misconduct(message), 0, seconds, seed)
                 if record.statistics is None:
                     causes.note(record.law, record)
                 yield record
                 done += 1
                 if "record" not in message:
                     break
-
-
-def misconduct(message: Message) -> str:
-    """What a variant did whose process hung or died instead of sending a verdict."""
-    return f"conduct: {message['fate']}{': it hangs or is far too slow' * (message['fault'] == 'hung')}"
 
 
 def expectations(path: Path, variant: Variant) -> dict[str, Expectation]:

@@ -199,17 +199,22 @@ def test_quiet_lines_say_whose_they_are_and_blocked_laws_are_one(capsys: pytest.
     assert re.fullmatch(r"  blocked   \d+ laws: says nothing new while '[^']+' is violated", blocked)
 
 
-def test_a_replay_that_cannot_be_judged_is_an_error(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from oracles import rational
+NO_ANSWER = """
+from oracles import rational
+from properties.mutants.operator import NO_DISCOUNT
 
-    def fails(*_: object) -> int:
-        raise RuntimeError("no answer")
+def fails(*_):
+    raise RuntimeError("no answer")
 
+rational.largest_mass = fails
+"""
+
+
+def test_a_replay_that_cannot_be_judged_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     main(["verify", WRONG, "--examples", "50", "--no-statistics"])
     (file,) = Path(".robust-core/counterexamples").iterdir()
-    monkeypatch.setattr(rational, "largest_mass", fails)
+    Path("no_answer.py").write_text(NO_ANSWER)
+    file.write_text(file.read_text().replace(WRONG, "no_answer.py:NO_DISCOUNT"))
     capsys.readouterr()
     assert main(["replay", str(file)]) == USAGE
     assert "error: cannot be judged: RuntimeError: no answer" in capsys.readouterr().out

@@ -1,0 +1,75 @@
+"""`robust-core replay` of variants that misbehave: a verdict or a line, never silence."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.cli import main
+from benchmarks.cli_conventions import USAGE, VIOLATED
+from properties.replaying import Replay, replay_isolated
+from properties.tests import hostile_variants
+from properties.verification import applicable, verify
+
+HOSTILE = "properties.tests.hostile_variants"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The text of a counterexample in which the learner makes an update."""
+    laws = applicable(hostile_variants.RAISES)
+    kept = verify(hostile_variants.RAISES, name="it", examples=10, laws=laws, keep=tmp_path_factory.mktemp("found"))
+    path = next(record.counterexample for record in kept if "no idea what to do" in record.evidence)
+    return Path(path).read_text()
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def of(found: str, target: str, path: str = "x.json") -> str:
+    """The counterexample as a file, for another variant."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(json.dumps(json.loads(found) | {"variant": target}))
+    return path
+
+
+def test_a_learner_that_ends_its_process_has_a_verdict(found: str, capsys: pytest.CaptureFixture[str]) -> None:
+    file = of(found, f"{HOSTILE}:DIES")
+    assert main(["replay", file]) == VIOLATED
+    assert capsys.readouterr().out.endswith("\n\nviolated: conduct: its process ended with exit code 7\n")
+    assert main(["replay", file, "--json"]) == VIOLATED
+    judgement = json.loads(capsys.readouterr().out)
+    assert (judgement["outcome"], judgement["variant"]) == ("violated", "ends its process")
+
+
+def test_a_learner_that_cannot_be_interrupted_has_one_too(found: str) -> None:
+    waits: list[str] = []
+    replay = replay_isolated(Path(of(found, f"{HOSTILE}:STUBBORN")), seconds=4.0, waiting=waits.append)
+    assert isinstance(replay, Replay)
+    assert replay.outcome == "violated"
+    assert replay.evidence == "conduct: no answer within 4 s: it hangs or is far too slow"
+    assert json.loads(found)["law"] in waits
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("import os; os._exit(0)", "bad.py: its process ended with exit code 0 while loading"),
+        ("raise KeyboardInterrupt", "bad.py, line 1: KeyboardInterrupt while loading"),
+        (f"from {HOSTILE} import DIES, HANGS", "more than one: bad.py:DIES, bad.py:HANGS"),
+    ],
+)
+def test_a_variant_that_cannot_be_loaded_is_named_with_the_file(
+    source: str, message: str, found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("bad.py").write_text(source)
+    assert main(["replay", of(found, "bad.py")]) == USAGE
+    assert capsys.readouterr() == ("", f"robust-core: x.json names the variant bad.py: {message}\n")
+
+
+def test_a_module_that_hangs_while_loading_is_given_up(found: str) -> None:
+    Path("bad.py").write_text("import time; time.sleep(1000.0)")
+    with pytest.raises(ValueError, match=r"bad\.py: no answer within 4 s while loading$"):
+        replay_isolated(Path(of(found, "bad.py:MINE")), seconds=4.0)
