@@ -1,6 +1,8 @@
 """`robust-core verify` and `robust-core replay`."""
 
 import argparse
+import contextlib
+import io
 import json
 import sys
 from collections import Counter
@@ -70,6 +72,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     replay.add_argument("file", type=Path, metavar="FILE", help="a counterexample written by verify")
     add_json(replay)
+    add_quiet(replay)
     replay.set_defaults(run=_replay)
 
 
@@ -264,6 +267,8 @@ def _replay(options: argparse.Namespace) -> int:
     if replay is None:
         return _replay_of_claim(options)
     code = {"violated": VIOLATED, "error": USAGE}.get(replay.outcome, HOLDS)
+    if options.quiet and code == HOLDS:
+        return code
     if options.json:
         judgement = {"law": replay.law, "variant": replay.variant, "target": replay.target}
         judgement |= {"statement": replay.statement, "outcome": replay.outcome, "evidence": replay.evidence}
@@ -278,8 +283,11 @@ def _replay_of_claim(options: argparse.Namespace) -> int:
     from benchmarks import cli_claims
     from properties.counterexample import Counterexample
 
-    example = Counterexample.load(options.file)
-    code = cli_claims.replay(example, as_json=options.json)
+    example, said = Counterexample.load(options.file), io.StringIO()
+    with contextlib.redirect_stdout(said):
+        code = cli_claims.replay(example, as_json=options.json)
     if code is None:
         raise ValueError(f"{options.file}: no law {example.law!r}")
+    if not options.quiet or code != HOLDS:
+        print(said.getvalue(), end="")
     return code

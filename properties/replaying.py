@@ -43,6 +43,7 @@ def replay_isolated(
     if law is None:
         return None
     place = place_of(target)
+    _require_there(path, target, place)
     with Child(_serve, json.dumps({"path": str(path)})) as worker:
         loaded = worker.message(seconds, waiting=lambda: waiting(f"loading {place}"))
         if "fault" in loaded:
@@ -61,6 +62,17 @@ def _law(name: str) -> Law | None:
     from properties.laws import LAWS
 
     return next((law for law in LAWS if law.name == name), None)
+
+
+def _require_there(path: Path, target: str, place: str) -> None:
+    """A variant's file is named as it was seen when it was verified: elsewhere, say where it can be seen."""
+    if not place.endswith(".py") or Path(place).exists():
+        return
+    reason = f"{path} names the variant {target}: no such file"
+    if Path(place).is_absolute():
+        raise ValueError(reason)
+    seen = next((folder for folder in path.resolve().parents if (folder / place).is_file()), None)
+    raise ValueError(f"{reason}; run it in the folder {seen or 'in which the variant was verified'}")
 
 
 def _serve(connection: Connection, text: str) -> None:

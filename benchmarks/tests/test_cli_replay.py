@@ -1,17 +1,20 @@
-"""`robust-core replay` of variants that misbehave: a verdict or a line, never silence."""
+"""`robust-core replay` of variants that misbehave, from another folder, and quietly."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from benchmarks.cli import main
-from benchmarks.cli_conventions import USAGE, VIOLATED
+from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
+from properties.claims import evidence
 from properties.replaying import Replay, replay_isolated
 from properties.tests import hostile_variants
 from properties.verification import applicable, verify
 
 HOSTILE = "properties.tests.hostile_variants"
+RIGHT = "properties.gallery.q_learning:VARIANT"
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +76,37 @@ def test_a_module_that_hangs_while_loading_is_given_up(found: str) -> None:
     Path("bad.py").write_text("import time; time.sleep(1000.0)")
     with pytest.raises(ValueError, match=r"bad\.py: no answer within 4 s while loading$"):
         replay_isolated(Path(of(found, "bad.py:MINE")), seconds=4.0)
+
+
+def test_from_another_folder_it_says_who_names_the_variant_and_where_it_is(
+    found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = os.path.relpath(of(found, "mine.py:MINE", "lab/.robust-core/x.json"), "elsewhere")
+    Path("elsewhere").mkdir()
+    os.chdir("elsewhere")
+    named = f"robust-core: {file} names the variant mine.py:MINE: no such file"
+    assert main(["replay", file]) == USAGE
+    assert capsys.readouterr().err == f"{named}; run it in the folder in which the variant was verified\n"
+    (tmp_path / "lab" / "mine.py").write_text("")
+    assert main(["replay", file]) == USAGE
+    assert capsys.readouterr().err == f"{named}; run it in the folder {(tmp_path / 'lab').resolve()}\n"
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_quiet_is_quiet_on_claims_of_the_paper_too(more: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    example = evidence.COUNTEREXAMPLES / "expand-T.json"
+    assert main(["replay", str(example), "--quiet", *more]) == VIOLATED
+    assert "expand-T" in capsys.readouterr().out
+    Path("holds.json").write_text(example.read_text().replace(evidence.PRINTED, evidence.AMENDED))
+    assert main(["replay", "holds.json", "--quiet", *more]) == HOLDS
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_quiet_says_only_what_does_not_hold(
+    more: tuple[str, ...], found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", of(found, RIGHT), "--quiet", *more]) == HOLDS
+    assert capsys.readouterr() == ("", "")
+    assert main(["replay", of(found, f"{HOSTILE}:RAISES"), "--quiet", *more]) == VIOLATED
+    assert "conduct: raised RuntimeError: no idea what to do" in capsys.readouterr().out
