@@ -1,6 +1,7 @@
 """The catalogue of claims as text: one claim explained, and the document with all of them."""
 
 import importlib
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -145,4 +146,5 @@ def _section(claim: Claim, found: Evidence) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+    """The text as Markdown; a bracket before a parenthesis would be a link."""
+    return re.sub(r"([|*_\[\]])", r"\\\1", text)
