@@ -1,18 +1,17 @@
-"""What a case of a law or a claim is: the rules that the case in a file is held to before anything is judged.
+"""What a case of a law is: the rules that the case in a file is held to before anything is judged.
 
 A judge takes its case on trust, because the law's own generator made it. A file may hold anything: a state that is not
 there makes a right variant raise, an impossible step or a cost that the model does not have makes a true relation fail,
 and the variant would be blamed for it. So whatever a law could not have made is refused, by the entry and the rule.
 
 Which entries there are follows from the signature of the judge, what they must be from their names; a few laws have
-hypotheses of their own. The cases of a claim are compared with one that the claim itself draws.
+hypotheses of their own.
 """
 
 import inspect
-import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,6 @@ from properties.reading import one_line, shortened
 from robust_core import LogSumExp, Mellowmax, StepSize, Transition, UncertaintySet, validate
 from robust_core.mdp import MDP
 from robust_core.variant import Kind, Variant
-
-if TYPE_CHECKING:
-    from properties.claims.claim import Statement
 
 LEARNER = frozenset({"mdp", "uncertainty_set", "step_size", "initial", "path"})
 """What a learner's case has, whatever it learns; it has more by its kind."""
@@ -59,28 +55,13 @@ def check(law: Law, case: Case, variant: Variant | None = None) -> None:
     ValueError: uncertainty_set must be an uncertainty set, got 3
     """
     kind = _kind(law, case)
-    _check_names(law.name, case, *_names(law, kind))
+    check_names(law.name, case, *_names(law, kind))
     for name, rule in RULES.items():
         if name in case:
             rule(name, case, kind)
     _check_hypotheses(law, case)
     if variant is not None:
         _check_variant(law, case, kind, variant)
-
-
-def check_claim(statement: "Statement", name: str, case: Case) -> None:
-    """Raise a `ValueError` unless this has the entries, types and shapes of the cases that the claim draws."""
-    drawn = _drawn(statement)
-    with_claim = f"not a case of claim {name!r}: "
-    try:
-        _check_names(f"claim {name}", case, frozenset(drawn), frozenset())
-        for entry, like in drawn.items():
-            _check_alike(entry, case[entry], like)
-        for entry, rule in CLAIM_RULES.items():
-            if entry in case and not (entry == "a" and isinstance(case[entry], float)):
-                rule(entry, case, "linear evaluation")
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{with_claim}{error}") from None
 
 
 # --- which entries there are
@@ -103,7 +84,8 @@ def _names(law: Law, kind: Kind) -> tuple[frozenset[str], frozenset[str]]:
     return named | LEARNER | PARTS[kind], frozenset({"projection"} if may else ())
 
 
-def _check_names(what: str, case: Case, needed: Iterable[str], allowed: Iterable[str]) -> None:
+def check_names(what: str, case: Case, needed: Iterable[str], allowed: Iterable[str] = ()) -> None:
+    """Raise unless the case has the entries that it needs, and no others but the allowed ones."""
     has = f"a case of {what!r} has {', '.join(sorted(needed))}"
     if missing := sorted(set(needed) - case.keys()):
         raise ValueError(f"{missing[0]} is missing; {has}")
@@ -125,7 +107,8 @@ def said(value: object) -> str:
     return shortened(one_line(repr(value)), LONGEST_VALUE)
 
 
-def _require(right: bool, name: str, rule: str, value: object) -> None:
+def require(right: bool, name: str, rule: str, value: object) -> None:
+    """Raise unless it is right, with the name of the entry, the rule and the value."""
     if not right:
         raise ValueError(f"{name} must {rule}, got {said(value)}")
 
@@ -135,28 +118,28 @@ Rule = Callable[[str, Case, Kind], None]
 
 def _is_a(wanted: type | tuple[type, ...], what: str) -> Rule:
     def rule(name: str, case: Case, kind: Kind) -> None:
-        _require(isinstance(case[name], wanted), name, f"be {what}", case[name])
+        require(isinstance(case[name], wanted), name, f"be {what}", case[name])
 
     return rule
 
 
 def _index(name: str, value: Any, size: int) -> None:
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    _require(whole and 0 <= int(value) < size, name, f"be one of 0..{size - 1}", value)
+    require(whole and 0 <= int(value) < size, name, f"be one of 0..{size - 1}", value)
 
 
 def _real(name: str, value: Any) -> None:
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    _require(number and abs(value) <= LARGEST, name, "be a number of at most 2^256", value)
+    require(number and abs(value) <= LARGEST, name, "be a number of at most 2^256", value)
 
 
 def _floats(name: str, value: Any, shape: Sequence[int | None]) -> None:
     """An array of floats of a shape (None: any length of at least 1), whose numbers neither overflow nor vanish."""
     wanted = " x ".join("any" if n is None else str(n) for n in shape)
     rule = f"be an array of floats, {wanted}"
-    _require(isinstance(value, np.ndarray) and value.dtype == np.float64, name, rule, value)
+    require(isinstance(value, np.ndarray) and value.dtype == np.float64, name, rule, value)
     fits = value.ndim == len(shape) and all(n in (None, m) for n, m in zip(shape, value.shape, strict=True))
-    _require(fits and value.size > 0, name, rule, value)
+    require(fits and value.size > 0, name, rule, value)
     _check_sizes(name, value)
 
 
@@ -164,20 +147,18 @@ def _check_sizes(name: str, values: np.ndarray) -> None:
     sizes = np.abs(values)
     wrong = ~((sizes <= LARGEST) & ((sizes >= SMALLEST) | (sizes == 0.0)))
     if wrong.any():
-        _require(False, name, "hold zeros and numbers from 2^-256 to 2^256 in size", float(values[wrong][0]))
+        require(False, name, "hold zeros and numbers from 2^-256 to 2^256 in size", float(values[wrong][0]))
 
 
 def _model(name: str, case: Case, kind: Kind) -> None:
-    _require(isinstance(case[name], MDP), name, "be a model", case[name])
+    require(isinstance(case[name], MDP), name, "be a model", case[name])
     _check_sizes("the costs of mdp", case[name].cost)
 
 
 def _step_size(name: str, case: Case, kind: Kind) -> None:
-    _require(isinstance(case[name], StepSize), name, "be a step size", case[name])
+    require(isinstance(case[name], StepSize), name, "be a step size", case[name])
     if kind == "linear evaluation":
-        _require(
-            case[name].clock != "visits", name, "not count visits, which linear evaluation has none of", case[name]
-        )
+        require(case[name].clock != "visits", name, "not count visits, which linear evaluation has none of", case[name])
 
 
 def _policy(name: str, case: Case, kind: Kind) -> None:
@@ -204,7 +185,7 @@ def _table(name: str, case: Case, kind: Kind) -> None:
 
 def _dearer(name: str, case: Case, kind: Kind) -> None:
     _table(name, case, kind)
-    _require(bool((case[name] >= 0.0).all()), name, "not be negative", case[name])
+    require(bool((case[name] >= 0.0).all()), name, "not be negative", case[name])
 
 
 def _other(name: str, case: Case, kind: Kind) -> None:
@@ -230,9 +211,9 @@ def _projection(name: str, case: Case, kind: Kind) -> None:
 
     K = case[name]
     _real(name, K)
-    _require(K >= SMALLEST, name, "be positive", K)
+    require(K >= SMALLEST, name, "be positive", K)
     start = case["initial"]
-    _require(inside(start, K) is start, "initial", f"lie well within the ball of radius {K!r}, the projection", start)
+    require(inside(start, K) is start, "initial", f"lie well within the ball of radius {K!r}, the projection", start)
 
 
 def _state(name: str, case: Case, kind: Kind) -> None:
@@ -246,7 +227,7 @@ def _action(name: str, case: Case, kind: Kind) -> None:
 def _steps(name: str, case: Case, kind: Kind) -> None:
     value = case[name]
     whole = isinstance(value, int) and not isinstance(value, bool)
-    _require(whole and 0 <= value <= MOST_STEPS, name, f"be a whole number from 0 to {MOST_STEPS}", value)
+    require(whole and 0 <= value <= MOST_STEPS, name, f"be a whole number from 0 to {MOST_STEPS}", value)
 
 
 def _number(name: str, case: Case, kind: Kind) -> None:
@@ -255,7 +236,7 @@ def _number(name: str, case: Case, kind: Kind) -> None:
 
 def _factor(name: str, case: Case, kind: Kind) -> None:
     _real(name, case[name])
-    _require(case[name] >= 0.0, name, "not be negative", case[name])
+    require(case[name] >= 0.0, name, "not be negative", case[name])
 
 
 def _larger(name: str, case: Case, kind: Kind) -> None:
@@ -265,18 +246,18 @@ def _larger(name: str, case: Case, kind: Kind) -> None:
     try:
         of_the_kind(case[name])
     except Exception as error:  # whatever the set of a variant's own module has against it
-        _require(False, name, f"be a radius of {of_the_kind.__name__} ({one_line(str(error))})", case[name])
+        require(False, name, f"be a radius of {of_the_kind.__name__} ({one_line(str(error))})", case[name])
 
 
 def _path(name: str, case: Case, kind: Kind) -> None:
     """Steps that can happen, at the costs of the model: what a learner can meet on a trajectory."""
     path, mdp, policy = case[name], case["mdp"], case.get("policy")
-    _require(isinstance(path, (list, tuple)), name, "be a list of steps", path)
+    require(isinstance(path, (list, tuple)), name, "be a list of steps", path)
     for number, step in enumerate(path, start=1):
         where = f"{name}, step {number}"
         fields = Transition._fields
         right = isinstance(step, (list, tuple)) and len(step) == len(fields)
-        _require(right, where, f"have the {len(fields)} fields {', '.join(fields)}", step)
+        require(right, where, f"have the {len(fields)} fields {', '.join(fields)}", step)
         s, a, cost, s_next, a_next, terminal = step
         for field, value, size in (
             ("s", s, mdp.n_states),
@@ -287,14 +268,12 @@ def _path(name: str, case: Case, kind: Kind) -> None:
             _index(f"{where}: {field}", value, size)
         _real(f"{where}: cost", cost)
         own = float(mdp.cost[s, a])
-        _require(cost == own, f"{where}: cost", f"be {own!r}, as in the model", cost)
-        _require(isinstance(terminal, bool), f"{where}: terminal", "be true or false", terminal)
-        _require(_can_follow(mdp, s, a, s_next), f"{where}: s_next", f"be possible after (s={s}, a={a})", s_next)
+        require(cost == own, f"{where}: cost", f"be {own!r}, as in the model", cost)
+        require(isinstance(terminal, bool), f"{where}: terminal", "be true or false", terminal)
+        require(_can_follow(mdp, s, a, s_next), f"{where}: s_next", f"be possible after (s={s}, a={a})", s_next)
         if policy is not None:
-            _require(policy[s, a] > 0.0, f"{where}: a", f"be an action of the policy in state {s}", a)
-            _require(
-                policy[s_next, a_next] > 0.0, f"{where}: a_next", f"be an action of the policy in {s_next}", a_next
-            )
+            require(policy[s, a] > 0.0, f"{where}: a", f"be an action of the policy in state {s}", a)
+            require(policy[s_next, a_next] > 0.0, f"{where}: a_next", f"be an action of the policy in {s_next}", a_next)
 
 
 def _can_follow(mdp: MDP, s: int, a: int, s_next: int) -> bool:
@@ -341,15 +320,15 @@ def _check_hypotheses(law: Law, case: Case) -> None:
     name = law.name.removesuffix(SIZED)
     if "p" in case:
         axes = 3 if law.claim == "rows" else 1
-        _require(case["p"].ndim == axes, "p", f"have {axes} axes", case["p"])
+        require(case["p"].ndim == axes, "p", f"have {axes} axes", case["p"])
     if name in ENDLESS:
         for number, step in enumerate(case["path"], start=1):
-            _require(not step[5], f"path, step {number}: terminal", "be false for this law", step[5])
+            require(not step[5], f"path, step {number}: terminal", "be false for this law", step[5])
     if name in CERTAIN:
         chances = case["mdp"].rows.probabilities
-        _require(bool(np.isin(chances, (0.0, 1.0)).all()), "mdp", "be deterministic for this law", chances)
+        require(bool(np.isin(chances, (0.0, 1.0)).all()), "mdp", "be deterministic for this law", chances)
         policy = case.get("policy", np.ones(1))
-        _require(bool(np.isin(policy, (0.0, 1.0)).all()), "policy", "be deterministic for this law", policy)
+        require(bool(np.isin(policy, (0.0, 1.0)).all()), "policy", "be deterministic for this law", policy)
     if not law.reducible:
         _check_design(law, case)
 
@@ -363,7 +342,7 @@ def _check_design(law: Law, case: Case) -> None:
     )
     if differing:
         rule = f"be that of a problem of {law.name!r}, which is right for its own alone"
-        _require(False, differing[0], rule, case[differing[0]])
+        require(False, differing[0], rule, case[differing[0]])
 
 
 def _equal(value: Any, other: Any) -> bool:
@@ -381,76 +360,15 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
         raise ValueError(f"the case must be one {its} of kind {variant.kind!r}, got one of kind {kind!r}")
     if kind in TABULAR:
         axes = 2 if estimates(variant) == "Q" else 1
-        _require(case["initial"].ndim == axes, "initial", f"have {axes} axes {its}", case["initial"])
+        require(case["initial"].ndim == axes, "initial", f"have {axes} axes {its}", case["initial"])
     if "uncertainty_set" in case:
         uset = case["uncertainty_set"]
         kinds = [cls.kind for cls in variant.sets]
-        _require(uset.kind in kinds, "uncertainty_set", f"be one of {', '.join(kinds)} {its}", uset)
+        require(uset.kind in kinds, "uncertainty_set", f"be one of {', '.join(kinds)} {its}", uset)
         radii, radius = variant.options.get("radii"), getattr(uset, "radius", None)
-        _require(radii is None or radius in radii, "uncertainty_set", f"have a radius of {radii} {its}", uset)
+        require(radii is None or radius in radii, "uncertainty_set", f"have a radius of {radii} {its}", uset)
     smoothing = {"lse": LogSumExp, "mellowmax": Mellowmax}.get(variant.options.get("smoothing", ""), object)
     if "smoothing" in case:
-        _require(
+        require(
             isinstance(case["smoothing"], smoothing), "smoothing", f"be {smoothing.__name__} {its}", case["smoothing"]
         )
-
-
-# --- claims
-
-
-@cache
-def _drawn(statement: "Statement") -> Case:
-    """A case of the statement: all of them have the same entries."""
-    from properties.search import explore
-
-    cases: list[Case] = []
-    explore(statement.cases(), cases.append, examples=1, master_seed=0)
-    return cases[0]
-
-
-def _check_alike(name: str, value: Any, like: object) -> None:
-    """Raise unless the value is of the type of another; a whole number will do for a float."""
-    if isinstance(like, np.ndarray):
-        kind = f"be an array of {like.dtype} with {like.ndim} axes"
-        right = isinstance(value, np.ndarray) and value.dtype == like.dtype
-        # In a file a path without a step has lost its second axis.
-        empty = like.dtype.kind == "i" and np.size(value) == 0
-        _require(right and (empty or np.ndim(value) == like.ndim), name, kind, value)
-    elif isinstance(like, float):
-        right = isinstance(value, (int, float)) and not isinstance(value, bool)
-        _require(right and math.isfinite(value), name, "be a finite number", value)
-    elif isinstance(like, UncertaintySet):
-        _require(isinstance(value, UncertaintySet), name, "be an uncertainty set", value)
-    else:
-        _require(type(value) is type(like), name, f"be of type {type(like).__name__}", value)
-
-
-def _radius(name: str, case: Case, kind: Kind) -> None:
-    _require(0.0 <= case[name] <= 1.0, name, "lie in [0, 1]", case[name])
-
-
-def _row(name: str, case: Case, kind: Kind) -> None:
-    validate.distribution_rows(name, case[name])
-
-
-def _of_states(rule: Rule) -> Rule:
-    """The rule where the case has a model."""
-
-    def ruled(name: str, case: Case, kind: Kind) -> None:
-        if "mdp" in case:
-            rule(name, case, kind)
-
-    return ruled
-
-
-CLAIM_RULES: dict[str, Rule] = {
-    "radius": _radius,
-    "policy": _of_states(_policy),
-    "Q": _of_states(_table),
-    "s": _of_states(_state),
-    "s_next": _of_states(_state),
-    "a": _of_states(_action),
-    "features": _of_states(_features),
-    "p": _row,
-    "q": _row,
-}

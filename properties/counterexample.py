@@ -111,7 +111,7 @@ class Counterexample:
 
     def _check(self) -> None:
         """Refuse a case of which the law or the claim does not speak; of one that nobody knows nothing is said."""
-        from properties import case_schema
+        from properties import case_schema, claim_schema
 
         law = _law(self.law)
         if law is not None:
@@ -124,7 +124,7 @@ class Counterexample:
             return
         statement = claim.amended if self.variant == AMENDED else claim.printed
         if statement is not None:
-            case_schema.check_claim(statement, claim.id, self.case)
+            claim_schema.check(statement, claim.id, self.case)
 
 
 def _law(name: str) -> Law | None:

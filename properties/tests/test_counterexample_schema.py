@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from properties import case_schema, mutants, reductions
+from properties import case_schema, claim_schema, mutants, reductions
 from properties.claims import catalogue, evidence
 from properties.codec import decode, encode
 from properties.counterexample import Counterexample
@@ -78,7 +78,7 @@ def test_every_case_of_a_claim_is_accepted() -> None:
     for claim in catalogue().values():
         for statement in filter(None, (claim.printed, claim.amended)):
             for case in drawn(statement.cases(), 3):
-                case_schema.check_claim(statement, claim.id, again(case))
+                claim_schema.check(statement, claim.id, again(case))
 
 
 def test_the_largest_problem_can_be_read_again(tmp_path: Path) -> None:
