@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cli import main
 from benchmarks.cli_conventions import INTERRUPTED, USAGE
 from benchmarks.tests.processes import alive, await_true, interruptible
+
+PROGRAM = [sys.executable, "-m", "benchmarks"]
 
 
 @pytest.fixture(autouse=True)
@@ -20,12 +21,11 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("command", [("verify",), ("mutants",), ("report", "--quick")])
-def test_a_file_that_ends_its_process_is_a_usage_error(
-    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_ends_its_process_is_a_usage_error(command: tuple[str, ...]) -> None:
     Path("exits.py").write_text("import os; os._exit(0)")
-    assert main([*command, "exits.py"]) == USAGE
-    assert capsys.readouterr() == ("", "robust-core: exits.py: its process ended with exit code 0 while loading\n")
+    done = subprocess.run([*PROGRAM, *command, "exits.py"], capture_output=True, text=True, check=False)
+    assert done.stderr == "robust-core: exits.py: its process ended with exit code 0 while loading\n"
+    assert (done.returncode, done.stdout) == (USAGE, "")
 
 
 SLEEPS = """
@@ -35,8 +35,6 @@ Path("pid").write_text(str(os.getpid()))
 Path("pid").rename("loading")
 time.sleep(1000.0)
 """
-
-PROGRAM = [sys.executable, "-c", "import sys; from benchmarks.cli import main; sys.exit(main())"]
 
 
 def loading() -> int:
