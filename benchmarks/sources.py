@@ -58,14 +58,14 @@ def processor() -> str:
 
 
 @functools.cache
-def fingerprint(module: str) -> bytes:
-    """A hash of the module's sources, at any depth, and of the versions of the libraries.
+def fingerprint(module: str, versions: tuple[tuple[str, str], ...] | None = None) -> bytes:
+    """A hash of the module's sources, at any depth, and of the versions of the libraries, by default those installed.
 
     >>> fingerprint("robust_core.streams") == fingerprint("oracles.certified")
     False
     """
     digest = hashlib.blake2b(digest_size=16)
-    for name, number in libraries().items():
+    for name, number in libraries().items() if versions is None else versions:
         digest.update(f"{name} {number}\0".encode())
     for name in sorted(reached(module)):
         digest.update(f"{name}\0{executed(_text(name))}\0".encode())

@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks.cli_conventions import USAGE, positive
 from benchmarks.experiments import results, tables, work
 from benchmarks.experiments.panels import trends
+from benchmarks.sources import libraries
 from benchmarks.store import Store
 
 
@@ -58,13 +59,13 @@ def _compute(options: argparse.Namespace) -> None:
 
 def _provenance(kept: int, total: int, *, cluster: bool) -> dict[str, Any]:
     """One version of the code makes all records; the processor time is known where all were made in one go, here."""
-    code = results.present_code()
+    made: dict[str, Any] = {"code": results.present_code(), "records": total, "libraries": libraries()}
     if kept or cluster:
-        return {"code": code, "records": total}
+        return made
     for worker in multiprocessing.active_children():
         worker.join()  # the time of a worker is known when it has ended
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return {"code": code, "records": total, "cpu seconds": round(sum(who.ru_utime + who.ru_stime for who in spent))}
+    return made | {"cpu seconds": round(sum(who.ru_utime + who.ru_stime for who in spent))}
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 `results.json` has three parts.
 
-- `made by`: the hash of the code that made all records (`benchmarks.sources.fingerprint`), how many there are, and the
-  processor time if they were made in one go.
+- `made by`: the hash of the code that made all records (`benchmarks.sources.fingerprint`), how many there are, the
+  versions of the `libraries`, and the processor time if they were made in one go.
 - `records`: one for every panel and every reading that matters for it, in that order. `panel`, `source` (the figure in
   the paper), `reading`, `p`, `R`, `outcome` (that of the first claim), `steps` (of training), `claims`, `values` (the
   plateau of every learner and of the controls, exact), and what belongs to a figure: `limits`, `runs equal to shorter

@@ -113,7 +113,15 @@ def _end(value: Any, where: str) -> None:
         _number(value, where)
 
 
-_made_by = _object({"code": _code, "records": _count}, {"cpu seconds": _count})
+def _versions(value: Any, where: str) -> None:
+    if not isinstance(value, dict):
+        raise _refused(where, "an object", value)
+    for pair in value.items():
+        for word in pair:
+            _text(word, where)
+
+
+_made_by = _object({"code": _code, "records": _count}, {"cpu seconds": _count, "libraries": _versions})
 _CLAIM: Fields = {
     "claim": _text,
     "effect": _number,

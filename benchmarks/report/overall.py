@@ -123,7 +123,7 @@ def _informing(data: Data) -> list[Part]:
     panels = ", ".join(f"{count} {word}" for word, count in outcomes.most_common())
     code = data["panels"].get("code", {})
     if code.get("made by") != code.get("present"):
-        panels += " (made by other code than the present)"
+        panels += f" (made {'with other libraries' if code.get('libraries') else 'by other code than the present'})"
     return [
         _part("claims", "Claims of the paper", "open" if statuses["open"] else "finding", claims, decides=False),
         _part("panels", "Panels of the paper", "finding", panels, decides=False),

@@ -32,6 +32,7 @@ LOOKS: dict[str, tuple[str, str]] = {
     "not run": ("dim", "·"),
     "finding": ("info", "•"),
     "other code": ("warn", "≠"),
+    "other libraries": ("warn", "≠"),
 }
 
 

@@ -220,6 +220,17 @@ def test_results_of_other_code_are_flagged(made: str, present: str, flagged: boo
     assert ("made by other code" in line["short"]) == flagged
 
 
+def test_results_of_other_libraries_are_not_called_those_of_other_code() -> None:
+    data = sample()
+    data["panels"]["code"] = {"made by": "aa", "present": "bb", "libraries": [["gymnasium", "1.4.0", "absent"]]}
+    text = shown(panels.section(data).body)
+    assert "other libraries" in text
+    assert "gymnasium 1.4.0 then, absent now" in text
+    (line,) = (part for part in verdict(data)["parts"] if part["id"] == "panels")
+    assert line["short"].endswith("(made with other libraries)")
+    assert "other code" not in text + line["short"]
+
+
 def test_the_claims_name_the_present_code() -> None:
     assert "0123456789ab" in shown(claims.section(sample()).body)
 

@@ -1,20 +1,29 @@
 """Which code made a result: for kept ones code that is found by name at run time, for committed ones a short hash."""
 
+from collections.abc import Mapping
 from importlib.metadata import version
+from typing import Any
 
-from benchmarks.sources import fingerprint
+from benchmarks.sources import ABSENT, LIBRARIES, fingerprint, libraries
 
 SHORT = 12
 """Digits of a hash that are shown."""
 
 
-def compared(made_by: str, module: str) -> dict[str, str]:
+def compared(made_by: str, module: str, versions: Mapping[str, str] | None = None) -> dict[str, Any]:
     """The hash of the code that made committed results ("" if they do not say), and that of the present code.
+
+    `versions` are those of the libraries that they were made with; `libraries` has those of them that differ now
+    (name, then, now) if the code is the same and they alone are why the hashes are not.
 
     >>> compared("", "oracles.exact")["made by"]
     ''
     """
-    return {"made by": made_by[:SHORT], "present": present(module)}
+    before = {name: (versions or {}).get(name, ABSENT) for name in LIBRARIES}
+    others: list[list[str]] = []
+    if versions and made_by and fingerprint(module, tuple(before.items())).hex() == made_by:
+        others = [[name, before[name], now] for name, now in libraries().items() if now != before[name]]
+    return {"made by": made_by[:SHORT], "present": present(module), "libraries": others}
 
 
 def present(module: str) -> str:

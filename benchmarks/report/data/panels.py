@@ -29,6 +29,7 @@ def collected() -> dict[str, Any]:
     from benchmarks.experiments.tables import flips
 
     records, trends = load()
+    made_by = load_all()["made by"]
     panels = []
     for name, panel in PANELS.items():
         mine = [record for record in records if record["panel"] == name]
@@ -43,7 +44,7 @@ def collected() -> dict[str, Any]:
         "decided by": {figure: flips(records, figure) for figure in figures},
         "readings": [{"name": name, "what": reading.what} for name, reading in READINGS.items()],
         "why": explanations(getattr(texts, "WHY", "")),
-        "code": code.compared(str(load_all()["made by"].get("code", "")), ENTRY),
+        "code": code.compared(str(made_by.get("code", "")), ENTRY, made_by.get("libraries")),
     }
 
 

@@ -67,6 +67,10 @@ def _provenance(panels: dict[str, Any]) -> Html:
     made, present = found.get("made by", ""), found.get("present", "")
     if made and made == present:
         return tag("p", "Made by the present code, ", tag("code", made), ".", class_="quiet")
+    if libraries := found.get("libraries"):
+        moved = ", ".join(f"{name} {before} then, {now} now" for name, before, now in libraries)
+        told = f" made by the present code with {moved}. Numbers may still be the same; "
+        return tag("p", badge("other libraries"), told, tag("code", AGAIN), " makes them again.", class_="flag warn")
     known = (
         ["made by the code ", tag("code", made), ", "] if made else ["the results do not say which code made them, "]
     )
