@@ -151,18 +151,19 @@ def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is no number of JSON")
 
 
-def _require(record: Mapping[str, Any], form: Mapping[str, Callable[[Any], bool]], where: str) -> None:
+def _require(record: Mapping[str, Any], form: Mapping[str, "Rule"], where: str) -> None:
     if record.keys() != form.keys():
         raise ValueError(f"{where}: must have exactly {', '.join(form)}, got {', '.join(map(repr, record)):.200}")
-    for name, fits in form.items():
-        if not fits(record[name]):
-            raise ValueError(f"{where}: {name} is not as it must be: {str(record[name])[:80]!r}")
+    for name, rule in form.items():
+        if not rule(record[name]):
+            got = json.dumps(record[name], ensure_ascii=True)
+            raise ValueError(f"{where}: {name} must be {RULES[rule]}, got {got:.80}")
 
 
 def _check_cell(cell: Mapping[str, Any], where: str) -> None:
     names = dict.fromkeys(NAMES, _name)
     if "value" in cell:
-        _require(cell, {**names, "value": lambda x: _name(x) or _finite(x)}, where)
+        _require(cell, {**names, "value": _value}, where)
     else:
         _require(cell, {**names, "values": _values, "impossible": _count}, where)
 
@@ -170,6 +171,10 @@ def _check_cell(cell: Mapping[str, Any], where: str) -> None:
 def _name(x: Any) -> bool:
     # Printable: a name from elsewhere must not steer the terminal it is shown on.
     return isinstance(x, str) and len(x) <= LONGEST_NAME and x.isprintable()
+
+
+def _value(x: Any) -> bool:
+    return _name(x) or _finite(x)
 
 
 def _finite(x: Any) -> bool:
@@ -188,3 +193,14 @@ def _count(x: Any) -> bool:
 
 def _versions(x: Any) -> bool:
     return isinstance(x, dict) and len(x) <= 20 and all(_name(part) for item in x.items() for part in item)
+
+
+Rule = Callable[[Any], bool]
+RULES: dict[Rule, str] = {
+    _name: f"one line of at most {LONGEST_NAME} characters",
+    _value: f"a finite number or one line of at most {LONGEST_NAME} characters",
+    _values: f"a list of 1 to {MOST_VALUES} finite numbers or nulls",
+    _count: f"a whole number from 0 to {MOST_VALUES}",
+    _versions: "an object of at most 20 names, each with its version as text",
+}
+"""What a field must be, in words."""

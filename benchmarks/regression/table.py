@@ -5,6 +5,7 @@ from typing import Any
 
 from benchmarks.regression.compare import SEVERITY
 from benchmarks.regression.metric import METRICS, Metric
+from benchmarks.sources import ABSENT
 
 
 def text(found: Mapping[str, Any], *, everything: bool = False) -> str:
@@ -15,7 +16,7 @@ def text(found: Mapping[str, Any], *, everything: bool = False) -> str:
     lines = [f"{found['verdict']}: {counts or 'no cells'}", *map(_line, shown), _statement(found)]
     versions = found["versions"]
     if versions["baseline"] != versions["today"]:
-        lines.append(f"versions differ: baseline {_named(versions['baseline'])}; today {_named(versions['today'])}")
+        lines.append(f"versions differ: {moved(versions['baseline'], versions['today'])}")
     return "\n".join(lines)
 
 
@@ -57,8 +58,14 @@ def _amount(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _named(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in versions.items())
+def moved(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """The versions that differ, and no others.
+
+    >>> moved({"numpy": "2.3.0", "gymnasium": "1.2.0"}, {"numpy": "2.3.0"})
+    'gymnasium 1.2.0 -> absent'
+    """
+    pairs = {name: (before.get(name, ABSENT), now.get(name, ABSENT)) for name in {**before, **now}}
+    return ", ".join(f"{name} {old} -> {new}" for name, (old, new) in pairs.items() if old != new)
 
 
 def metrics() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.regression import table
 from benchmarks.regression.compare import PROCESSOR, SEVERITY, Verdict, compared, judged
 from benchmarks.regression.metric import METRICS, Metric
 from benchmarks.regression.paired import Centre, centre, detectable
@@ -114,6 +115,13 @@ def test_ratios_of_times_on_another_processor_are_undecided() -> None:
     found = compared(*sides)["cells"][0]
     assert found["verdict"] == "undecided"
     assert found["note"].startswith("worse on another processor")
+
+
+def test_only_the_versions_that_differ_are_told() -> None:
+    sides = [side(cell("table", "ab")) | {"versions": {"numpy": "2", **more}} for more in ({"gymnasium": "1.4.0"}, {})]
+    assert table.text(compared(*sides)).splitlines()[-1] == "versions differ: gymnasium 1.4.0 -> absent"
+    assert table.text(compared(*sides[::-1])).splitlines()[-1] == "versions differ: gymnasium absent -> 1.4.0"
+    assert "versions" not in table.text(compared(sides[0], sides[0]))
 
 
 def test_a_cell_of_another_form_than_its_metric_is_a_change() -> None:
