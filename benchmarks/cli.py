@@ -4,12 +4,26 @@ import sys
 
 try:
     import argparse
+    import codecs
     import importlib
+    import json
     import os
     import shlex
+    import textwrap
     from pathlib import Path
 
-    from benchmarks.cli_conventions import HOLDS, INTERRUPTED, STARTS_AGAIN, UNREAD, USAGE, HelpFormatter
+    from benchmarks.cli_conventions import (
+        HOLDS,
+        IN_SHORT,
+        INTERRUPTED,
+        STARTS_AGAIN,
+        UNREAD,
+        USAGE,
+        WORDS,
+        CommandParser,
+        HelpFormatter,
+        hyphenated,
+    )
 except KeyboardInterrupt:
     # Ctrl-C right after Enter: nothing has begun, and a traceback would tell nothing.
     sys.stderr.write("\nrobust-core: interrupted\n")
@@ -20,6 +34,7 @@ COMMANDS = ("cli_verify", "cli_claims", "cli_mutants", "cli_experiments", "cli_b
 
 
 SHELLS = ("bash", "zsh", "fish")
+ESCAPED = "robust-core-escaped"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -55,10 +70,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _open_streams() -> None:
-    """Let standard streams that were closed (`>&-`) lead nowhere; else the next file that is opened takes their place.
+    """Let standard streams that were closed (`>&-`) lead nowhere, and let those that are open take every character.
 
-    Python has None for them then.
+    Python has None for closed ones; the next file that is opened would take their place. What an encoding lacks is
+    written as JSON escapes it, so that records stay records.
     """
+    codecs.register_error(ESCAPED, _escaped)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
@@ -67,6 +84,15 @@ def _open_streams() -> None:
                 os.close(nowhere)
             os.set_inheritable(number, True)
             setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+        elif number and hasattr(stream := getattr(sys, name), "reconfigure"):
+            stream.reconfigure(errors=ESCAPED)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """The replacement of what cannot be encoded, and where to go on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def _interrupted(command: str, resume: str) -> str:
@@ -80,19 +106,25 @@ def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser(
         prog="robust-core",
         description="Tells whether a robust reinforcement-learning algorithm does what its theorems say.",
-        epilog="example: robust-core verify my_variant.py\n\n"
-        "exit codes: 0 holds, 1 violated, 2 usage or internal error, 3 undecided under --strict, 130 interrupted",
+        epilog="example: robust-core verify my_variant.py\n\n" + _exit_codes(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     root.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     root.set_defaults(resume=STARTS_AGAIN)
-    commands = root.add_subparsers(required=True, metavar="COMMAND")
+    commands: argparse._SubParsersAction[argparse.ArgumentParser]
+    commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
     for name in COMMANDS:
         importlib.import_module(f"benchmarks.{name}").add_parser(commands)
     _add_completion(commands)
     for command in subparsers(root).values():
         command.formatter_class = HelpFormatter
     return root
+
+
+def _exit_codes() -> str:
+    """The exit codes in short, in lines that fit a terminal of 80 columns."""
+    codes = ", ".join(f"{code} {meaning}" for code, meaning in IN_SHORT.items())
+    return textwrap.fill(f"exit codes: {codes}", width=78, subsequent_indent=" " * 12, break_on_hyphens=False)
 
 
 class _Version(argparse.Action):
@@ -124,6 +156,11 @@ def _complete(options: argparse.Namespace) -> int:
         for action in command._actions:
             if action.type is Path or action.metavar == "TARGET":
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
+            if (words := getattr(action, WORDS, None)) is not None:
+                action.choices = tuple(words())
+            elif action.choices is not None:
+                # Shells split a word at its blanks.
+                action.choices = tuple(map(hyphenated, map(str, action.choices)))
     print(shtab.complete(root, shell=options.shell))
     return HOLDS
 

@@ -15,13 +15,16 @@ from benchmarks.cli_conventions import (
     UNDECIDED,
     VIOLATED,
     HelpFormatter,
+    add_budget,
+    add_cluster,
+    add_json,
     add_quiet,
     add_store,
     add_workers,
     progress,
     require_writable,
+    termination_raised,
 )
-from properties.timespan import seconds
 
 STORE = Path(".robust-core") / "regression.jsonl"
 EXAMPLE = "example: robust-core baseline accept --reason 'the walk draws one number less per step'"
@@ -38,7 +41,7 @@ def add_parser(commands: Parsers) -> None:
         epilog="example: robust-core bench --workers 2 --budget 5min",
     )
     _add_measuring(bench)
-    bench.add_argument("--json", action="store_true", help="the summary as one JSON object")
+    add_json(bench, "the summary as one JSON object")
     bench.add_argument("--output", type=Path, metavar="FILE", help="write the cells in the form of a baseline")
     add_quiet(bench, "nothing unless cells are pending")
     bench.set_defaults(run=_bench, resume=KEPT)
@@ -56,7 +59,7 @@ def add_parser(commands: Parsers) -> None:
     compare.add_argument(
         "--today", type=Path, metavar="FILE", help="compare this file (bench --output), measure nothing"
     )
-    compare.add_argument("--json", action="store_true", help="the whole comparison as one JSON object")
+    add_json(compare, "the whole comparison as one JSON object")
     compare.add_argument("--all", action="store_true", help="list every cell, not only those that differ")
     add_quiet(compare, "nothing unless a cell is worse or has changed")
     compare.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
@@ -84,6 +87,7 @@ def _add_baseline(commands: Parsers) -> None:
         "--reason", required=True, metavar="TEXT", help="one line: why these numbers are the right ones"
     )
     accept.add_argument("--file", type=Path, metavar="FILE", help="the baseline file (default: the committed one)")
+    add_json(accept, "what moves, and what was written, as one JSON object")
     add_quiet(accept, "write the file, and do not show what moves")
     accept.set_defaults(run=_accept, resume=KEPT)
 
@@ -92,10 +96,10 @@ def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> 
     """The options of everything that measures; `partial` for those that may leave cells out."""
     add_store(parser, STORE)
     add_workers(parser)
-    parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers")
+    add_cluster(parser)
     parser.add_argument("--epoch", default="pinned", metavar="NAME", help="a name for other seeds than the baseline's")
     if partial:
-        parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+        add_budget(parser)
         parser.add_argument("--only", default="", metavar="TEXT", help="only cells whose name contains this")
 
 
@@ -106,7 +110,7 @@ def _measured(options: argparse.Namespace) -> dict[str, Any]:
 
     if not options.epoch.isprintable() or not options.epoch:
         raise ValueError(f"epoch must be a name, got {options.epoch!r}")
-    with opened(options.store) as store:
+    with opened(options.store) as store, termination_raised():
         try:
             return bench(
                 store=store,
@@ -200,7 +204,8 @@ def exit_code(found: dict[str, Any], *, strict: bool) -> int:
     if found["counts"]["worse"] or found["counts"]["changed"]:
         return VIOLATED
     if found["counts"]["undecided"]:
-        print(f"warning: {found['counts']['undecided']} cells are undecided", file=sys.stderr)
+        undecided = found["counts"]["undecided"]
+        print(f"warning: {undecided} {'cell is' if undecided == 1 else 'cells are'} undecided", file=sys.stderr)
         return UNDECIDED if strict else HOLDS
     return HOLDS
 
@@ -234,9 +239,18 @@ def _accept(options: argparse.Namespace) -> int:
         names = "; ".join(f"{cell['metric']} / {cell['variant']} / {cell['problem']}" for cell in impossible)
         raise ValueError(f"values that are better than the truth allows are no baseline: {names}")
     content = baseline.text(today, reason=options.reason)
-    if before is not None and not options.quiet:
-        print(table.text(compared(before, today)))
+    moved = None if before is None else compared(before, today)
+    if moved is not None and not (options.json or options.quiet):
+        print(table.text(moved))
     baseline.write(path, content)
-    if not options.quiet:
-        print(f"{path}: {len(today['cells'])} cells, {len(content)} bytes: {options.reason}")
+    written = {
+        "file": str(path),
+        "cells": len(today["cells"]),
+        "bytes": len(content.encode()),
+        "reason": options.reason,
+    }
+    if options.json:
+        print(json.dumps(written | {"comparison": moved}, indent=1, ensure_ascii=False))
+    elif not options.quiet:
+        print("{file}: {cells} cells, {bytes} bytes: {reason}".format(**written))
     return HOLDS

@@ -5,9 +5,20 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, VIOLATED, add_json, add_quiet, painted, progress, stopped_between
+from benchmarks.cli_conventions import (
+    HOLDS,
+    VIOLATED,
+    add_json,
+    add_quiet,
+    complete_with,
+    hyphenated,
+    painted,
+    progress,
+    stopped_between,
+)
 
 if TYPE_CHECKING:
     from properties.claims.claim import Claim, Statement
@@ -29,15 +40,30 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "hypotheses, counterexample in numbers, correction, and the command that replays it.",
         epilog="example: robust-core claims expand-T",
     )
-    parser.add_argument("id", nargs="?", metavar="ID", help="the claim to explain; default: list all")
+    known = parser.add_argument("id", nargs="?", metavar="ID", help="the claim to explain; default: list all")
+    complete_with(known, _ids)
     parser.add_argument("--kind", choices=tuple(KINDS), help=f"how it is decided: {IN_WORDS}")
-    parser.add_argument("--status", choices=STATUSES, help="only claims with this status")
+    parser.add_argument(
+        "--status", type=_status, choices=STATUSES, help="only claims with this status (hyphens may stand for blanks)"
+    )
     add_json(parser)
     add_quiet(parser)
     parser.add_argument(
         "--run", action="store_true", dest="again", help="derive the statuses again; exit code 1 if one has changed"
     )
     parser.set_defaults(run=claims)
+
+
+def _ids() -> list[str]:
+    """The claims by their evidence, which is there without loading the claims: a shell waits for it."""
+    import properties
+    from properties.reading import json_of
+
+    return list(json_of(Path(properties.__file__).parent / "claims" / "evidence.json"))
+
+
+def _status(text: str) -> str:
+    return next((status for status in STATUSES if hyphenated(status) == hyphenated(text)), text)
 
 
 def claims(options: argparse.Namespace) -> int:

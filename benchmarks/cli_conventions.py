@@ -8,11 +8,13 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-HOLDS, VIOLATED, USAGE, UNDECIDED, INTERRUPTED, UNREAD = 0, 1, 2, 3, 130, 141
+from properties.timespan import seconds
+
+HOLDS, VIOLATED, USAGE, UNDECIDED, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 3, 130, 141, 143
 
 EXIT_CODES = {
     HOLDS: "holds: nothing is violated (what is undecided is a warning)",
@@ -21,7 +23,18 @@ EXIT_CODES = {
     UNDECIDED: "undecided, under `--strict` only",
     INTERRUPTED: "interrupted by Ctrl-C; the message says how to go on",
     UNREAD: "nobody reads the output any more, as when it is piped into `head`; the rest of the work is not done",
+    TERMINATED: "asked to end (SIGTERM); commands that keep finished parts go on from them",
 }
+IN_SHORT = {
+    HOLDS: "holds",
+    VIOLATED: "violated",
+    USAGE: "usage or internal error",
+    UNDECIDED: "undecided under --strict",
+    INTERRUPTED: "interrupted",
+    UNREAD: "output not read",
+    TERMINATED: "asked to end",
+}
+"""The exit codes as the help of the program lists them."""
 
 # What Ctrl-C leaves behind; a command whose finished parts are stored sets `resume=KEPT`.
 STARTS_AGAIN = "(starts again, with the same problems)"
@@ -51,6 +64,36 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return indent + text if text.startswith("example:") else super()._fill_text(text, width, indent)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of one command: what it does not know it refuses itself, with its own usage and not the program's."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse; nothing is left to the parser above."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+
+WORDS = "words"
+
+
+def complete_with(action: argparse.Action, words: Callable[[], Iterable[str]]) -> None:
+    """Let shells complete an argument with these words, which are asked for when a completion script is written."""
+    setattr(action, WORDS, words)
+
+
+def hyphenated(text: str) -> str:
+    """Words as one, which shells complete in one piece.
+
+    >>> hyphenated("not decidable as stated")
+    'not-decidable-as-stated'
+    """
+    return text.replace(" ", "-")
 
 
 def whole(text: str) -> int:
@@ -99,9 +142,9 @@ def require_writable(option: str, path: Path) -> None:
         raise ValueError(f"{option} {path}: may not be written")
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def add_json(parser: argparse.ArgumentParser, what: str = "one JSON record per line instead of a table") -> None:
     """`--json`: records instead of a table."""
-    parser.add_argument("--json", action="store_true", help="one JSON record per line instead of a table")
+    parser.add_argument("--json", action="store_true", help=what)
 
 
 def add_quiet(parser: argparse.ArgumentParser, what: str = "only what does not hold") -> None:
@@ -119,6 +162,16 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
     )
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """`--budget`: how long; what is not begun by then stays pending."""
+    parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """`--cluster`: other machines."""
+    parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers")
 
 
 def add_store(parser: argparse.ArgumentParser, default: Path) -> None:
@@ -191,3 +244,32 @@ def on_interrupt(handler: Callable[..., None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def termination_raised() -> Iterator[None]:
+    """A request to end (SIGTERM) ends the program by an exception: pools then end their workers and give back what
+    they hold.
+
+    Inside it is like Ctrl-C, which is never taken for the fault of a variant that is at work, as SystemExit would be.
+    """
+    mine = threading.current_thread() is threading.main_thread()
+    if not mine or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    except _Terminated:
+        raise SystemExit(TERMINATED) from None
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+class _Terminated(KeyboardInterrupt):
+    """Somebody asked the program to end."""
+
+
+def _end(*_: Any) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # asked again, it is already at it
+    raise _Terminated

@@ -5,11 +5,27 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli_conventions import HOLDS, KEPT, add_json, add_store, add_workers, progress
+from benchmarks.cli_conventions import (
+    HOLDS,
+    KEPT,
+    add_budget,
+    add_cluster,
+    add_json,
+    add_quiet,
+    add_store,
+    add_workers,
+    complete_with,
+    progress,
+    termination_raised,
+)
 
 if TYPE_CHECKING:
     from benchmarks.experiments.panels import Panel
     from benchmarks.experiments.readings import Reading
+
+# Spelled out so that completion need not import the panels; a test compares them.
+PANELS = tuple(f"{figure}-{part}" for figure in ("frozenlake", "cartpole", "tdc", "rarl", "taxi") for part in "abc")
+REPRODUCED, PENDING = "reproduced", "pending"
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -23,10 +39,14 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         epilog="example: robust-core panels --panel frozenlake-c --reading continuing",
     )
     add_json(panels)
-    panels.add_argument("--panel", metavar="ID", help="one panel, e.g. taxi-b (default: all fifteen)")
-    panels.add_argument("--reading", metavar="NAME", default="default", help="a named reading, or 'all'")
+    add_quiet(panels, "only panels that are not reproduced")
+    panel = panels.add_argument("--panel", metavar="ID", help="one panel, e.g. taxi-b (default: all fifteen)")
+    complete_with(panel, lambda: PANELS)
+    reading = panels.add_argument("--reading", metavar="NAME", default="default", help="a named reading, or 'all'")
+    complete_with(reading, _readings)
     add_workers(panels)
-    panels.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers")
+    add_cluster(panels)
+    add_budget(panels)
     add_store(panels, Path(".robust-core") / "experiments.jsonl")
     panels.set_defaults(run=_panels, resume=KEPT)
 
@@ -37,15 +57,31 @@ def _panels(options: argparse.Namespace) -> int:
     from benchmarks.experiments.work import computed
     from benchmarks.units import opened
 
-    with opened(options.store) as store:
+    with opened(options.store) as store, termination_raised():
         try:
-            made = computed(cells, store=store, workers=options.workers, cluster=options.cluster, show=progress)
+            made = computed(
+                cells,
+                store=store,
+                workers=options.workers,
+                cluster=options.cluster,
+                budget_seconds=options.budget,
+                show=progress,
+            )
         finally:
             progress("")
-    for record in made.values():
-        del record["scores"]
-        print(json.dumps(record, allow_nan=False) if options.json else _line(record), flush=True)
+    for panel, reading in cells:
+        pending = {"panel": panel.id, "reading": reading.name, "p": panel.p, "R": panel.radius, "outcome": PENDING}
+        record = made.get((panel.id, reading.name), pending)
+        record.pop("scores", None)
+        if not options.quiet or record["outcome"] != REPRODUCED:
+            print(json.dumps(record, allow_nan=False) if options.json else _line(record), flush=True)
     return HOLDS
+
+
+def _readings() -> list[str]:
+    from benchmarks.experiments.readings import READINGS
+
+    return ["all", *READINGS]
 
 
 def _cells(panel: str | None, reading: str) -> list[tuple["Panel", "Reading"]]:
@@ -69,8 +105,10 @@ def _cells(panel: str | None, reading: str) -> list[tuple["Panel", "Reading"]]:
 
 
 def _line(made: dict[str, Any]) -> str:
+    sizes = f"p={made['p']:<5} R={made['R']:<4}"
+    line = f"{made['panel']:<14}{sizes} {made['reading']:<19}{made['outcome']:<15}"
+    if made["outcome"] == PENDING:
+        return f"{line} the budget was over; the same command goes on"
     claim = made["claims"][0]
     low, high = claim["interval"]
-    sizes = f"p={made['p']:<5} R={made['R']:<4}"
-    measured = f"{claim['effect']:+.4g} [{low:+.4g}, {high:+.4g}] over {claim['runs']} runs"
-    return f"{made['panel']:<14}{sizes} {made['reading']:<19}{made['outcome']:<15} {measured}"
+    return f"{line} {claim['effect']:+.4g} [{low:+.4g}, {high:+.4g}] over {claim['runs']} runs"

@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cli_conventions import HOLDS, KEPT, UNDECIDED, VIOLATED, add_workers, progress
+from benchmarks.cli_conventions import HOLDS, KEPT, UNDECIDED, VIOLATED, add_json, add_quiet, add_workers, progress
+from benchmarks.cli_loading import loaded
 
 OUTPUT = Path(".robust-core") / "report"
 EXIT_CODES = {"violated": VIOLATED, "error": VIOLATED}
@@ -25,7 +26,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     report.add_argument("targets", nargs="*", metavar="TARGET", help="variants to judge beside the gallery: file.py")
     report.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"default: {OUTPUT}")
     report.add_argument("--quick", action="store_true", help="fewer problems per law and per mutant")
-    report.add_argument("--json", action="store_true", help="print the data of the report instead of its place")
+    add_json(report, "print the data of the report instead of its place")
+    add_quiet(report, "nothing unless something does not hold")
     report.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
     add_workers(report)
     report.set_defaults(run=_report, resume=KEPT)
@@ -34,10 +36,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def _report(options: argparse.Namespace) -> int:
     from benchmarks.report.collect import collect
     from benchmarks.report.files import write
-    from properties.loading import load
 
-    for target in options.targets:
-        load(target)  # a bad target is refused before any work
+    loaded(options.targets)  # a bad target is refused before any work
     options.output.mkdir(parents=True, exist_ok=True)
     try:
         data = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=progress)
@@ -46,7 +46,7 @@ def _report(options: argparse.Namespace) -> int:
         progress("")
     if options.json:
         print(json.dumps(data, ensure_ascii=False, sort_keys=True, allow_nan=False))
-    else:
+    elif not options.quiet or data["verdict"]["outcome"] != "holds":
         print(_words(data, page))
     return _exit_code(data["verdict"]["outcome"], strict=options.strict)
 

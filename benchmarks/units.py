@@ -7,6 +7,7 @@ units under way and nothing else.
 
 import importlib
 import inspect
+import itertools
 import json
 import math
 import re
@@ -25,6 +26,7 @@ from benchmarks.store import Store
 from robust_core.streams import key
 
 _NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.[a-z_][a-z0-9_]*)+:[a-z][a-z0-9_]*")
+_MODULE = re.compile(rf"(?:{'|'.join(PACKAGES)})\.")
 Results = Generator[tuple[int, Any], None, None]
 """(place, value) of units as they finish."""
 RECORD = b'\n{"key": "'
@@ -35,6 +37,10 @@ FEWEST, LEAST_PART = 3, 0.05
 """How many units must be done, and which part of all, before their time says something about that of the rest."""
 LONG = 120.0
 """Seconds from which on the time left is given in minutes."""
+FIRST = ("metric", "variant", "problem", "panel", "reading", "target", "module")
+"""Arguments that tell a reader most, in this order; a line of progress may be cut at its end."""
+UNSAID = ("code", "stop")
+"""Arguments that a line of progress leaves out: a hash, and the end of a stretch whose start is shown."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,7 @@ def run(
 
     `cluster` is the address of a scheduler that computes the repeatable units instead of `workers` processes.
     """
-    progress = _Progress(show, budget_seconds)
+    progress = _Progress(show, budget_seconds, labels(units))
     keys = {unit.key: unit for unit in units}
     store.refresh()
     missing = [unit for name, unit in keys.items() if store.get(name) is None]
@@ -147,12 +153,51 @@ def progress_line(done: int, total: int, seconds: float, name: str) -> str:
     return f"[{done}/{total}, {100 * done // total} %{left}] {name}"
 
 
+def labels(units: Sequence[Unit]) -> Callable[[Unit], str]:
+    """How the units of a run are called in a line of progress: by what they do not all share.
+
+    >>> wanted = [Unit("properties.timespan:seconds", {"text": text, "epoch": "pinned"}) for text in ("1s", "2s")]
+    >>> [labels(wanted)(unit) for unit in wanted], labels(wanted[:1])(wanted[0])
+    (['1s', '2s'], 'pinned / 1s')
+    """
+    values: dict[str, dict[str, Any]] = {}
+    for unit in units:
+        for argument, value in unit.arguments.items():
+            values.setdefault(argument, {})[json.dumps(value)] = value
+    told = sorted(
+        (argument for argument in values if argument not in UNSAID),
+        key=lambda argument: FIRST.index(argument) if argument in FIRST else len(FIRST),
+    )
+    # Of a single unit, and of units that differ in their functions alone, all is told that is not empty.
+    chosen = [argument for argument in told if len(values[argument]) > 1] or told
+    shared = {argument: _package(list(values[argument].values())) for argument in chosen}
+
+    def label(unit: Unit) -> str:
+        words = [
+            value.removeprefix(shared[argument]) if isinstance(value, str) else f"{argument}={value!r}"
+            for argument in chosen
+            if (value := unit.arguments.get(argument, "")) != ""
+        ]
+        return " / ".join(words) or unit.function.rpartition(".")[2]
+
+    return label
+
+
+def _package(values: list[Any]) -> str:
+    """The package that names of modules share, with its dot; "" if they are no such names, or one alone."""
+    if len(values) < 2 or not all(isinstance(value, str) and _MODULE.match(value) for value in values):
+        return ""
+    parts = zip(*(value.split(".")[:-1] for value in values), strict=False)
+    return "".join(f"{same[0]}." for same in itertools.takewhile(lambda part: len(set(part)) == 1, parts))
+
+
 class _Progress:
     """How far a run is, how long it will take, and whether its time is over."""
 
-    def __init__(self, show: Callable[[str], None], budget_seconds: float) -> None:
-        self.show, self.started, self.budget = show, time.monotonic(), budget_seconds
+    def __init__(self, show: Callable[[str], None], budget_seconds: float, name: Callable[[Unit], str]) -> None:
+        self.show, self.started, self.budget, self.name = show, time.monotonic(), budget_seconds, name
         self.done = self.total = 0
+        self.under_way: list[Unit] = []
 
     @property
     def over(self) -> bool:
@@ -164,10 +209,26 @@ class _Progress:
         self.total = missing
         self.show(f"{kept} units in the store, {missing} to compute")
 
+    def begun(self, unit: Unit) -> None:
+        """Say what is at work, if nothing that began before still is."""
+        self.under_way.append(unit)
+        if len(self.under_way) == 1:
+            self._say(unit)
+
     def finished(self, unit: Unit) -> None:
-        """Count a unit; the time left is that of the units so far."""
+        """Count a unit, and say what is at work; of units that others begin, which one is done."""
         self.done += 1
-        self.show(progress_line(self.done, self.total, time.monotonic() - self.started, str(unit)))
+        here = unit in self.under_way
+        if here:
+            self.under_way.remove(unit)
+        if self.under_way:
+            self._say(self.under_way[0])
+        elif not here or self.done == self.total:
+            self._say(unit)
+
+    def _say(self, unit: Unit) -> None:
+        """The time left is that of the units so far."""
+        self.show(progress_line(self.done, self.total, time.monotonic() - self.started, self.name(unit)))
 
 
 def _on_cluster(units: Sequence[Unit], address: str) -> Results:
@@ -183,6 +244,7 @@ def _one_by_one(units: Sequence[Unit], progress: _Progress) -> Results:
     for place, unit in enumerate(units):
         if progress.over:
             return
+        progress.begun(unit)
         yield place, compute(unit)
 
 
@@ -196,6 +258,7 @@ def _in_pool(units: Sequence[Unit], workers: int, progress: _Progress) -> Result
                     len(under_way) < AHEAD * workers and not progress.over and (item := next(waiting, None)) is not None
                 ):
                     under_way[pool.submit(compute, item[1])] = item[0]
+                    progress.begun(item[1])
                 if not under_way:
                     return
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)

@@ -1,5 +1,6 @@
 """The panels as units of work: kept in a store, on several processes or a cluster, resumed where a run stopped."""
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,14 +36,22 @@ def computed(
     store: Store,
     workers: int = 1,
     cluster: str | None = None,
+    budget_seconds: float = math.inf,
     show: Callable[[str], None] = lambda line: None,
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """The records by panel and reading, in the order of the cells; the store's are not made again."""
+    """The records by panel and reading, in the order of the cells; the store's are not made again.
+
+    No cell is begun after the budget, so some may lack.
+    """
     units = [unit(panel, reading) for panel, reading in cells]
     # The long ones first, so that no worker is left alone with one at the end.
     order = sorted(units, key=lambda one: (one.arguments["reading"] != "default", LONG.index(figure_of(one))))
-    values = run(order, store=store, workers=workers, cluster=cluster, show=show)
-    return {(panel.id, reading.name): values[one.key] for (panel, reading), one in zip(cells, units, strict=True)}
+    values = run(order, store=store, workers=workers, cluster=cluster, show=show, budget_seconds=budget_seconds)
+    return {
+        (panel.id, reading.name): values[one.key]
+        for (panel, reading), one in zip(cells, units, strict=True)
+        if one.key in values
+    }
 
 
 LONG = ("rarl", "cartpole", "taxi", "frozenlake", "tdc")

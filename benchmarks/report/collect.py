@@ -2,13 +2,13 @@
 
 import datetime
 import platform
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks.cli_conventions import termination_raised
 from benchmarks.report import manners, overall
 from benchmarks.report.data import claims, convergence, counterexamples, gallery, kills, panels, regression, statistics
 from benchmarks.sources import processor
@@ -19,12 +19,10 @@ STORES = Path(".robust-core")
 """Where results are kept: those of the report, and those of `bench` and of the statistical batches."""
 PARTS = 8
 Show = Callable[[str], None]
-_ARGUMENT = re.compile(r"code='[^']*', ")
-"""What a line of progress need not show."""
 
 
 @manners.notes_elsewhere()
-@manners.termination_raised()
+@termination_raised()
 def collect(
     *,
     targets: Sequence[str] = (),
@@ -97,7 +95,7 @@ def _computed(units: Any, workers: int, path: Path, show: Show) -> list[Any]:
 
     store = Store(path)
     try:
-        values = run(units, store=store, workers=workers, show=lambda line: show(_ARGUMENT.sub("", line)))
+        values = run(units, store=store, workers=workers, show=show)
     finally:
         store.close()
     return [values[unit.key] for unit in units]

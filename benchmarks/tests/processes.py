@@ -31,3 +31,9 @@ def interruptible(command: list[str]) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def workers_of(pid: int) -> list[int]:
+    """The processes of a pool, without the one that keeps account of semaphores."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]

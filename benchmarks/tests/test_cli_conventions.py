@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import json
 import os
 import pty
 import shlex
@@ -15,9 +16,21 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cli import parser, subparsers
-from benchmarks.cli_conventions import EXIT_CODES, HOLDS, INTERRUPTED, UNREAD, USAGE, painted, stopped_between
+from benchmarks.cli_conventions import (
+    EXIT_CODES,
+    HOLDS,
+    IN_SHORT,
+    INTERRUPTED,
+    TERMINATED,
+    UNREAD,
+    USAGE,
+    painted,
+    stopped_between,
+    termination_raised,
+)
 from benchmarks.cli_reference import DOCUMENT, example, markdown
 from benchmarks.sources import PACKAGES
+from properties import blame
 
 PROGRAM = (sys.executable, "-m", "benchmarks")
 COMMANDS = subparsers(parser())
@@ -35,6 +48,39 @@ def test_an_option_means_the_same_in_every_command() -> None:
         for name, action in options(command):
             shapes.setdefault(name, set()).add((type(action), action.type, action.dest))
     assert {name: kinds for name, kinds in shapes.items() if len(kinds) > 1} == {}
+
+
+WITHOUT = {
+    ("completion", "--json"): "a script for a shell is all it prints",
+    ("completion", "--quiet"): "a script for a shell is all it prints",
+    ("baseline accept", "--budget"): "a baseline must be complete",
+}
+
+
+def test_every_command_can_be_quiet_and_speaks_json_and_one_that_keeps_parts_has_a_budget() -> None:
+    names = {command: {name for name, _ in options(parser)} for command, parser in COMMANDS.items()}
+    wanted = {(command, option) for command in names for option in ("--json", "--quiet")}
+    wanted |= {(command, "--budget") for command, mine in names.items() if "--store" in mine}
+    assert {(command, option) for command, option in wanted if option not in names[command]} == WITHOUT.keys()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_unknown_option_is_answered_with_the_usage_of_the_command(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = shlex.split(example(COMMANDS[name]).removeprefix('eval "$(').removesuffix(')"'))[1:]
+    with pytest.raises(SystemExit, match=str(USAGE)):
+        parser().parse_args([*shown, "--unknown"])
+    complaint = capsys.readouterr().err
+    assert complaint.startswith(f"usage: robust-core {name} [-h] ")
+    assert complaint.endswith(f"robust-core {name}: error: unrecognized arguments: --unknown\n")
+
+
+def test_the_help_of_the_program_has_every_exit_code() -> None:
+    shown = parser().format_help()
+    assert set(IN_SHORT) == set(EXIT_CODES)
+    assert all(f" {code} {meaning}" in " ".join(shown.split()) for code, meaning in IN_SHORT.items())
+    assert max(map(len, shown.splitlines()[-2:])) < 80
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -66,13 +112,24 @@ def run(
     return subprocess.run([*program, *arguments], env={**os.environ, **(env or {})}, capture_output=True, check=False)
 
 
+def test_an_encoding_that_lacks_characters_gets_them_escaped() -> None:
+    ascii_only, shown = {"PYTHONIOENCODING": "ascii"}, ("claims", "expand-T")
+    done = run(*shown, env=ascii_only)
+    assert (done.returncode, done.stderr) == (HOLDS, b"")
+    assert b"\\u03a3 p((1\\u2212R)V(s')" in done.stdout
+    records = [json.loads(run(*shown, "--json", env=env).stdout) for env in (ascii_only, {"PYTHONIOENCODING": "utf-8"})]
+    assert records[0] == records[1]
+    assert "Σ" in records[0]["printed"]
+    assert "·" in records[0]["printed"], "which Python would escape in a way that is not JSON"
+
+
 def foreign(program: str) -> list[str]:
     """The libraries, beside Python's own and this project, that a program has loaded when it ends."""
     told = "import sys; before = {*sys.modules};" + program + ";new = {name.partition('.')[0] for name in sys.modules}"
     told += "- {*before, *sys.stdlib_module_names}; print(*sorted(new))"
     ran = run(program=(sys.executable, "-c", told))
     assert ran.returncode == HOLDS, ran.stderr
-    return ran.stdout.decode().split()
+    return ran.stdout.decode().splitlines()[-1].split()
 
 
 def test_help_loads_nothing_but_pythons_own_library() -> None:
@@ -211,6 +268,29 @@ def test_ctrl_c_waits_for_the_step_and_a_second_one_does_not(presses: int, steps
         signal.signal(signal.SIGINT, before)
 
 
+def test_a_request_to_end_is_not_taken_for_the_fault_of_a_variant() -> None:
+    """It was: the run went on, with a verdict that the variant had raised SystemExit, and could not be ended."""
+
+    class Asked(SystemExit):
+        pass
+
+    def judged() -> str:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException as error:
+            return blame.conduct(error)
+        return "nothing was raised"
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit, match=str(TERMINATED)), termination_raised():
+            pytest.fail(judged())
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        assert "raised Asked" in blame.conduct(Asked()), "an exit of its own is its fault"
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     ours, theirs = os.pipe()
     os.close(ours)
@@ -259,11 +339,29 @@ def test_bash_completes(tmp_path: Path) -> None:
     script = tmp_path / "completion.bash"
     script.write_bytes(run("completion", "bash").stdout)
     ask = "COMP_WORDS=(robust-core {words}); COMP_CWORD={place}; _shtab_robust_core; echo ${{COMPREPLY[@]}}"
-    questions = [ask.format(words="ver", place=1), ask.format(words="claims --sta", place=2)]
+    asked = {
+        "ver": "verify",
+        "claims --sta": "--status",
+        "claims --status not": "not-decidable-as-stated",
+        "claims expa": "expand-T",
+        "panels --panel frozen": "frozenlake-a frozenlake-b frozenlake-c",
+        "panels --reading cont": "continuing",
+    }
+    questions = [ask.format(words=words, place=len(words.split())) for words in asked]
     done = subprocess.run(
         ["bash", "--norc", "-c", f". {script}; {'; '.join(questions)}"], capture_output=True, text=True, check=False
     )
-    assert done.stdout.splitlines() == ["verify", "--status"], done.stderr
+    assert done.stdout.splitlines() == list(asked.values()), done.stderr
+
+
+def test_what_is_completed_is_understood() -> None:
+    told = [parser().parse_args(["claims", "--status", text]).status for text in ("not-decidable-as-stated", "holds")]
+    assert told == ["not decidable as stated", "holds"]
+    assert parser().parse_args(["claims", "--status", told[0]]).status == told[0]
+
+
+def test_completion_loads_no_library_that_a_shell_would_wait_for() -> None:
+    assert set(foreign("from benchmarks.cli import main; main(['completion', 'bash'])")) <= {*PACKAGES, "shtab"}
 
 
 def test_an_unknown_shell_is_a_usage_error() -> None:

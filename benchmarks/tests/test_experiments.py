@@ -13,7 +13,7 @@ pytest.importorskip("gymnasium")
 
 from benchmarks import cli_experiments
 from benchmarks.cli_conventions import HOLDS
-from benchmarks.experiments import control, evaluation, gradient, pole, pole_kernels, results
+from benchmarks.experiments import control, evaluation, gradient, pole, pole_kernels, results, work
 from benchmarks.experiments.learners.rarl import Rarl, Schedule
 from benchmarks.experiments.outcome import (
     MUCH_REWARD,
@@ -310,6 +310,37 @@ def test_the_command_prints_the_committed_record_and_computes_it_once(
     shown = capsys.readouterr()
     assert shown.out.split()[:4] == [panel, "p=0.1", "R=0.2", reading]
     assert "1 units in the store, 0 to compute" in shown_progress
+
+
+def test_quiet_leaves_out_what_is_reproduced_and_a_budget_what_was_not_begun(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    claim = {"effect": 0.5, "interval": [0.25, 0.75], "runs": 4}
+    outcomes = {"taxi-a": "reproduced", "taxi-b": "reversed"}
+    made = {
+        (panel, "default"): {"panel": panel, "reading": "default", "p": 0.1, "R": 0.2, "claims": [claim], "scores": []}
+        | {"outcome": outcome}
+        for panel, outcome in outcomes.items()
+    }
+    monkeypatch.setattr(work, "computed", lambda cells, **options: made)
+    store = ["--store", str(tmp_path / "s")]
+    assert _command(*store) == HOLDS
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[4] for line in lines if "pending" not in line] == list(outcomes.values())
+    assert sum("pending" in line for line in lines) == len(PANELS) - 2
+    assert _command(*store, "--quiet", "--json") == HOLDS
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["panel"] for record in records] == [panel for panel in PANELS if panel != "taxi-a"]
+    assert {record["outcome"] for record in records} == {"reversed", "pending"}
+
+
+def test_nothing_is_begun_without_time(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert _command("--panel", "taxi-a", "--budget", "0s", "--store", str(tmp_path / "s")) == HOLDS
+    assert capsys.readouterr().out.split()[:5] == ["taxi-a", "p=0.1", "R=0.1", "default", "pending"]
+
+
+def test_the_panels_that_shells_complete_are_the_panels() -> None:
+    assert list(cli_experiments.PANELS) == list(PANELS)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,20 @@ def test_anything_else_is_refused_and_the_line_is_named(content: str, tmp_path: 
         load(str(tmp_path / "baseline"))
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ((HEAD, '{"versions": null}'), r"line 2: versions must be an object of .* as text, got null$"),
+        ((HEAD, VERSIONS, cell(values=[])), r"line 3: values must be a list of 1 to 10000 finite .*, got \[\]$"),
+        ((HEAD, VERSIONS, cell(impossible=-1)), r"line 3: impossible must be a whole number from 0 to 10000, got -1$"),
+        ((HEAD, VERSIONS, cell(variant="\x1b")), r'line 3: variant must be one line of .* characters, got "\\u001b"$'),
+    ],
+)
+def test_a_refusal_says_what_a_field_must_be(content: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parsed("\n".join(content), "here")
+
+
 def test_a_file_cut_at_any_line_is_refused_with_a_way_out() -> None:
     lines = text(SIDE, reason="why").splitlines(keepends=True)
     assert parsed("".join(lines), "here")["cells"] == [STATISTICAL, EXACT]
@@ -209,3 +223,11 @@ def test_exit_codes(change: Callable[[dict[str, Any]], None], options: list[str]
     if code != 2:
         assert main([*command, *options, "--json"]) == code
         assert json.loads(capsys.readouterr().out)["verdict"] == shown.split(":")[0]
+
+
+def test_one_undecided_cell_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = changed(lambda side: side["cells"][1].update(values=[1.0, 2.0]))
+    for name, side in (("before", changed(lambda side: None)), ("after", few)):
+        baseline.write(tmp_path / name, text(side, reason=name))
+    main(["compare", "--baseline", str(tmp_path / "before"), "--today", str(tmp_path / "after")])
+    assert capsys.readouterr().err == "warning: 1 cell is undecided\n"

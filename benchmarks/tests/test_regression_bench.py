@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from benchmarks.cli import main, parser
-from benchmarks.cli_conventions import KEPT
+from benchmarks.cli_conventions import KEPT, TERMINATED
 from benchmarks.regression import baseline, bench, exact, linear, table, tabular
 from benchmarks.regression.metric import METRICS
 from benchmarks.regression.settings import SETTINGS
-from benchmarks.tests.processes import interruptible
+from benchmarks.tests.processes import alive, await_true, interruptible, workers_of
 
 ONLY = "robust TD(0) / machine, per visit"
 UNITS = bench.SEEDS // bench.BLOCK
@@ -183,6 +183,44 @@ def test_the_committed_baseline_is_written_in_a_clone_only(
     (tmp_path / ".git").mkdir()
     assert main(accept) == 0
     assert capsys.readouterr().out == f"{committed}: 1 cells, {committed.stat().st_size} bytes: why\n"
+
+
+def test_accept_as_json_says_what_moves_and_what_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = {"metric": "value iteration", "variant": "v", "problem": "p", "value": 14}
+    found: dict[str, Any] = {"epoch": "pinned", "versions": {}, "cells": [cell], "pending": []}
+    monkeypatch.setattr(bench, "bench", lambda **options: found)
+    accept = ["baseline", "accept", "--store", str(tmp_path / "s"), "--file", str(tmp_path / "b"), "--json"]
+    for value, verdict in ((14, None), (15, "changed")):
+        found["cells"] = [cell | {"value": value}]
+        assert main([*accept, "--reason", f"it is {value} §"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["comparison"] and told["comparison"]["verdict"]) == verdict
+        size = (tmp_path / "b").stat().st_size
+        assert (told["file"], told["cells"], told["bytes"]) == (str(tmp_path / "b"), 1, size)
+        assert told["reason"] == f"it is {value} §"
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="no list of children")
+@pytest.mark.parametrize("words", [("bench",), ("compare",), ("panels", "--reading", "all")])
+def test_a_run_that_is_asked_to_end_leaves_no_complaint_and_no_worker(words: tuple[str, ...], tmp_path: Path) -> None:
+    if words[0] == "panels":
+        pytest.importorskip("gymnasium")
+    child = interruptible(
+        [sys.executable, "-m", "benchmarks", *words, "--workers", "2", "--store", str(tmp_path / "s")]
+    )
+    try:
+        await_true(lambda: child.poll() is not None or len(workers_of(child.pid)) >= 2)
+        workers = workers_of(child.pid)
+        child.terminate()
+        out, errors = child.communicate(timeout=60)
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+    assert (child.returncode, out, errors) == (TERMINATED, b"", b"")
+    assert len(workers) >= 2
+    await_true(lambda: not any(alive(pid) for pid in workers))
 
 
 def test_quiet_leaves_out_what_is_in_order(

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from benchmarks import cli
-from benchmarks.cli_conventions import progress
+from benchmarks import cli, sources
+from benchmarks.cli_conventions import TERMINATED, progress
 from benchmarks.report import collect as collecting
 from benchmarks.report import files, manners
 from benchmarks.report.collect import collect
-from benchmarks.report.data import convergence, gallery, kills, regression, statistics
+from benchmarks.report.data import code, convergence, gallery, kills, regression, statistics
 from benchmarks.report.files import write
 from benchmarks.report.overall import outcome_of, verdict
 from benchmarks.report.page import render
 from benchmarks.report.summary import summary, text
-from benchmarks.tests.processes import alive, await_true
+from benchmarks.tests.processes import alive, await_true, workers_of
 from benchmarks.tests.report_sample import HOSTILE, comparison, sample
 from benchmarks.units import Unit
 from properties.counterexample import Counterexample
@@ -76,7 +76,7 @@ def _without_times(data: dict[str, Any]) -> dict[str, Any]:
 
 def test_an_interrupted_report_goes_on_where_it_was(small: None, tmp_path: Path) -> None:
     def stop(line: str) -> None:
-        if "%] gallery" in line:
+        if "[1/2, 50 %]" in line:
             raise KeyboardInterrupt
 
     units, lines = gallery.units(5), list[str]()
@@ -84,6 +84,13 @@ def test_an_interrupted_report_goes_on_where_it_was(small: None, tmp_path: Path)
         collecting._computed(units, 1, tmp_path / "store", stop)
     collecting._computed(units, 1, tmp_path / "store", lines.append)
     assert "1 units in the store, 1 to compute" in lines
+
+
+def test_one_worker_says_which_variant_it_judges(small: None, tmp_path: Path) -> None:
+    lines: list[str] = []
+    collecting._computed(gallery.units(5), 1, tmp_path / "store", lines.append)
+    names = ["bellman:VARIANT", "negative.vanilla:CLAIMED_ROBUST"]
+    assert lines[1:3] == [f"[0/2, 0 %] {names[0]}", f"[1/2, 50 %] {names[1]}"]
 
 
 DRAWING = """
@@ -127,22 +134,16 @@ def test_a_report_that_is_ended_leaves_no_complaint_and_no_worker(tmp_path: Path
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
     try:
-        await_true(lambda: report.poll() is not None or len(_workers(report.pid)) >= 2)
-        workers = _workers(report.pid)
+        await_true(lambda: report.poll() is not None or len(workers_of(report.pid)) >= 2)
+        workers = workers_of(report.pid)
         report.terminate()
         out, errors = report.communicate(timeout=60)
     finally:
         if report.poll() is None:
             os.killpg(report.pid, signal.SIGKILL)
-    assert (report.returncode, out, errors) == (manners.TERMINATED, b"", b"")
+    assert (report.returncode, out, errors) == (TERMINATED, b"", b"")
     assert len(workers) >= 2
     await_true(lambda: not any(alive(pid) for pid in workers))
-
-
-def _workers(pid: int) -> list[int]:
-    """The processes of a pool, without the one that keeps account of semaphores."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def test_other_code_is_computed_again() -> None:
@@ -151,6 +152,17 @@ def test_other_code_is_computed_again() -> None:
     changed = Unit(units[RIGHT].function, {**arguments, "code": "of yesterday"})
     assert changed.key != units[RIGHT].key
     assert len({unit.key for unit in units.values()}) == len(units)
+
+
+def test_results_of_the_same_code_with_other_libraries_are_known_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, then = "oracles.exact", sources.libraries() | {"gymnasium": "0.0.1"}
+    made_by = sources.fingerprint(module, tuple(then.items())).hex()
+    found = code.compared(made_by, module, then)
+    assert found["libraries"] == [["gymnasium", "0.0.1", sources.libraries()["gymnasium"]]]
+    assert found["made by"] != found["present"]
+    assert code.compared(sources.fingerprint("oracles.chain").hex(), module, then)["libraries"] == [], "other code"
+    assert code.compared(made_by, module)["libraries"] == [], "nothing is known about the libraries"
+    assert code.compared(sources.fingerprint(module).hex(), module, sources.libraries())["libraries"] == []
 
 
 def test_the_users_variants_are_judged_apart_and_never_kept(tmp_path: Path) -> None:
@@ -263,6 +275,8 @@ def test_the_command(
     ]
     assert cli.main([*arguments, "--json"]) == code
     assert json.loads(capsys.readouterr().out)["verdict"]["outcome"] == outcome
+    assert cli.main([*arguments, "--quiet"]) == code
+    assert capsys.readouterr().out.startswith(f"{outcome}: ") == (outcome != "holds")
 
 
 def test_a_target_that_does_not_exist_is_refused_before_any_work(

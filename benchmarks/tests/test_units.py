@@ -16,7 +16,7 @@ from benchmarks import pool, sources, units
 from benchmarks.pool import Pool
 from benchmarks.store import Store
 from benchmarks.tests.processes import alive, await_true, interruptible
-from benchmarks.units import Unit, compute, opened, progress_line, run
+from benchmarks.units import Unit, compute, labels, opened, progress_line, run
 
 HERE = "benchmarks.tests.test_units"
 
@@ -126,9 +126,33 @@ def test_what_is_in_the_store_is_not_computed_again(tmp_path: Path) -> None:
     assert first.items() <= second.items()
     assert list(second.values()) == [x * x for x in range(12)]
     assert lines[0] == "5 units in the store, 7 to compute"
-    assert lines[1].startswith("[1/7, 14 %] test_units:square(")
-    assert re.fullmatch(r"\[6/7, 85 %, about \d+ s left\] test_units:square\(.*\)", lines[6])
-    assert lines[7].startswith("[7/7, 100 %, about 0 s left] ")
+    assert lines[1:3] == ["[0/7, 0 %] x=5", "[1/7, 14 %] x=6"], "what is at work, by what the units do not share"
+    assert re.fullmatch(r"\[6/7, 85 %, about \d+ s left\] x=11", lines[7])
+    assert lines[8:] == ["[7/7, 100 %, about 0 s left] x=11"]
+
+
+def test_a_line_of_80_columns_shows_which_cell_is_measured() -> None:
+    from benchmarks.cli_conventions import MARGIN
+    from benchmarks.regression import bench
+
+    wanted = [job.unit for job in bench.jobs()]
+    name = labels(wanted)
+    shown = {unit: progress_line(100, len(wanted), 300.0, name(unit))[: 80 - MARGIN] for unit in wanted}
+    # The start of a stretch of seeds, and the size of the few problems that are timed, may be cut off.
+    cells = {
+        unit: (*map(unit.arguments.get, ("metric", "variant")), unit.repeatable and unit.arguments["problem"])
+        for unit in wanted
+    }
+    assert all((shown[a] == shown[b]) <= (cells[a] == cells[b]) for a in wanted for b in wanted)
+    assert not any("pinned" in line or "measured" in line for line in shown.values())
+    assert len({str(unit)[: 80 - MARGIN - 33] for unit in wanted}) < len(set(shown.values())) / 2, "as it was"
+
+
+def test_what_a_pool_is_at_is_told(tmp_path: Path) -> None:
+    lines: list[str] = []
+    run(squares(tmp_path / "log", 6), store=Store(tmp_path / "s"), workers=2, show=lines.append)
+    assert lines[1] == "[0/6, 0 %] x=0"
+    assert [line.partition(",")[0] for line in lines[2:]] == [f"[{done}/6" for done in range(1, 7)]
 
 
 @pytest.mark.parametrize("content", [b"# my notes", b"a,b\n1,2\n", b'{"key": "00", "value": 1}\n', b"\n\nnotes\n"])
