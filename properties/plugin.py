@@ -30,10 +30,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if not targets:
         return
     from properties.checks import checks
-    from properties.loading import load
+    from properties.probe import load_all
 
     try:
-        variants = {key: variant for target in targets for key, variant in load(target).items()}
+        variants = load_all(targets)
     except ValueError as error:
         raise pytest.UsageError(f"--variant: {error}") from None
     config.stash[CHECKS] = checks(variants)
