@@ -1,10 +1,13 @@
 """Processes as tests see them: whether one is alive, and waiting until something has happened."""
 
+import os
 import signal
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from benchmarks.cli_conventions import TERMINATED
 
 
 def alive(pid: int) -> bool:
@@ -36,4 +39,26 @@ def interruptible(command: list[str]) -> "subprocess.Popen[bytes]":
 def workers_of(pid: int) -> list[int]:
     """The processes of a pool, without the one that keeps account of semaphores."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return [int(child) for child in children if b"spawn_main" in _command_line(child)]
+
+
+def _command_line(pid: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""  # it has ended
+
+
+def ends_when_asked(command: "subprocess.Popen[bytes]") -> None:
+    """Asked to end while two workers are busy, a command says nothing, and leaves none of them behind."""
+    try:
+        await_true(lambda: command.poll() is not None or len(workers_of(command.pid)) >= 2)
+        workers = workers_of(command.pid)
+        command.terminate()
+        out, errors = command.communicate(timeout=60)
+    finally:
+        if command.poll() is None:
+            os.killpg(command.pid, signal.SIGKILL)
+    assert (command.returncode, out, errors) == (TERMINATED, b"", b"")
+    assert len(workers) >= 2
+    await_true(lambda: not any(alive(pid) for pid in workers))

@@ -55,7 +55,13 @@ def _example(name: str) -> dict[str, Any]:
         "law": "sample step",
         "variant": name,
         "finding": "Q(0, 0): got 0.5, wanted 0.75 within 1e-15",
-        "case": {"mdp": {"mdp": {"format": "robust-core/mdp/1", **model}}, "radius": {"number": 0.25}},
+        "case": {
+            "initial": {"floats": [[0.0, 0.0], [0.0, 0.0]]},
+            "mdp": {"mdp": {"format": "robust-core/mdp/1", **model}},
+            "path": {"list": [{"list": [{"number": field} for field in (0, 0, 1.0, 1, 0, False)]}]},
+            "step_size": {"step_size": {"clock": "constant", "power": 1.0, "rate": 0.0, "scale": 0.5}},
+            "uncertainty_set": {"set": {"kind": "contamination", "radius": 0.25}},
+        },
     }
 
 

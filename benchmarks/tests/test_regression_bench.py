@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from benchmarks.cli import main, parser
-from benchmarks.cli_conventions import KEPT, TERMINATED
+from benchmarks.cli_conventions import KEPT
 from benchmarks.regression import baseline, bench, exact, linear, table, tabular
 from benchmarks.regression.metric import METRICS
 from benchmarks.regression.settings import SETTINGS
-from benchmarks.tests.processes import alive, await_true, interruptible, workers_of
+from benchmarks.tests.processes import ends_when_asked, interruptible
 
 ONLY = "robust TD(0) / machine, per visit"
 UNITS = bench.SEEDS // bench.BLOCK
@@ -207,20 +207,8 @@ def test_accept_as_json_says_what_moves_and_what_was_written(
 def test_a_run_that_is_asked_to_end_leaves_no_complaint_and_no_worker(words: tuple[str, ...], tmp_path: Path) -> None:
     if words[0] == "panels":
         pytest.importorskip("gymnasium")
-    child = interruptible(
-        [sys.executable, "-m", "benchmarks", *words, "--workers", "2", "--store", str(tmp_path / "s")]
-    )
-    try:
-        await_true(lambda: child.poll() is not None or len(workers_of(child.pid)) >= 2)
-        workers = workers_of(child.pid)
-        child.terminate()
-        out, errors = child.communicate(timeout=60)
-    finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-    assert (child.returncode, out, errors) == (TERMINATED, b"", b"")
-    assert len(workers) >= 2
-    await_true(lambda: not any(alive(pid) for pid in workers))
+    command = [sys.executable, "-m", "benchmarks", *words, "--workers", "2", "--store", str(tmp_path / "s")]
+    ends_when_asked(interruptible(command))
 
 
 def test_quiet_leaves_out_what_is_in_order(

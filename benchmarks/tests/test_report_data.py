@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks import cli, sources
-from benchmarks.cli_conventions import TERMINATED, progress
+from benchmarks.cli_conventions import progress
 from benchmarks.report import collect as collecting
 from benchmarks.report import files, manners
 from benchmarks.report.collect import collect
@@ -21,7 +20,7 @@ from benchmarks.report.files import write
 from benchmarks.report.overall import outcome_of, verdict
 from benchmarks.report.page import render
 from benchmarks.report.summary import summary, text
-from benchmarks.tests.processes import alive, await_true, workers_of
+from benchmarks.tests.processes import ends_when_asked
 from benchmarks.tests.report_sample import HOSTILE, comparison, sample
 from benchmarks.units import Unit
 from properties.counterexample import Counterexample
@@ -133,17 +132,7 @@ def test_a_report_that_is_ended_leaves_no_complaint_and_no_worker(tmp_path: Path
     report = subprocess.Popen(
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
-    try:
-        await_true(lambda: report.poll() is not None or len(workers_of(report.pid)) >= 2)
-        workers = workers_of(report.pid)
-        report.terminate()
-        out, errors = report.communicate(timeout=60)
-    finally:
-        if report.poll() is None:
-            os.killpg(report.pid, signal.SIGKILL)
-    assert (report.returncode, out, errors) == (TERMINATED, b"", b"")
-    assert len(workers) >= 2
-    await_true(lambda: not any(alive(pid) for pid in workers))
+    ends_when_asked(report)
 
 
 def test_other_code_is_computed_again() -> None:
