@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,10 @@ def _judged(
     mutants: "dict[str, Variant]", options: argparse.Namespace, *, done: int, total: int
 ) -> "Iterator[tuple[str, list[Kill]]]":
     """The mutants of one kind with their kills, each as soon as it is known; Ctrl-C stops between two problems."""
+    from benchmarks import mutants_isolated
     from benchmarks.mutants import kill_matrix
+    from properties.loading import place_of
+    from properties.probe import may_misbehave
 
     places = {key: place for place, key in enumerate(mutants, start=done + 1)}
     with stopped_between() as check:
@@ -85,7 +88,12 @@ def _judged(
                 before = (mutant, law)
                 progress(f"[mutant {places[mutant]}/{total}] {mutants[mutant].name}: {law}")
 
-        kills = kill_matrix(mutants, examples=options.examples, seed=options.seed, tick=tick)
+        effort = {"examples": options.examples, "seed": options.seed, "tick": tick}
+        kills: Iterator[Kill]
+        if any(may_misbehave(place_of(key)) for key in mutants):
+            kills = chain.from_iterable(mutants_isolated.kills(key, mutants[key], **effort) for key in mutants)
+        else:
+            kills = kill_matrix(mutants, **effort)
         for key, mine in groupby(kills, key=attrgetter("mutant")):
             judged = list(mine)
             progress("")

@@ -101,10 +101,11 @@ def kill_matrix(
             about = (law.name, variant.kind, variant.sets, tuple(sorted(variant.options.items())))
             if about not in drawn:
                 drawn[about] = problems(law, variant, examples=examples, seed=seed, tick=at_work)
-            yield _judged(key, variant, law, drawn[about], at_work)
+            yield kill_by(law, key, variant, drawn[about], at_work)
 
 
-def _judged(key: str, variant: Variant, law: Law, cases: list[Case], tick: Callable[[], None]) -> Kill:
+def kill_by(law: Law, key: str, variant: Variant, cases: list[Case], tick: Callable[[], None]) -> Kill:
+    """What the law says of the mutant on the problems; `tick` is called before each."""
     started = time.perf_counter()
     found: tuple[int | None, str] = (None, "")
     for number, case in enumerate(cases, start=1):

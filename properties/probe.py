@@ -38,7 +38,7 @@ def probe(target: str, *, seconds: float = child.SECONDS, waiting: Callable[[str
     Only the module is tried: whether it has the variant that is named is seen when it is loaded.
     """
     place = place_of(target)
-    if not _may_misbehave(place):
+    if not may_misbehave(place):
         return
     with Child(_serve, target if place.startswith("entry point ") else place) as prober:
         message = prober.message(seconds, waiting=lambda: waiting(place))
@@ -48,7 +48,7 @@ def probe(target: str, *, seconds: float = child.SECONDS, waiting: Callable[[str
         raise ValueError(message["refused"])
 
 
-def _may_misbehave(place: str) -> bool:
+def may_misbehave(place: str) -> bool:
     """A file that is not there does nothing, and the suite's own modules are known."""
     return Path(place).is_file() if place.endswith(".py") else place.partition(".")[0] not in OWN
 

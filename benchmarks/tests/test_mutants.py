@@ -1,10 +1,12 @@
 """The zoo: what is right passes, every mutant dies, and the matrix says who killed it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks import mutants_isolated
 from benchmarks.cli import main
 from benchmarks.cli_conventions import HOLDS, VIOLATED
 from benchmarks.mutants import Kill, idle, kill_matrix, needed, summary, survivors, zoo
@@ -16,6 +18,7 @@ from properties.verification import applicable, verify
 from robust_core import Contamination, Variant
 
 MUTANTS = zoo()
+OPERATOR = "properties.mutants.operator:NO_DISCOUNT"
 EXAMPLES = 60
 # The laws that most mutants die of come first: who is dead is not asked again.
 DEADLY = ("sample step", "TDC step", "batch", "sample step, sized", "TDC step, sized")
@@ -105,7 +108,7 @@ def test_the_matrix_names_survivors_idle_laws_and_needed_laws() -> None:
 
 def test_laws_do_not_know_a_variant_by_name() -> None:
     """A renamed mutant dies of the same law on the same case."""
-    original = MUTANTS["properties.mutants.operator:NO_DISCOUNT"]
+    original = MUTANTS[OPERATOR]
     renamed = Variant("robust Bellman operator", original.kind, original.make, original.sets, original.claims)
     law = applicable(original)[1]
     from benchmarks.mutants import problems
@@ -128,3 +131,25 @@ def test_quiet_tells_of_the_living_and_a_variant_without_laws_is_alive(
     assert capsys.readouterr().out == f"alive: {file}:RIGHT\nalive: {file}:MUTE: no law applies to it\n"
     assert main(["mutants", f"{file}:NO_DISCOUNT", "--examples", "20", "--quiet"]) == HOLDS
     assert capsys.readouterr().out == ""
+
+
+def test_a_mutant_that_ends_its_process_is_caught_by_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "dies.py"
+    file.write_text(
+        "import os\n"
+        "from dataclasses import replace\n"
+        "from properties.gallery.bellman import VARIANT as RIGHT\n"
+        "DIES = replace(RIGHT, name='dies', make=lambda *case: os._exit(0))\n"
+        "del RIGHT\n"
+    )
+    assert main(["mutants", str(file), "--examples", "2", "--json"]) == HOLDS
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["law"] for row in rows] == [law.name for law in applicable(MUTANTS[OPERATOR])]
+    assert {row["finding"] for row in rows} == {"conduct: its process ended with exit code 0"}
+
+
+def test_a_process_of_its_own_changes_no_row() -> None:
+    mutant = MUTANTS[OPERATOR]
+    alone = mutants_isolated.kills(OPERATOR, mutant, examples=5, seed=0, tick=lambda mutant, law: None)
+    together = kill_matrix({OPERATOR: mutant}, examples=5)
+    assert [replace(kill, seconds=0.0) for kill in alone] == [replace(kill, seconds=0.0) for kill in together]
