@@ -179,10 +179,19 @@ def test_what_is_no_target_is_refused(target: str, message: str) -> None:
         load(target)
 
 
-def test_an_interrupt_while_loading_stays_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("handler", "error"), [(signal.default_int_handler, KeyboardInterrupt), (signal.SIG_IGN, ValueError)]
+)
+def test_an_interrupt_while_loading_stays_one_where_there_can_be_one(
+    handler: Any, error: type[BaseException], tmp_path: Path
+) -> None:
     (tmp_path / "slow.py").write_text("raise KeyboardInterrupt")
-    with pytest.raises(KeyboardInterrupt):
-        load(str(tmp_path / "slow.py"))
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(error):
+            load(str(tmp_path / "slow.py"))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_what_a_module_prints_while_loading_is_not_on_standard_output(
