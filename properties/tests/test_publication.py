@@ -1,9 +1,11 @@
 """Finding variants: in files and modules, and published ones by name; whatever is wrong with one is said in a line."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
