@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,10 +33,11 @@ class House:
     servers: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def run(self, command: str, seconds: float) -> subprocess.CompletedProcess[str]:
-        """The command in a shell, as a reader would type it."""
+        """The command in a shell, as a reader would type it; in bash, for completion is for that."""
         return subprocess.run(
             command,
             shell=True,
+            executable=shutil.which("bash"),
             cwd=self.clone,
             env=self.environment,
             capture_output=True,
