@@ -72,3 +72,4 @@ def _row(action: argparse.Action) -> str:
 
 if __name__ == "__main__":
     DOCUMENT.write_text(markdown(), encoding="utf-8")
+    print(DOCUMENT)
