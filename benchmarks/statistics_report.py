@@ -339,7 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         SCALING.write_text(json.dumps(exponents(), indent=1, ensure_ascii=False) + "\n")
     TARGET.write_text(document())
-    print(TARGET)
+    sys.stderr.write(f"{TARGET}\n")
     return 0
 
 
