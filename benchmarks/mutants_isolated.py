@@ -4,15 +4,11 @@ The suite's own mutants do none of that, and share the problems that are drawn i
 """
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 from itertools import count
 from multiprocessing.connection import Connection
-from pathlib import Path
-
-from hypothesis.configuration import set_hypothesis_home_dir
 
 from benchmarks.mutants import Kill, kill_by, problems
 from properties import child
@@ -63,15 +59,15 @@ def _serve(connection: Connection, text: str) -> None:
     order = json.loads(text)
     send = child.sender(connection)
     child.settle()
-    # Hypothesis keeps notes on the interpreter in the working folder; the user's folder is not the place for them.
-    set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
+    child.keep_notes_elsewhere()
     try:
         (variant,) = load(order["target"]).values()
         for law in applicable(variant):
             if law.name in order["laws"]:
                 cases = problems(law, variant, examples=order["examples"], seed=order["seed"])
-                begun = partial(next, (send({"problem": number}) for number in count(1)))
-                send({"kill": asdict(kill_by(law, order["target"], variant, cases, begun))})
+                numbers = count(1)
+                kill = kill_by(law, order["target"], variant, cases, lambda: send({"problem": next(numbers)}))  # noqa: B023
+                send({"kill": asdict(kill)})
     except ConnectionError:
         pass  # the parent has gone
     except Exception as error:

@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
 from multiprocessing import resource_tracker
@@ -91,6 +92,13 @@ def settle() -> None:
     divert_output()
     _limit_memory()
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def keep_notes_elsewhere() -> None:
+    """In a child that searches: Hypothesis keeps notes in the working folder, and the user's is not the place."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
 
 
 def _end_with_parent() -> None:

@@ -79,7 +79,7 @@ class Counterexample:
         from properties.loading import load
         from properties.search import judged
 
-        law = _law(self.law)
+        law = law_named(self.law)
         if law is None:
             raise ValueError(f"no law {self.law!r}: a counterexample to a claim is judged by robust-core replay")
         if variant is None:
@@ -113,7 +113,7 @@ class Counterexample:
         """Refuse a case of which the law or the claim does not speak; of one that nobody knows nothing is said."""
         from properties import case_schema, claim_schema
 
-        law = _law(self.law)
+        law = law_named(self.law)
         if law is not None:
             case_schema.check(law, self.case)
             return
@@ -127,7 +127,8 @@ class Counterexample:
             claim_schema.check(statement, claim.id, self.case)
 
 
-def _law(name: str) -> Law | None:
+def law_named(name: str) -> Law | None:
+    """The law of that name; None if it is that of a claim, or of nothing."""
     from properties.laws import LAWS
 
     return next((law for law in LAWS if law.name == name), None)

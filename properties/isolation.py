@@ -5,7 +5,6 @@ killed or dies, the law it was at gets a verdict that says so, and a new child g
 """
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -132,11 +131,8 @@ def _serve(connection: Connection, text: str) -> None:
 
 
 def _work(order: Order, send: Callable[[Message], None]) -> None:
-    from hypothesis.configuration import set_hypothesis_home_dir
-
     child.settle()
-    # Hypothesis keeps notes on the interpreter in the working folder; the user's folder is not the place for them.
-    set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
+    child.keep_notes_elsewhere()
     (variant,) = load(order.target).values()
     from properties.statistics.judging import VARIANT_SECONDS
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from properties import child
 from properties.blame import CannotBeJudged, said
 from properties.child import Child, Message
-from properties.counterexample import Counterexample, described, names
-from properties.law import Law
+from properties.counterexample import Counterexample, described, law_named, names
 from properties.loading import load, place_of
 from properties.verdict import Outcome
 from robust_core.variant import Variant
@@ -39,7 +38,7 @@ def replay_isolated(
     it is judged has broken the law by that. `waiting` hears what is done if it takes long.
     """
     law_name, target = names(path)
-    law = _law(law_name)
+    law = law_named(law_name)
     if law is None:
         return None
     place = place_of(target)
@@ -56,12 +55,6 @@ def replay_isolated(
     if "fault" in judged:
         judged = {"outcome": "violated", "evidence": child.misconduct(judged)}
     return Replay(law_name, law.statement, target, **loaded, **judged)
-
-
-def _law(name: str) -> Law | None:
-    from properties.laws import LAWS
-
-    return next((law for law in LAWS if law.name == name), None)
 
 
 def _require_there(path: Path, target: str, place: str) -> None:
