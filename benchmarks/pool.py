@@ -4,10 +4,13 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing import connection, get_context, parent_process
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 GRACE = 0.5
 """Seconds that processes have to end when they are asked to; then they are killed."""
@@ -46,7 +49,7 @@ class Pool(ProcessPoolExecutor):
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand out a job; a process that is started for it never hears of Ctrl-C, not even while it imports."""
         with _interrupts_held():
-            return super().submit(function, *args, **kwargs)
+            return _without_interrupts(partial(super().submit, function, *args, **kwargs))
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
@@ -73,29 +76,69 @@ class Pool(ProcessPoolExecutor):
             manager.join(CLOSING)
 
 
+class _Hold:
+    """A handler that keeps signals until it is opened, and from then on passes them to the handlers it stands for."""
+
+    def __init__(self, answers: dict[signal.Signals, Any]) -> None:
+        self.answers = answers
+        self.open = False
+        self.held: list[tuple[int, Any]] = []
+
+    def __call__(self, number: int, frame: Any) -> None:
+        if self.open:
+            self.answers[signal.Signals(number)](number, frame)
+        else:
+            self.held.append((number, frame))
+
+
+def _answer_to(number: signal.Signals) -> Any:
+    """The handler of a signal; an open hold that was left in its place is not counted."""
+    answer = signal.getsignal(number)
+    return answer.answers[number] if isinstance(answer, _Hold) and answer.open else answer
+
+
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Ctrl-C and a request to end (SIGTERM), if they are answered in Python, come afterwards.
 
-    A process that is left half started complains. To one that is started meanwhile Ctrl-C never comes: it inherits
-    what is blocked. Blocking alone does not hold a signal back, for another thread may take it.
+    A process that is left half started complains.
+
+    Python runs handlers in the main thread alone, between any two instructions, whichever thread took the signal.
+    - The main thread does not block the signals. If it did, the kernel would give them to another thread, and the
+      main thread could leave the block before that thread has told Python. As it is, a signal that the process sends
+      to itself here is held before `os.kill` returns, and one from outside counts when it is delivered.
+    - While the hold is closed no handler raises, so the way to `open` is not interrupted. Opening is one assignment.
+      A handler may raise at any later instruction, also before all are back in their places: a hold that stays is
+      open and does what the handler does, and the next use replaces it.
     """
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    held: list[tuple[Any, ...]] = []
     answers: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        answers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        answers = {number: _answer_to(number) for number in (signal.SIGINT, signal.SIGTERM)}
         answers = {number: answer for number, answer in answers.items() if callable(answer)}
-    for number in answers:
-        signal.signal(number, lambda *told: held.append(told))
+    hold = _Hold(answers)
     try:
+        for number in answers:
+            signal.signal(number, hold)
         yield
     finally:
-        for number, answer in answers.items():
-            signal.signal(number, answer)
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        for number, frame in held[:1]:
-            answers[number](number, frame)
+        hold.open = True
+        try:
+            for number, answer in answers.items():
+                signal.signal(number, answer)
+        finally:
+            for told in hold.held:
+                hold(*told)
+
+
+def _without_interrupts(function: Callable[[], T]) -> T:
+    """Call a function in a thread that blocks Ctrl-C: a process that it starts inherits that."""
+
+    def call() -> T:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        return function()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(call).result()
 
 
 def _prepare() -> None:

@@ -368,3 +368,66 @@ def test_a_signal_waits_until_a_process_is_started(number: signal.Signals) -> No
         assert signal.getsignal(number) is answer
     finally:
         signal.signal(number, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_between_the_handlers_leaves_none_of_them_deaf(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A handler that is back in its place may raise before the next one is."""
+    told: list[int] = []
+
+    def answer(number: int, _: object) -> None:
+        told.append(number)
+        raise LookupError
+
+    set_handler = signal.signal
+
+    def interrupted(changed: signal.Signals, handler: Any) -> Any:
+        set_handler(changed, handler)
+        if changed == number and handler is answer:
+            os.kill(os.getpid(), number)
+
+    before = {other: signal.signal(other, answer) for other in (signal.SIGINT, signal.SIGTERM)}
+    unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    try:
+        with monkeypatch.context() as patch, pytest.raises(LookupError), pool._interrupts_held():
+            patch.setattr(signal, "signal", interrupted)
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == unblocked
+        for other in before:
+            with pytest.raises(LookupError):
+                os.kill(os.getpid(), other)
+        assert told == [number, signal.SIGINT, signal.SIGTERM]
+        with pool._interrupts_held():
+            pass
+        assert {signal.getsignal(other) for other in before} == {answer}
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
+        for other, handler in before.items():
+            signal.signal(other, handler)
+
+
+def test_all_signals_that_were_held_are_answered() -> None:
+    told: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: told.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        with pool._interrupts_held():
+            for number in before:
+                os.kill(os.getpid(), number)
+            assert told == []
+        assert told == [signal.SIGINT, signal.SIGTERM]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def test_a_worker_starts_with_ctrl_c_blocked_and_its_parent_does_not() -> None:
+    unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with pool._interrupts_held():
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == unblocked
+    with Pool(1) as workers:
+        assert signal.SIGINT in workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == unblocked
