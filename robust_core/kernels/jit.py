@@ -7,6 +7,7 @@ all kernel sources: any change of any of them is a new folder.
 
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -21,8 +22,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 @cache
-def cache_folder() -> str:
-    """Where compiled kernels of exactly these sources are kept."""
+def cache_folder() -> str | None:
+    """Where compiled kernels of exactly these sources are kept; None: no folder is safe, so nothing is kept."""
     digest = hashlib.blake2b(digest_size=8)
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.name.encode() + source.read_bytes())
@@ -33,20 +34,32 @@ def cache_folder() -> str:
     for base in (lambda: wanted, lambda: Path.home() / ".cache", lambda: Path(tempfile.gettempdir())):
         try:
             folder = base() / name
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if _is_private(folder) and os.access(folder, os.W_OK):
+                return str(folder)
         except (OSError, RuntimeError):  # not writable, or a user without a home
             continue
-        if os.access(folder, os.W_OK):
-            return str(folder)
-    raise OSError(f"no writable folder for compiled kernels: tried {wanted}, the home and the temporary folder")
+    return None
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether no other user can have put a file there or can put another folder in its place.
+
+    Numba's index is a pickle: to load it is to run what its author wrote.
+    """
+    status, parent = folder.lstat(), folder.parent.stat()
+    mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
+    replaceable = bool(parent.st_mode & stat.S_IWOTH) and not parent.st_mode & stat.S_ISVTX
+    return mine and not replaceable
 
 
 def _cached(function: F, **options: Any) -> F:
     settings: Any = numba.config
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = cache_folder()  # read by numba while it decorates, and only then
+    before, folder = settings.CACHE_DIR, cache_folder()
+    settings.CACHE_DIR = folder or before  # read by numba while it decorates, and only then
     try:
-        return cast(F, numba.njit(function, nogil=True, cache=True, error_model="numpy", **options))
+        return cast(F, numba.njit(function, nogil=True, cache=folder is not None, error_model="numpy", **options))
     finally:
         settings.CACHE_DIR = before
 
