@@ -149,7 +149,7 @@ def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, record
     total = None if size is None else weight(found.values(), size)
     for place, (target, variant) in enumerate(found.items(), start=1):
         output = _Output(f"{one_line(variant.name)} ({target})", as_json=options.json, quiet=options.quiet)
-        for record in on_untested(variant, seed=options.seed, statistics=size is not None):
+        for record in on_untested(variant, seed=options.seed):
             records.append(replace(record, target=target))
             output.show(records[-1])
         for message in verify_isolated(

@@ -69,7 +69,7 @@ def problems(
         phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
-    @given(law.cases(variant))
+    @given(law.cases_of(variant))
     def collect(case: Case) -> None:
         tick()
         drawn.append(case)

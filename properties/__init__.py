@@ -64,7 +64,7 @@ def verify(
             cells=allotted(chosen, size) if statistics else (),
             cell_seconds=VARIANT_SECONDS[size],
         )
-        untested = verification.on_untested(chosen, seed=int(seed), statistics=statistics)
+        untested = verification.on_untested(chosen, seed=int(seed))
         return Verdicts([*untested, *(_with_counterexample(record) for record in records)])
 
 

@@ -125,7 +125,7 @@ def checks(
     found: list[Check] = []
     for target, variant in named:
         laws: list[Law | Planned | Untested] = [
-            Untested(record.law, record.evidence) for record in on_untested(variant, statistics=size is not None)
+            Untested(record.law, record.evidence) for record in on_untested(variant)
         ]
         laws += applicable(variant)
         if size is not None:

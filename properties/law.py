@@ -5,12 +5,13 @@ counterexample is replayed by calling it again.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
 
 from properties.verdict import Finding
+from robust_core.uncertainty import UncertaintySet
 from robust_core.variant import Kind, Variant
 
 Case = dict[str, Any]
@@ -49,8 +50,9 @@ class Law:
     """A law of one kind of variant.
 
     `claim` is the promise it tests (None: every variant of the kind must obey it); `after` names laws whose
-    failure makes this one say nothing new. A law whose judge is right for problems of its own design alone, and
-    not for every case that can be made of them, is not `reducible`.
+    failure makes this one say nothing new. `sets` are the uncertainty sets whose formula the judge knows (none: any);
+    for the other sets of a variant the law says nothing. A law whose judge is right for problems of its own design
+    alone, and not for every case that can be made of them, is not `reducible`.
     """
 
     name: str
@@ -61,11 +63,21 @@ class Law:
     judge: Callable[..., Finding | None]
     after: tuple[str, ...] = ()
     reducible: bool = True
+    sets: tuple[type[UncertaintySet], ...] = ()
 
     def __post_init__(self) -> None:
         if self.claim is not None and self.claim not in CLAIMS:
             raise ValueError(f"law {self.name!r}: claim must be one of {sorted(CLAIMS)}, got {self.claim!r}")
 
     def applies_to(self, variant: Variant) -> bool:
-        """Whether the variant is of the law's kind and makes its claim."""
-        return variant.kind in self.kinds and (self.claim is None or self.claim in variant.claims)
+        """Whether the variant is of the law's kind, makes its claim, and is for a set the law speaks of."""
+        claimed = self.claim is None or self.claim in variant.claims
+        return variant.kind in self.kinds and claimed and (not self.sets or bool(self.sets_of(variant)))
+
+    def sets_of(self, variant: Variant) -> tuple[type[UncertaintySet], ...]:
+        """The sets of the variant that the law speaks of."""
+        return tuple(cls for cls in variant.sets if not self.sets or cls in self.sets)
+
+    def cases_of(self, variant: Variant) -> st.SearchStrategy[Case]:
+        """The cases of the law for a variant, with the sets that the law speaks of."""
+        return self.cases(replace(variant, sets=self.sets_of(variant)))

@@ -178,7 +178,7 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrin
     warned: Counter[str] = Counter()
     try:
         verdict = explore(
-            law.cases(variant),
+            law.cases_of(variant),
             lambda case: _at_work(law, variant, case, warned),
             examples=examples,
             master_seed=master_seed,

@@ -13,11 +13,12 @@ from properties.blame import CannotBeJudged
 from properties.causes import Causes
 from properties.counterexample import Counterexample
 from properties.expectations import Expectation
-from properties.law import CLAIMS, Law
+from properties.law import Law
 from properties.reading import in_words
 from properties.search import judged, search
 from properties.verdict import Record, Verdict, blocked
-from robust_core.variant import Variant, meant
+from robust_core.uncertainty import UncertaintySet
+from robust_core.variant import Variant
 
 if TYPE_CHECKING:
     from properties.statistics.suite import Planned
@@ -32,40 +33,40 @@ def applicable(variant: Variant, laws: Iterable[Law] | None = None) -> list[Law]
     return [law for law in (LAWS if laws is None else laws) if law.applies_to(variant)]
 
 
-def untested(variant: Variant, *, statistics: bool = True) -> list[str]:
-    """The claims that no law tests for this variant: misspelt, or made for a kind or set that no law speaks of."""
+def untested(variant: Variant) -> dict[str, tuple[type[UncertaintySet], ...]]:
+    """The claims that no law tests for some set of the variant, with those sets.
+
+    This does not depend on which laws the caller runs: a law that is left out is not run, its claim can be tested.
+    """
+    from properties.laws import LAWS
     from properties.statistics.law import CLAIMS as STATISTICAL
     from properties.statistics.laws import laws
 
-    tested = {law.claim for law in applicable(variant)}
-    rest = [claim for claim in variant.claims if claim not in tested]
-    if not statistics:
-        return [claim for claim in rest if claim not in STATISTICAL]
-    if not set(rest) & set(STATISTICAL):
-        return rest
-    tested |= {law.claim for law in laws() if law.applies_to(variant)}
-    return [claim for claim in rest if claim not in tested]
+    alone = [replace(variant, sets=(cls,)) for cls in variant.sets] or [variant]
+    missed: dict[str, list[Variant]] = {}
+    for claim in variant.claims:
+        exact = [law for law in LAWS if law.claim == claim]
+        missed[claim] = [one for one in alone if not any(law.applies_to(one) for law in exact)]
+        if missed[claim] and claim in STATISTICAL:
+            # They draw problems of the first set of a variant.
+            sampled = [law for law in laws() if law.claim == claim and law.applies_to(variant)]
+            missed[claim] = [one for one in missed[claim] if not any(law.applies_to(one) for law in sampled)]
+    return {claim: tuple(cls for one in found for cls in one.sets) for claim, found in missed.items() if found}
 
 
-def on_untested(variant: Variant, *, seed: int = 0, statistics: bool = True) -> list[Record]:
-    """One record, undecided, for every claim of the variant that no law tests: a promise nobody looked at.
+def on_untested(variant: Variant, *, seed: int = 0) -> list[Record]:
+    """One record, undecided, for every claim of the variant that no law tests for some set: nobody looked at it.
 
     >>> from dataclasses import replace
-    >>> from properties.gallery.bellman import VARIANT
-    >>> [record.evidence for record in on_untested(replace(VARIANT, claims=("belman",)))]
-    ["no law tests this claim: there is none of that name; did you mean 'bellman'?"]
+    >>> from properties.gallery.tdc import LOG_SUM_EXP
+    >>> from robust_core import TotalVariation
+    >>> [record.evidence for record in on_untested(replace(LOG_SUM_EXP, sets=(TotalVariation,), claims=("TDC",)))]
+    ["untested: no law tests this claim for kind 'linear evaluation' with TotalVariation"]
     """
-    from properties.statistics.law import CLAIMS as STATISTICAL
-
-    known = {**CLAIMS, **STATISTICAL}
     records = []
-    for claim in untested(variant, statistics=statistics):
-        if claim in known:
-            sets = ", ".join(cls.__name__ for cls in variant.sets) or "no set"
-            reason = f"there is none for kind {variant.kind!r} with {sets}"
-        else:
-            reason = f"there is none of that name{meant(claim, known)}"
-        evidence = f"no law tests this claim: {reason}"
+    for claim, sets in untested(variant).items():
+        named = ", ".join(cls.__name__ for cls in sets) or "no set"
+        evidence = f"untested: no law tests this claim for kind {variant.kind!r} with {named}"
         records.append(Record(variant.name, f"claim {claim!r}", "undecided", evidence, 0, 0.0, seed))
     return records
 

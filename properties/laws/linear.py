@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from properties.verdict import Finding
 from robust_core import polynomial
 from robust_core.mdp import MDP
 from robust_core.smoothing import LogSumExp, Mellowmax
+from robust_core.uncertainty import Contamination
 from robust_core.variant import Kind, Variant
 
 KIND: tuple[Kind, ...] = ("linear evaluation",)
@@ -240,8 +242,9 @@ def _creeping(variant: Variant) -> Case:
 
 
 def _law(name: str, claim: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
+    """A law whose formula, or whose rounding errors, are those of the contamination set."""
     cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
-    return Law(name, KIND, claim, statement, cases, judge, after=("start", "conduct", *after))
+    return Law(name, KIND, claim, statement, cases, judge, after=("start", "conduct", *after), sets=(Contamination,))
 
 
 def _of(rule: str, judge: Callable[..., Finding | None]) -> Callable[..., Finding | None]:
@@ -270,7 +273,10 @@ LAWS = (
         _of("GTD2", _drift),
         *_STEPS,
     ),
-    _law("ball", "projected", "‖theta‖ <= K and ‖omega‖ <= K at all times", _read_run, _ball, *_STEPS),
+    # The norm is compared with K alone, whatever the set.
+    replace(
+        _law("ball", "projected", "‖theta‖ <= K and ‖omega‖ <= K at all times", _read_run, _ball, *_STEPS), sets=()
+    ),
     Law(
         "ball, creeping",
         KIND,

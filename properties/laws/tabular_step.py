@@ -28,7 +28,7 @@ from properties.laws.rounding import UNIT, step_bound
 from properties.side_by_side import entry
 from properties.verdict import Finding
 from robust_core.mdp import MDP
-from robust_core.uncertainty import UncertaintySet
+from robust_core.uncertainty import Contamination, UncertaintySet
 from robust_core.variant import Variant
 
 Place = int | tuple[int, int]
@@ -232,6 +232,7 @@ SAMPLE_FORM = Law(
     _runs,
     _sample_form,
     after=("start", "conduct"),
+    sets=(Contamination,),
 )
 SAMPLE_FORM_NEXT_ACTION = Law(
     "sample step, next action",
@@ -241,6 +242,7 @@ SAMPLE_FORM_NEXT_ACTION = Law(
     _runs,
     _sample_form_next_action,
     after=("start", "conduct"),
+    sets=(Contamination,),
 )
 UNBIASED = Law(
     "unbiased step",

@@ -24,7 +24,7 @@ from properties.statistics.suite import allotted, weight
 from properties.verdict import Record
 from properties.verdict_table import Verdicts
 from properties.verification import untested, verify
-from robust_core import Problem, Transition, Variant
+from robust_core import Problem, TotalVariation, Transition, Variant
 
 LIMIT = "converges/limit/two states/T=256"
 
@@ -213,9 +213,10 @@ def test_what_a_variant_writes_is_escaped_in_a_notebook() -> None:
 
 
 def test_claims_that_nothing_tests_are_listed() -> None:
-    assert untested(RIGHT) == []
-    assert untested(claiming(RIGHT, "unbiased", "convergent")) == ["convergent"]
-    assert untested(claiming(RIGHT, "samples the model")) == ["samples the model"]
+    assert untested(RIGHT) == {}
+    assert untested(replace(RIGHT, sets=(TotalVariation,), claims=("unbiased", "finite time"))) == {
+        "finite time": (TotalVariation,)
+    }
 
 
 def test_checks_of_cells_pass_and_fail_as_tests() -> None:

@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 
 import properties
+from properties import case_schema
 from properties.counterexample import Counterexample
 from properties.law import Law
 from properties.laws import LAWS
 from properties.loading import built_in, load, target_of
 from properties.mutants import control
-from properties.search import judged
+from properties.search import explore, judged
+from properties.statistics.suite import allotted
 from properties.verdict import Record
-from properties.verification import verify
+from properties.verification import applicable, on_untested, verify
+from robust_core import Contamination, TotalVariation, Variant
 
 GALLERY = built_in()
 MUTANTS = {
@@ -120,3 +123,58 @@ def test_notebooks_show_records_and_counterexamples_escaped() -> None:
 def test_a_finding_that_would_steer_a_terminal_is_spelled_out(tmp_path: Path) -> None:
     example = Counterexample("law", "v", {}, "raised \x1b[2J")
     assert Counterexample.load(example.save(tmp_path)).finding == "raised \\x1b[2J"
+
+
+CONTAMINATION_ONLY = {
+    "TDC": "properties.gallery.tdc:LOG_SUM_EXP",
+    "GTD2": "properties.gallery.gtd2:VARIANT",
+    "scale": "properties.gallery.tdc:MELLOWMAX",
+    "rotation": "properties.gallery.gtd2:VARIANT",
+    "stationary": "properties.gallery.tdc:MELLOWMAX",
+    "sample form": "properties.gallery.q_learning:VARIANT",
+    "sample form, next action": "properties.gallery.sarsa:VARIANT",
+}
+
+
+def promising(claim: str, *sets: type[Any]) -> Variant:
+    return replace(GALLERY[CONTAMINATION_ONLY[claim]], claims=(claim,), sets=sets)
+
+
+@pytest.mark.parametrize("claim", CONTAMINATION_ONLY)
+def test_a_formula_of_the_contamination_set_certifies_nothing_for_another_set(claim: str) -> None:
+    """The same algorithm sold for total variation: its promise is untested, neither kept nor broken."""
+    variant = promising(claim, TotalVariation)
+    assert [law.name for law in applicable(variant) if law.claim is not None] == []
+    assert allotted(variant, "quick") == []
+    (record,) = on_untested(variant)
+    assert (record.law, record.outcome) == (f"claim {claim!r}", "undecided")
+    assert record.evidence.endswith(f"for kind {variant.kind!r} with TotalVariation")
+    assert on_untested(promising(claim, Contamination)) == []
+
+
+@pytest.mark.parametrize("claim", CONTAMINATION_ONLY)
+def test_a_promise_for_two_sets_is_tested_for_the_one_and_untested_for_the_other(claim: str) -> None:
+    variant = promising(claim, Contamination, TotalVariation)
+    (record,) = on_untested(variant)
+    assert record.evidence.endswith("with TotalVariation")
+    laws = [law for law in applicable(variant) if law.claim == claim]
+    assert laws or allotted(variant, "quick")
+    for law in laws:
+        drawn: list[Any] = []
+        explore(law.cases_of(variant), drawn.append, examples=5, master_seed=0)
+        assert {type(case["uncertainty_set"]) for case in drawn} == {Contamination}
+
+
+def test_a_projection_is_tested_for_every_set() -> None:
+    variant = replace(GALLERY[CONTAMINATION_ONLY["TDC"]], claims=("projected",), sets=(TotalVariation,))
+    assert {"ball", "ball, creeping"} <= {law.name for law in applicable(variant)}
+    assert on_untested(variant) == []
+
+
+def test_a_case_of_a_set_that_the_law_does_not_speak_of_is_refused() -> None:
+    law, variant = law_named("TDC step"), promising("TDC", Contamination, TotalVariation)
+    drawn: list[Any] = []
+    explore(law.cases_of(variant), drawn.append, examples=1, master_seed=0)
+    case_schema.check(law, drawn[0], variant)
+    with pytest.raises(ValueError, match="uncertainty_set must be one of contamination for"):
+        case_schema.check(law, drawn[0] | {"uncertainty_set": TotalVariation(0.25)}, variant)
