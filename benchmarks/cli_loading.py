@@ -1,6 +1,6 @@
 """How commands load the variants that the user names: tried in another process first, with a word if it takes long."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from benchmarks.cli_conventions import progress
@@ -10,13 +10,31 @@ if TYPE_CHECKING:
 
 
 def loaded(targets: Iterable[str]) -> "dict[str, Variant]":
-    """The variants of the targets by how each is loaded alone; a `ValueError` of one line if one cannot be."""
+    """The variants of the targets by how each is loaded alone; a `ValueError` of one line if one cannot be.
+
+    So is a claim that no variant of its kind can make.
+    """
     from properties.probe import load_all
 
     try:
-        return load_all(targets, waiting=say)
+        found = load_all(targets, waiting=say)
     finally:
         progress("")
+    require_claims(found)
+    return found
+
+
+def require_claims(found: "Mapping[str, Variant]") -> None:
+    """Refuse variants with misspelt claims; the message says which target has one."""
+    if not found:
+        return
+    from properties import verification
+
+    for target, variant in found.items():
+        try:
+            verification.require_claims(variant)
+        except ValueError as error:
+            raise ValueError(f"{target}: {error}") from None
 
 
 def say(place: str) -> None:

@@ -25,7 +25,7 @@ from benchmarks.cli_conventions import (
     progress,
     require_writable,
 )
-from benchmarks.cli_loading import loaded, say
+from benchmarks.cli_loading import loaded, require_claims, say
 from properties.reading import one_line
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def _chosen(options: argparse.Namespace) -> "dict[str, Variant]":
     if options.installed:
         found |= installed(complain=_warn, before=partial(probe, waiting=say))
         progress("")
+        require_claims(found)
         if not found:
             raise ValueError("--installed: no installed package publishes a variant")
     return found or built_in()

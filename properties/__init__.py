@@ -48,6 +48,7 @@ def verify(
     from robust_core import validate
 
     target, chosen = _named(variant)
+    verification.require_claims(chosen)
     examples = validate.count("examples", examples, least=1)
     if isinstance(seed, bool) or not hasattr(seed, "__index__"):
         raise TypeError(f"seed must be a whole number, got {seed!r:.80}")

@@ -19,7 +19,7 @@ from properties.search import search
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
 from properties.verdict import Verdict, blocked
-from properties.verification import EXAMPLES, applicable, on_untested, unsaved
+from properties.verification import EXAMPLES, applicable, on_untested, require_claims, unsaved
 from robust_core.variant import Variant
 
 
@@ -121,6 +121,8 @@ def checks(
     from properties.statistics.suite import allotted, weight
 
     named = list(variants.items()) if isinstance(variants, Mapping) else [(target_of(v), v) for v in variants]
+    for _, variant in named:
+        require_claims(variant)
     total = None if size is None else weight([variant for _, variant in named], size)
     found: list[Check] = []
     for target, variant in named:

@@ -127,7 +127,8 @@ my-q-learning = "my_lab.q_learning:MINE"
 
 after which `robust-core verify my-q-learning` finds it wherever the package is installed.
 
-A claim that no law tests, because it is misspelt or made for another kind, is listed as undecided.
+A claim that is misspelt or belongs to another kind is an error before any law is tried (exit code 2). A claim that no
+law tests for a set of the variant is listed as undecided, with the word *untested* and the set.
 
 {options}
 

@@ -33,10 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
     from properties.probe import load_all
 
     try:
-        variants = load_all(targets)
+        config.stash[CHECKS] = checks(load_all(targets))
     except ValueError as error:
         raise pytest.UsageError(f"--variant: {error}") from None
-    config.stash[CHECKS] = checks(variants)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -13,12 +13,12 @@ from properties.blame import CannotBeJudged
 from properties.causes import Causes
 from properties.counterexample import Counterexample
 from properties.expectations import Expectation
-from properties.law import Law
-from properties.reading import in_words
+from properties.law import CLAIMS, Law
+from properties.reading import in_words, one_line
 from properties.search import judged, search
 from properties.verdict import Record, Verdict, blocked
 from robust_core.uncertainty import UncertaintySet
-from robust_core.variant import Variant
+from robust_core.variant import KINDS, Kind, Variant, meant
 
 if TYPE_CHECKING:
     from properties.statistics.suite import Planned
@@ -31,6 +31,40 @@ def applicable(variant: Variant, laws: Iterable[Law] | None = None) -> list[Law]
     from properties.laws import LAWS
 
     return [law for law in (LAWS if laws is None else laws) if law.applies_to(variant)]
+
+
+def claims_of(kind: Kind) -> list[str]:
+    """The claims that variants of a kind can make: those that some law of the kind tests."""
+    from properties.laws import LAWS
+    from properties.statistics.law import CLAIMS as STATISTICAL
+    from properties.statistics.laws import laws
+
+    tested = {law.claim for law in LAWS if kind in law.kinds} | {law.claim for law in laws() if kind in law.kinds}
+    return [claim for claim in {**CLAIMS, **STATISTICAL} if claim in tested]
+
+
+def require_claims(variant: Variant) -> None:
+    """Refuse a variant with a claim that does not exist, or that belongs to another kind.
+
+    >>> from dataclasses import replace
+    >>> from properties.gallery.bellman import VARIANT
+    >>> require_claims(replace(VARIANT, claims=("belman",)))
+    Traceback (most recent call last):
+    ...
+    ValueError: variant 'robust Bellman operator': claims: no such claim 'belman'; a variant of kind 'operator' can \
+claim 'bellman'; did you mean 'bellman'?
+    """
+    allowed = claims_of(variant.kind)
+    for claim in variant.claims:
+        if claim in allowed:
+            continue
+        others = [kind for kind in KINDS if claim in claims_of(kind)]
+        wrong = f"{claim!r} is for kind {' or '.join(map(repr, others))}" if others else f"no such claim {claim!r:.80}"
+        can = ", ".join(map(repr, allowed))
+        raise ValueError(
+            f"variant {one_line(variant.name)!r}: claims: {wrong}; a variant of kind {variant.kind!r} can claim {can}"
+            f"{meant(claim, allowed)}"
+        )
 
 
 def untested(variant: Variant) -> dict[str, tuple[type[UncertaintySet], ...]]:

@@ -75,3 +75,25 @@ def test_a_terminal_shows_what_is_loaded_if_it_takes_long() -> None:
         os.kill(loading(), signal.SIGKILL)
         assert command.wait() == USAGE
     os.close(ours)
+
+
+WRONG_WORDS = {
+    "claims=('belman',)": "no such claim 'belman'; a variant of kind 'operator' can claim 'bellman'; "
+    "did you mean 'bellman'?",
+    "claims=('TDC',)": "'TDC' is for kind 'linear evaluation'; a variant of kind 'operator' can claim 'bellman'",
+    "options={'radius': (0.0,)}": "options['radius']: no such option; there are estimates, radii, smoothing, accuracy; "
+    "did you mean 'radii'?",
+}
+
+
+@pytest.mark.parametrize("words", WRONG_WORDS)
+@pytest.mark.parametrize("command", [("verify", "--no-statistics"), ("mutants",), ("report", "--quick")])
+def test_a_word_that_a_variant_cannot_use_is_a_usage_error(command: tuple[str, ...], words: str) -> None:
+    """Before any work: nothing is printed, not even of the right variant beside it."""
+    text = "from dataclasses import replace\nfrom properties.gallery.bellman import VARIANT as RIGHT\n"
+    Path("mine.py").write_text(f"{text}MINE = replace(RIGHT, name='mine', {words})\n")
+    done = subprocess.run([*PROGRAM, *command, "mine.py"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (USAGE, ""), done.stderr
+    assert "variant 'mine': " in done.stderr
+    assert WRONG_WORDS[words] in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -172,13 +172,13 @@ def test_a_claim_that_no_law_tests_is_in_the_report(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
         "from dataclasses import replace\n"
-        "from properties.gallery import bellman\n"
-        "MINE = replace(bellman.VARIANT, claims=('bellman', 'belman'))\n"
+        "from properties.examples import linear_evaluation\n"
+        "from robust_core import TotalVariation\n"
+        "MINE = replace(linear_evaluation.VARIANT, claims=('TDC',), sets=(TotalVariation,))\n"
     )
     (entry,) = gallery.verified_apart(str(path), examples=2)
     (untested,) = [record for record in entry["records"] if record["outcome"] == "undecided"]
-    assert untested["law"] == "claim 'belman'"
-    assert "did you mean 'bellman'?" in untested["evidence"]
+    assert untested["law"] == "claim 'TDC'"
     assert outcome_of(entry) == "undecided"
     data = sample()
     data["gallery"]["variants"].append(entry)

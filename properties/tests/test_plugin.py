@@ -69,9 +69,36 @@ def test_variants(check):
 """
 
 
-def test_a_claim_that_nothing_tests_is_a_warning(tmp_path: Path) -> None:
+def test_a_misspelt_claim_is_an_error_before_any_test(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(MISSPELT)
+    result = run_pytest(tmp_path, "test_mine.py")
+    assert result.returncode == pytest.ExitCode.INTERRUPTED, result.stdout
+    assert "did you mean 'bellman'?" in result.stdout
+
+
+def test_a_misspelt_claim_of_a_named_variant_is_a_usage_error(tmp_path: Path) -> None:
+    text = "from dataclasses import replace\nfrom properties.gallery.bellman import VARIANT as RIGHT\n"
+    (tmp_path / "mine.py").write_text(f"{text}MINE = replace(RIGHT, claims=('bellmann',))\n")
+    result = run_pytest(tmp_path, "--pyargs", "properties.tests.test_variants", "--variant", "mine.py:MINE")
+    assert result.returncode == pytest.ExitCode.USAGE_ERROR, result.stdout
+    assert "did you mean 'bellman'?" in result.stderr
+
+
+UNTESTED = """
+from dataclasses import replace
+from properties.checks import parametrize_with_checks
+from properties.examples.linear_evaluation import VARIANT
+from robust_core import TotalVariation
+
+@parametrize_with_checks([replace(VARIANT, claims=("TDC",), sets=(TotalVariation,))], examples=2, size=None)
+def test_variants(check):
+    check()
+"""
+
+
+def test_a_claim_that_nothing_tests_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(UNTESTED)
     result = run_pytest(tmp_path, "test_mine.py")
     assert result.returncode == 0, result.stdout
     assert "UndecidedWarning" in result.stdout
-    assert "did you mean 'bellman'?" in result.stdout
+    assert "untested: no law tests this claim" in result.stdout

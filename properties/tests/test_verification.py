@@ -9,16 +9,20 @@ import pytest
 
 import properties
 from properties import case_schema
+from properties.checks import checks
 from properties.counterexample import Counterexample
-from properties.law import Law
+from properties.examples.linear_evaluation import VARIANT as TDC
+from properties.law import CLAIMS, Law
 from properties.laws import LAWS
 from properties.loading import built_in, load, target_of
 from properties.mutants import control
 from properties.search import explore, judged
+from properties.statistics.law import CLAIMS as STATISTICAL
 from properties.statistics.suite import allotted
 from properties.verdict import Record
-from properties.verification import applicable, on_untested, verify
+from properties.verification import applicable, claims_of, on_untested, require_claims, verify
 from robust_core import Contamination, TotalVariation, Variant
+from robust_core.variant import KINDS
 
 GALLERY = built_in()
 MUTANTS = {
@@ -101,10 +105,34 @@ def test_a_wrong_argument_is_refused(
         properties.verify(variant, **options)
 
 
-def test_a_misspelt_claim_is_undecided() -> None:
-    verdicts = properties.verify(replace(GALLERY[RIGHT], claims=("bellmann",)), statistics=False)
-    assert [(record.law, record.outcome) for record in verdicts] == [("claim 'bellmann'", "undecided")]
-    assert "did you mean 'bellman'?" in verdicts[0].evidence
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        (("bellmann",), "claims: no such claim 'bellmann'; .* can claim 'bellman'; did you mean 'bellman'?"),
+        (("bellman", "TDC"), "claims: 'TDC' is for kind 'linear evaluation'; .* can claim 'bellman'$"),
+        (("converges",), "claims: 'converges' is for kind 'control' or 'evaluation'; .* can claim 'bellman'$"),
+        (("",), "claims: no such claim ''; .* can claim 'bellman'$"),
+    ],
+)
+def test_a_claim_that_the_kind_does_not_have_is_refused(claims: tuple[str, ...], message: str) -> None:
+    variant = replace(GALLERY[RIGHT], claims=claims, make=lambda *_: pytest.fail("work has begun"))
+    for refuse in (lambda: properties.verify(variant), lambda: checks([variant])):
+        with pytest.raises(ValueError, match=f"^variant {variant.name!r}: {message}"):
+            refuse()
+
+
+def test_every_claim_belongs_to_a_kind_and_the_built_in_variants_make_such_claims() -> None:
+    assert {claim for kind in KINDS for claim in claims_of(kind)} == CLAIMS.keys() | STATISTICAL.keys()
+    for variant in GALLERY.values():
+        require_claims(variant)
+
+
+def test_contamination_tdc_sold_for_total_variation_is_not_certified() -> None:
+    sold = replace(TDC, sets=(TotalVariation,))
+    verdicts = properties.verify(sold, examples=5)
+    untested = {record.law for record in verdicts if record.evidence.startswith("untested")}
+    assert untested == {"claim 'TDC'", "claim 'scale'"}
+    assert not [record for record in verdicts if record.law.startswith(("TDC", "linear scale"))]
 
 
 def test_how_a_variant_is_loaded_again() -> None:
