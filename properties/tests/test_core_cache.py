@@ -22,7 +22,9 @@ def test_a_user_without_a_home_has_a_cache(wanted: str, tmp_path: Path, monkeypa
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / wanted))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(Path, "home", homeless)
-    chosen = Path(jit.cache_folder.__wrapped__())
+    found = jit.cache_folder.__wrapped__()
+    assert found is not None
+    chosen = Path(found)
     assert chosen.parent == tmp_path / ("folder" if wanted == "folder" else "temporary")
     assert chosen.is_dir()
     assert chosen.stat().st_mode & 0o777 == 0o700
