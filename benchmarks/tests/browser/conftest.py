@@ -3,9 +3,10 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -14,6 +15,10 @@ from benchmarks.tests.report_sample import HOSTILE, sample
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DESKTOP, PHONE = (1280, 900), (390, 844)
+PATIENCE = 20.0
+"""Seconds until a state that does not come fails a test. The page answers within a frame; a busy machine does not."""
+POLL = 0.02
+"""Seconds between two readings of a state: about one frame."""
 MUTANTS, LAWS, VARIANTS = 200, 15, 16
 """The size of a real report."""
 
@@ -61,19 +66,62 @@ return table;
 """
 
 
+DRAWN = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
+LOADED = "return [location.href, document.readyState]"
+
+T = TypeVar("T")
+
+
 class Window:
-    """One page in the browser, and what it did."""
+    """One page in the browser, and what it did.
+
+    The browser answers a click, a key or a change of size after the driver's call has returned. So a test does not look
+    at once: it waits with `expect` or `until` for the state that it asserts, and calls `drawn` before it asserts that
+    nothing has happened.
+    """
 
     def __init__(self, driver: Any, screenshots: Path | None) -> None:
         self.driver, self.screenshots = driver, screenshots
+        self.logged: dict[str, list[dict[str, Any]]] = {"browser": [], "performance": []}
         self.size(*DESKTOP)
         self.scheme("light")
 
     def open(self, path: Path, place: str = "") -> None:
-        """Load a file, at a place of it, and forget what was logged before."""
-        self.driver.get("about:blank")
-        self.console(), self.requests()
-        self.driver.get(path.as_uri() + place)
+        """Load a file, at a place of it, wait until it is drawn, and forget what was logged before."""
+        self._load("about:blank")
+        for kind, entries in self.logged.items():
+            self.driver.get_log(kind)
+            entries.clear()
+        self._load(path.as_uri() + place)
+        self.drawn()
+
+    def _load(self, address: str) -> None:
+        """Go to an address; `get` alone may return while the page before it is still there."""
+        self.driver.get(address)
+        self.expect(lambda: self.js(LOADED), [address, "complete"])
+
+    def until(self, read: Callable[[], T], holds: Callable[[T], object], patience: float = PATIENCE) -> T:
+        """Read a state until it holds or the patience ends. Return the last reading, which the caller asserts."""
+        from selenium.common.exceptions import TimeoutException
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        readings: list[T] = []
+
+        def look(_: Any) -> bool:
+            readings[:] = [read()]
+            return bool(holds(readings[0]))
+
+        with suppress(TimeoutException):
+            WebDriverWait(self.driver, patience, POLL).until(look)
+        return readings[0]
+
+    def expect(self, read: Callable[[], object], wanted: object, patience: float = PATIENCE) -> None:
+        """Assert that a state comes to be the wanted one."""
+        assert self.until(read, lambda found: found == wanted, patience) == wanted
+
+    def drawn(self) -> None:
+        """Wait until a whole frame is drawn: what the page does when sizes change is done by then."""
+        self.driver.execute_async_script(DRAWN)
 
     def size(self, width: int, height: int) -> None:
         """The viewport; narrow ones as on a phone."""
@@ -98,22 +146,30 @@ class Window:
         return self.driver.find_element("css selector", selector)
 
     def table(self, caption: str) -> Any:
-        """The table whose caption begins so; everything that it is folded in is opened."""
-        return self.js(TABLE, caption)
+        """The table whose caption begins so; everything that it is folded in is opened and drawn."""
+        table = self.js(TABLE, caption)
+        self.drawn()
+        return table
 
     def unfold(self) -> None:
-        """Open everything that is folded."""
+        """Open and draw everything that is folded."""
         self.js("document.querySelectorAll('details').forEach((d) => { d.open = true })")
+        self.drawn()
 
     def console(self) -> list[str]:
-        """What the console said since the last call."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]
+        """What the console said since the page was opened."""
+        return [entry["message"] for entry in self._log("browser")]
 
     def requests(self) -> list[str]:
-        """The addresses asked for since the last call."""
-        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        """The addresses asked for since the page was opened."""
+        events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
         sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
         return [event["request"]["url"] for event in sent]
+
+    def _log(self, kind: str) -> list[dict[str, Any]]:
+        """The entries since the page was opened; the driver returns each only once."""
+        self.logged[kind] += self.driver.get_log(kind)
+        return self.logged[kind]
 
     def picture(self, name: str) -> bytes:
         """A screenshot of the window, kept if somebody wants to look at it."""

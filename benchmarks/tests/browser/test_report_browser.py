@@ -1,5 +1,6 @@
 """The report in a real browser: quiet, quick, usable by mouse and keyboard, safe, accessible."""
 
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,21 @@ def _button(window: Window, caption: str, column: int) -> Any:
     return window.js(script, window.table(caption), column)
 
 
+def _order(window: Window, button: Any) -> str | None:
+    """The order that the heading of a button announces."""
+    found: str | None = window.js("return arguments[0].parentElement.ariaSort", button)
+    return found
+
+
+def test_a_wait_sees_what_comes_late_and_what_does_not_come(window: Window, tmp_path: Path) -> None:
+    page = tmp_path / "late.html"
+    page.write_text("<title>early</title><script>setTimeout(() => { document.title = 'late' }, 300)</script>")
+    window.open(page)
+    window.expect(lambda: window.driver.title, "late")
+    with pytest.raises(AssertionError, match="'late' == 'never'"):
+        window.expect(lambda: window.driver.title, "never", patience=0.1)
+
+
 @pytest.mark.parametrize("name", ["usual", "hostile"])
 def test_no_errors_and_no_network(window: Window, pages: dict[str, Path], name: str) -> None:
     window.open(pages[name])
@@ -44,8 +60,9 @@ def test_errors_and_requests_would_be_seen(window: Window, tmp_path: Path) -> No
     page = tmp_path / "bad.html"
     page.write_text("<script>nothing.here()</script><img src='http://127.0.0.1:9/x.png'>")
     window.open(page)
-    assert any("nothing is not defined" in line for line in window.console())
-    assert "http://127.0.0.1:9/x.png" in window.requests()
+    address = "http://127.0.0.1:9/x.png"
+    assert window.until(lambda: [x for x in window.console() if "nothing is not defined" in x], bool)
+    assert address in window.until(window.requests, lambda found: address in found)
 
 
 def test_the_policy_stops_what_is_injected(window: Window, pages: dict[str, Path], tmp_path: Path) -> None:
@@ -53,17 +70,15 @@ def test_the_policy_stops_what_is_injected(window: Window, pages: dict[str, Path
     text = pages["usual"].read_text(encoding="utf-8")
     page.write_text(text.replace("</main>", "</main><script>window.injected = 1</script>", 1), encoding="utf-8")
     window.open(page)
+    assert window.until(lambda: [x for x in window.console() if "Content Security Policy" in x], bool)
     assert window.js("return window.injected") is None
-    assert any("Content Security Policy" in line for line in window.console())
 
 
 def test_it_opens_in_under_a_second(window: Window, pages: dict[str, Path], record_property: Any) -> None:
-    drawn = "const done = arguments[0]; requestAnimationFrame(() => setTimeout(done))"
     window.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
     seconds = []
     for _ in range(3):
         window.open(pages["usual"])
-        window.driver.execute_async_script(drawn)
         found = window.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
         seconds += [entry["value"] for entry in found if entry["name"] == "TaskDuration"]
     window.driver.execute_cdp_cmd("Performance.disable", {})
@@ -79,19 +94,20 @@ def test_tables_sort_by_mouse_and_by_keyboard(window: Window, pages: dict[str, P
     before = _column(window, "Kind control: 200", 0)
     button = _button(window, "Kind control: 200", 0)
     button.click()
+    window.expect(partial(_order, window, button), "ascending")
     rising = _column(window, "Kind control: 200", 0)
     assert rising == sorted(before, key=lambda name: int(name.split()[1]))
-    assert window.js("return arguments[0].parentElement.ariaSort", button) == "ascending"
     button.send_keys(Keys.ENTER)
+    window.expect(partial(_order, window, button), "descending")
     assert _column(window, "Kind control: 200", 0) == rising[::-1]
-    assert window.js("return arguments[0].parentElement.ariaSort", button) == "descending"
     other = _button(window, "Kind control: 200", 2)
     other.send_keys(Keys.SPACE)
+    window.expect(partial(_order, window, other), "ascending")
+    assert _order(window, button) is None
     numbers = _column(window, "Kind control: 200", 2)
     caught = [int(text) for text in numbers if text.isdigit()]
     assert caught == sorted(caught)
     assert all(not text.isdigit() for text in numbers[len(caught) :])
-    assert window.js("return arguments[0].parentElement.ariaSort", button) is None
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=("desktop", "phone"))
@@ -100,71 +116,82 @@ def test_tables_filter(window: Window, pages: dict[str, Path], size: tuple[int, 
 
     window.size(*size)
     window.open(pages["usual"])
-    whole = _column(window, "The 81 claims", 0)
+    claims = partial(_column, window, "The 81 claims", 0)
+    whole = claims()
+    assert len(whole) == 81
     label = next(x for x in window.all(".filter label") if "claims" in x.get_attribute("textContent"))
     field = window.driver.find_element("id", label.get_attribute("for"))
     field.send_keys("corrected expand")
-    assert _column(window, "The 81 claims", 0) == ["expand-T"]
+    window.expect(claims, ["expand-T"])
     assert "1 of 81 rows" in field.find_element("xpath", "..").text
     field.send_keys(Keys.ESCAPE)
-    assert _column(window, "The 81 claims", 0) == whole
+    window.expect(claims, whole)
     field.send_keys("no such claim at all")
-    assert _column(window, "The 81 claims", 0) == []
+    window.expect(claims, [])
+
+
+def _move(window: Window, plot: Any = None) -> None:
+    """Move the pointer onto a plot, or without one up and away from where it is."""
+    from selenium.webdriver import ActionChains
+
+    chain = ActionChains(window.driver)
+    (chain.move_by_offset(0, -400) if plot is None else chain.move_to_element(plot)).perform()
+
+
+def _first_line(tip: Any) -> str:
+    """The first line that the tip shows; nothing where it is hidden."""
+    return next(iter(tip.text.splitlines()), "")
 
 
 def test_plots_show_values_to_the_pointer_and_to_the_arrow_keys(window: Window, pages: dict[str, Path]) -> None:
-    from selenium.webdriver import ActionChains
     from selenium.webdriver.common.keys import Keys
 
     window.open(pages["usual"])
-    plot = window.one('svg[data-plot="frozenlake-a"]')
+    plot, tip = window.one('svg[data-plot="frozenlake-a"]'), window.one("#tip")
     window.js("arguments[0].scrollIntoView({block: 'center'})", plot)
-    ActionChains(window.driver).move_to_element(plot).perform()
-    tip = window.one("#tip")
-    assert tip.is_displayed()
+    _move(window, plot)
+    window.expect(tip.is_displayed, True)
     lines = tip.text.splitlines()
     assert lines[0].startswith("steps ")
     assert [line.partition(":")[0] for line in lines[1:]] == ["robust", "vanilla", "vanilla at γ(1−R)"]
     window.picture("tooltip")
-    ActionChains(window.driver).move_by_offset(0, -400).perform()
-    assert not tip.is_displayed()
+    _move(window)
+    window.expect(tip.is_displayed, False)
     window.js("arguments[0].focus()", plot)
-    assert tip.text.startswith("steps 12800")
+    window.expect(partial(_first_line, tip), "steps 12800")
     plot.send_keys(Keys.ARROW_LEFT)
-    assert tip.text.startswith("steps 12288")
+    window.expect(partial(_first_line, tip), "steps 12288")
     plot.send_keys(Keys.HOME)
-    assert tip.text.startswith("steps 512")
+    window.expect(partial(_first_line, tip), "steps 512")
     plot.send_keys(Keys.ESCAPE)
-    assert not tip.is_displayed()
+    window.expect(tip.is_displayed, False)
 
 
 def test_a_focused_plot_gets_its_values_back_when_the_pointer_leaves_another(
     window: Window, pages: dict[str, Path]
 ) -> None:
-    from selenium.webdriver import ActionChains
     from selenium.webdriver.common.keys import Keys
 
     window.open(pages["usual"])
     focused, other = (window.one(f'svg[data-plot="frozenlake-{letter}"]') for letter in "ab")
+    tip = window.one("#tip")
     window.js("arguments[0].scrollIntoView({block: 'center'})", focused)
     window.js("arguments[0].focus()", focused)
     focused.send_keys(Keys.HOME)
-    tip = window.one("#tip")
+    window.expect(partial(_first_line, tip), "steps 512")
     first = tip.text
-    assert first.startswith("steps 512")
-    ActionChains(window.driver).move_to_element(other).perform()
-    assert tip.text != first
-    ActionChains(window.driver).move_by_offset(0, -400).perform()
-    assert tip.is_displayed()
-    assert tip.text == first
-    cursors = (
-        "return [...document.querySelectorAll('.cursor')].filter((e) => e.getAttribute('visibility') == 'visible')"
-    )
-    assert len(window.js(cursors)) == 1
+    _move(window, other)
+    assert window.until(lambda: tip.text, lambda text: text != first) != first
+    _move(window)
+    window.expect(lambda: tip.text, first)
+    cursors = "return document.querySelectorAll('.cursor[visibility=visible]').length"
+    assert window.js(cursors) == 1
     focused.send_keys(Keys.ESCAPE)
-    ActionChains(window.driver).move_to_element(other).perform()
-    ActionChains(window.driver).move_by_offset(0, -400).perform()
-    assert not tip.is_displayed()
+    window.expect(tip.is_displayed, False)
+    _move(window, other)
+    window.expect(tip.is_displayed, True)
+    _move(window)
+    window.expect(tip.is_displayed, False)
 
 
 def test_the_whole_page_can_be_walked_by_keyboard(window: Window, pages: dict[str, Path]) -> None:
@@ -173,21 +200,21 @@ def test_the_whole_page_can_be_walked_by_keyboard(window: Window, pages: dict[st
     window.open(pages["usual"])
     body = window.one("body")
     body.send_keys(Keys.TAB)
+    window.expect(lambda: window.driver.switch_to.active_element.text, "Skip to the verdict")
     first = window.driver.switch_to.active_element
-    assert first.text == "Skip to the verdict"
     assert first.is_displayed()
     outline = "return getComputedStyle(arguments[0]).outlineStyle"
     assert window.js(outline, first) == "solid"
     first.send_keys(Keys.ENTER)
-    assert window.js("return location.hash") == "#verdict"
+    window.expect(lambda: window.js("return location.hash"), "#verdict")
 
 
 def test_links_open_what_is_folded(window: Window, pages: dict[str, Path]) -> None:
     window.open(pages["usual"])
     window.js("location.hash = '#example-conv'")
-    assert window.one("#example-conv").is_displayed()
+    window.expect(window.one("#example-conv").is_displayed, True)
     window.js("document.querySelector('table.claims details').open = true")
-    assert window.one("table.claims details dl").is_displayed()
+    window.expect(window.one("table.claims details dl").is_displayed, True)
 
 
 def test_headings_that_sort_say_so(window: Window, pages: dict[str, Path]) -> None:
@@ -201,7 +228,7 @@ def test_headings_that_sort_say_so(window: Window, pages: dict[str, Path]) -> No
     assert all("↕" in sign for sign in signs)
     button = _button(window, "Kind control: 200", 4)
     button.click()
-    assert "↑" in window.js("return getComputedStyle(arguments[0], '::after').content", button)
+    window.expect(lambda: window.js("return getComputedStyle(arguments[0], '::after').content", button), '" ↑"')
 
 
 def test_hostile_names_are_shown_and_do_nothing(window: Window, pages: dict[str, Path]) -> None:
@@ -251,7 +278,7 @@ def test_what_is_not_accessible_would_be_seen(window: Window, tmp_path: Path) ->
 def test_on_paper_everything_but_the_tools_is_there(window: Window, pages: dict[str, Path]) -> None:
     window.open(pages["usual"])
     window.scheme("light", media="print")
-    assert not window.one("nav").is_displayed()
+    window.expect(window.one("nav").is_displayed, False)
     assert window.one("#overall").is_displayed()
     assert not any(field.is_displayed() for field in window.all(".filter"))
     folded = "return document.querySelectorAll('details:not([open])').length"
