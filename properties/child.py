@@ -1,13 +1,15 @@
 """A process of its own for code that may hang, die or eat memory: how it is started, limited and heard.
 
 The child sends plain JSON; the parent waits for each message a limited time, which runs only while the child is at work
-or asleep, not while it waits for a processor or is stopped.
+or asleep, not while it waits for a processor or is stopped. The code under test can write to the pipe too, and so can
+the processes it starts: a message counts only if it is whole, and written by the child itself.
 """
 
 import json
 import multiprocessing
 import os
 import signal
+import struct
 import tempfile
 import threading
 from collections.abc import Callable
@@ -24,9 +26,21 @@ SECONDS = 120.0
 EXTRA_MEMORY = 4 << 30
 PATIENCE = 2.0
 """Seconds after which someone who waits is told what for."""
+HEADER = struct.Struct("!i")
+"""The length of a message, which `Connection.send_bytes` writes before it."""
+LONGEST_MESSAGE = 64 << 20
+"""Bytes; a record has some kilobytes, and its longest part is a table of a few thousand entries."""
+CHUNK = 1 << 16
+SENDER = "process"
+"""The field of a message with the number of the process that has sent it."""
 
 Serve = Callable[[Connection, str], None]
 Message = dict[str, Any]
+
+GARBLED: Message = {
+    "fault": "garbled",
+    "fate": "its pipe to the suite had another message than the one expected: it, or a process it started, wrote there",
+}
 
 
 class Child:
@@ -35,6 +49,7 @@ class Child:
     def __init__(self, serve: Serve, order: str) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
+        self._received = bytearray()
         self._process = context.Process(target=serve, args=(theirs, order), daemon=True)
         # Ctrl-C on a terminal reaches the child too, and a held one is inherited: it is held from its first import on.
         resource_tracker.ensure_running()  # started with the child, it would let Ctrl-C through again
@@ -54,22 +69,55 @@ class Child:
         self._connection.close()
 
     def message(self, seconds: float, *, waiting: Callable[[], None] = lambda: None) -> Message:
-        """The next message; {"fault": "hung"} or {"fault": "died"} if there is none. `waiting` is called now and then.
+        """The next message, or a fault: "hung", "died" or "garbled". `waiting` is called now and then.
 
         Where there is a fault, "fate" says it in words.
         """
         pause = min(seconds / LOOKS, PATIENCE)
         clock = Idleness(self._process.pid or 0, pause)
         try:
-            while not self._connection.poll(pause):
+            while (message := self._next_message()) is None:
                 if clock.look() + clock.worked() >= seconds * (1.0 - 0.5 / LOOKS):
                     return {"fault": "hung", "fate": f"no answer within {seconds:g} s"}
-                waiting()
-            received: Message = json.loads(self._connection.recv_bytes())
-            return received
+                if self._connection.poll(pause):
+                    self._receive()
+                else:
+                    waiting()
+            return message
         except (EOFError, ConnectionError):
             self._process.join(timeout=5.0)
             return {"fault": "died", "fate": f"its process ended with exit code {self._process.exitcode}"}
+
+    def _receive(self) -> None:
+        """Read the bytes that are there: to wait for a whole message could take forever."""
+        data = os.read(self._connection.fileno(), CHUNK)
+        if not data:
+            raise EOFError
+        self._received += data
+
+    def _next_message(self) -> Message | None:
+        """The first message of the bytes received so far, None if it is not whole yet."""
+        if len(self._received) < HEADER.size:
+            return None
+        (length,) = HEADER.unpack_from(self._received)
+        if not 0 < length <= LONGEST_MESSAGE:
+            return GARBLED
+        end = HEADER.size + length
+        if len(self._received) < end:
+            return None
+        text = bytes(self._received[HEADER.size : end])
+        del self._received[:end]
+        return self._parse(text)
+
+    def _parse(self, text: bytes) -> Message:
+        """The message, if the child itself has sent it and not a process that it started."""
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError):
+            return GARBLED
+        if not isinstance(message, dict) or message.pop(SENDER, None) != self._process.pid:
+            return GARBLED
+        return message
 
 
 def misconduct(message: Message) -> str:
@@ -81,7 +129,7 @@ def sender(connection: Connection) -> Callable[[Message], None]:
     """What the child says its messages with."""
 
     def send(message: Message) -> None:
-        connection.send_bytes(json.dumps(message).encode())
+        connection.send_bytes(json.dumps({**message, SENDER: os.getpid()}).encode())
 
     return send
 

@@ -1,7 +1,8 @@
 """Verification in a process of its own: a variant that hangs, dies or eats memory cannot take the suite down.
 
 The child (`properties.child`) runs the laws in order; the parent gives each law a limited time. When the child is
-killed or dies, the law it was at gets a verdict that says so, and a new child goes on with the next.
+killed or dies, the law it was at gets a verdict that says so, and a new child goes on with the next. The same happens
+when a message is not the expected one: only a record of the law and the variant at work is believed.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import get_args
 
 from properties import child
 from properties.blame import CannotBeJudged
@@ -19,12 +21,13 @@ from properties.expectations import Expectation, read
 from properties.loading import load
 from properties.statistics.law import SIZES, Size
 from properties.statistics.suite import Planned, allotted
-from properties.verdict import Record
+from properties.verdict import Outcome, Record
 from properties.verification import EXAMPLES, applicable, verify
 from robust_core.variant import Variant
 
 SIGN_OF_LIFE = 1.0
 """Seconds between messages from a statistical law at work, which may take longer than `child.SECONDS` in all."""
+ALIVE: Message = {"alive": True}
 
 
 class Begun(str):
@@ -80,26 +83,45 @@ def verify_isolated(
     while done < len(names):
         order = Order(target, done, causes.failed, examples, seed, _text(keep), _text(expected), size, weight)
         with Child(_serve, json.dumps(asdict(order))) as worker:
+            begun = False
             while done < len(names):
                 message = worker.message(law_seconds)
-                if "alive" in message:
+                if begun and message == ALIVE:
                     continue
-                if "law" in message:
-                    yield Begun(message["law"], done + 1, len(names))
+                if not begun and message == {"law": names[done]}:
+                    begun = True
+                    yield Begun(names[done], done + 1, len(names))
                     continue
-                if "record" in message:
-                    record = Record(**message["record"])
-                elif "error" in message:
-                    record = Record(variant.name, names[done], "error", message["error"], 0, 0.0, seed)
-                else:
-                    seconds = law_seconds if message["fault"] == "hung" else 0.0
-                    record = Record(variant.name, names[done], "violated", child.misconduct(message), 0, seconds, seed)
+                record = _expected(message, variant.name, names[done], seed) if begun else None
+                failed = record is None
+                if record is None:
+                    record = _failed(message, variant.name, names[done], seed, law_seconds)
                 if record.statistics is None:
                     causes.note(record.law, record)
                 yield record
-                done += 1
-                if "record" not in message:
+                done, begun = done + 1, False
+                if failed:
                     break
+
+
+def _expected(message: Message, variant: str, law: str, seed: int) -> Record | None:
+    """The record in a message, if it is a record of the law at work."""
+    try:
+        record = Record(**message["record"])
+    except (KeyError, TypeError):
+        return None
+    matches = (record.variant, record.law, record.seed) == (variant, law, seed)
+    readable = record.outcome in get_args(Outcome) and isinstance(record.evidence, str)
+    return record if matches and readable and isinstance(record.statistics, dict | None) else None
+
+
+def _failed(message: Message, variant: str, law: str, seed: int, law_seconds: float) -> Record:
+    """The record of a law at which the child failed: the suite in it, or the variant by what it did."""
+    if "error" in message:
+        return Record(variant, law, "error", str(message["error"]), 0, 0.0, seed)
+    fault = message if "fault" in message else child.GARBLED
+    seconds = law_seconds if fault["fault"] == "hung" else 0.0
+    return Record(variant, law, "violated", child.misconduct(fault), 0, seconds, seed)
 
 
 def expectations(path: Path, variant: Variant) -> dict[str, Expectation]:
@@ -149,7 +171,7 @@ def _work(order: Order, send: Callable[[Message], None]) -> None:
         progress=lambda law: send({"law": law}),
         cells=cells[max(order.skip - len(laws), 0) :],
         cell_seconds=float("inf") if order.size is None else VARIANT_SECONDS[order.size],
-        tick=_at_most_every(SIGN_OF_LIFE, lambda: send({"alive": True})),
+        tick=_at_most_every(SIGN_OF_LIFE, lambda: send(ALIVE)),
     )
     for record in records:
         send({"record": asdict(record)})

@@ -7,11 +7,15 @@ import multiprocessing
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,6 +104,133 @@ def test_what_gets_past_python_is_conduct_too(name: str, words: str, capfd: pyte
     """Standard output belongs to the parent; what only Ctrl-C raises elsewhere is the variant's where it is ignored."""
     assert words in first(isolated(name, 60.0)).evidence
     assert capfd.readouterr() == ("", "")
+
+
+# Only in the child: the parent loads the module too.
+WRITES_AT_IMPORT = """
+import multiprocessing, os, time
+from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant
+
+class Wrong(TabularLearner):
+    right = False
+
+    def __init__(self, problem):
+        super().__init__(Q_LEARNING, problem)
+
+    def estimate(self):
+        return super().estimate() + (not Wrong.right)
+
+VARIANT = Variant("wrong", "control", Wrong, (Contamination,), ("unbiased", "asynchronous"))
+
+def write(data):
+    for entry in os.listdir("/proc/self/fd"):
+        try:
+            if os.readlink(f"/proc/self/fd/{entry}").startswith("socket:"):
+                os.write(int(entry), data)
+        except OSError:
+            pass
+
+if multiprocessing.parent_process() is not None:
+    {act}
+"""
+CONDUCT_ON_PIPE = "conduct: its pipe to the suite had another message than the one expected"
+
+
+def framed(text: str) -> bytes:
+    """As `Connection.send_bytes` does."""
+    return struct.pack("!i", len(text)) + text.encode()
+
+
+GARBAGE = (
+    struct.pack("!i", -1) + bytes(8),
+    struct.pack("!i", 2**31 - 1) + b"{",
+    framed("no JSON"),
+    framed("[" * 100_000),
+    framed("[]"),
+    framed('{"law": "start"}'),
+    framed('{"record": {"law": "start"}}'),
+)
+
+
+def verify_written(tmp_path: Path, act: str, law_seconds: float = 60.0) -> Iterator[Record]:
+    file = tmp_path / "writes_at_import.py"
+    file.write_text(WRITES_AT_IMPORT.replace("{act}", act))
+    for message in verify_isolated(f"{file}:VARIANT", examples=3, law_seconds=law_seconds):
+        if isinstance(message, Record):
+            yield message
+
+
+@pytest.mark.parametrize(
+    "act",
+    ["if os.fork() == 0: Wrong.right = True", "if os.fork(): time.sleep(30.0)\n    Wrong.right = True"],
+    ids=["both go on", "the fork goes on"],
+)
+def test_a_process_that_a_variant_forks_does_not_answer_for_it(act: str, tmp_path: Path) -> None:
+    two = list(islice(verify_written(tmp_path, act), 2))
+    assert "holds" not in {record.outcome for record in two}
+    assert CONDUCT_ON_PIPE in "".join(record.evidence for record in two)
+
+
+def test_garbage_on_the_pipe_is_a_finding_and_the_suite_goes_on(tmp_path: Path) -> None:
+    """Every law has a process of its own then, and each writes something else."""
+    count = f"os.open({str(tmp_path / 'count')!r}, os.O_CREAT | os.O_WRONLY | os.O_APPEND)"
+    act = f"file = {count}; os.write(file, b'x'); write({GARBAGE!r}[os.fstat(file).st_size - 1])"
+    records = list(islice(verify_written(tmp_path, act), len(GARBAGE)))
+    assert [record.law for record in records] == [law.name for law in applicable(hostile_variants.RAISES)][
+        : len(GARBAGE)
+    ]
+    for record, data in zip(records, GARBAGE, strict=True):
+        assert record.outcome == "violated"
+        assert CONDUCT_ON_PIPE in record.evidence, data[:40]
+
+
+def test_a_message_that_never_ends_does_not_hang_the_suite(tmp_path: Path) -> None:
+    """Five bytes promise a thousand, and the rest comes so slowly that the pipe is never quiet."""
+    act = "write((1000).to_bytes(4, 'big') + b'x')\n    while True: time.sleep(0.1); write(b'x')"
+    record = next(verify_written(tmp_path, act, law_seconds=1.0))
+    assert (record.outcome, "no answer within 1 s" in record.evidence) == ("violated", True)
+
+
+@pytest.mark.parametrize(
+    ("begun", "message"),
+    [
+        ("start", {"record": {"law": "conduct"}}),
+        ("start", {"record": {"variant": "another"}}),
+        ("start", {"record": {"seed": 1}}),
+        ("start", {"record": {"outcome": "perfect"}}),
+        ("start", {"record": {"evidence": None}}),
+        ("start", {"law": "start"}),
+        ("conduct", {"record": {}}),
+        (None, {"record": {}}),
+        (None, {"alive": True}),
+    ],
+)
+def test_only_the_expected_record_is_believed(
+    begun: str | None, message: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sends it: the first law is *start*, and the messages are read from a child that says them."""
+    right = asdict(Record("presses Ctrl-C", "start", "holds", "no violation", 3, 0.0, 0))
+    if "record" in message:
+        message = {"record": right | message["record"]}
+    script = [*([] if begun is None else [{"law": begun}]), message, {"record": right}]
+
+    class Scripted:
+        def __init__(self, *_: object) -> None:
+            self.rest = [dict(line) for line in script]
+
+        def __enter__(self) -> "Scripted":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def message(self, _: float) -> dict[str, Any]:
+            return self.rest.pop(0)
+
+    monkeypatch.setattr(isolation, "Child", Scripted)
+    records = isolated("INTERRUPTS", 1.0)
+    assert CONDUCT_ON_PIPE in first(records).evidence
+    assert {record.outcome for record in records} == {"violated"}
 
 
 def test_an_exception_in_several_laws_is_one_cause() -> None:
