@@ -1,7 +1,8 @@
 """Whose fault an exception is: that of the variant at work, or that of the suite, which then cannot judge.
 
 An exception that comes out of an oracle is the suite's, unless the variant itself called the oracle; every other one is
-the variant's conduct: it raised, or what it handed over is nothing that one can compute with.
+the variant's conduct: it raised, or what it handed over is nothing that one can compute with. Memory that ends because
+the caller has limited it is not the variant's fault either.
 """
 
 import signal
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 
 from oracles.rational import NoExactSupport
 from properties.guard import TooSlow
+from properties.memory import shortage_note
 from properties.reading import one_line, shortened
 from robust_core.uncertainty import UncertaintySet
 
@@ -37,14 +39,15 @@ def said(error: BaseException) -> str:
     >>> said(ValueError("first\\nsecond"))
     'ValueError: first\\\\nsecond'
     """
-    return f"{type(error).__name__}: {shortened(one_line(str(error)))}".removesuffix(": ")
+    text = f"{type(error).__name__}: {shortened(one_line(str(error)))}".removesuffix(": ")
+    return text + shortage_note(error)
 
 
 def conduct(error: BaseException) -> str:
     """What a variant did by raising; `CannotBeJudged` if it is not its fault, and what is nobody's is raised again."""
     if isinstance(error, TooSlow) or (isinstance(error, KeyboardInterrupt) and _can_be_interrupted()):
         raise error
-    if is_of_the_suite(error):
+    if is_of_the_suite(error) or shortage_note(error):
         raise CannotBeJudged.because(error) from error
     if isinstance(error, ValueError) and "read-only" in str(error):
         return "conduct: tried to change an array it was given"

@@ -20,10 +20,10 @@ from typing import Any
 
 from properties.guard import divert_output
 from properties.idleness import LOOKS, Idleness
+from properties.memory import limit_memory, shortage
 
 SECONDS = 120.0
 """How long a child may take to say the next thing."""
-EXTRA_MEMORY = 4 << 30
 PATIENCE = 2.0
 """Seconds after which someone who waits is told what for."""
 HEADER = struct.Struct("!i")
@@ -86,7 +86,8 @@ class Child:
             return message
         except (EOFError, ConnectionError):
             self._process.join(timeout=5.0)
-            return {"fault": "died", "fate": f"its process ended with exit code {self._process.exitcode}"}
+            note = f" ({shortage()})" if shortage() else ""
+            return {"fault": "died", "fate": f"its process ended with exit code {self._process.exitcode}{note}"}
 
     def _receive(self) -> None:
         """Read the bytes that are there: to wait for a whole message could take forever."""
@@ -138,7 +139,7 @@ def settle() -> None:
     """In the child, before the work: Ctrl-C and standard output are the parent's, memory is limited, and so is life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches both; the parent ends the child
     divert_output()
-    _limit_memory()
+    limit_memory()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -156,19 +157,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def _limit_memory() -> None:
-    """Let the child grow by a few gigabytes, so that a leak ends in its own MemoryError."""
-    try:
-        import resource
-    except ImportError:
-        return
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _has_statm() else 0
-    if used:
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_MEMORY, hard))
-
-
-def _has_statm() -> bool:
-    return Path("/proc/self/statm").exists()

@@ -25,6 +25,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
+from properties.memory import shortage_note
 from properties.reading import shortened
 from robust_core.variant import Variant
 
@@ -216,9 +217,8 @@ def _blamed_on(place: str | Path) -> Iterator[None]:
         if _is_ctrl_c(error):
             raise
         reason = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
-        raise ValueError(
-            f"{_where(place, error)}: {shortened(f'{type(error).__name__}: {reason}'.strip(': '))} while loading"
-        ) from error
+        text = shortened(f"{type(error).__name__}: {reason}".strip(": "))
+        raise ValueError(f"{_where(place, error)}: {text}{shortage_note(error)} while loading") from error
 
 
 def _is_ctrl_c(error: BaseException) -> bool:

@@ -233,6 +233,54 @@ def test_only_the_expected_record_is_believed(
     assert {record.outcome for record in records} == {"violated"}
 
 
+# As `ulimit -v` does, in kilobytes.
+LIMITED = """
+import json, resource, sys
+from properties.isolation import verify_isolated
+from properties.probe import probe
+from properties.verdict import Record
+
+resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
+try:
+    probe(sys.argv[1])
+except ValueError as error:
+    print(json.dumps(["refused", str(error)]))
+else:
+    messages = verify_isolated(sys.argv[1] + ":VARIANT", examples=3)
+    record = next(message for message in messages if isinstance(message, Record))
+    print(json.dumps([record.outcome, record.evidence]))
+"""
+TAKES_MEMORY = """
+from multiprocessing import parent_process
+from properties.tests.hostile_variants import {name} as VARIANT
+if parent_process() is not None and {takes}:
+    bytearray(1 << 39)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "takes", "outcome", "evidence"),
+    [
+        ("WARNS", False, "holds", "no violation"),
+        ("WRONG_SHAPE", False, "violated", "shape of the estimate"),
+        ("DIES", False, "violated", "exit code 7 (the caller limits memory to 4.1 GB with ulimit -v)"),
+        ("MEMORY", False, "error", "(the caller limits memory to 4.1 GB with ulimit -v)"),
+        ("WARNS", True, "refused", "MemoryError (the caller limits memory to 4.1 GB with ulimit -v) while loading"),
+    ],
+)
+def test_a_limit_of_memory_that_the_caller_has_set_is_respected(
+    name: str, takes: bool, outcome: str, evidence: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "variant.py"
+    file.write_text(TAKES_MEMORY.format(name=name, takes=takes))
+    program = tmp_path / "program.py"
+    program.write_text("if __name__ == '__main__':" + LIMITED.format(limit=4_000_000 << 10).replace("\n", "\n    "))
+    done = subprocess.run([sys.executable, program, file], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    got, words = json.loads(done.stdout)
+    assert (got, evidence in words) == (outcome, True), words
+
+
 def test_an_exception_in_several_laws_is_one_cause() -> None:
     records = list(verify(hostile_variants.RAISES_LATE, examples=10))
     wrong = [record for record in records if record.outcome == "violated"]

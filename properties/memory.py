@@ -1,0 +1,55 @@
+"""Limits on the memory of a process: the suite's own, which catches a leak, and a lower one that the caller has set."""
+
+from pathlib import Path
+
+EXTRA_MEMORY = 4 << 30
+"""Bytes by which a process that runs a variant may grow."""
+_STATM = Path("/proc/self/statm")
+_own: list[int] = []
+"""The limit that the suite has set in this process."""
+
+
+def limit_memory() -> None:
+    """Let the process grow by a few gigabytes, so that a leak ends in its own MemoryError; a lower limit stays."""
+    limit = _limit()
+    used = _used()
+    if used is None or (limit is not None and limit < used + EXTRA_MEMORY):
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_MEMORY, hard))
+    _own[:] = [used + EXTRA_MEMORY]
+
+
+def shortage() -> str:
+    """A sentence if the caller leaves this process less memory than the suite would; else nothing."""
+    limit, used = _limit(), _used()
+    if limit is None or used is None or limit in _own or limit >= used + EXTRA_MEMORY:
+        return ""
+    return f"the caller limits memory to {limit / 1e9:.2g} GB with ulimit -v"
+
+
+def shortage_note(error: BaseException) -> str:
+    """The same in parentheses, to follow an exception that it may explain."""
+    return f" ({shortage()})" if isinstance(error, MemoryError) and shortage() else ""
+
+
+def _limit() -> int | None:
+    """The bytes that the process may have, None if there is no limit."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    # A soft limit is never above the hard one.
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _used() -> int | None:
+    """The bytes that the process has, None where the system does not tell."""
+    if not _STATM.exists():
+        return None
+    import resource
+
+    return int(_STATM.read_text().split()[0]) * resource.getpagesize()
