@@ -15,6 +15,7 @@ from properties import blame, reductions
 from properties.blame import CannotBeJudged
 from properties.guard import LONGEST_QUOTE, TooSlow, watched
 from properties.law import Case, Law
+from properties.observation import observed_variant
 from properties.verdict import Finding, Verdict
 from robust_core.variant import Variant
 
@@ -162,7 +163,7 @@ def _at_work(law: Law, variant: Variant, case: Case, warned: Counter[str]) -> Fi
 
     def work() -> Finding | None:
         try:
-            return law.judge(variant, **case)
+            return law.judge(observed_variant(variant), **case)
         except BaseException as error:
             return Finding(blame.conduct(error), None, None)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.guard import call_observed
 from properties.law import Case
 from properties.laws.cases import FEATURES, MAX_FEATURES, MAX_STEPS, PROJECTIONS, SCALES, VALUES, Tape, smoothing
 from robust_core import StepSize, Transition
@@ -93,9 +94,13 @@ def made(variant: Variant, case: Case) -> Any:
 
 def advance(learner: Any, path: Path) -> Any:
     """The learner after the path."""
+    call_observed(_advance, learner, path)
+    return learner
+
+
+def _advance(learner: Any, path: Path) -> None:
     for step in path:
         learner.update(Transition(*step))
-    return learner
 
 
 def arrays(estimate: Any) -> tuple[np.ndarray, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from properties.blame import CannotBeJudged
+from properties.observation import observed_variant
 from properties.statistics import budget, epochs
 from properties.statistics.law import CLAIMS, Cell, Memory, Result, Size, StatisticalLaw, decide
 from robust_core.variant import Variant
@@ -33,7 +34,7 @@ def cells(variant: Variant, size: Size) -> list[tuple[StatisticalLaw, Cell]]:
 def _offered(law: StatisticalLaw, variant: Variant, size: Size) -> list[Cell]:
     """The cells of a law on a variant, whose set may be one that the oracles do not know."""
     try:
-        return law.cells(variant, size)
+        return law.cells(observed_variant(variant), size)
     except Exception as error:
         return [_hopeless(f"{law.claim}/{variant.name}", CannotBeJudged.because(error))]
 

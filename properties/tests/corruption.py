@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from properties.guard import watched
+from properties.guard import observed, watched
 from properties.reading import LONGEST_REASON
 
 Loader = Callable[[Path], object]
@@ -140,7 +140,9 @@ def survived(value: Any, written: Callable[[Any], bytes], load: Loader, path: Pa
     """Every corrupted file is loaded or refused, within the limits of time and memory."""
     counts: list[int] = []
     with limited_memory():
-        finding = watched(lambda: counts.extend(fuzz(value, written, load, path, inputs)), seconds=SECONDS_PER_TEST)
+        finding = watched(
+            observed(lambda: counts.extend(fuzz(value, written, load, path, inputs))), seconds=SECONDS_PER_TEST
+        )
     assert finding is None
     loaded, refused = counts
     # Both happen often, or the corruptions are too mild or too wild to test anything.

@@ -19,7 +19,7 @@ from properties.blame import CannotBeJudged
 from properties.claims import evidence
 from properties.counterexample import Counterexample, described
 from properties.expectations import read
-from properties.guard import watched
+from properties.guard import observed, watched
 from properties.loading import built_in
 from properties.reading import LARGEST_FILE
 from properties.tests.corruption import (
@@ -149,7 +149,7 @@ def test_what_is_no_small_regular_file_is_refused(special: Path, load: Loader) -
         complaint(special, str(caught.value))
 
     with limited_memory():
-        assert watched(attempt) is None
+        assert watched(observed(attempt)) is None
 
 
 def test_a_link_to_a_good_file_is_followed(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from oracles import closed_form, rational
 from oracles.chain import mu_min, pair_chain, state_chain
+from properties.guard import call_observed
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant, models, per_visit, uniform
 from robust_core.mdp import MDP
 from robust_core.sampler import AliasTable, alias_table
@@ -176,7 +177,11 @@ def advance(learner: Any, recording: Recording, *, fast: bool) -> None:
     """Feed a recorded trajectory to a learner."""
     if fast:
         learner.update_many(recording)
-        return
+    else:
+        call_observed(_advance, learner, recording)
+
+
+def _advance(learner: Any, recording: Recording) -> None:
     for transition in recording:
         learner.update(transition)
 
