@@ -24,8 +24,8 @@ Facts = Iterator[Fact]
 Collect = Callable[[], Facts]
 ROOT = Path(__file__).parents[2]
 GALLERY_SEEDS, GALLERY_EXAMPLES = (0, 1, 2), 25
-CHEAP_PANELS = (("frozenlake-c", "short"),)
-"""One panel under one interpretation per experiment, the quickest: together they take less than a minute."""
+CHEAP_PANELS = (("frozenlake-c", "short"), ("tdc-a", "default"), ("tdc-c", "fresh-features"))
+"""Panels, each under an interpretation, that take about 30 s of processor time together."""
 LONGEST_LINE = 400
 """Characters of a line of the page that are frozen; of a longer one also its hash."""
 LINE_STARTS = re.compile(r"(?=<(?:section|tr|h[1-6]|p|li|svg|details|table|figure|path|script|style|pre)\b)")
