@@ -1,6 +1,6 @@
 """The claims, the generators of problems, and the verdicts.
 
->>> from properties.gallery.bellman import VARIANT
+>>> from properties.variants.gallery.bellman import VARIANT
 >>> {record.outcome for record in verify(VARIANT, examples=5)}
 {'holds'}
 """
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from properties.judging.verdict import Record
+    from properties.judging.verdict_table import Verdicts
     from properties.statistics.law import Size
-    from properties.verdict import Record
-    from properties.verdict_table import Verdicts
-    from robust_core.variant import Variant
+    from robust_core.problem import Variant
 
 __all__ = ["verify"]
 
@@ -40,11 +40,11 @@ def verify(
     """
     from tempfile import TemporaryDirectory
 
-    from properties import verification
-    from properties.isolation import expectations
+    from properties.judging import verification
+    from properties.judging.verdict_table import Verdicts
+    from properties.process.isolation import expectations
     from properties.statistics.judging import VARIANT_SECONDS
     from properties.statistics.suite import allotted
-    from properties.verdict_table import Verdicts
     from robust_core import validate
 
     target, chosen = _named(variant)
@@ -71,8 +71,8 @@ def verify(
 
 def _named(variant: "Variant | str") -> "tuple[str | None, Variant]":
     """How the variant is loaded, where that is known, and the variant."""
-    from properties.loading import FORMS, load, target_of
-    from robust_core.variant import Variant
+    from properties.process.loading import FORMS, load, target_of
+    from robust_core.problem import Variant
 
     if isinstance(variant, Variant):
         return target_of(variant), variant
@@ -88,7 +88,7 @@ def _with_counterexample(record: "Record") -> "Record":
     """The record with the counterexample in the place of the file it was kept in."""
     from dataclasses import replace
 
-    from properties.counterexample import Counterexample
+    from properties.judging.counterexample import Counterexample
 
     if record.counterexample is None:
         return record

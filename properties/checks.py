@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from properties.causes import Causes
-from properties.counterexample import Counterexample, described
-from properties.law import Law
-from properties.search import search
+from properties.judging.causes import Causes
+from properties.judging.counterexample import Counterexample, described
+from properties.judging.search import search
+from properties.judging.verdict import Verdict, blocked
+from properties.judging.verification import EXAMPLES, applicable, on_untested, require_claims, unsaved
+from properties.laws.law import Law
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
-from properties.verdict import Verdict, blocked
-from properties.verification import EXAMPLES, applicable, on_untested, require_claims, unsaved
-from robust_core.variant import Variant
+from robust_core.problem import Variant
 
 
 class UndecidedWarning(UserWarning):
@@ -117,7 +117,7 @@ def checks(
 
     The keys of a mapping say how each is loaded. `size` is that of the statistical laws, None leaves them out.
     """
-    from properties.loading import target_of
+    from properties.process.loading import target_of
     from properties.statistics.suite import allotted, weight
 
     named = list(variants.items()) if isinstance(variants, Mapping) else [(target_of(v), v) for v in variants]

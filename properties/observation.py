@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from properties.guard import call_observed, observed
+from properties.judging.guard import call_observed, observed
 from properties.laws.learning import LEARNERS
 from robust_core import Transition
-from robust_core.variant import Variant
+from robust_core.problem import Variant
 
 
 def observed_variant(variant: Variant) -> Variant:

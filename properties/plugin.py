@@ -30,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not targets:
         return
     from properties.checks import checks
-    from properties.probe import load_all
+    from properties.process.probe import load_all
 
     try:
         config.stash[CHECKS] = checks(load_all(targets))

@@ -9,11 +9,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cli_conventions import USAGE, positive
-from benchmarks.experiments import results, tables, work
+from benchmarks.cli.conventions import USAGE, positive
+from benchmarks.documents import experiments
+from benchmarks.experiments import results, work
 from benchmarks.experiments.panels import trends
-from benchmarks.sources import libraries
-from benchmarks.store import Store
+from benchmarks.runner.identity import libraries
+from benchmarks.runner.store import Store
 
 
 def main() -> int:
@@ -32,8 +33,8 @@ def main() -> int:
     if not results.made_by_present_code():
         made_by, present = results.codes()
         print(f"{parser.prog}: results made by code {made_by}, the present is {present}", file=sys.stderr)  # noqa: T201
-    tables.DOCUMENT.parent.mkdir(exist_ok=True)
-    tables.DOCUMENT.write_text(tables.document(results.load_all()), encoding="utf-8")
+    experiments.DOCUMENT.parent.mkdir(exist_ok=True)
+    experiments.DOCUMENT.write_text(experiments.document(results.load_all()), encoding="utf-8")
     return 0
 
 

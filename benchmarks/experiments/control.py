@@ -12,12 +12,13 @@ from benchmarks.experiments.outcome import MUCH_REWARD, MUCH_SPREAD, judged, spr
 from benchmarks.experiments.panels import Panel
 from benchmarks.experiments.readings import DEFAULT, Reading
 from benchmarks.experiments.setting import Setting, control_setting
-from robust_core import streams, tabular
-from robust_core.schedules import constant
+from robust_core import streams
+from robust_core.learners import tabular
+from robust_core.learners.schedules import constant
+from robust_core.problem import Problem
 from robust_core.trajectory import Recording
 from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats, Ints
-from robust_core.variant import Problem
 
 LEARNERS = ("robust", "vanilla", "shorter horizon")
 PLOTTED = 30

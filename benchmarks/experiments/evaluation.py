@@ -106,11 +106,11 @@ def limit_table(mdp: MDP, radius: float, terminal: np.ndarray | None, *, inner: 
     terminal states absorbing at no cost. m ↦ max V is a contraction with factor gamma R/(1−gamma(1−R)), iterated
     here; `inner` leaves the terminal states out of the maximum.
     """
-    from oracles import planning
+    from oracles.planning import bounds
     from robust_core.uncertainty import Contamination
 
     if terminal is None or not terminal.any():
-        solution = planning.solve(mdp, Contamination(radius), width=WIDTH)
+        solution = bounds.solve(mdp, Contamination(radius), width=WIDTH)
         return solution.q, solution.error_bound
     P = mdp.P.copy()
     P[terminal] = np.eye(mdp.n_states)[terminal][:, None, :]
@@ -119,7 +119,7 @@ def limit_table(mdp: MDP, radius: float, terminal: np.ndarray | None, *, inner: 
     m, moved = 0.0, np.inf
     while True:
         cost = np.where(terminal[:, None], 0.0, mdp.cost + mdp.gamma * radius * m)
-        solution = planning.solve(MDP(P, cost, b), Contamination(0.0), width=WIDTH)
+        solution = bounds.solve(MDP(P, cost, b), Contamination(0.0), width=WIDTH)
         top = float(solution.v[~terminal].max() if inner else solution.v.max())
         # Near the fixed point the enclosures' width, not the contraction, moves m: nothing more to gain.
         if abs(top - m) <= 2.0 * WIDTH or abs(top - m) >= moved:

@@ -10,16 +10,17 @@ from benchmarks.experiments.outcome import MUCH_GRADIENT, MUCH_SPREAD, judged, s
 from benchmarks.experiments.panels import Panel
 from benchmarks.experiments.readings import DEFAULT, Reading
 from benchmarks.experiments.setting import Setting, environment
-from oracles.msprbe import MSPRBE
-from robust_core import linear, streams
+from oracles.linear.msprbe import MSPRBE
+from robust_core import streams
 from robust_core.environments import perturbed
+from robust_core.learners import linear
+from robust_core.learners.schedules import constant
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
-from robust_core.schedules import constant
+from robust_core.problem import Problem
 from robust_core.smoothing import LogSumExp
 from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats
-from robust_core.variant import Problem
 
 N_FEATURES = 5
 LEARNERS = ("robust", "vanilla", "shorter horizon")

@@ -2,7 +2,7 @@
 
 `results.json` has three parts.
 
-- `made by`: the hash of the code that made all records (`benchmarks.sources.fingerprint`), how many there are, the
+- `made by`: the hash of the code that made all records (`benchmarks.runner.identity.fingerprint`), how many there are, the
   versions of the `libraries`, and the processor time if they were made in one go.
 - `records`: one for every panel and every reading that matters for it, in that order. `panel`, `source` (the figure in
   the paper), `reading`, `p`, `R`, `outcome` (that of the first claim), `steps` (of training), `claims`, `values` (the
@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, TypedDict
 from benchmarks.experiments.panels import PANELS
 from benchmarks.experiments.readings import READINGS
 from benchmarks.experiments.schema import checked
-from benchmarks.sources import fingerprint
-from properties.reading import blamed_on, json_of
+from benchmarks.runner.identity import fingerprint
+from properties.files import blamed_on, json_of
 
 FILE = Path(__file__).with_name("results.json")
 Record = dict[str, Any]

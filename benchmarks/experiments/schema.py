@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.experiments.outcome import OUTCOMES, outcome
 from benchmarks.experiments.panels import BESIDE_DEFAULT, PANELS
 from benchmarks.experiments.readings import CONTROL, READINGS, of_figure
-from properties.reading import shortened
+from properties.files import shortened
 
 Check = Callable[[Any, str], None]
 Fields = Mapping[str, Check]

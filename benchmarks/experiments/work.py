@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.experiments.panels import PANELS, Panel
 from benchmarks.experiments.readings import DEFAULT, Reading, of_figure
-from benchmarks.store import Store
-from benchmarks.units import Unit, run
+from benchmarks.runner.store import Store
+from benchmarks.runner.units import Unit, run
 
 STORE = Path(".robust-core") / "experiments.jsonl"
 Cell = tuple[Panel, Reading]

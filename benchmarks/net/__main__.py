@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.cli_conventions import HOLDS, VIOLATED
+from benchmarks.cli.conventions import HOLDS, VIOLATED
 from benchmarks.net import facts, rates
 from benchmarks.net.facts import Difference, Fact
 from benchmarks.net.parts import PARTS
-from benchmarks.pool import single_thread
+from benchmarks.runner.pool import single_thread
 
 FROZEN = Path(__file__).parent / "frozen"
 VERSIONS = "versions"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from properties.reading import blamed_on, json_of
+from properties.files import blamed_on, json_of
 
 DIGITS = 16
 """Hexadecimal digits of a hash: 64 bits, so two of ten thousand facts share one with probability below 1e-11."""

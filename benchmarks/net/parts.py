@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from benchmarks.net.facts import Fact, digest
 
 if TYPE_CHECKING:
-    from properties.law import Law
+    from properties.laws.law import Law
     from properties.statistics.law import Cell
-    from robust_core.variant import Variant
+    from robust_core.problem import Variant
 
 Facts = Iterator[Fact]
 Collect = Callable[[], Facts]
@@ -48,9 +48,9 @@ def gallery(
     examples: int = GALLERY_EXAMPLES,
 ) -> Facts:
     """Variant / law -> outcome by seed; the statistical cells at quick size for seed 0, with n."""
-    from properties.gallery import table
+    from benchmarks.documents import gallery as table
+    from properties.judging.verification import on_untested, verify
     from properties.statistics.suite import allotted, weight
-    from properties.verification import on_untested, verify
 
     chosen = table.variants() if variants is None else variants
     total = weight(chosen.values(), "quick")
@@ -98,7 +98,7 @@ def evidence(ids: Iterable[str] | None = None, *, examples: int | None = None) -
 def regression(only: str = "") -> Facts:
     """Metric / variant / problem -> the value, or the hash of the values by seed; ratios of times are left out."""
     from benchmarks.regression import baseline, bench
-    from benchmarks.units import compute
+    from benchmarks.runner.units import compute
 
     jobs = [job for job in bench.jobs(only=only) if job.unit.repeatable]
     cells, _ = bench.collected(jobs, {job.unit.key: compute(job.unit) for job in jobs}, only=only)
@@ -136,7 +136,7 @@ def _decided(cell: "Cell", alpha: float) -> tuple[str, str]:
 
 def rows(only: str = "") -> Facts:
     """Every quick statistical cell, and every negative control up to the cell that catches it."""
-    from benchmarks.batch import controls
+    from benchmarks.batch.cells import controls
     from properties.statistics.suite import planned
 
     cells = planned("quick")
@@ -199,7 +199,7 @@ def _shortened(line: str) -> str:
 
 def documents(names: Iterable[str] | None = None) -> Facts:
     """Document / heading -> the hash of the section as it is generated; and whether the committed file is the same."""
-    from benchmarks.documents import DOCUMENTS, FOLDER
+    from benchmarks.documents.write import DOCUMENTS, FOLDER
 
     for name in DOCUMENTS if names is None else names:
         text = DOCUMENTS[name]()
@@ -226,7 +226,7 @@ def _help_width() -> Iterator[None]:
 
 def commands() -> Facts:
     """Every subcommand with its help and its options, and the commands that the documentation prints."""
-    from benchmarks.cli import parser, subparsers
+    from benchmarks.cli.main import parser, subparsers
 
     root = parser()
     with _help_width():

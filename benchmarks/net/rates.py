@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.net.facts import Difference
-from properties.law import Case, Law
-from robust_core.variant import Variant
+from properties.laws.law import Case, Law
+from robust_core.problem import Variant
 
 SEEDS = (0, 1, 2, 3, 4)
 EXAMPLES = 25
@@ -58,8 +58,8 @@ def hit_rates(
     """The rate of every mutant and every law that applies to it, by "mutant / law"."""
     import numpy as np
 
-    from benchmarks.mutants import problems, zoo
-    from properties.verification import applicable
+    from benchmarks.mutants.matrix import problems, zoo
+    from properties.judging.verification import applicable
 
     drawn: dict[tuple[object, ...], list[Case]] = {}
     counts: dict[str, list[tuple[int, int]]] = {}
@@ -81,8 +81,8 @@ def hit_rates(
 
 def _count(law: Law, variant: Variant, cases: Iterable[Case]) -> tuple[int, int]:
     """(problems that the mutant fails, problems that could be judged)."""
-    from properties.blame import CannotBeJudged
-    from properties.search import judged
+    from properties.judging.blame import CannotBeJudged
+    from properties.judging.search import judged
 
     failed = judgeable = 0
     for case in cases:

@@ -9,9 +9,9 @@ from typing import Any
 from benchmarks.regression import exact, linear, ratios, tabular
 from benchmarks.regression.compare import PROCESSOR
 from benchmarks.regression.settings import SETTINGS
-from benchmarks.sources import libraries, processor
-from benchmarks.store import Store
-from benchmarks.units import Unit, run
+from benchmarks.runner.identity import libraries, processor
+from benchmarks.runner.store import Store
+from benchmarks.runner.units import Unit, run
 from robust_core.streams import key
 
 PINNED = "pinned"

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regression.settings import SETTINGS, Setting
-from oracles import rational
-from oracles.bounds_q import explicit_theorem3
-from oracles.chain import pair_chain, stationary_exact
-from oracles.mixing import t_mix
+from oracles.bounds.q_learning import explicit_theorem3
+from oracles.chains.chain import pair_chain, stationary_exact
+from oracles.chains.mixing import t_mix
+from oracles.planning import rational
 from robust_core import Contamination, TotalVariation, bellman
 from robust_core.uncertainty import UncertaintySet
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from benchmarks.regression.settings import Setting
 from robust_core import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, LinearLearner, TabularLearner
-from robust_core.variant import Problem
+from robust_core.problem import Problem
 
 Learns = Literal["Q*", "Q^pi", "V^pi", "theta"]
 Factory = Callable[[Problem], Any]
@@ -46,7 +46,7 @@ def factory(variant: str, injected: str, setting: Setting | None) -> Factory:
     make = ALGORITHMS[variant].make
     if not injected:
         return make
-    from benchmarks.regression.defects import DEFECTS
+    from benchmarks.studies.defects import DEFECTS
 
     defect = DEFECTS[injected]
     return partial(defect.make, make, setting) if variant in defect.variants else make

@@ -15,13 +15,14 @@ import numpy as np
 
 from benchmarks.regression.learners import ALGORITHMS, Factory, factory
 from benchmarks.regression.tabular import Measured, kept
-from oracles.msprbe import MSPRBE
-from robust_core import Contamination, LinearLearner, LogSumExp, constant, key, linear, models, uniform
+from oracles.linear.msprbe import MSPRBE
+from robust_core import Contamination, LinearLearner, LogSumExp, constant, key, models, uniform
+from robust_core.learners import linear
 from robust_core.mdp import MDP
+from robust_core.problem import Problem
 from robust_core.sampler import alias_table
 from robust_core.trajectory import Walk
 from robust_core.validate import Floats
-from robust_core.variant import Problem
 
 TIMES = tuple(2**k for k in range(16))
 SPREAD_STEPS = 2**12

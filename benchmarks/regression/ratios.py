@@ -11,10 +11,11 @@ from typing import Any
 
 from benchmarks.regression.linear import planted
 from benchmarks.regression.tabular import kept
-from robust_core import Contamination, LinearLearner, TotalVariation, Walk, key, linear, support
+from robust_core import Contamination, LinearLearner, TotalVariation, Walk, key, support
+from robust_core.learners import linear
+from robust_core.learners.tabular import learn_plain
 from robust_core.models import garnet
 from robust_core.streams import numpy_generator
-from robust_core.tabular import learn_plain
 
 TURNS = 96
 GAMMA, RADIUS = 0.9, 0.2
@@ -72,10 +73,10 @@ def _often(work: Work, times: int) -> None:
 
 
 def _plans(injected: str) -> tuple[Work, Work, float]:
-    from oracles import planning
+    from oracles.planning import bounds
 
     mdp = garnet(200, 4, 8, gamma=GAMMA)
-    ours, theirs = (partial(planning.solve, mdp, Contamination(R), width=1e-6) for R in (RADIUS, 0.0))
+    ours, theirs = (partial(bounds.solve, mdp, Contamination(R), width=1e-6) for R in (RADIUS, 0.0))
     return _slow(partial(_often, ours, 4), injected), partial(_often, theirs, 4), 1.0
 
 

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from oracles import exact, rational
+from oracles.arithmetic import exact
+from oracles.planning import rational
 from robust_core import Contamination, constant, key, models, per_visit, uniform
+from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
+from robust_core.problem import Problem
 from robust_core.sampler import AliasTable, alias_table
-from robust_core.schedules import StepSize
 from robust_core.trajectory import Walk
 from robust_core.validate import Floats
-from robust_core.variant import Problem
 
 GAMMA, CONSTANT_STEP = 0.75, 0.0625
 LAST_MOVE = Fraction(1, 2**80)

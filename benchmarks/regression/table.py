@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.regression.compare import SEVERITY
 from benchmarks.regression.metric import METRICS, Metric
-from benchmarks.sources import ABSENT
+from benchmarks.runner.identity import ABSENT
 
 
 def text(found: Mapping[str, Any], *, everything: bool = False) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.regression.learners import ALGORITHMS, Factory, factory
 from benchmarks.regression.settings import SETTINGS, Setting, Truth
-from oracles import closed_form
+from oracles.planning import closed_form
 from robust_core import constant, deterministic, greedy, key
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats

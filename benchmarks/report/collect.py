@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cli_conventions import termination_raised
+from benchmarks.cli.conventions import termination_raised
 from benchmarks.report import manners, overall
 from benchmarks.report.data import claims, convergence, counterexamples, gallery, kills, panels, regression, statistics
-from benchmarks.sources import processor
-from benchmarks.store import Store
+from benchmarks.runner.identity import processor
+from benchmarks.runner.store import Store
 
 FORMAT = "robust-core/report/1"
 STORES = Path(".robust-core")
@@ -91,7 +91,7 @@ class _Clock:
 
 def _computed(units: Any, workers: int, path: Path, show: Show) -> list[Any]:
     """The values of units in their order."""
-    from benchmarks.units import run
+    from benchmarks.runner.units import run
 
     store = Store(path)
     try:
@@ -109,7 +109,7 @@ def _gallery(targets: Sequence[str], quick: bool, workers: int, store: Path, sho
 
 
 def _kills(quick: bool, workers: int, store: Path, show: Show) -> dict[str, Any]:
-    from benchmarks.mutants import EXAMPLES
+    from benchmarks.mutants.matrix import EXAMPLES
 
     examples = kills.QUICK_EXAMPLES if quick else EXAMPLES
     records = [record for part in _computed(kills.units(examples), workers, store, show) for record in part]
@@ -126,7 +126,7 @@ def _statistics(workers: int, store: Path, show: Show) -> dict[str, Any]:
 
 
 def _versions() -> list[list[str]]:
-    from properties.verdict import versions
+    from properties.judging.verdict import versions
 
     found = {**versions(), "system": platform.platform(), "processor": processor()}
     return [list(pair) for pair in found.items()]

@@ -58,7 +58,7 @@ def named(text: str) -> Html:
 def breakable(text: str) -> Html:
     """A text whose long words may break: after a mark, or else anywhere.
 
-    >>> breakable("properties.gallery.double_q_learning")
+    >>> breakable("properties.variants.gallery.double_q_learning")
     'properties.<wbr>gallery.<wbr>double_<wbr>q_<wbr>learning'
     """
     words = []

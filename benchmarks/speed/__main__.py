@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 
-from benchmarks.cli_conventions import positive
+from benchmarks.cli.conventions import positive
 from benchmarks.speed import q_learning, startup, support, tdc
 from benchmarks.speed.timing import Measurement, best_of, closest
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from oracles import planning
+from oracles.planning import bounds
 from robust_core.mdp import MDP, SparseRows
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import Floats
@@ -142,7 +142,7 @@ def _large(kind: str, n_states: int, gamma: float) -> dict[str, Any]:
     mdp = dense_model(n_states, gamma) if kind == "dense" else sparse_model(n_states, gamma, band=band)
 
     def ours(uset: UncertaintySet) -> Callable[[], object]:
-        return lambda: planning.solve(mdp, uset, width=WIDTH)
+        return lambda: bounds.solve(mdp, uset, width=WIDTH)
 
     own = {"nominal": ours(NOMINAL)} | {uset.kind: ours(uset) for uset in ATTACKS}
     ours(NOMINAL)()
@@ -161,7 +161,7 @@ def _large(kind: str, n_states: int, gamma: float) -> dict[str, Any]:
 def _small(n_states: int, gamma: float, uset: UncertaintySet) -> dict[str, Any]:
     mdp = dense_model(n_states, gamma)
     methods: dict[str, Callable[[], object]] = {
-        "ours": lambda: planning.solve(mdp, uset, width=WIDTH),
+        "ours": lambda: bounds.solve(mdp, uset, width=WIDTH),
         "naive": lambda: naive_value_iteration(mdp, uset, WIDTH),
     }
     methods["ours"]()

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from oracles import support
+from oracles.sets import programs
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import Floats
 
 WANTED_ROWS_PER_MINUTE = 20_000
 SETS: tuple[UncertaintySet, ...] = (Contamination(0.25), TotalVariation(0.25))
 STATES = (2, 5, 10, 20)
-ROWS = 4 * support.BLOCK
+ROWS = 4 * programs.BLOCK
 ROUNDS = 5
 
 
@@ -31,10 +31,10 @@ def _measured(uset: UncertaintySet, n_states: int) -> dict[str, Any]:
     alone = slice(0, 16)
     blocks, singles, widest = [], [], 0.0
     _seconds_alone(uset, p[:1], v[:1])
-    support.support(uset, p, v)
+    programs.support(uset, p, v)
     for _ in range(ROUNDS):
         start = perf_counter()
-        answer = support.support(uset, p, v)
+        answer = programs.support(uset, p, v)
         blocks.append((perf_counter() - start) / ROWS)
         singles.append(_seconds_alone(uset, p[alone], v[alone]))
         widest = max(widest, answer.error_bound)
@@ -53,7 +53,7 @@ def _measured(uset: UncertaintySet, n_states: int) -> dict[str, Any]:
 def _seconds_alone(uset: UncertaintySet, p: Floats, v: Floats) -> float:
     start = perf_counter()
     for row, values in zip(p, v, strict=True):
-        support.support(uset, row, values)
+        programs.support(uset, row, values)
     return (perf_counter() - start) / len(p)
 
 

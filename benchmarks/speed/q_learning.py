@@ -22,10 +22,10 @@ from robust_core import (
     key,
     uniform,
 )
+from robust_core.learners.runs import learn_all
+from robust_core.learners.tabular import learn, learn_plain
 from robust_core.models import garnet
-from robust_core.runs import learn_all
 from robust_core.streams import numpy_generator
-from robust_core.tabular import learn, learn_plain
 from robust_core.validate import Ints
 
 GAMMA, RADIUS, ALPHA, N_ACTIONS, BRANCHING = 0.9, 0.2, 0.1, 4, 8

@@ -14,7 +14,7 @@ _FIRST_RUN = """
 import numpy as np
 from robust_core import *
 from robust_core.models import garnet
-from robust_core.tabular import learn
+from robust_core.learners.tabular import learn
 mdp = garnet(10, 2, 3, gamma=0.9)
 problem = Problem(n_states=10, n_actions=2, gamma=0.9, uncertainty_set=Contamination(0.2),
                   step_size=constant(0.1), initial=np.zeros((10, 2)))
@@ -59,8 +59,8 @@ def memory(*, quick: bool = False) -> list[Measurement]:
     """
     from benchmarks.speed.q_learning import RADIUS, Run
     from robust_core import Q_LEARNING, TabularLearner
+    from robust_core.learners.tabular import learn
     from robust_core.models import garnet
-    from robust_core.tabular import learn
 
     lines = []
     for S, A in ((100_000, 8), (10_000, 128)):

@@ -24,7 +24,7 @@ def _model(S: int) -> MDP:
 
 def rows(*, quick: bool = False) -> list[Measurement]:
     """Seconds per row of both sets, and of one convex program."""
-    from oracles import support as programs
+    from oracles.sets import programs as programs
 
     lines = []
     for S in SIZES:

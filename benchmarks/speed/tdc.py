@@ -11,7 +11,7 @@ from benchmarks.speed import c_peer
 from benchmarks.speed.q_learning import _pointer
 from benchmarks.speed.timing import Measurement, at_least, at_most, best_times
 from robust_core import MDP, Contamination, LinearLearner, LogSumExp, Problem, Walk, constant, key, uniform
-from robust_core.linear import learn
+from robust_core.learners.linear import learn
 from robust_core.models import garnet
 from robust_core.streams import numpy_generator
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks.sources import libraries
+from benchmarks.runner.identity import libraries
 
 CHEAP = ("frozenlake-c", "short")
 """The panel and the reading that are computed soonest."""

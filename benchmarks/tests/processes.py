@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.cli_conventions import TERMINATED
+from benchmarks.cli.conventions import TERMINATED
 
 
 def alive(pid: int) -> bool:

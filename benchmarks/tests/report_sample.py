@@ -104,7 +104,7 @@ def _statistics(names: tuple[str, ...]) -> dict[str, Any]:
     gate = {"budget": 1e-6, "spent": 1e-6, "outcome": "holds", "violated": [], "undecided": [], "pending": [],
             "log_product": -3.0, "suspects": []}  # fmt: skip
     controls = [{"control": f"convergence: {name}", "outcome": "violated", "n": 32, "cell": "x"} for name in names]
-    run = {"source": "quick run of this report", "today": True, "command": "python -m benchmarks.batch",
+    run = {"source": "quick run of this report", "today": True, "command": "python -m benchmarks.batch.cells",
            "size": "quick", "epoch": "e",
            "summary": gate, "cells": cells, "controls": controls, "missed": []}  # fmt: skip
     laws = [{"name": "convergence to Q*", "statement": "Q_t → Q*", "null": "it does", "claims": ["conv"]}]

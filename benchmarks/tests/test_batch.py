@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks import batch, batch_cluster, calibration, gate
-from benchmarks.store import Store
-from benchmarks.units import compute
+from benchmarks.batch import cells, gate, on_cluster
+from benchmarks.runner.store import Store
+from benchmarks.runner.units import compute
+from benchmarks.studies import calibration
 from properties.statistics.laws import laws
 
 
@@ -78,7 +79,7 @@ ONLY = "unbiased"
 def command(store: Path, output: Path, *, workers: int) -> list[str]:
     """All laws at quick size: about fifty pieces, enough to be killed in."""
     options = ["--size", "quick", "--workers", str(workers), "--no-controls"]
-    return [sys.executable, "-m", "benchmarks.batch", *options, "--store", str(store), "--json", str(output)]
+    return [sys.executable, "-m", "benchmarks.batch.cells", *options, "--store", str(store), "--json", str(output)]
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture(scope="module")
 def unbiased(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("unbiased") / "store"
-    return batch.run(size="quick", epoch="pinned", path=path, with_controls=False, only=ONLY)
+    return cells.run(size="quick", epoch="pinned", path=path, with_controls=False, only=ONLY)
 
 
 def test_a_killed_run_resumes_to_the_same_bits(undisturbed: bytes, tmp_path: Path) -> None:
@@ -123,12 +124,12 @@ def test_the_number_of_workers_does_not_matter(undisturbed: bytes, tmp_path: Pat
 
 
 def test_the_comparison_sees_other_seeds(unbiased: dict[str, Any], tmp_path: Path) -> None:
-    report = batch.run(size="quick", epoch="other", path=tmp_path / "store", with_controls=False, only=ONLY)
+    report = cells.run(size="quick", epoch="other", path=tmp_path / "store", with_controls=False, only=ONLY)
     assert [cell["log_against"] for cell in report["cells"]] != [cell["log_against"] for cell in unbiased["cells"]]
 
 
 def test_time_that_runs_out_leaves_cells_pending(tmp_path: Path) -> None:
-    report = batch.run(size="quick", epoch="pinned", path=tmp_path / "store", budget_seconds=0.0, with_controls=False)
+    report = cells.run(size="quick", epoch="pinned", path=tmp_path / "store", budget_seconds=0.0, with_controls=False)
     assert {cell["outcome"] for cell in report["cells"]} == {"pending"}
     assert len(report["summary"]["pending"]) == len(report["cells"])
     assert gate.exit_code(report, strict=False) == 0
@@ -140,34 +141,34 @@ def test_samples_that_run_out_leave_cells_pending_and_nothing_is_lost(
     unbiased: dict[str, Any], tmp_path: Path, samples: int
 ) -> None:
     common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": tmp_path / "s", "with_controls": False}
-    report = batch.run(samples=samples, only=ONLY, **common)
+    report = cells.run(samples=samples, only=ONLY, **common)
     # The pieces end at 16, 20, 25, 32, 40, 49, 62, 77, 96, 120, …
     assert {cell["outcome"] for cell in report["cells"]} == {"pending"}
     assert {cell["n"] for cell in report["cells"]} == {20 if samples == 20 else 96}
-    assert batch.run(only=ONLY, **common) == unbiased
+    assert cells.run(only=ONLY, **common) == unbiased
 
 
 def test_a_cell_that_needs_no_more_samples_is_decided(unbiased: dict[str, Any], tmp_path: Path) -> None:
     needed = max(cell["n"] for cell in unbiased["cells"])
     common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": tmp_path / "s", "with_controls": False}
-    assert batch.run(samples=needed, only=ONLY, **common) == unbiased
-    less = batch.run(samples=needed - 1, only=ONLY, **common)
+    assert cells.run(samples=needed, only=ONLY, **common) == unbiased
+    less = cells.run(samples=needed - 1, only=ONLY, **common)
     assert "pending" in {cell["outcome"] for cell in less["cells"]}
 
 
 def test_rows_are_asked_for_by_the_names_that_cells_give_them(tmp_path: Path) -> None:
-    run = batch.Run("quick", "pinned")
+    run = cells.Run("quick", "pinned")
     store = Store(tmp_path / "store")
-    with pytest.raises(batch_cluster.Wanted) as caught:
-        batch.record("control", 0, run, lambda where: batch_cluster.Asking(store, where))
+    with pytest.raises(on_cluster.Wanted) as caught:
+        cells.record("control", 0, run, lambda where: on_cluster.Asking(store, where))
     wanted = caught.value
-    ((name, unit),) = batch_cluster.absent(wanted, run, store)
+    ((name, unit),) = on_cluster.absent(wanted, run, store)
     assert (name, unit.arguments["start"], unit.arguments["stop"]) == (wanted.name, 0, 16)
     store.put(name, compute(unit))
-    assert not batch_cluster.absent(wanted, run, store)
-    misnamed = batch_cluster.Wanted(wanted.where, b"another name", 0)
+    assert not on_cluster.absent(wanted, run, store)
+    misnamed = on_cluster.Wanted(wanted.where, b"another name", 0)
     with pytest.raises(AssertionError, match="not named as"):
-        batch_cluster.absent(misnamed, run, store)
+        on_cluster.absent(misnamed, run, store)
 
 
 def test_red_and_missed_controls_fail() -> None:
@@ -205,8 +206,8 @@ def test_calibration_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def pytest_run(tmp_path: Path, *options: str) -> "subprocess.CompletedProcess[str]":
-    suite = [str(Path(batch.__file__).parent / "statistical_suite.py"), "-k", "speed and test_claim"]
-    common = ["-p", "benchmarks.statistical_plugin", "-p", "no:cacheprovider", "-p", "no:xdist", "--size", "quick"]
+    suite = [str(Path(cells.__file__).parent / "suite.py"), "-k", "speed and test_claim"]
+    common = ["-p", "benchmarks.batch.plugin", "-p", "no:cacheprovider", "-p", "no:xdist", "--size", "quick"]
     command = [sys.executable, "-m", "pytest", *suite, *common, "--store", str(tmp_path / "store"), *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -225,7 +226,7 @@ def test_pending_cells_are_listed(tmp_path: Path) -> None:
 
 
 def test_constants_of_theorem_3_can_be_too_small() -> None:
-    from benchmarks.constants import family, holds
+    from benchmarks.studies.constants import family, holds
 
     garnet = family()[1]
     assert holds(garnet, 2.0**-8, 64.0)
@@ -233,13 +234,14 @@ def test_constants_of_theorem_3_can_be_too_small() -> None:
 
 
 def test_the_document_is_rendered_from_results() -> None:
-    from benchmarks import calibration_report, statistics_report
+    from benchmarks.documents import calibration as calibration_report
+    from benchmarks.documents import statistics
 
     report = calibration.summary(
         [{"red": False, "log_product": -1.0, "cells": {"c": ["holds", 16, -2.0]}}], [{"k": 16}]
     )
     assert "**0 red**" in calibration_report.calibrated(report)
-    text = statistics_report.document()
+    text = statistics.document()
     assert "fewer" in text
-    if statistics_report.TARGET.exists():  # the wheel has no documents
-        assert statistics_report.TARGET.read_text(encoding="utf-8") == text
+    if statistics.TARGET.exists():  # the wheel has no documents
+        assert statistics.TARGET.read_text(encoding="utf-8") == text

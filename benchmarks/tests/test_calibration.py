@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from benchmarks import calibration, scaling
-from benchmarks.batch import controls
-from benchmarks.calibration_report import beyond, calibrated, power, verifications
+from benchmarks.batch.cells import controls
+from benchmarks.documents.calibration import beyond, calibrated, power, verifications
+from benchmarks.studies import calibration, scaling
 from properties.statistics.laws import laws
 
 
@@ -20,8 +20,8 @@ def test_calibration_of_the_verification_counts_reds_and_keeps_what_is_undecided
 
 
 def test_calibration_of_the_verification_sees_a_wrong_variant(monkeypatch: pytest.MonkeyPatch) -> None:
-    from properties import loading
-    from properties.mutants.operator import NO_DISCOUNT
+    from properties.process import loading
+    from properties.variants.mutants.operator import NO_DISCOUNT
 
     monkeypatch.setattr(loading, "built_in", lambda: {"wrong": NO_DISCOUNT})
     found = calibration.verifications([calibration.verified(0, "quick")])

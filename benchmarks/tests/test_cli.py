@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cli import main
-from benchmarks.cli_conventions import HOLDS, UNDECIDED, USAGE, VIOLATED
-from properties.counterexample import FORMAT
+from benchmarks.cli.conventions import HOLDS, UNDECIDED, USAGE, VIOLATED
+from benchmarks.cli.main import main
+from properties.judging.counterexample import FORMAT
 
-WRONG = "properties.mutants.operator:NO_DISCOUNT"
-RIGHT = "properties.gallery.bellman:VARIANT"
+WRONG = "properties.variants.mutants.operator:NO_DISCOUNT"
+RIGHT = "properties.variants.gallery.bellman:VARIANT"
 
 
 @pytest.fixture(autouse=True)
@@ -33,10 +33,10 @@ def test_the_printed_replay_command_judges_the_counterexample_again(capsys: pyte
     assert "violated: TQ" in capsys.readouterr().out
 
 
-WALK = "properties.gallery.walk:VARIANT"
+WALK = "properties.variants.gallery.walk:VARIANT"
 ODD = """
 from dataclasses import replace
-from properties.gallery.walk import VARIANT
+from properties.variants.gallery.walk import VARIANT
 VARIANT = replace(VARIANT, claims=("trajectory", "trajektory", "samples the model", "teleports"))
 """
 
@@ -54,12 +54,12 @@ def test_the_statistical_laws_run_and_the_error_budget_is_stated(capsys: pytest.
 def test_undecided_is_listed_and_strict_is_3(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from benchmarks import cli_verify
-    from properties.verdict import Record
+    from benchmarks.cli import verify
+    from properties.judging.verdict import Record
 
     undecided = Record("v", "cell", "undecided", "too few", 16, 0.1, 0, statistics={"alpha": 1e-7})
 
-    monkeypatch.setattr(cli_verify, "_collect", lambda variants, options, records: records.append(undecided))
+    monkeypatch.setattr(verify, "_collect", lambda variants, options, records: records.append(undecided))
     assert main(["verify", WALK]) == HOLDS
     shown = capsys.readouterr()
     assert "warning: undecided: v: cell: too few" in shown.err
@@ -95,8 +95,8 @@ def test_a_known_claim_of_another_kind_is_undecided_too(capsys: pytest.CaptureFi
 
 SAME = """
 from dataclasses import replace
-from properties.gallery.bellman import VARIANT as RIGHT
-from properties.mutants.operator import NO_DISCOUNT
+from properties.variants.gallery.bellman import VARIANT as RIGHT
+from properties.variants.mutants.operator import NO_DISCOUNT
 WRONG = replace(NO_DISCOUNT, name=RIGHT.name)
 """
 
@@ -129,18 +129,18 @@ def test_quiet_json_leaves_out_what_holds(capsys: pytest.CaptureFixture[str]) ->
 def test_files_are_checked_before_the_work(
     options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from benchmarks import cli_verify
+    from benchmarks.cli import verify
 
-    monkeypatch.setattr(cli_verify, "_collect", lambda *_: pytest.fail("work has begun"))
+    monkeypatch.setattr(verify, "_collect", lambda *_: pytest.fail("work has begun"))
     Path("bad.toml").write_text("x")
     assert main(["verify", RIGHT, *options]) == USAGE
     assert message in capsys.readouterr().err
 
 
 def test_an_internal_error_is_no_violation(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks import cli_verify
+    from benchmarks.cli import verify
 
-    monkeypatch.setattr(cli_verify, "_collect", lambda *_: 1 / 0)
+    monkeypatch.setattr(verify, "_collect", lambda *_: 1 / 0)
     assert main(["verify", RIGHT]) == USAGE
     assert "internal error" in capsys.readouterr().err
 
@@ -163,8 +163,8 @@ def test_the_two_results_stand_side_by_side_with_the_first_cause(capsys: pytest.
 SEVERAL = """
 from dataclasses import dataclass, replace
 from typing import ClassVar
-from properties.examples.control import QLearner
-from properties.mutants.control import LOST_GAMMA
+from properties.variants.examples.control import QLearner
+from properties.variants.mutants.control import LOST_GAMMA
 from robust_core import UncertaintySet, Variant
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def test_quiet_lines_say_whose_they_are_and_blocked_laws_are_one(capsys: pytest.
 
 NO_ANSWER = """
 from oracles import rational
-from properties.mutants.operator import NO_DISCOUNT
+from properties.variants.mutants.operator import NO_DISCOUNT
 
 def fails(*_):
     raise RuntimeError("no answer")
@@ -277,7 +277,7 @@ def test_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["verify", "no_such_module:X"], "no module 'no_such_module'"),
         (["verify", "no_such_file.py"], "no such file"),
-        (["verify", "properties.gallery.bellman:NOPE"], "no variant 'NOPE'"),
+        (["verify", "properties.variants.gallery.bellman:NOPE"], "no variant 'NOPE'"),
         (["verify", "json:X"], "no Variant in it"),
         (["verify", "--installed"], "no installed package publishes a variant"),
         (["replay", "no-such-file.json"], "no-such-file.json"),

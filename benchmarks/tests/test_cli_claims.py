@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from benchmarks import cli_claims
-from benchmarks.cli import main
-from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
+from benchmarks.cli import claims
+from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
+from benchmarks.cli.main import main
 from properties.claims import catalogue, evidence
 from properties.claims.claim import Kind, Status
 
@@ -91,8 +91,8 @@ def test_a_replay_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_options_name_the_kinds_and_statuses_of_the_registry() -> None:
-    assert set(get_args(Kind)) == set(cli_claims.KINDS)
-    assert set(get_args(Status)) == set(cli_claims.STATUSES)
+    assert set(get_args(Kind)) == set(claims.KINDS)
+    assert set(get_args(Status)) == set(claims.STATUSES)
 
 
 def test_quiet_lists_only_what_does_not_hold(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cli import parser, subparsers
-from benchmarks.cli_conventions import (
+from benchmarks.cli.conventions import (
     EXIT_CODES,
     HOLDS,
     IN_SHORT,
@@ -28,9 +27,10 @@ from benchmarks.cli_conventions import (
     stopped_between,
     termination_raised,
 )
-from benchmarks.cli_reference import DOCUMENT, example, markdown
-from benchmarks.sources import PACKAGES
-from properties import blame
+from benchmarks.cli.main import parser, subparsers
+from benchmarks.documents.command_line import DOCUMENT, example, markdown
+from benchmarks.runner.identity import PACKAGES
+from properties.judging import blame
 
 PROGRAM = (sys.executable, "-m", "benchmarks")
 COMMANDS = subparsers(parser())
@@ -101,7 +101,7 @@ def test_the_reference_is_what_the_parsers_say() -> None:
     if not DOCUMENT.exists():
         pytest.skip("the documentation is not installed")
     written = DOCUMENT.read_text(encoding="utf-8")
-    assert written == markdown(), "python -m benchmarks.cli_reference writes it again"
+    assert written == markdown(), "python -m benchmarks.documents.command_line writes it again"
     assert markdown().replace("--json", "--jsonl") != written
     assert all(f"| {code} | {meaning} |" in written for code, meaning in EXIT_CODES.items())
 
@@ -134,7 +134,7 @@ def foreign(program: str) -> list[str]:
 
 def test_help_loads_nothing_but_pythons_own_library() -> None:
     """This is why help comes at once; how soon, `python -m benchmarks.speed help` measures."""
-    program = "from benchmarks.cli import subparsers, parser; root = parser(); root.format_help();"
+    program = "from benchmarks.cli.main import subparsers, parser; root = parser(); root.format_help();"
     program += "[command.format_help() for command in subparsers(root).values()]"
     assert set(foreign(program)) <= set(PACKAGES)
     assert "numpy" in foreign("import numpy;" + program)
@@ -209,7 +209,7 @@ def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
 
 
 def test_mutants_are_printed_as_they_come_and_ctrl_c_keeps_them() -> None:
-    with interruptible([*PROGRAM, "mutants", "properties.mutants.support", "--examples", "400"]) as child:
+    with interruptible([*PROGRAM, "mutants", "properties.variants.mutants.support", "--examples", "400"]) as child:
         assert child.stdout is not None
         for line in child.stdout:
             if line.startswith(b"sigma with the L1 radius"):
@@ -223,7 +223,15 @@ def test_mutants_are_printed_as_they_come_and_ctrl_c_keeps_them() -> None:
 
 def test_an_interrupted_verification_writes_the_verdicts_it_has(tmp_path: Path) -> None:
     file = tmp_path / "junit.xml"
-    command = [*PROGRAM, "verify", "properties.gallery.bellman:VARIANT", "--examples", "5000", "--junit", str(file)]
+    command = [
+        *PROGRAM,
+        "verify",
+        "properties.variants.gallery.bellman:VARIANT",
+        "--examples",
+        "5000",
+        "--junit",
+        str(file),
+    ]
     with interruptible(command) as child:
         assert child.stdout is not None
         for line in child.stdout:
@@ -240,7 +248,7 @@ def test_an_interrupted_verification_writes_the_verdicts_it_has(tmp_path: Path) 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="no shell that closes streams")
 @pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
 def test_closed_streams_change_no_verdict(closed: str, tmp_path: Path) -> None:
-    target = "properties.mutants.operator:NO_DISCOUNT --examples 20 --no-statistics"
+    target = "properties.variants.mutants.operator:NO_DISCOUNT --examples 20 --no-statistics"
     command = f"{shlex.join(PROGRAM)} verify {target} {closed}"
     result = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=300, check=False)
     assert (result.returncode, result.stdout, result.stderr) == (1, b"", b"")
@@ -303,7 +311,10 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("mutants", "properties.mutants.support:L1_RADIUS", "--examples", "5"), ("claims", "sup-sample", "--run")],
+    [
+        ("mutants", "properties.variants.mutants.support:L1_RADIUS", "--examples", "5"),
+        ("claims", "sup-sample", "--run"),
+    ],
 )
 def test_progress_is_for_terminals(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -361,7 +372,7 @@ def test_what_is_completed_is_understood() -> None:
 
 
 def test_completion_loads_no_library_that_a_shell_would_wait_for() -> None:
-    assert set(foreign("from benchmarks.cli import main; main(['completion', 'bash'])")) <= {*PACKAGES, "shtab"}
+    assert set(foreign("from benchmarks.cli.main import main; main(['completion', 'bash'])")) <= {*PACKAGES, "shtab"}
 
 
 def test_an_unknown_shell_is_a_usage_error() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cli_conventions import INTERRUPTED, USAGE
+from benchmarks.cli.conventions import INTERRUPTED, USAGE
 from benchmarks.tests.processes import alive, await_true, interruptible
 
 PROGRAM = [sys.executable, "-m", "benchmarks"]
@@ -90,7 +90,7 @@ WRONG_WORDS = {
 @pytest.mark.parametrize("command", [("verify", "--no-statistics"), ("mutants",), ("report", "--quick")])
 def test_a_word_that_a_variant_cannot_use_is_a_usage_error(command: tuple[str, ...], words: str) -> None:
     """Before any work: nothing is printed, not even of the right variant beside it."""
-    text = "from dataclasses import replace\nfrom properties.gallery.bellman import VARIANT as RIGHT\n"
+    text = "from dataclasses import replace\nfrom properties.variants.gallery.bellman import VARIANT as RIGHT\n"
     Path("mine.py").write_text(f"{text}MINE = replace(RIGHT, name='mine', {words})\n")
     done = subprocess.run([*PROGRAM, *command, "mine.py"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (USAGE, ""), done.stderr

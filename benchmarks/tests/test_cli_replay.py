@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cli import main
-from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
+from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
+from benchmarks.cli.main import main
 from properties.claims import evidence
-from properties.replaying import Replay, replay_isolated
+from properties.judging.verification import applicable, verify
+from properties.process.replay import Replay, replay_isolated
 from properties.tests import hostile_variants
-from properties.verification import applicable, verify
 
 HOSTILE = "properties.tests.hostile_variants"
-RIGHT = "properties.gallery.q_learning:VARIANT"
+RIGHT = "properties.variants.gallery.q_learning:VARIANT"
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks import batch, cluster, cluster_speed
-from benchmarks.cli_conventions import USAGE
-from benchmarks.cluster import ClusterError, computed
-from benchmarks.store import Store
-from benchmarks.units import Unit, compute, run
+from benchmarks.batch import cells
+from benchmarks.cli.conventions import USAGE
+from benchmarks.runner import cluster
+from benchmarks.runner.cluster import ClusterError, computed
+from benchmarks.runner.store import Store
+from benchmarks.runner.units import Unit, compute, run
+from benchmarks.speed import cluster as cluster_speed
 
 distributed = pytest.importorskip("distributed")
 
@@ -164,7 +166,7 @@ def test_a_statistical_batch_has_the_bits_of_a_local_one_though_a_worker_is_kill
 ) -> None:
     common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "only": "unbiased"}
     here, there = tmp_path / "here", tmp_path / "there"
-    local = batch.run(path=here, **common)
+    local = cells.run(path=here, **common)
     victim = next(process for process in machines.processes[1:] if process.poll() is None)
 
     def kill_under_way() -> None:
@@ -174,15 +176,15 @@ def test_a_statistical_batch_has_the_bits_of_a_local_one_though_a_worker_is_kill
 
     killer = threading.Thread(target=kill_under_way, daemon=True)
     killer.start()
-    remote = batch.run(path=there, cluster=machines.address, **common)
+    remote = cells.run(path=there, cluster=machines.address, **common)
     killer.join(PATIENCE)
     assert victim.wait() == -signal.SIGKILL
     assert json.dumps(remote) == json.dumps(local)
     assert {cell["outcome"] for cell in local["cells"]} == {"holds"}
     assert sorted(there.read_bytes().splitlines()) == sorted(here.read_bytes().splitlines())
-    cut = batch.run(path=tmp_path / "cut", cluster=machines.address, samples=30, with_controls=False, **common)
+    cut = cells.run(path=tmp_path / "cut", cluster=machines.address, samples=30, with_controls=False, **common)
     assert {(cell["outcome"], cell["n"]) for cell in cut["cells"]} == {("pending", 25)}
-    late = batch.run(path=tmp_path / "cut", cluster=machines.address, budget_seconds=0.0, with_controls=False, **common)
+    late = cells.run(path=tmp_path / "cut", cluster=machines.address, budget_seconds=0.0, with_controls=False, **common)
     assert {(cell["outcome"], cell["n"]) for cell in late["cells"]} == {("pending", 25)}
 
 
@@ -208,9 +210,9 @@ def impostor(folder: Path) -> dict[str, str]:
     """The environment of a worker with other code and (so it says) another library."""
     packages = folder / "other"
     shutil.copytree(
-        Path(cluster.__file__).parent, packages / "benchmarks", ignore=shutil.ignore_patterns("__pycache__")
+        Path(cluster.__file__).parents[1], packages / "benchmarks", ignore=shutil.ignore_patterns("__pycache__")
     )
-    with (packages / "benchmarks" / "units.py").open("a") as changed:
+    with (packages / "benchmarks" / "runner" / "units.py").open("a") as changed:
         changed.write("# another version\n")
     (packages / "scipy-0.0.1.dist-info").mkdir()
     (packages / "scipy-0.0.1.dist-info" / "METADATA").write_text("Name: scipy\nVersion: 0.0.1\n")
@@ -256,9 +258,11 @@ def test_the_batch_says_so_and_ends(
 ) -> None:
     monkeypatch.setattr(cluster, "CONNECTING", 0.3)
     with pytest.raises(SystemExit) as end:
-        batch.main(["--size", "quick", "--cluster", "tcp://127.0.0.1:1", "--store", str(tmp_path / "store")])
+        cells.main(["--size", "quick", "--cluster", "tcp://127.0.0.1:1", "--store", str(tmp_path / "store")])
     assert end.value.code == USAGE
-    assert "python -m benchmarks.batch: no Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
+    assert (
+        "python -m benchmarks.batch.cells: no Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
+    )
 
 
 class Threads:

@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks import documents
-from benchmarks.cli import main, parser, subparsers
-from benchmarks.cli_conventions import HOLDS, VIOLATED
+from benchmarks.cli.conventions import HOLDS, VIOLATED
+from benchmarks.cli.main import main, parser, subparsers
+from benchmarks.documents import write
 
 ROOT = Path(__file__).parent.parent.parent
 GENERATED = ("claims.md", "command-line.md", "experiments.md", "gallery.md", "statistics.md", "variants.md")
@@ -41,7 +41,7 @@ ELSEWHERE = (
     "python -m pip install .",
     "tox -e verify -- my_variant.py",
     "tox -e lint",
-    "python -m benchmarks.documents",
+    "python -m benchmarks.documents.write",
     "python -m benchmarks.speed",
     "python -m properties.claims.evidence span",
     "python -m pip install '.[cluster]'",
@@ -49,9 +49,9 @@ ELSEWHERE = (
     "dask worker tcp://127.0.0.1:8786 --nthreads 1 --nworkers 2",
     "robust-core bench --cluster tcp://127.0.0.1:8786",
     "robust-core panels --cluster tcp://127.0.0.1:8786",
-    "python -m benchmarks.batch --cluster tcp://127.0.0.1:8786",
-    "python -m benchmarks.cluster_speed",
-    "python -m benchmarks.regression.injected --epochs 3 --workers 1",
+    "python -m benchmarks.batch.cells --cluster tcp://127.0.0.1:8786",
+    "python -m benchmarks.speed.cluster",
+    "python -m benchmarks.studies.injected --epochs 3 --workers 1",
     "python -m pip install -e .",
     "robust-core compare",
     "robust-core report",
@@ -236,13 +236,13 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 def test_generated_documents_are_written_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that other tests do not make anyway; all of them are known to it."""
-    assert sorted(f"{name}.md" for name in documents.DOCUMENTS) == sorted(GENERATED)
-    monkeypatch.setattr(documents, "FOLDER", tmp_path)
-    assert documents.main(["command-line", "variants"]) == 0
+    assert sorted(f"{name}.md" for name in write.DOCUMENTS) == sorted(GENERATED)
+    monkeypatch.setattr(write, "FOLDER", tmp_path)
+    assert write.main(["command-line", "variants"]) == 0
     for name in ("command-line.md", "variants.md") if DOCUMENTS else ():
         assert (tmp_path / name).read_text(encoding="utf-8") == (ROOT / "docs" / name).read_text(encoding="utf-8")
     with pytest.raises(SystemExit):
-        documents.main(["no such document"])
+        write.main(["no such document"])
 
 
 def test_generated_documents_say_so() -> None:

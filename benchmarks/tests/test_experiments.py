@@ -11,21 +11,17 @@ import pytest
 
 pytest.importorskip("gymnasium")
 
-from benchmarks import cli_experiments
-from benchmarks.cli_conventions import HOLDS
+from benchmarks.cli import panels
+from benchmarks.cli.conventions import HOLDS
 from benchmarks.experiments import control, evaluation, gradient, pole, pole_kernels, results, work
 from benchmarks.experiments.learners.rarl import Rarl, Schedule
-from benchmarks.experiments.outcome import (
-    MUCH_REWARD,
-    judged,
-    outcome,
-    spread_scores,
-)
+from benchmarks.experiments.outcome import MUCH_REWARD, judged, outcome, spread_scores
 from benchmarks.experiments.panels import PANELS, trends
 from benchmarks.experiments.readings import DEFAULT, READINGS
 from benchmarks.experiments.setting import LIMITS, control_setting, drawn_start, environment, paid_as_it_moves
 from benchmarks.tests.committed import CHEAP, comparable_with
-from robust_core import key, tabular
+from robust_core import key
+from robust_core.learners import tabular
 from robust_core.mdp import MDP
 from robust_core.validate import EPS
 
@@ -286,7 +282,7 @@ def test_equal_policies_are_evaluated_once_and_get_their_own_values() -> None:
 
 def _command(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
-    cli_experiments.add_parser(parser.add_subparsers())
+    panels.add_parser(parser.add_subparsers())
     options = parser.parse_args(["panels", *arguments])
     return int(options.run(options))
 
@@ -298,7 +294,7 @@ def test_the_command_prints_the_committed_record_and_computes_it_once(
 ) -> None:
     panel, reading = CHEAP
     shown_progress: list[str] = []
-    monkeypatch.setattr(cli_experiments, "progress", shown_progress.append)
+    monkeypatch.setattr(panels, "progress", shown_progress.append)
     options = ["--panel", panel, "--reading", reading, "--workers", "1", "--store", str(tmp_path / "store")]
     assert _command("--json", *options) == HOLDS
     shown = capsys.readouterr()
@@ -341,7 +337,7 @@ def test_nothing_is_begun_without_time(capsys: pytest.CaptureFixture[str], tmp_p
 
 
 def test_the_panels_that_shells_complete_are_the_panels() -> None:
-    assert list(cli_experiments.PANELS) == list(PANELS)
+    assert list(panels.PANELS) == list(PANELS)
 
 
 @pytest.mark.parametrize(

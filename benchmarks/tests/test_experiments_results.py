@@ -10,15 +10,10 @@ import pytest
 
 pytest.importorskip("gymnasium")
 
-from benchmarks.experiments import gradient, results, tables
+from benchmarks.documents import experiments
+from benchmarks.experiments import gradient, results
 from benchmarks.experiments.divergence import judged_divergence
-from benchmarks.experiments.outcome import (
-    LEVEL,
-    REDRAWN,
-    lowest_rank,
-    misses,
-    outcome,
-)
+from benchmarks.experiments.outcome import LEVEL, REDRAWN, lowest_rank, misses, outcome
 from benchmarks.experiments.panels import PANELS, record
 from benchmarks.experiments.readings import DEFAULT, READINGS, of_figure
 from benchmarks.tests.committed import CHEAP, comparable_with
@@ -119,7 +114,7 @@ def test_malformed_results_are_refused_in_one_line_and_the_others_can_be_rendere
         except ValueError as error:
             complaints.append(str(error))
             raise
-        return tables.document(made).encode()
+        return experiments.document(made).encode()
 
     survived(_sample(), as_json, rendered, tmp_path / "results.json", 600)
     assert [text for text in complaints if not text.isprintable()] == [], "more than a line, or it steers the terminal"
@@ -158,26 +153,30 @@ def _reordered(value: Any) -> Any:
 
 def test_the_document_does_not_hang_on_the_order_of_keys() -> None:
     made = results.load_all()
-    assert tables.document(_reordered(made)) == tables.document(made)
+    assert experiments.document(_reordered(made)) == experiments.document(made)
 
 
 def test_the_stability_of_tdc_stands_in_its_own_columns(committed: dict[tuple[str, str], Any]) -> None:
-    head, _, *rows = (line for line in tables._tdc_values({"tdc-a": committed["tdc-a", "default"]}).splitlines()[2:])
+    head, _, *rows = (
+        line for line in experiments._tdc_values({"tdc-a": committed["tdc-a", "default"]}).splitlines()[2:]
+    )
     shown = dict(zip(head.split(" | "), rows[0].split(" | "), strict=True))
     found = gradient.stability(gradient.setting_of(PANELS["tdc-a"], DEFAULT))
-    assert shown["β max‖φ‖²"] == tables.number(found["beta max |phi|^2"])
-    assert shown["λ (C)"] == tables.number(found["smallest eigenvalue of C"])
+    assert shown["β max‖φ‖²"] == experiments.number(found["beta max |phi|^2"])
+    assert shown["λ (C)"] == experiments.number(found["smallest eigenvalue of C"])
     # Five features below 1 and beta = 0.5.
     assert 0.0 < float(shown["β max‖φ‖²"]) < 2.5
 
 
 def test_the_size_of_an_effect_stands_beside_its_word(committed: dict[tuple[str, str], Any]) -> None:
-    text = tables.document(results.load_all())
+    text = experiments.document(results.load_all())
     for panel in PANELS:
         made = committed[panel, "default"]
-        assert f"**{made['outcome']}**, {tables.size(made)} | {tables.effect(made['claims'][0])}" in text
+        assert f"**{made['outcome']}**, {experiments.size(made)} | {experiments.effect(made['claims'][0])}" in text
     for panel in ("tdc-a", "tdc-b", "tdc-c"):
-        assert tables.effect(committed[panel, "fresh-features"]["claims"][0]) in tables._overview([*committed.values()])
+        assert experiments.effect(committed[panel, "fresh-features"]["claims"][0]) in experiments._overview(
+            [*committed.values()]
+        )
 
 
 @pytest.mark.parametrize(
@@ -199,11 +198,11 @@ def test_the_results_file_is_written_as_it_is_read() -> None:
     assert results.dumps(results.load_all()) == results.FILE.read_text(encoding="utf-8")
 
 
-@pytest.mark.skipif(not tables.DOCUMENT.parent.exists(), reason="the document belongs to the source tree")
+@pytest.mark.skipif(not experiments.DOCUMENT.parent.exists(), reason="the document belongs to the source tree")
 def test_the_document_is_up_to_date() -> None:
     made = results.load_all()
-    text = tables.DOCUMENT.read_text(encoding="utf-8")
-    assert text == tables.document(made), "run: python -m benchmarks.experiments --render"
+    text = experiments.DOCUMENT.read_text(encoding="utf-8")
+    assert text == experiments.document(made), "run: python -m benchmarks.experiments --render"
     first, *others = made["records"]
     turned = first | {"outcome": "reproduced" if first["outcome"] != "reproduced" else "reversed"}
-    assert text != tables.document({**made, "records": [turned, *others]})
+    assert text != experiments.document({**made, "records": [turned, *others]})

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.regression import baseline
-from benchmarks.store import Store
+from benchmarks.runner.store import Store
 from properties.tests.corruption import Loader, as_json, fuzz, limited_memory, survived
 
 CELL = {"metric": "error", "variant": "Q", "problem": "two states"}

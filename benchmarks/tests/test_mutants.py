@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import mutants_isolated
-from benchmarks.cli import main
-from benchmarks.cli_conventions import HOLDS, VIOLATED
-from benchmarks.mutants import Kill, idle, kill_matrix, needed, summary, survivors, zoo
-from properties.gallery import PATHWISE
-from properties.laws import LAWS
-from properties.mutants import plain, sampler
-from properties.search import judged
-from properties.verification import applicable, verify
+from benchmarks.cli.conventions import HOLDS, VIOLATED
+from benchmarks.cli.main import main
+from benchmarks.mutants import isolated
+from benchmarks.mutants.matrix import Kill, idle, kill_matrix, needed, summary, survivors, zoo
+from properties.judging.search import judged
+from properties.judging.verification import applicable, verify
+from properties.laws.catalogue import LAWS
+from properties.variants.gallery import PATHWISE
+from properties.variants.mutants import plain, sampler
 from robust_core import Contamination, Variant
 
 MUTANTS = zoo()
-OPERATOR = "properties.mutants.operator:NO_DISCOUNT"
+OPERATOR = "properties.variants.mutants.operator:NO_DISCOUNT"
 EXAMPLES = 60
 # The laws that most mutants die of come first: who is dead is not asked again.
 DEADLY = ("sample step", "TDC step", "batch", "sample step, sized", "TDC step, sized")
@@ -77,7 +77,7 @@ def test_every_mutant_dies(kind: str) -> None:
 
 @pytest.mark.parametrize("name", ["control:LOST_GAMMA", "support:L1_RADIUS", "linear:CORRECTION_SIGN"])
 def test_one_defect_has_one_first_cause(name: str) -> None:
-    records = list(verify(MUTANTS[f"properties.mutants.{name}"], examples=EXAMPLES))
+    records = list(verify(MUTANTS[f"properties.variants.mutants.{name}"], examples=EXAMPLES))
     violated = [record for record in records if record.outcome == "violated"]
     blocked = [record for record in records if record.outcome == "blocked"]
     assert len(violated) == 1, records
@@ -86,7 +86,7 @@ def test_one_defect_has_one_first_cause(name: str) -> None:
 
 
 def test_a_kill_repeats() -> None:
-    mutant = {"m": MUTANTS["properties.mutants.support:L1_RADIUS"]}
+    mutant = {"m": MUTANTS["properties.variants.mutants.support:L1_RADIUS"]}
     assert [k.cases for k in kill_matrix(mutant, examples=5)] == [k.cases for k in kill_matrix(mutant, examples=5)]
 
 
@@ -111,7 +111,7 @@ def test_laws_do_not_know_a_variant_by_name() -> None:
     original = MUTANTS[OPERATOR]
     renamed = Variant("robust Bellman operator", original.kind, original.make, original.sets, original.claims)
     law = applicable(original)[1]
-    from benchmarks.mutants import problems
+    from benchmarks.mutants.matrix import problems
 
     cases = problems(law, original, examples=20, seed=0)
     assert [judged(law, original, c) is None for c in cases] == [judged(law, renamed, c) is None for c in cases]
@@ -123,8 +123,8 @@ def test_quiet_tells_of_the_living_and_a_variant_without_laws_is_alive(
     file = tmp_path / "some.py"
     file.write_text(
         "from dataclasses import replace\n"
-        "from properties.gallery.bellman import VARIANT as RIGHT\n"
-        "from properties.mutants.operator import NO_DISCOUNT\n"
+        "from properties.variants.gallery.bellman import VARIANT as RIGHT\n"
+        "from properties.variants.mutants.operator import NO_DISCOUNT\n"
         "MUTE = replace(RIGHT, claims=())\n"
     )
     assert main(["mutants", str(file), "--examples", "20", "--quiet"]) == VIOLATED
@@ -138,7 +138,7 @@ def test_a_mutant_that_ends_its_process_is_caught_by_that(tmp_path: Path, capsys
     file.write_text(
         "import os\n"
         "from dataclasses import replace\n"
-        "from properties.gallery.bellman import VARIANT as RIGHT\n"
+        "from properties.variants.gallery.bellman import VARIANT as RIGHT\n"
         "DIES = replace(RIGHT, name='dies', make=lambda *case: os._exit(0))\n"
         "del RIGHT\n"
     )
@@ -150,6 +150,6 @@ def test_a_mutant_that_ends_its_process_is_caught_by_that(tmp_path: Path, capsys
 
 def test_a_process_of_its_own_changes_no_row() -> None:
     mutant = MUTANTS[OPERATOR]
-    alone = mutants_isolated.kills(OPERATOR, mutant, examples=5, seed=0, tick=lambda mutant, law: None)
+    alone = isolated.kills(OPERATOR, mutant, examples=5, seed=0, tick=lambda mutant, law: None)
     together = kill_matrix({OPERATOR: mutant}, examples=5)
     assert [replace(kill, seconds=0.0) for kill in alone] == [replace(kill, seconds=0.0) for kill in together]

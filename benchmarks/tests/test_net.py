@@ -11,10 +11,10 @@ from benchmarks.net import facts, parts, rates
 from benchmarks.net.__main__ import main
 from benchmarks.net.facts import Fact
 from benchmarks.net.rates import Rate
-from properties.counterexample import law_named
-from properties.gallery.td import VARIANT
-from properties.mutants.operator import NO_DISCOUNT
-from robust_core import tabular
+from properties.judging.counterexample import law_named
+from properties.variants.gallery.td import VARIANT
+from properties.variants.mutants.operator import NO_DISCOUNT
+from robust_core.learners import tabular
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 CELL = "sampling/successors/garnet/(1,1)/effect=0.05/the core's walk"
@@ -56,7 +56,7 @@ def _change_page(patch: pytest.MonkeyPatch) -> None:
 
 
 def _remove_option(patch: pytest.MonkeyPatch) -> None:
-    from benchmarks import cli_claims
+    from benchmarks.cli import claims as cli_claims
 
     patch.setattr(cli_claims, "add_quiet", lambda parser: None)
 

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import batch, gate, history, nights
-from benchmarks.store import Store
+from benchmarks.batch import cells as batch
+from benchmarks.batch import gate, history, nights
+from benchmarks.runner.store import Store
 from benchmarks.tests.contrived import UNCLEAR, coin, law, thrown
 from properties.statistics import epochs, laws
 from properties.statistics.law import Cell
@@ -338,8 +339,8 @@ def test_names_are_listed_by_what_they_begin_with(tmp_path: Path) -> None:
 
 
 def pytest_run(tmp_path: Path, *options: str, **environment: str) -> str:
-    suite = [str(Path(batch.__file__).parent / "statistical_suite.py"), "-k", "test_claim", "--size", "quick"]
-    plugins = ["-p", "benchmarks.tests.contrived", "-p", "benchmarks.statistical_plugin", "-p", "no:cacheprovider"]
+    suite = [str(Path(batch.__file__).parent / "suite.py"), "-k", "test_claim", "--size", "quick"]
+    plugins = ["-p", "benchmarks.tests.contrived", "-p", "benchmarks.batch.plugin", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", *plugins, *suite, "--store", str(tmp_path / "store"), *options]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, **environment}
@@ -355,7 +356,7 @@ def epochs_in(path: Path) -> list[str]:
 def test_a_killed_worker_is_not_silent_and_the_run_goes_on_in_its_epoch(tmp_path: Path) -> None:
     options = ["-n", "1", "--epoch", "fresh"]
     shown = pytest_run(tmp_path, *options, CONTRIVED_KILL=str(tmp_path / "mark"))
-    assert "warning: pending: deadly (n=20; continue it: python -m benchmarks.batch" in shown, shown
+    assert "warning: pending: deadly (n=20; continue it: python -m benchmarks.batch.cells" in shown, shown
     assert "warning: undecided: unclear" in shown
     assert "gate: undecided; error budget 1e-06 of 1e-06" in shown
     # Every process has a calendar of its own, and every look at it another day.

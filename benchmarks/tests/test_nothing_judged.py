@@ -7,32 +7,34 @@ from typing import Any
 
 import pytest
 
-from benchmarks import batch, calibration, cli, gate, nights, statistics_report
-from benchmarks.cli_conventions import USAGE
-from benchmarks.regression import injected
+from benchmarks.batch import cells, gate, nights
+from benchmarks.cli import main as cli
+from benchmarks.cli.conventions import USAGE
+from benchmarks.documents import statistics
+from benchmarks.studies import calibration, injected
 from benchmarks.tests.test_batch import pytest_run
-from properties import nightly
+from properties.judging import deep_search
 
 Main = Callable[[list[str]], object]
 REFUSED: dict[str, tuple[Main, list[str], str]] = {
     "batch, no such name": (
-        batch.main,
+        cells.main,
         ["--size", "quick", "--only", "no such"],
         "--only 'no such': no cell or control",
     ),
     "batch, a control's name without controls": (
-        batch.main,
+        cells.main,
         ["--size", "quick", "--no-controls", "--only", "leans to the first action"],
         "no cell at size quick",
     ),
     "batch, a report that cannot be written": (
-        batch.main,
+        cells.main,
         ["--size", "quick", "--json", "no such folder/report.json"],
         "there is no folder",
     ),
     "nights, no such name": (nights.main, ["--size", "quick", "--only", "no such"], "--only 'no such': no cell"),
     **{
-        f"batch, a stretch of {word}": (batch.main, ["--stretch", word], f"must be a number from 1 on, got {word}")
+        f"batch, a stretch of {word}": (cells.main, ["--stretch", word], f"must be a number from 1 on, got {word}")
         for word in ("nan", "0", "0.5", "inf", "-2", "far")
     },
     "calibration, no seeds": (
@@ -43,7 +45,7 @@ REFUSED: dict[str, tuple[Main, list[str], str]] = {
     "calibration, half a table": (calibration.main, ["--dear-seeds", "0"], "make one table"),
     "calibration, fewer than none": (calibration.main, ["--seeds", "-1"], "must be a whole number from 0 on, got -1"),
     "injected defects, no epoch": (injected.main, ["--epochs", "0"], "must be a whole number from 1 on, got 0"),
-    "a search at night without time": (nightly.main, ["--budget", "0s"], "in which nothing is searched, got 0s"),
+    "a search at night without time": (deep_search.main, ["--budget", "0s"], "in which nothing is searched, got 0s"),
 }
 
 
@@ -87,7 +89,7 @@ def test_calibration_without_time_leaves_the_committed_summary(tmp_path: Path) -
 def test_a_variant_that_no_law_speaks_of_is_not_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "silent.py"
     path.write_text(
-        "from robust_core.variant import Variant\n"
+        "from robust_core.problem import Variant\n"
         "SILENT = Variant(name='silent', kind='sampler', sets=(), claims=(), make=lambda *a: None)\n"
     )
     assert cli.main(["verify", str(path)]) == USAGE
@@ -95,7 +97,7 @@ def test_a_variant_that_no_law_speaks_of_is_not_verified(tmp_path: Path, capsys:
 
 
 def test_a_run_of_controls_alone_decides_no_claim(tmp_path: Path) -> None:
-    report = batch.run(size="quick", epoch="pinned", path=tmp_path / "store", only="leans to the first action")
+    report = cells.run(size="quick", epoch="pinned", path=tmp_path / "store", only="leans to the first action")
     assert [control["outcome"] for control in report["controls"]] == ["violated"]
     assert report["summary"]["outcome"] == "undecided"
     assert gate.exit_code(report, strict=False) == 0
@@ -112,8 +114,8 @@ def test_strict_waits_for_the_controls() -> None:
 
 
 def test_a_part_of_a_run_is_no_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    committed = json.loads(statistics_report.FULL.read_text())
-    statistics_report.require_whole(committed)
+    committed = json.loads(statistics.FULL.read_text())
+    statistics.require_whole(committed)
     pending = [{**committed["cells"][0], "outcome": "pending"}, *committed["cells"][1:]]
     for wrong, words in (
         ({**committed, "cells": committed["cells"][1:]}, "all cells and controls"),
@@ -124,7 +126,7 @@ def test_a_part_of_a_run_is_no_baseline(tmp_path: Path, capsys: pytest.CaptureFi
         path = tmp_path / "report.json"
         path.write_text(json.dumps(wrong))
         with pytest.raises(SystemExit) as refused:
-            statistics_report.main(["--full", str(path)])
+            statistics.main(["--full", str(path)])
         assert refused.value.code == USAGE
         assert words in capsys.readouterr().err
-    assert json.loads(statistics_report.FULL.read_text()) == committed
+    assert json.loads(statistics.FULL.read_text()) == committed

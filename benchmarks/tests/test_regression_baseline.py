@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.cli import main
+from benchmarks.cli.main import main
 from benchmarks.regression import baseline
 from benchmarks.regression.baseline import FORMAT, PATH, load, parsed, text
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.cli import main, parser
-from benchmarks.cli_conventions import KEPT
+from benchmarks.cli.conventions import KEPT
+from benchmarks.cli.main import main, parser
 from benchmarks.regression import baseline, bench, exact, linear, table, tabular
 from benchmarks.regression.metric import METRICS
 from benchmarks.regression.settings import SETTINGS
@@ -28,7 +28,7 @@ UNITS = bench.SEEDS // bench.BLOCK
 PROGRAM = """
 import sys, time
 from benchmarks import units
-from benchmarks.cli import main
+from benchmarks.cli.main import main
 
 left, compute = int(sys.argv.pop(1)), units.compute
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.regression import bench, injected, ratios, tabular
+from benchmarks.regression import bench, ratios, tabular
 from benchmarks.regression.compare import compared
-from benchmarks.regression.defects import DEFECTS
-from benchmarks.units import Unit, compute
+from benchmarks.runner.units import Unit, compute
+from benchmarks.studies import injected
+from benchmarks.studies.defects import DEFECTS
 
 SEEDS, LAST = 32, 2**12
 Q = "robust Q-learning"

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import sources, units
 from benchmarks.regression import bench, linear
 from benchmarks.regression.metric import METRICS
-from benchmarks.units import Unit, compute
-from oracles import closed_form
+from benchmarks.runner import identity, units
+from benchmarks.runner.units import Unit, compute
+from oracles.planning import closed_form
 from robust_core import LogSumExp, models
 
 OLD_PROCESSOR = {"OPENBLAS_CORETYPE": "Prescott", "NUMBA_CPU_NAME": "generic", "GLIBC_TUNABLES":
@@ -34,7 +34,7 @@ def observed() -> dict[str, Any]:
     exact = {" / ".join(cell[name] for name in ("metric", "variant", "problem")): cell["value"]
              for cell in cells if "value" in cell}  # fmt: skip
     solved = closed_form.solve(models.garnet(60, 3, 7, gamma=0.9), 0.125).Q.value
-    return {"exact": exact, "processor": sources.processor(), "direct solves": solved.tobytes().hex()}
+    return {"exact": exact, "processor": identity.processor(), "direct solves": solved.tobytes().hex()}
 
 
 def elsewhere(folder: Path) -> dict[str, Any]:
@@ -78,13 +78,13 @@ def test_a_unit_of_another_processor_or_library_is_another_unit(monkeypatch: pyt
     monkeypatch.setattr(units, "processor", lambda: "x86_64 other")
     assert unit.key != before
     monkeypatch.undo()
-    code = sources.fingerprint.__wrapped__("oracles.exact")
-    assert code == sources.fingerprint("oracles.exact")
+    code = identity.fingerprint.__wrapped__("oracles.arithmetic.exact")
+    assert code == identity.fingerprint("oracles.arithmetic.exact")
     for name in ("numpy", "numba", "scipy", "gymnasium"):
-        monkeypatch.setattr(sources, "_version", lambda asked, name=name: "0" if asked == name else "1")
-        one = sources.fingerprint.__wrapped__("oracles.exact")
-        monkeypatch.setattr(sources, "_version", lambda asked, name=name: "2" if asked == name else "1")
-        assert sources.fingerprint.__wrapped__("oracles.exact") != one, name
+        monkeypatch.setattr(identity, "_version", lambda asked, name=name: "0" if asked == name else "1")
+        one = identity.fingerprint.__wrapped__("oracles.arithmetic.exact")
+        monkeypatch.setattr(identity, "_version", lambda asked, name=name: "2" if asked == name else "1")
+        assert identity.fingerprint.__wrapped__("oracles.arithmetic.exact") != one, name
     monkeypatch.undo()
-    monkeypatch.setattr(sources, "LIBRARIES", ("numpy", "no-such-library"))
-    assert sources.libraries() == {"numpy": np.__version__, "no-such-library": "absent"}
+    monkeypatch.setattr(identity, "LIBRARIES", ("numpy", "no-such-library"))
+    assert identity.libraries() == {"numpy": np.__version__, "no-such-library": "absent"}

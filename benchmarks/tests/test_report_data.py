@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import cli, sources
-from benchmarks.cli_conventions import progress
+from benchmarks.cli import main
+from benchmarks.cli.conventions import progress
 from benchmarks.report import collect as collecting
 from benchmarks.report import files, manners
 from benchmarks.report.collect import collect
@@ -20,13 +20,17 @@ from benchmarks.report.files import write
 from benchmarks.report.overall import outcome_of, verdict
 from benchmarks.report.page import render
 from benchmarks.report.summary import summary, text
+from benchmarks.runner import identity
+from benchmarks.runner.units import Unit
 from benchmarks.tests.processes import ends_when_asked
 from benchmarks.tests.report_sample import HOSTILE, comparison, sample
-from benchmarks.units import Unit
-from properties.counterexample import Counterexample
+from properties.judging.counterexample import Counterexample
 
 ROOT = Path(__file__).parents[2]
-RIGHT, WRONG = "properties.gallery.bellman:VARIANT", "properties.gallery.negative.vanilla:CLAIMED_ROBUST"
+RIGHT, WRONG = (
+    "properties.variants.gallery.bellman:VARIANT",
+    "properties.variants.gallery.negative.vanilla:CLAIMED_ROBUST",
+)
 
 
 @pytest.fixture
@@ -144,14 +148,16 @@ def test_other_code_is_computed_again() -> None:
 
 
 def test_results_of_the_same_code_with_other_libraries_are_known_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    module, then = "oracles.exact", sources.libraries() | {"gymnasium": "0.0.1"}
-    made_by = sources.fingerprint(module, tuple(then.items())).hex()
+    module, then = "oracles.arithmetic.exact", identity.libraries() | {"gymnasium": "0.0.1"}
+    made_by = identity.fingerprint(module, tuple(then.items())).hex()
     found = code.compared(made_by, module, then)
-    assert found["libraries"] == [["gymnasium", "0.0.1", sources.libraries()["gymnasium"]]]
+    assert found["libraries"] == [["gymnasium", "0.0.1", identity.libraries()["gymnasium"]]]
     assert found["made by"] != found["present"]
-    assert code.compared(sources.fingerprint("oracles.chain").hex(), module, then)["libraries"] == [], "other code"
+    assert code.compared(identity.fingerprint("oracles.chains.chain").hex(), module, then)["libraries"] == [], (
+        "other code"
+    )
     assert code.compared(made_by, module)["libraries"] == [], "nothing is known about the libraries"
-    assert code.compared(sources.fingerprint(module).hex(), module, sources.libraries())["libraries"] == []
+    assert code.compared(identity.fingerprint(module).hex(), module, identity.libraries())["libraries"] == []
 
 
 def test_the_users_variants_are_judged_apart_and_never_kept(tmp_path: Path) -> None:
@@ -172,7 +178,7 @@ def test_a_claim_that_no_law_tests_is_in_the_report(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
         "from dataclasses import replace\n"
-        "from properties.examples import linear_evaluation\n"
+        "from properties.variants.examples import linear_evaluation\n"
         "from robust_core import TotalVariation\n"
         "MINE = replace(linear_evaluation.VARIANT, claims=('TDC',), sets=(TotalVariation,))\n"
     )
@@ -258,13 +264,13 @@ def test_the_command(
     monkeypatch.setattr(collecting, "collect", lambda **options: data)
     monkeypatch.setattr(files, "render", lambda data: "a page")
     arguments = ["report", "--output", str(tmp_path / "out"), *(["--strict"] if strict else [])]
-    assert cli.main(arguments) == code
+    assert main.main(arguments) == code
     assert capsys.readouterr().out.splitlines()[1:] == [
         str(tmp_path / "out" / n) for n in ("report.html", "summary.md")
     ]
-    assert cli.main([*arguments, "--json"]) == code
+    assert main.main([*arguments, "--json"]) == code
     assert json.loads(capsys.readouterr().out)["verdict"]["outcome"] == outcome
-    assert cli.main([*arguments, "--quiet"]) == code
+    assert main.main([*arguments, "--quiet"]) == code
     assert capsys.readouterr().out.startswith(f"{outcome}: ") == (outcome != "holds")
 
 
@@ -272,7 +278,7 @@ def test_a_target_that_does_not_exist_is_refused_before_any_work(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(collecting, "collect", lambda **options: pytest.fail("work was begun"))
-    assert cli.main(["report", "nowhere.py", "--output", str(tmp_path / "out")]) == 2
+    assert main.main(["report", "nowhere.py", "--output", str(tmp_path / "out")]) == 2
     assert "nowhere.py" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 

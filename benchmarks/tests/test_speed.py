@@ -9,7 +9,7 @@ import pytest
 from benchmarks.speed import q_learning, support, tdc
 from benchmarks.speed.c_peer import library
 from benchmarks.speed.timing import at_least, at_most, best_times, closest
-from robust_core.linear import learn
+from robust_core.learners.linear import learn
 from robust_core.models import garnet
 from robust_core.validate import EPS
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.store import Store
+from benchmarks.runner.store import Store
 
 
 def test_of_two_measurements_of_time_the_first_stays(tmp_path: Path) -> None:

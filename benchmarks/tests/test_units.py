@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks import pool, sources, units
-from benchmarks.pool import Pool
-from benchmarks.store import Store
+from benchmarks.runner import identity, pool, units
+from benchmarks.runner.pool import Pool
+from benchmarks.runner.store import Store
+from benchmarks.runner.units import Unit, compute, labels, opened, progress_line, run
 from benchmarks.tests.processes import alive, await_true, interruptible
-from benchmarks.units import Unit, compute, labels, opened, progress_line, run
 
 HERE = "benchmarks.tests.test_units"
 
@@ -56,22 +56,27 @@ def test_a_key_is_the_function_the_arguments_and_the_code(monkeypatch: pytest.Mo
     assert unit.key == Unit("properties.timespan:seconds", {"other": 0.1, "text": "1s"}).key
     others = [
         Unit("properties.timespan:seconds", {"text": "2s", "other": 0.1}),
-        Unit("benchmarks.batch:summary", {"text": "1s", "other": 0.1}),
+        Unit("benchmarks.batch.cells:summary", {"text": "1s", "other": 0.1}),
         Unit("properties.timespan:seconds", {"text": "1s", "other": 0.1 + 2**-56}),
     ]
     assert unit.key not in {other.key for other in others}
     monkeypatch.setattr(units, "fingerprint", lambda module: b"other code")
-    assert unit.key != Unit("benchmarks.store:seconds", {"text": "1s", "other": 0.1}).key
+    assert unit.key != Unit("benchmarks.runner.store:seconds", {"text": "1s", "other": 0.1}).key
     assert len({unit, *others}) == 4
 
 
 def test_the_code_is_what_a_module_reaches(tmp_path: Path) -> None:
-    reached = sources.reached("benchmarks.regression.tabular")
+    reached = identity.reached("benchmarks.regression.tabular")
     # Imported at the top, two levels down, inside a function, and by a package's own file.
-    assert {"oracles.closed_form", "oracles.planning_direct", "robust_core.kernels.tabular", "robust_core"} <= reached
+    assert {
+        "oracles.planning.closed_form",
+        "oracles.planning.direct",
+        "robust_core.kernels.tabular",
+        "robust_core",
+    } <= reached
     assert not any(name.startswith(("benchmarks.report", "benchmarks.regression.compare")) for name in reached)
     with pytest.raises(ValueError, match="module of"):
-        sources.reached("json")
+        identity.reached("json")
 
 
 SOURCE = (
@@ -82,25 +87,27 @@ SOURCE = (
 
 
 def test_what_is_not_executed_does_not_count() -> None:
-    code = sources.executed(SOURCE)
+    code = identity.executed(SOURCE)
     kept = ["X = 1", "class C:", "    def f(self, x):", "        return '''", "# kept", "", "{x}''', 'é'  # kept too"]
     assert code.splitlines() == [*kept, "    def g(self): 'kept'"]
-    assert sources.executed(SOURCE.replace("Of C,", "Of a class,").replace("# How.", "")) == code
+    assert identity.executed(SOURCE.replace("Of C,", "Of a class,").replace("# How.", "")) == code
     for old, new in (("X = 1", "X = 2"), ("# kept\n", "# other\n"), ("\n{x}", "{x}"), ("self): 'kept'", "self): ''")):
-        assert sources.executed(SOURCE.replace(old, new)) != code
+        assert identity.executed(SOURCE.replace(old, new)) != code
 
 
 @pytest.mark.parametrize(
     "function",
-    ["os:system", "subprocess.run:x", "benchmarks", "benchmarks.units", "benchmarks.units:__import__",
-     "benchmarks..units:run", "benchmarks.units:run.x", " benchmarks.units:run", "benchmarks.units:run\n"],
+    ["os:system", "subprocess.run:x", "benchmarks", "benchmarks.runner.units", "benchmarks.runner.units:__import__",
+     "benchmarks..units:run", "benchmarks.runner.units:run.x", " benchmarks.runner.units:run", "benchmarks.runner.units:run\n"],
 )  # fmt: skip
 def test_names_of_other_things_are_refused(function: str) -> None:
     with pytest.raises(ValueError, match="function must look like"):
         Unit(function, {})
 
 
-@pytest.mark.parametrize("function", ["benchmarks.units:json", "benchmarks.units:wait", "benchmarks.units:nothing"])
+@pytest.mark.parametrize(
+    "function", ["benchmarks.runner.units:json", "benchmarks.runner.units:wait", "benchmarks.runner.units:nothing"]
+)
 def test_what_is_no_function_of_ours_is_not_called(function: str) -> None:
     with pytest.raises(ValueError, match=r"not a function|is a function of"):
         compute(Unit(function, {}))
@@ -132,7 +139,7 @@ def test_what_is_in_the_store_is_not_computed_again(tmp_path: Path) -> None:
 
 
 def test_a_line_of_80_columns_shows_which_cell_is_measured() -> None:
-    from benchmarks.cli_conventions import MARGIN
+    from benchmarks.cli.conventions import MARGIN
     from benchmarks.regression import bench
 
     wanted = [job.unit for job in bench.jobs()]
@@ -223,7 +230,7 @@ def test_a_cluster_gets_the_units_and_its_values_are_kept(tmp_path: Path, monkey
             assert address == "tcp://somewhere:1"
             return ((place, compute(wanted[place])) for place in reversed(range(len(wanted))))
 
-    monkeypatch.setitem(sys.modules, "benchmarks.cluster", Cluster)
+    monkeypatch.setitem(sys.modules, "benchmarks.runner.cluster", Cluster)
     local = run(squares(tmp_path / "log"), store=Store(tmp_path / "one"))
     distant = run(squares(tmp_path / "log"), store=Store(tmp_path / "two"), cluster="tcp://somewhere:1")
     assert local == distant == run(squares(tmp_path / "log"), store=Store(tmp_path / "two"))
@@ -241,7 +248,7 @@ MANY = 1000
 PROGRAM = f"""
 import sys
 from pathlib import Path
-from benchmarks.store import Store
+from benchmarks.runner.store import Store
 from {HERE} import run, run_late, squares
 if __name__ == "__main__":
     folder, workers, runner = Path(sys.argv[1]), int(sys.argv[2]), {{"run": run, "run_late": run_late}}[sys.argv[3]]
@@ -292,8 +299,8 @@ folder, slow = Path(sys.argv[1]), sys.argv[2] == "importing"
 if __name__ != "__main__" and slow:
     (folder / f"begun-{{__import__('os').getpid()}}").write_text(f"{{__import__('os').getpid()}}\\n")
     time.sleep(3.0)
-from benchmarks.pool import computed
-from benchmarks.store import Store
+from benchmarks.runner.pool import computed
+from benchmarks.runner.store import Store
 from {HERE} import Unit, endless, run
 import functools
 if __name__ == "__main__":

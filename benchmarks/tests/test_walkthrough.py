@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import benchmarks
-from benchmarks.cli_conventions import HOLDS, VIOLATED
+from benchmarks.cli.conventions import HOLDS, VIOLATED
 
 SOURCE_TREE = Path(benchmarks.__file__).parents[1] / "pyproject.toml"
 VERIFY = "robust-core verify my_variant.py"

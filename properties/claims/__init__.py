@@ -12,7 +12,7 @@ PARTS = ("model", "q_learning", "finite_time", "smoothing", "msprbe", "tdc_const
 @cache
 def catalogue() -> dict[str, Claim]:
     """Every claim by its id, in the order of the paper."""
-    claims = [claim for part in PARTS for claim in importlib.import_module(f"properties.claims.{part}").CLAIMS]
+    claims = [claim for part in PARTS for claim in importlib.import_module(f"properties.claims.paper.{part}").CLAIMS]
     found = {claim.id: claim for claim in claims}
     if len(found) != len(claims):
         raise ValueError("two claims share an id")

@@ -16,8 +16,8 @@ from typing import Any, get_args
 
 from properties.claims import catalogue
 from properties.claims.claim import Adjudication, Claim, Status, adjudicate
-from properties.counterexample import Counterexample
-from properties.reading import blamed_on, json_of
+from properties.files import blamed_on, json_of
+from properties.judging.counterexample import Counterexample
 
 EXAMPLES, SEED = 200, 0
 FILE = Path(__file__).parent / "evidence.json"
@@ -106,7 +106,7 @@ def keep(adjudication: Adjudication) -> None:
 
 def renew(ids: Iterable[str] = ()) -> None:
     """Run the claims with these ids (default: all) and write what came out, each before the next one is run."""
-    from properties.claims import catalogue_text
+    from properties.claims import text
 
     claims, known = catalogue(), dict(stored()) if FILE.exists() else {}
     for name in list(ids) or claims:
@@ -122,7 +122,7 @@ def renew(ids: Iterable[str] = ()) -> None:
         sys.stdout.flush()
     stored.cache_clear()
     _all_counterexamples.cache_clear()
-    catalogue_text.DOCUMENT.write_text(catalogue_text.markdown(), encoding="utf-8")
+    text.DOCUMENT.write_text(text.markdown(), encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

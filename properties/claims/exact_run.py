@@ -11,8 +11,9 @@ from functools import cached_property
 import numpy as np
 from hypothesis import strategies as st
 
-from oracles import exact, rational
-from properties.law import Case
+from oracles.arithmetic import exact
+from oracles.planning import rational
+from properties.laws.law import Case
 from properties.strategies import mdps, policies, q_tables, radii, trajectories
 from robust_core.mdp import MDP
 from robust_core.uncertainty import Contamination

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from oracles import exact
-from oracles.chain import state_chain, stationary_exact
+from oracles.arithmetic import exact
+from oracles.chains.chain import state_chain, stationary_exact
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from oracles.exact import Vector
-from properties.verdict import Finding
+from oracles.arithmetic.exact import Vector
+from properties.judging.verdict import Finding
 
 
 def shown(value: Any) -> Any:

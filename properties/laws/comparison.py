@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from properties.side_by_side import Tables, entry
-from properties.verdict import Finding
+from properties.judging.side_by_side import Tables, entry
+from properties.judging.verdict import Finding
 
 # Columns where two runs of the variant are compared, not the variant with an oracle.
 RUNS = ("this run", "by the other")

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from properties.law import Case, Law
-from properties.laws.cases import RADII, decoded
+from properties.cases.tape import RADII, decoded
+from properties.judging.verdict import Finding
 from properties.laws.comparison import compared
+from properties.laws.law import Case, Law
 from properties.laws.learning import LEARNERS, Path, advance, arrays, made, problem, read_run, same
-from properties.verdict import Finding
 from robust_core import Recording, constant
 from robust_core.mdp import MDP
-from robust_core.variant import Variant
+from robust_core.problem import Variant
 
 STEPS = ("step_size", "second_step_size")
 # Estimates of a long run that are kept to be read later.

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from properties.guard import call_observed
-from properties.law import Case
-from properties.laws.cases import FEATURES, MAX_FEATURES, MAX_STEPS, PROJECTIONS, SCALES, VALUES, Tape, smoothing
+from properties.cases.tape import FEATURES, MAX_FEATURES, MAX_STEPS, PROJECTIONS, SCALES, VALUES, Tape, smoothing
+from properties.judging.guard import call_observed
+from properties.laws.law import Case
 from robust_core import StepSize, Transition
 from robust_core.mdp import MDP
-from robust_core.variant import Kind, Problem, Variant
+from robust_core.problem import Kind, Problem, Variant
 
 TABULAR: tuple[Kind, ...] = ("control", "evaluation")
 LEARNERS: tuple[Kind, ...] = (*TABULAR, "linear evaluation")

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from oracles.certified import Certified
-from oracles.msprbe import MSPRBE
-from properties.law import Case, Law
-from properties.laws.cases import Tape, decoded
+from oracles.arithmetic.certified import Certified
+from oracles.linear.msprbe import MSPRBE
+from properties.cases.tape import Tape, decoded
+from properties.judging.verdict import Finding
 from properties.laws.comparison import RUNS, compared
+from properties.laws.law import Case, Law
 from properties.laws.learning import LONG, Path, advance, arrays, made, read_run, step_size_at
 from properties.laws.linear_step import stepped
 from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
-from properties.verdict import Finding
 from robust_core import polynomial
 from robust_core.mdp import MDP
+from robust_core.problem import Kind, Variant
 from robust_core.smoothing import LogSumExp, Mellowmax
 from robust_core.uncertainty import Contamination
-from robust_core.variant import Kind, Variant
 
 KIND: tuple[Kind, ...] = ("linear evaluation",)
 ROTATION = np.array([[0.6, 0.8], [-0.8, 0.6]])

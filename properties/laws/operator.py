@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from oracles import rational
-from properties.law import Case, Law
-from properties.laws.cases import SCALES, VALUES, Tape, decoded, radii_beside
+from oracles.planning import rational
+from properties.cases.enlarged import respellings
+from properties.cases.tape import SCALES, VALUES, Tape, decoded, radii_beside
+from properties.judging.verdict import Finding
 from properties.laws.comparison import below, compared
-from properties.laws.enlarged import respellings
+from properties.laws.law import Case, Law
 from properties.laws.rounding import UNIT, backup_bound
-from properties.verdict import Finding
 from robust_core.mdp import MDP
+from robust_core.problem import Variant
 from robust_core.uncertainty import UncertaintySet
-from robust_core.variant import Variant
 
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
 

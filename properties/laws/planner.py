@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from oracles import closed_form, rational
-from properties.law import Case, Law
-from properties.laws.cases import SCALES, Tape, decoded, radii_beside
+from oracles.planning import closed_form, rational
+from properties.cases.enlarged import respellings, size
+from properties.cases.tape import SCALES, Tape, decoded, radii_beside
+from properties.judging.verdict import Finding
 from properties.laws.comparison import below, compared
-from properties.laws.enlarged import respellings, size
+from properties.laws.law import Case, Law
 from properties.laws.rounding import UNIT, fixed_point_bound
-from properties.verdict import Finding
 from robust_core.mdp import MDP
+from robust_core.problem import Variant
 from robust_core.uncertainty import Contamination, UncertaintySet
-from robust_core.variant import Variant
 
 # A planner that iterates needs about 1/(1−gamma) sweeps for each digit: one horizon in thirteen is long, more would
 # only cost time.

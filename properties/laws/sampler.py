@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from properties.law import Case, Law
-from properties.laws.cases import Tape, decoded
+from properties.cases.tape import Tape, decoded
+from properties.judging.verdict import Finding
+from properties.laws.law import Case, Law
 from properties.laws.learning import RNG_SEED
-from properties.verdict import Finding
 from robust_core.mdp import MDP
-from robust_core.variant import Variant
+from robust_core.problem import Variant
 
 STEPS = 24
 # Each of the 8 triples has probability 1/8 in every third step whatever happened before: 8 (7/8)^(600/3) < FALSE_ALARM.

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from properties.law import Case, Law
+from properties.cases.tape import COSTS, PROJECTIONS, RADII, SCALES, SMOOTHINGS, VALUES, VARRHOS, WHOLE, Tape
+from properties.judging.verdict import Finding
 from properties.laws import linear, operator, planner, sampler, support
-from properties.laws.cases import COSTS, PROJECTIONS, RADII, SCALES, SMOOTHINGS, VALUES, VARRHOS, WHOLE, Tape
 from properties.laws.comparison import compared
+from properties.laws.law import Case, Law
 from properties.laws.learning import read_run
 from properties.laws.operator import exact_backup
 from properties.laws.rounding import UNIT
-from properties.verdict import Finding
 from robust_core import StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP
+from robust_core.problem import Variant
 from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import Floats
-from robust_core.variant import Variant
 
 # Probabilities of 40 binary digits: float32 would lose some.
 FINE = 1 << 40

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from oracles import rational
-from properties.law import Case, Law
-from properties.laws.cases import MAX_OUTCOMES, SCALES, SHARES, Tape, decoded
+from oracles.planning import rational
+from properties.cases.tape import MAX_OUTCOMES, SCALES, SHARES, Tape, decoded
+from properties.judging.verdict import Finding
 from properties.laws.comparison import below, compared
+from properties.laws.law import Case, Law
 from properties.laws.rounding import UNIT, support_bound
-from properties.verdict import Finding
+from robust_core.problem import Variant
 from robust_core.uncertainty import UncertaintySet
-from robust_core.variant import Variant
 
 FACTORS = (2.0, 0.5, 3.0, 0.0, 0.1)
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
@@ -69,7 +69,7 @@ def _truth(uset: UncertaintySet, p: np.ndarray, v: np.ndarray) -> tuple[float, f
     try:
         wanted = float(rational.sigma(uset, p.tolist(), v.tolist()))
     except rational.NoExactSupport:
-        from oracles.support import is_registered, support
+        from oracles.sets.programs import is_registered, support
 
         if not is_registered(type(uset)):
             raise

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from oracles import rational
-from properties.law import Case, Law
-from properties.laws.cases import COSTS, VALUES, Tape, decoded
+from oracles.planning import rational
+from properties.cases.tape import COSTS, VALUES, Tape, decoded
+from properties.judging.side_by_side import entry
+from properties.judging.verdict import Finding
 from properties.laws.comparison import RUNS, below, compared
+from properties.laws.law import Case, Law
 from properties.laws.learning import TABULAR, Path, advance, estimates, made, read_run, step_size_at, table
 from properties.laws.rounding import UNIT, path_bound
 from properties.laws.tabular_step import place_of
-from properties.side_by_side import entry
-from properties.verdict import Finding
 from robust_core.mdp import MDP
-from robust_core.variant import Variant
+from robust_core.problem import Variant
 
 SHIFTS = (1.0, -2.0, 0.5, 16.0, 0.1)
 Relation = Callable[[np.ndarray, np.ndarray], Finding | None]

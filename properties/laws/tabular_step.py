@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from oracles import exact, rational
-from properties.law import Case, Law
-from properties.laws.cases import Tape, decoded
+from oracles.arithmetic import exact
+from oracles.planning import rational
+from properties.cases.tape import Tape, decoded
+from properties.judging.side_by_side import entry
+from properties.judging.verdict import Finding
 from properties.laws.comparison import compared
+from properties.laws.law import Case, Law
 from properties.laws.learning import (
     LONG,
     TABULAR,
@@ -25,11 +28,9 @@ from properties.laws.learning import (
     table,
 )
 from properties.laws.rounding import UNIT, step_bound
-from properties.side_by_side import entry
-from properties.verdict import Finding
 from robust_core.mdp import MDP
+from robust_core.problem import Variant
 from robust_core.uncertainty import Contamination, UncertaintySet
-from robust_core.variant import Variant
 
 Place = int | tuple[int, int]
 

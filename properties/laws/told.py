@@ -4,15 +4,15 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from properties.law import Case, Law
-from properties.laws.cases import decoded
+from properties.cases.tape import decoded
+from properties.judging.verdict import Finding
 from properties.laws.comparison import compared
 from properties.laws.conduct import STEPS
+from properties.laws.law import Case, Law
 from properties.laws.learning import LEARNERS, Path, advance, arrays, made, read_run
 from properties.laws.tabular_step import read_step
-from properties.verdict import Finding
 from robust_core import StepSize, Transition, constant, per_visit, polynomial
-from robust_core.variant import Variant
+from robust_core.problem import Variant
 
 
 def _spellings(alpha: float, *, visits: bool) -> Iterator[StepSize]:

@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from properties import blame
-from properties.blame import CannotBeJudged
-from properties.causes import Causes
-from properties.expectations import Expectation
-from properties.guard import IDLE_FACTOR, TooSlow, watched
+from properties.judging import blame
+from properties.judging.blame import CannotBeJudged
+from properties.judging.causes import Causes
+from properties.judging.expectations import Expectation
+from properties.judging.guard import IDLE_FACTOR, TooSlow, watched
+from properties.judging.verdict import Record, Verdict, blocked
 from properties.statistics import epochs
 from properties.statistics.law import Cell, Size, decide
 from properties.statistics.sequential import OutOfTime
 from properties.statistics.suite import Planned
-from properties.verdict import Record, Verdict, blocked
 from robust_core.validate import Floats
 
 REPLICATE_SECONDS = 30.0

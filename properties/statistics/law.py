@@ -7,15 +7,15 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from properties.judging.verdict import Verdict
 from properties.statistics import design, epochs
 from properties.statistics.budget import Entry
 from properties.statistics.intervals import Interval
 from properties.statistics.sequential import BETA, Plan, look_at_least, run
-from properties.verdict import Verdict
+from robust_core.problem import Kind, Variant
 from robust_core.streams import Part, key
 from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import Floats
-from robust_core.variant import Kind, Variant
 
 Size = Literal["quick", "full"]
 SIZES: tuple[Size, ...] = ("quick", "full")

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from properties.blame import CannotBeJudged
+from properties.judging.blame import CannotBeJudged
 from properties.observation import observed_variant
 from properties.statistics import budget, epochs
 from properties.statistics.law import CLAIMS, Cell, Memory, Result, Size, StatisticalLaw, decide
-from robust_core.variant import Variant
+from robust_core.problem import Variant
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from properties.guard import observed, watched
-from properties.reading import LONGEST_REASON
+from properties.files import LONGEST_REASON
+from properties.judging.guard import observed, watched
 
 Loader = Callable[[Path], object]
 

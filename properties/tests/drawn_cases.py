@@ -3,7 +3,7 @@
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from properties.law import Case
+from properties.laws.law import Case
 
 
 def drawn(cases: st.SearchStrategy[Case], number: int) -> list[Case]:

@@ -39,15 +39,15 @@ from typing import Any
 import numpy as np
 
 from robust_core import models, streams
-from robust_core.linear import LinearLearner, learn, projected
+from robust_core.learners.linear import LinearLearner, learn, projected
+from robust_core.learners.schedules import constant, polynomial
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
-from robust_core.schedules import constant, polynomial
+from robust_core.problem import Problem
 from robust_core.smoothing import LogSumExp, Mellowmax
 from robust_core.trajectory import Transition, Walk
 from robust_core.uncertainty import Contamination
 from robust_core.validate import EPS, Floats
-from robust_core.variant import Problem
 
 U = EPS / 2
 SECOND_ORDER = 1.01

@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from robust_core import linear, models, streams
-from robust_core.schedules import constant
+from robust_core import models, streams
+from robust_core.learners import linear
+from robust_core.learners.schedules import constant
+from robust_core.learners.tabular import Q_LEARNING, TabularLearner
+from robust_core.problem import Problem
 from robust_core.smoothing import LogSumExp
-from robust_core.tabular import Q_LEARNING, TabularLearner
 from robust_core.trajectory import Recording, Walk
 from robust_core.uncertainty import Contamination
-from robust_core.variant import Problem
 
 MDP2 = models.two_states()
 C = Contamination(0.25)

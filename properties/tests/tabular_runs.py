@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 
 from robust_core import models, streams
-from robust_core.mdp import MDP
-from robust_core.policy import uniform
-from robust_core.schedules import StepSize, constant, per_visit, polynomial
-from robust_core.tabular import (
+from robust_core.learners.schedules import StepSize, constant, per_visit, polynomial
+from robust_core.learners.tabular import (
     EXPECTED_SARSA,
     Q_LEARNING,
     SARSA,
@@ -19,9 +17,11 @@ from robust_core.tabular import (
     learn,
     learn_plain,
 )
+from robust_core.mdp import MDP
+from robust_core.policy import uniform
+from robust_core.problem import Problem
 from robust_core.trajectory import Walk
 from robust_core.uncertainty import Contamination
-from robust_core.variant import Problem
 
 RULES = (Q_LEARNING, EXPECTED_SARSA, SARSA, TD0)
 SCHEDULES = {

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from oracles import rational
-from oracles.support import SolverFailure
-from properties.blame import CannotBeJudged, conduct
-from properties.gallery.support import VARIANT
-from properties.laws import LAWS
-from properties.mutants import support as wrong
-from properties.search import judged, search
-from properties.verification import applicable
+from oracles.planning import rational
+from oracles.sets.programs import SolverFailure
+from properties.judging.blame import CannotBeJudged, conduct
+from properties.judging.search import judged, search
+from properties.judging.verification import applicable
+from properties.laws.catalogue import LAWS
+from properties.variants.gallery.support import VARIANT
+from properties.variants.mutants import support as wrong
 from robust_core import Contamination, UncertaintySet, Variant
 
 VALUE = next(law for law in LAWS if law.name == "support value")

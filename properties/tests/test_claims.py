@@ -11,10 +11,10 @@ from hypothesis import settings
 
 from properties import profiles
 from properties.claims import catalogue, evidence
-from properties.claims.catalogue_text import DOCUMENT, explained, markdown, parts
 from properties.claims.claim import Claim, Statement, adjudicate, judge, status
-from properties.counterexample import Counterexample
-from properties.verdict import Finding
+from properties.claims.text import DOCUMENT, explained, markdown, parts
+from properties.judging.counterexample import Counterexample
+from properties.judging.verdict import Finding
 
 # The ids of the inventory. A claim that is dropped, or added without being one, makes the suite red.
 INVENTORY = """
@@ -138,7 +138,7 @@ def test_a_claim_without_anything_to_check_is_refused() -> None:
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder that evidence is written to instead of the committed one."""
-    from properties.claims import catalogue_text
+    from properties.claims import text as catalogue_text
 
     monkeypatch.setattr(evidence, "FILE", tmp_path / "evidence.json")
     monkeypatch.setattr(evidence, "COUNTEREXAMPLES", tmp_path / "counterexamples")

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from oracles.msprbe import MSPRBE
-from oracles.msprbe_exact import ExactMSPRBE
-from properties.claims import (
-    evidence,
+from oracles.linear.msprbe import MSPRBE
+from oracles.linear.msprbe_exact import ExactMSPRBE
+from properties.claims import evidence
+from properties.claims.claim import Claim, Statement, judge
+from properties.claims.paper import (
     msprbe,
     smoothing,
     tdc_constants,
@@ -15,10 +16,9 @@ from properties.claims import (
     tdc_noise,
     tdc_rate,
     tdc_recursion,
-)  # fmt: skip
-from properties.claims.claim import Claim, Statement, judge
-from properties.claims.linear import inequality, learner
-from robust_core.linear import LinearLearner
+)
+from properties.claims.paper.linear import inequality, learner
+from robust_core.learners.linear import LinearLearner
 from robust_core.mdp import MDP
 
 EXAMPLES = 60

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import rational
+from oracles.planning import rational
 from properties.profiles import examples
 from properties.strategies import mdps, q_tables, uncertainty_sets
 from robust_core import models

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracles import rational
+from oracles.planning import rational
 from properties.strategies import mass
 from robust_core import environments, models, streams
 from robust_core.environments import Environment, cart_pole, cart_pole_step, from_toy_text, perturbed

@@ -8,24 +8,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from oracles import rational
-from properties.tests.small_problems import (
-    HALF,
-    MDP2,
-    SEED,
-    C,
-    problem,
-    q_learner,
-    recording,
-)
-from robust_core import models, schedules, tabular
+from oracles.planning import rational
+from properties.tests.small_problems import HALF, MDP2, SEED, C, problem, q_learner, recording
+from robust_core import models
 from robust_core.bellman import bellman, smoothed_bellman_policy
+from robust_core.learners import schedules, tabular
+from robust_core.learners.schedules import constant
+from robust_core.learners.tabular import Q_LEARNING, TD0, TabularLearner
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
-from robust_core.schedules import constant
 from robust_core.smoothing import Mellowmax
 from robust_core.support import sigma
-from robust_core.tabular import Q_LEARNING, TD0, TabularLearner
 from robust_core.trajectory import Transition, Walk
 from robust_core.uncertainty import Contamination, TotalVariation
 from robust_core.validate import EPS

@@ -13,11 +13,11 @@ from properties.strategies import features as feature_matrices
 from properties.strategies import mdps, radii
 from properties.tests.linear_rounding import PHI, SETTINGS, Formulas, U, compiled_step, make, setting, violations
 from robust_core import streams
-from robust_core.linear import learn, learn_plain, projected, stopping_time
+from robust_core.learners.linear import learn, learn_plain, projected, stopping_time
+from robust_core.learners.runs import snapshots
+from robust_core.learners.schedules import constant
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
-from robust_core.runs import snapshots
-from robust_core.schedules import constant
 from robust_core.smoothing import LogSumExp, Mellowmax, Smoothing
 from robust_core.trajectory import Walk
 from robust_core.validate import Floats

@@ -8,7 +8,7 @@ import pytest
 
 from properties.tests.linear_rounding import setting
 from robust_core.kernels import linear as kernel
-from robust_core.linear import learn
+from robust_core.learners.linear import learn
 
 STEPS = 256
 HEAPS = 100

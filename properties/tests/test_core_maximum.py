@@ -7,9 +7,9 @@ import pytest
 
 from properties.tests.tabular_runs import agree, make, three_ways
 from robust_core import models, streams
+from robust_core.learners.schedules import constant
+from robust_core.learners.tabular import TD0, TabularLearner
 from robust_core.mdp import MDP
-from robust_core.schedules import constant
-from robust_core.tabular import TD0, TabularLearner
 from robust_core.trajectory import Walk
 
 

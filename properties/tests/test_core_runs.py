@@ -8,9 +8,9 @@ import pytest
 
 from properties.tests.tabular_runs import BEHAVIOUR, GARNET, SCHEDULES, START, make, state
 from robust_core import models, streams
+from robust_core.learners.runs import learn_all, snapshots
+from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, Rule, TabularLearner, learn, learn_plain
 from robust_core.policy import uniform
-from robust_core.runs import learn_all, snapshots
-from robust_core.tabular import EXPECTED_SARSA, Q_LEARNING, Rule, TabularLearner, learn, learn_plain
 from robust_core.trajectory import Walk
 
 

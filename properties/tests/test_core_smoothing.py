@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import rational
+from oracles.planning import rational
 from properties.profiles import examples
 from properties.strategies import mdps, policies, radii, values
 from robust_core import models

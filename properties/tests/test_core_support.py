@@ -25,7 +25,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import exact, rational
+from oracles.arithmetic import exact
+from oracles.planning import rational
 from properties.profiles import examples
 from properties.strategies import mdps, radii, uncertainty_sets, values
 from robust_core import models, uncertainty

@@ -14,17 +14,10 @@ from properties.profiles import examples
 from properties.strategies import mdps, policies, q_tables, radii
 from properties.tests.tabular_runs import BEHAVIOUR, GARNET, RULES, SCHEDULES, START, agree, make, state, three_ways
 from robust_core import models, streams
+from robust_core.learners.schedules import constant
+from robust_core.learners.tabular import Q_LEARNING, TD0, Rule, TabularLearner, learn, learn_plain
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
-from robust_core.schedules import constant
-from robust_core.tabular import (
-    Q_LEARNING,
-    TD0,
-    Rule,
-    TabularLearner,
-    learn,
-    learn_plain,
-)
 from robust_core.trajectory import Transition, Walk
 from robust_core.validate import Floats
 

@@ -9,15 +9,9 @@ from hypothesis import strategies as st
 
 from properties.profiles import examples
 from properties.tests.tabular_runs import RULES, make
+from robust_core.learners.schedules import StepSize, constant, per_visit, polynomial
+from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, Rule
 from robust_core.mdp import MDP
-from robust_core.schedules import StepSize, constant, per_visit, polynomial
-from robust_core.tabular import (
-    EXPECTED_SARSA,
-    Q_LEARNING,
-    SARSA,
-    TD0,
-    Rule,
-)
 from robust_core.trajectory import Transition
 from robust_core.validate import Floats
 

@@ -10,21 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from properties import case_schema, claim_schema, mutants, reductions
+from properties.cases import claim_schema, law_schema, reductions
+from properties.cases.codec import decode, encode
 from properties.claims import catalogue, evidence
-from properties.codec import decode, encode
-from properties.counterexample import Counterexample
-from properties.expectations import read
-from properties.gallery.bellman import VARIANT as BELLMAN
-from properties.gallery.q_learning import VARIANT as Q_LEARNING
-from properties.gallery.td import VARIANT as TD
-from properties.law import Case, Law
-from properties.laws import LAWS
+from properties.judging.counterexample import Counterexample
+from properties.judging.expectations import read
+from properties.judging.verification import applicable
+from properties.laws.catalogue import LAWS
+from properties.laws.law import Case, Law
 from properties.laws.sized import SizedTape, read_path
 from properties.laws.sized_learning import LARGEST
-from properties.loading import built_in
+from properties.process.loading import built_in
 from properties.tests.drawn_cases import drawn
-from properties.verification import applicable
+from properties.variants import mutants
+from properties.variants.gallery.bellman import VARIANT as BELLMAN
+from properties.variants.gallery.q_learning import VARIANT as Q_LEARNING
+from properties.variants.gallery.td import VARIANT as TD
 from robust_core import Contamination, StepSize, TotalVariation, Variant
 from robust_core.mdp import MDP
 
@@ -61,17 +62,17 @@ def again(case: Case) -> Case:
 @pytest.mark.parametrize("variant", variants(), ids=lambda v: v.name.replace(" ", "-"))
 def test_every_case_that_a_law_makes_is_accepted(variant: Variant) -> None:
     for law in applicable(variant):
-        for case in drawn(law.cases(variant), 1 if law.name.endswith(case_schema.SIZED) else 12):
-            case_schema.check(law, again(case), variant)
+        for case in drawn(law.cases(variant), 1 if law.name.endswith(law_schema.SIZED) else 12):
+            law_schema.check(law, again(case), variant)
 
 
 @pytest.mark.parametrize("variant", built_in().values(), ids=lambda v: v.name.replace(" ", "-"))
 def test_every_smaller_case_that_is_tried_is_accepted(variant: Variant) -> None:
     for law in applicable(variant):
-        if law.reducible and not law.name.endswith(case_schema.SIZED):
+        if law.reducible and not law.name.endswith(law_schema.SIZED):
             for case in drawn(law.cases(variant), 3)[1:]:
                 for less in itertools.islice(reductions.smaller(case), 0, 120, 3):
-                    case_schema.check(law, less, variant)
+                    law_schema.check(law, less, variant)
 
 
 def test_every_case_of_a_claim_is_accepted() -> None:
@@ -271,7 +272,7 @@ def test_every_law_that_is_not_reducible_has_its_problems_named() -> None:
 
 
 def _hypotheses() -> list[Law]:
-    named = (*case_schema.UNPROJECTED, *case_schema.ENDLESS, *case_schema.CERTAIN)
+    named = (*law_schema.UNPROJECTED, *law_schema.ENDLESS, *law_schema.CERTAIN)
     return [BY_NAME[name] for name in named]
 
 

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from properties.blame import CannotBeJudged
 from properties.claims import evidence
-from properties.counterexample import Counterexample, described
-from properties.expectations import read
-from properties.guard import observed, watched
-from properties.loading import built_in
-from properties.reading import LARGEST_FILE
+from properties.files import LARGEST_FILE
+from properties.judging.blame import CannotBeJudged
+from properties.judging.counterexample import Counterexample, described
+from properties.judging.expectations import read
+from properties.judging.guard import observed, watched
+from properties.judging.verification import applicable
+from properties.process.loading import built_in
 from properties.tests.corruption import (
     SECONDS_PER_FILE,
     Loader,
@@ -33,7 +34,6 @@ from properties.tests.corruption import (
     survived,
 )
 from properties.tests.drawn_cases import drawn
-from properties.verification import applicable
 from robust_core import MDP, Contamination, StepSize
 
 MODEL = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5, state_names=["dry", "wet"], action_names=["go"])
@@ -284,7 +284,7 @@ ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ("robust_core", "oracles", "properties", "benchmarks")
 UNPICKLERS = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "yaml"}
 EVALUATORS = {"eval", "exec", "compile", "__import__"}
-ON_PURPOSE = {"properties/contract.py"}  # the examples of the contract, modules of the package
+ON_PURPOSE = {"benchmarks/documents/variants.py"}  # the examples of the contract, modules of the package
 
 
 def executions(source: str) -> list[str]:

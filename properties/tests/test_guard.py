@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracles import rational
-from properties.gallery.bellman import VARIANT as OPERATOR
-from properties.gallery.q_learning import VARIANT as LEARNER
-from properties.guard import call_observed, watched
+from oracles.planning import rational
+from properties.judging.guard import call_observed, watched
+from properties.judging.verdict import Finding, Record
+from properties.judging.verification import applicable, verify
 from properties.observation import observed_variant
-from properties.verdict import Finding, Record
-from properties.verification import applicable, verify
+from properties.variants.gallery.bellman import VARIANT as OPERATOR
+from properties.variants.gallery.q_learning import VARIANT as LEARNER
 from robust_core import Q_LEARNING, Contamination, Problem, TabularLearner, Transition, constant
 
 LAW = "bellman backup"

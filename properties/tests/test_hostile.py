@@ -19,15 +19,16 @@ from typing import Any
 
 import pytest
 
-from properties import guard, isolation
-from properties.counterexample import Counterexample
-from properties.expectations import Expectation, read
-from properties.gallery.q_learning import VARIANT
-from properties.isolation import verify_isolated
-from properties.mutants.control import LOST_GAMMA
+from properties.judging import guard
+from properties.judging.counterexample import Counterexample
+from properties.judging.expectations import Expectation, read
+from properties.judging.verdict import Record
+from properties.judging.verification import applicable, verify
+from properties.process import isolation
+from properties.process.isolation import verify_isolated
 from properties.tests import hostile_variants
-from properties.verdict import Record
-from properties.verification import applicable, verify
+from properties.variants.gallery.q_learning import VARIANT
+from properties.variants.mutants.control import LOST_GAMMA
 
 IN_PROCESS = {
     "RAISES": "conduct: raised RuntimeError: no idea what to do",
@@ -236,9 +237,9 @@ def test_only_the_expected_record_is_believed(
 # As `ulimit -v` does, in kilobytes.
 LIMITED = """
 import json, resource, sys
-from properties.isolation import verify_isolated
-from properties.probe import probe
-from properties.verdict import Record
+from properties.process.isolation import verify_isolated
+from properties.process.probe import probe
+from properties.judging.verdict import Record
 
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 try:
@@ -317,7 +318,7 @@ def test_a_child_in_which_the_suite_fails_blames_nobody() -> None:
 
 
 def test_isolation_changes_no_verdict() -> None:
-    target = "properties.mutants.control:LOST_GAMMA"
+    target = "properties.variants.mutants.control:LOST_GAMMA"
     messages = [m for m in verify_isolated(target, examples=50) if isinstance(m, Record)]
     inside = list(verify(LOST_GAMMA, name=target, examples=50))
     assert [(m.law, m.outcome, m.evidence) for m in messages] == [(r.law, r.outcome, r.evidence) for r in inside]
@@ -425,9 +426,9 @@ if __name__ != "__main__":
     Path(sys.argv[1]).touch()
     time.sleep(3.0)
 else:
-    from properties.isolation import verify_isolated
+    from properties.process.isolation import verify_isolated
     try:
-        list(verify_isolated("properties.gallery.bellman:VARIANT", examples=5000))
+        list(verify_isolated("properties.variants.gallery.bellman:VARIANT", examples=5000))
     except KeyboardInterrupt:
         raise SystemExit(130)
 """

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from properties.idleness import Idleness
+from properties.process.idleness import Idleness
 
 PAUSE = 0.05
 LOOKS = 10

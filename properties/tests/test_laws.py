@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from properties.codec import decode, encode
-from properties.gallery import PATHWISE
-from properties.law import CLAIMS, Law
-from properties.laws import LAWS
-from properties.laws.cases import BYTES, Tape
+from properties.cases.codec import decode, encode
+from properties.cases.tape import BYTES, Tape
+from properties.judging.search import judged, search
+from properties.judging.verification import applicable
+from properties.laws.catalogue import LAWS
+from properties.laws.law import CLAIMS, Law
 from properties.laws.learning import read_run
 from properties.laws.rounding import box_size, operations_bound, path_bound
-from properties.loading import built_in
-from properties.mutants.plain import PlainQ, PlainTDC
-from properties.search import judged, search
-from properties.verification import applicable
+from properties.process.loading import built_in
+from properties.variants.gallery import PATHWISE
+from properties.variants.mutants.plain import PlainQ, PlainTDC
 from robust_core import Contamination, TotalVariation, Transition, Variant, bellman, sigma
 from robust_core.models import two_states
 from robust_core.validate import EPS
@@ -71,7 +71,7 @@ def _replayed(law: Law, variant: Variant) -> None:
 
 
 def test_no_bytes_are_the_trivial_case() -> None:
-    case = read_run(Tape(bytes(BYTES)), GALLERY["properties.gallery.q_learning:VARIANT"])
+    case = read_run(Tape(bytes(BYTES)), GALLERY["properties.variants.gallery.q_learning:VARIANT"])
     assert (case["mdp"].n_states, case["mdp"].n_actions, case["mdp"].gamma) == (1, 1, 0.0)
     assert case["path"] == []
 

@@ -6,16 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from properties import nightly
 from properties.claims import catalogue
 from properties.claims.claim import judge
 from properties.claims.evidence import LAW_PREFIX, PRINTED
-from properties.counterexample import Counterexample
-from properties.verdict import Verdict
+from properties.judging import deep_search
+from properties.judging.counterexample import Counterexample
+from properties.judging.verdict import Verdict
 
 
 def test_every_guarded_claim_and_every_law_of_the_gallery_is_searched() -> None:
-    laws = {task.law for task in nightly.tasks()}
+    laws = {task.law for task in deep_search.tasks()}
     guarded = {claim.id for claim in catalogue().values() if claim.printed or claim.amended}
     assert {LAW_PREFIX + name for name in guarded} <= laws
     assert "unbiased step" in laws
@@ -27,7 +27,7 @@ def ticking() -> SimpleNamespace:
 
 
 def test_no_time_no_search(tmp_path: Path) -> None:
-    assert nightly.run(0.0, folder=tmp_path) == []
+    assert deep_search.run(0.0, folder=tmp_path) == []
     assert not list(tmp_path.iterdir())
 
 
@@ -39,11 +39,11 @@ def test_what_is_found_is_kept_and_fails_again(tmp_path: Path, monkeypatch: pyte
     def false_statement(examples: int, seed: int) -> Verdict:
         return judge(printed, examples=50, seed=0)
 
-    task = nightly.Task(LAW_PREFIX + claim.id, PRINTED, false_statement)
-    monkeypatch.setattr(nightly, "tasks", lambda: iter([task]))
+    task = deep_search.Task(LAW_PREFIX + claim.id, PRINTED, false_statement)
+    monkeypatch.setattr(deep_search, "tasks", lambda: iter([task]))
     lines: list[str] = []
-    monkeypatch.setattr(nightly, "time", ticking())
-    found = nightly.run(10.0, folder=tmp_path, say=lines.append)
+    monkeypatch.setattr(deep_search, "time", ticking())
+    found = deep_search.run(10.0, folder=tmp_path, say=lines.append)
     assert found
     assert printed.judge(**Counterexample.load(found[0]).case) is not None
     assert f"robust-core replay {found[0]}" in lines[0]
@@ -56,9 +56,9 @@ def test_every_search_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.
         seeds.append(seed)
         return Verdict("holds", "nothing", examples)
 
-    monkeypatch.setattr(nightly, "tasks", lambda: iter([nightly.Task("law", "variant", nothing)] * 3))
-    monkeypatch.setattr(nightly, "time", ticking())
-    nightly.run(20.0, folder=tmp_path, say=lambda line: None)
+    monkeypatch.setattr(deep_search, "tasks", lambda: iter([deep_search.Task("law", "variant", nothing)] * 3))
+    monkeypatch.setattr(deep_search, "time", ticking())
+    deep_search.run(20.0, folder=tmp_path, say=lambda line: None)
     # Numbers of 32 bits: two of twenty coincide with probability below 5e-8.
     assert 10 < len(set(seeds)) == len(seeds) <= 20
 
@@ -66,4 +66,4 @@ def test_every_search_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("text", ["30", "min", "-1s", "1d"])
 def test_a_bad_budget_is_refused(text: str) -> None:
     with pytest.raises(SystemExit):
-        nightly.main(["--budget", text])
+        deep_search.main(["--budget", text])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from oracles import bounds
 from oracles.bounds import CorrectedConstants, PrintedConstants, Steps
-from oracles.mixing import geometric_ergodicity
-from oracles.msprbe import MSPRBE
+from oracles.chains.mixing import geometric_ergodicity
+from oracles.linear.msprbe import MSPRBE
 from properties.profiles import examples
 from robust_core.mdp import MDP
 from robust_core.validate import EPS, Floats

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from oracles import bounds
-from oracles.chain import mu_min, pair_chain
-from oracles.mixing import t_mix
+from oracles.chains.chain import mu_min, pair_chain
+from oracles.chains.mixing import t_mix
 from robust_core.mdp import MDP
 from robust_core.validate import EPS
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from oracles import mixing
-from oracles.ball import UNIT
-from oracles.certified import Certified
-from oracles.chain import (
+from oracles.arithmetic.ball import UNIT
+from oracles.arithmetic.certified import Certified
+from oracles.chains import mixing
+from oracles.chains.chain import (
     Chain,
     NotErgodicError,
     kernel_chain,
@@ -24,7 +24,7 @@ from oracles.chain import (
     stationary_exact,
     stationary_log,
 )
-from oracles.mixing import distance, distance_exact, geometric_ergodicity, pair_t_mix, t_mix
+from oracles.chains.mixing import distance, distance_exact, geometric_ergodicity, pair_t_mix, t_mix
 from properties.profiles import examples
 from properties.strategies import mdps, policies
 from robust_core.mdp import MDP

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from oracles import game, rational
-from oracles.exact import Vector
+from oracles.arithmetic.exact import Vector
+from oracles.planning import game, rational
 from properties.strategies import mdps, policies, uncertainty_sets
 from robust_core.mdp import MDP
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from oracles.arithmetic.certified import Certified
 from oracles.bounds import BesselBounds, CorrectedConstants
-from oracles.certified import Certified
-from oracles.msprbe import MSPRBE
-from oracles.msprbe_exact import ExactMSPRBE, third_derivative_bound
-from oracles.stationary import certify, stationary_points
+from oracles.linear.msprbe import MSPRBE
+from oracles.linear.msprbe_exact import ExactMSPRBE, third_derivative_bound
+from oracles.linear.stationary import certify, stationary_points
 from properties.profiles import examples
 from properties.strategies import features, mdps, policies, radii
 from robust_core.mdp import MDP

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oracles import closed_form, planning, planning_newton, rational
-from oracles.certified import Certified
+from oracles.arithmetic.certified import Certified
+from oracles.planning import bounds, closed_form, newton, rational
 from properties.strategies import mdps, policies, radii, uncertainty_sets
 from robust_core.mdp import MDP, SparseRows
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
@@ -56,7 +56,7 @@ def random_policy(seed: int, mdp: MDP) -> np.ndarray:
 def second(mdp: MDP, uset: UncertaintySet, policy: np.ndarray | None = None) -> closed_form.ClosedForm:
     """The method that shares nothing with `planning`."""
     assert isinstance(uset, SETS), uset
-    method = closed_form if isinstance(uset, Contamination) else planning_newton
+    method = closed_form if isinstance(uset, Contamination) else newton
     return method.solve(mdp, uset.radius) if policy is None else method.evaluate(mdp, uset.radius, policy)
 
 
@@ -77,7 +77,7 @@ def test_enclosures_contain_the_rational_truth(data: st.DataObject) -> None:
     mdp = data.draw(mdps(storage="either", dyadic=data.draw(st.booleans())))
     uset = data.draw(uncertainty_sets())
     optimum = rational.solve(mdp, uset)
-    solution = planning.solve(mdp, uset, width=request(mdp))
+    solution = bounds.solve(mdp, uset, width=request(mdp))
     other = second(mdp, uset)
     for method, Q, V in (("planning", solution.Q, solution.V), ("second", other.Q, other.V)):
         assert contains(Q, optimum.Q), f"{method}: Q* = {optimum.Q} not in {Q} for {uset} on\n{mdp}"
@@ -89,7 +89,7 @@ def test_policy_values_contain_the_rational_truth(data: st.DataObject) -> None:
     mdp = data.draw(mdps(max_states=4, storage="either"))
     uset, policy = data.draw(uncertainty_sets()), data.draw(policies(mdp))
     truth = rational.evaluate(mdp, uset, policy).V
-    for V in (planning.evaluate(mdp, uset, policy, width=request(mdp)).V, second(mdp, uset, policy).V):
+    for V in (bounds.evaluate(mdp, uset, policy, width=request(mdp)).V, second(mdp, uset, policy).V):
         assert contains(V, truth), f"{V.method}: V^pi = {truth} not in {V} for {uset} on\n{mdp}"
 
 
@@ -99,11 +99,7 @@ def test_methods_agree(seed: int) -> None:
     policy = random_policy(seed, mdp)
     width = request(mdp)
     for asked in (None, policy):
-        ours = (
-            planning.solve(mdp, uset, width=width)
-            if asked is None
-            else planning.evaluate(mdp, uset, asked, width=width)
-        )
+        ours = bounds.solve(mdp, uset, width=width) if asked is None else bounds.evaluate(mdp, uset, asked, width=width)
         other = second(mdp, uset, asked)
         assert 2.0 * ours.error_bound <= width
         assert_meet(ours.Q, other.Q, (seed, uset, mdp))
@@ -119,11 +115,11 @@ def test_smoothed_fixed_points_agree(seed: int, varrho: float, mellowmax: bool) 
     mdp, radius = random_model(seed), random_set(seed).radius
     policy = random_policy(seed, mdp)
     width = request(mdp) + 2.0**-20 / varrho / (1.0 - mdp.gamma)
-    ours = planning.smoothed_fixed_point(mdp, radius, policy, varrho, width=width, mellowmax=mellowmax)
+    ours = bounds.smoothed_fixed_point(mdp, radius, policy, varrho, width=width, mellowmax=mellowmax)
     other = closed_form.smoothed_fixed_point(mdp, radius, policy, varrho, mellowmax=mellowmax)
     assert_meet(ours, other, (seed, radius, varrho, mdp))
     # LSE lies in [max, max + log S/varrho], mellow-max in [max − log S/varrho, max].
-    sharp = planning.evaluate(mdp, Contamination(radius), policy, width=width).V
+    sharp = bounds.evaluate(mdp, Contamination(radius), policy, width=width).V
     gap = mdp.gamma * radius / (1.0 - mdp.gamma) * np.log(mdp.n_states) / varrho * (1.0 + GAP_ROUNDINGS * EPS)
     low, high = (-gap, 0.0) if mellowmax else (0.0, gap)
     assert (ours.upper >= sharp.lower + low).all()
@@ -135,17 +131,17 @@ def test_dense_and_sparse_storage_agree(seed: int) -> None:
     dense, uset = random_model(seed, sparse=False), random_set(seed)
     rows = MDP(dense.rows, dense.cost, dense.gamma)
     width = request(dense)
-    assert_meet(planning.solve(dense, uset, width=width).Q, planning.solve(rows, uset, width=width).Q, (seed, uset))
+    assert_meet(bounds.solve(dense, uset, width=width).Q, bounds.solve(rows, uset, width=width).Q, (seed, uset))
 
 
 @given(mdps(max_states=4), uncertainty_sets())
 def test_as_narrow_as_rounding_allows(mdp: MDP, uset: Ball) -> None:
     """Ask for nothing: the error names a width; twice that is granted and still contains the truth."""
     try:
-        solution = planning.solve(mdp, uset, width=5e-324)
+        solution = bounds.solve(mdp, uset, width=5e-324)
     except ValueError as error:
         advised = float(str(error).split("at least about ")[1].split()[0])
-        solution = planning.solve(mdp, uset, width=2.0 * advised)
+        solution = bounds.solve(mdp, uset, width=2.0 * advised)
     assert contains(solution.Q, rational.solve(mdp, uset).Q), f"{uset} on\n{mdp}"
 
 
@@ -163,7 +159,7 @@ def test_slowly_mixing_chains(uset: Ball, gamma: float, n_states: int, sparse: b
             P[s, a, (s + steps) % n_states] = rng.dirichlet(np.full(len(steps), 0.3))
     mdp = MDP(P, rng.random((n_states, 2)), gamma)
     mdp = MDP(mdp.rows, mdp.cost, gamma) if sparse else mdp
-    ours, other = planning.solve(mdp, uset, width=request(mdp)), second(mdp, uset)
+    ours, other = bounds.solve(mdp, uset, width=request(mdp)), second(mdp, uset)
     assert_meet(ours.Q, other.Q, (uset, gamma))
 
 
@@ -173,7 +169,7 @@ def test_a_deterministic_cycle_far_from_mixing() -> None:
     mdp = MDP(np.roll(np.eye(n), 1, axis=1)[:, None, :], np.eye(n)[0][:, None], gamma)
     exact = Fraction(gamma)
     truth = [exact ** ((n - s) % n) / (1 - exact**n) for s in range(n)]
-    assert contains(planning.solve(mdp, Contamination(0.0), width=request(mdp)).V, truth)
+    assert contains(bounds.solve(mdp, Contamination(0.0), width=request(mdp)).V, truth)
 
 
 # Nature's kernel ------------------------------------------------------------------------------------------------
@@ -182,7 +178,7 @@ def test_a_deterministic_cycle_far_from_mixing() -> None:
 @given(st.integers(0, 10**9))
 def test_worst_kernel_lies_in_the_set_and_attains_the_value(seed: int) -> None:
     mdp, uset = random_model(seed), random_set(seed)
-    solution = planning.solve(mdp, uset, width=request(mdp))
+    solution = bounds.solve(mdp, uset, width=request(mdp))
     attacked = MDP(solution.worst_kernel(), mdp.cost, mdp.gamma)  # validates the rows
     assert attacked.is_sparse == mdp.is_sparse
     # Of a row of floats, in the 1-norm: its sum is off by (2n+1) EPS, and so is that of the kernel it came from; the
@@ -193,7 +189,7 @@ def test_worst_kernel_lies_in_the_set_and_attains_the_value(seed: int) -> None:
     else:
         assert ((1.0 - uset.radius) * mdp.P - rounding <= attacked.P).all()
     # The kernel is worst for the computed V; rows moved by rounding move a backup by that times max|V|.
-    nominal = planning.solve(attacked, Contamination(0.0), width=request(mdp))
+    nominal = bounds.solve(attacked, Contamination(0.0), width=request(mdp))
     size = float(abs(solution.v).max())
     allowed = (2.0 * solution.error_bound + rounding * size) / (1.0 - mdp.gamma) + nominal.error_bound
     assert abs(nominal.v - solution.v).max() <= allowed, (seed, uset, mdp)
@@ -205,7 +201,7 @@ def test_quantecon_on_the_worst_kernel() -> None:
         mdp, uset = random_model(seed, sparse=False), random_set(seed)
         if mdp.gamma > 0.99:
             continue
-        solution = planning.solve(mdp, uset, width=request(mdp))
+        solution = bounds.solve(mdp, uset, width=request(mdp))
         peer = quantecon.DiscreteDP(-mdp.cost, solution.worst_kernel(), mdp.gamma).solve(method="policy_iteration")
         # The kernel is worst for the computed V up to twice its error; its rows and the peer's linear solve, which
         # is backward stable, leave a residual of 8(n+2) EPS each relative to the values.
@@ -243,7 +239,7 @@ def test_storm_solves_the_interval_mdp(tmp_path: Path) -> None:
         mode = stormpy.UncertaintyResolutionMode.ROBUST
         result = stormpy.model_checking(model, prop, uncertainty_resolution_mode=mode, only_initial_states=False)
         peer = np.array([result.get_value(s) for s in range(mdp.n_states)])
-        V = planning.solve(mdp, Contamination(radius), width=1e-9).V
+        V = bounds.solve(mdp, Contamination(radius), width=1e-9).V
         # Iterated from below; a change of at most e per step leaves e·γ/(1−γ) to go.
         short = STORM_PRECISION * V.upper.max() * mdp.gamma / (1.0 - mdp.gamma)
         assert (peer <= V.upper).all(), (seed, radius)
@@ -256,17 +252,17 @@ Planner = Callable[[MDP, Ball], Certified]
 
 
 def _honest(mdp: MDP, uset: Ball) -> Certified:
-    return planning.solve(mdp, uset, width=request(mdp)).Q
+    return bounds.solve(mdp, uset, width=request(mdp)).Q
 
 
 def _ignores_rounding(mdp: MDP, uset: Ball) -> Certified:
-    solution = planning.solve(mdp, uset, width=request(mdp) * 2.0**-20)
+    solution = bounds.solve(mdp, uset, width=request(mdp) * 2.0**-20)
     return Certified(solution.q, solution.truncation, "no rounding")
 
 
 def _l1_radius(mdp: MDP, uset: Ball) -> Certified:
     narrowed = TotalVariation(uset.radius / 2.0) if isinstance(uset, TotalVariation) else uset
-    return planning.solve(mdp, narrowed, width=request(mdp)).Q
+    return bounds.solve(mdp, narrowed, width=request(mdp)).Q
 
 
 def _backup(mdp: MDP, uset: Ball, Q: np.ndarray) -> np.ndarray:
@@ -318,37 +314,37 @@ COIN = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5)
 @pytest.mark.parametrize("width", [0.0, -1.0, float("nan"), float("inf")])
 def test_width_must_be_positive(width: float) -> None:
     with pytest.raises(ValueError, match="width must be"):
-        planning.solve(COIN, Contamination(0.1), width=width)
+        bounds.solve(COIN, Contamination(0.1), width=width)
 
 
 def test_width_below_rounding_is_refused_with_the_width_that_is_possible() -> None:
     with pytest.raises(ValueError, match="rounding of float64 allows no less, got 1e-300"):
-        planning.solve(COIN, TotalVariation(0.1), width=1e-300)
+        bounds.solve(COIN, TotalVariation(0.1), width=1e-300)
 
 
 def test_unknown_sets_are_refused() -> None:
     with pytest.raises(TypeError, match="uncertainty must be Contamination or TotalVariation"):
-        planning.solve(COIN, "contamination", width=1e-6)  # type: ignore[arg-type]
+        bounds.solve(COIN, "contamination", width=1e-6)  # type: ignore[arg-type]
 
 
 def test_a_policy_must_be_a_distribution() -> None:
     with pytest.raises(ValueError, match="policy row"):
-        planning.evaluate(COIN, Contamination(0.1), [[0.5], [1.0]], width=1e-6)
+        bounds.evaluate(COIN, Contamination(0.1), [[0.5], [1.0]], width=1e-6)
 
 
 def test_varrho_must_be_positive() -> None:
     with pytest.raises(ValueError, match="varrho must be positive"):
-        planning.smoothed_fixed_point(COIN, 0.1, [[1.0], [1.0]], 0.0, width=1e-6)
+        bounds.smoothed_fixed_point(COIN, 0.1, [[1.0], [1.0]], 0.0, width=1e-6)
 
 
 def test_values_beyond_floats_are_refused() -> None:
     with pytest.raises(ValueError, match="exceed the range of floats"):
-        planning.solve(MDP([[[1.0]]], [[1e308]], 0.99), Contamination(0.1), width=1.0)
+        bounds.solve(MDP([[[1.0]]], [[1e308]], 0.99), Contamination(0.1), width=1.0)
 
 
 def test_results_are_the_callers_own() -> None:
     policy = np.ones((2, 1))
-    solution = planning.evaluate(COIN, Contamination(0.1), policy, width=1e-6)
+    solution = bounds.evaluate(COIN, Contamination(0.1), policy, width=1e-6)
     before = solution.V.value.copy()
     policy[:] = 0.0
     assert (solution.policy == 1.0).all()
@@ -359,12 +355,12 @@ def test_results_are_the_callers_own() -> None:
 @given(radii())
 def test_more_uncertainty_costs_more(radius: float) -> None:
     for kind in SETS:
-        nominal = planning.solve(COIN, kind(0.0), width=1e-9).V
-        assert (planning.solve(COIN, kind(radius), width=1e-9).V.upper >= nominal.lower).all()
+        nominal = bounds.solve(COIN, kind(0.0), width=1e-9).V
+        assert (bounds.solve(COIN, kind(radius), width=1e-9).V.upper >= nominal.lower).all()
 
 
 def test_sparse_rows_of_the_worst_kernel_gain_the_top_state() -> None:
     rows = MDP(COIN.rows, COIN.cost, COIN.gamma)
-    kernel = planning.solve(rows, Contamination(0.5), width=1e-9).worst_kernel()
+    kernel = bounds.solve(rows, Contamination(0.5), width=1e-9).worst_kernel()
     assert isinstance(kernel, SparseRows)
     assert MDP(kernel, COIN.cost, COIN.gamma).P.tolist() == [[[0.75, 0.25]], [[0.5, 0.5]]]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracles import support
+from oracles.sets import programs
 from robust_core.uncertainty import TotalVariation
 from robust_core.validate import EPS, Floats
 
@@ -45,18 +45,18 @@ def euclidean_attained(uset: EuclideanBall, p: Floats, q: Floats, v: Floats) -> 
 
 
 def test_a_further_set_is_one_registration_and_its_cone_program_is_certified() -> None:
-    cut: Any = support.Cut(euclidean_constraints, euclidean_price, euclidean_attained)
-    support.register(EuclideanBall, cut)
+    cut: Any = programs.Cut(euclidean_constraints, euclidean_price, euclidean_attained)
+    programs.register(EuclideanBall, cut)
     rng = np.random.default_rng(4)
     p, v = rng.dirichlet(np.ones(2), 20), rng.normal(size=(20, 2))
-    lower, upper = support.enclosures(EuclideanBall(0.25), p, v)  # type: ignore[arg-type]
+    lower, upper = programs.enclosures(EuclideanBall(0.25), p, v)  # type: ignore[arg-type]
     # With two states the ball is an interval: q = p ± R/√2, cut to [0, 1]; the root is known within an ulp.
     reach = 0.25 / np.sqrt(2.0)
     for step, side in ((np.nextafter(reach, 0.0), upper), (np.nextafter(reach, 1.0), -lower)):
         first = np.where(v[:, 0] > v[:, 1], np.minimum(p[:, 0] + step, 1.0), np.maximum(p[:, 0] - step, 0.0))
         truth = v[:, 1] + first * (v[:, 0] - v[:, 1])
         assert (side >= (truth if side is upper else -truth)).all()
-    tolerance = support.SOLVER_OPTIONS["CLARABEL"]["tol_gap_abs"]
+    tolerance = programs.SOLVER_OPTIONS["CLARABEL"]["tol_gap_abs"]
     # The gap of a block is that of the sum of its 32 rows; near the optimum y errs by the root of the gap.
     assert (upper - lower <= 32 * np.sqrt(tolerance)).all()
 
@@ -102,8 +102,8 @@ def chi_square_attained(uset: ChiSquareBall, p: Floats, q: Floats, v: Floats) ->
 
 @pytest.fixture
 def chi_square() -> Callable[[float], Any]:
-    cut: Any = support.Cut(chi_square_constraints, chi_square_price, chi_square_attained)
-    support.register(ChiSquareBall, cut)
+    cut: Any = programs.Cut(chi_square_constraints, chi_square_price, chi_square_attained)
+    programs.register(ChiSquareBall, cut)
     return ChiSquareBall
 
 
@@ -115,15 +115,15 @@ DEGENERATE = [[1.0], [1.0, 0.0], [0.5, 0.0, 0.5], [1.0 - 2.0**-40, 2.0**-40, 0.0
 def test_sets_without_interior_are_certified(chi_square: Any, radius: float, p: list[float]) -> None:
     """Wherever no state is emptied sigma(v) = p·v + √(R Var v); R is so small that none is, or there is only one."""
     v = np.linspace(-1.0, 1.0, len(p))
-    lower, upper = support.enclosures(chi_square(radius), p, v)
+    lower, upper = programs.enclosures(chi_square(radius), p, v)
     mean = np.dot(p, v)
     truth = mean + np.sqrt(radius * np.dot(p, (v - mean) ** 2))
     rounding = 16 * len(p) * EPS
     assert lower - rounding <= truth <= upper + rounding
     # The allowances of both bounds: twice 3.5, v being scaled to ½ and y at most 2.5, where p is 0.
-    allowance = 8 * (6 * len(p) + support.OPERATIONS) * EPS
+    allowance = 8 * (6 * len(p) + programs.OPERATIONS) * EPS
     # A ball adds the gap of the solver.
-    gap = 8 * len(p) * support.SOLVER_OPTIONS["CLARABEL"]["tol_gap_abs"]
+    gap = 8 * len(p) * programs.SOLVER_OPTIONS["CLARABEL"]["tol_gap_abs"]
     assert upper - lower <= (allowance + gap if radius > 0.0 else allowance)
 
 
@@ -132,7 +132,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(chi_square: Any) -> 
     pairs = [(rng.dirichlet(np.ones(3)), rng.normal(size=3)) for _ in range(6)]
 
     def answers(order: list[int]) -> dict[int, Any]:
-        return {i: support.enclosures(chi_square(0.25), *pairs[i]) for i in order}
+        return {i: programs.enclosures(chi_square(0.25), *pairs[i]) for i in order}
 
     assert answers([0, 1, 2, 3, 4, 5]) == answers([5, 4, 3, 2, 1, 0])
 
@@ -144,10 +144,10 @@ def test_a_price_of_another_set_is_refused(factor: float) -> None:
     def price(uset: EuclideanBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:
         return euclidean_price(EuclideanBall(factor * uset.radius), p, y)
 
-    cut: Any = support.Cut(euclidean_constraints, price, euclidean_attained)
-    support.register(EuclideanBall, cut)
-    with pytest.raises(support.SolverFailure, match=r"EuclideanBall\(radius=0.25\) .* of one set\?"):
-        support.support(EuclideanBall(0.25), [0.25, 0.5, 0.25], [0.0, 1.0, 3.0])  # type: ignore[arg-type]
+    cut: Any = programs.Cut(euclidean_constraints, price, euclidean_attained)
+    programs.register(EuclideanBall, cut)
+    with pytest.raises(programs.SolverFailure, match=r"EuclideanBall\(radius=0.25\) .* of one set\?"):
+        programs.support(EuclideanBall(0.25), [0.25, 0.5, 0.25], [0.0, 1.0, 3.0])  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -156,20 +156,20 @@ class EmptySet:
 
 
 def test_a_program_that_fails_names_the_set_the_solver_and_the_status() -> None:
-    cut: Any = support.Cut(lambda q, p: ([q >= 2], lambda uset, rows: None), euclidean_price, euclidean_attained)
-    support.register(EmptySet, cut)
-    with pytest.raises(support.SolverFailure, match=r"HIGHS on .* of EmptySet\(\), .* status 'infeasible'"):
-        support.support(EmptySet(), [0.5, 0.5], [0.0, 1.0])  # type: ignore[arg-type]
+    cut: Any = programs.Cut(lambda q, p: ([q >= 2], lambda uset, rows: None), euclidean_price, euclidean_attained)
+    programs.register(EmptySet, cut)
+    with pytest.raises(programs.SolverFailure, match=r"HIGHS on .* of EmptySet\(\), .* status 'infeasible'"):
+        programs.support(EmptySet(), [0.5, 0.5], [0.0, 1.0])  # type: ignore[arg-type]
 
 
 def test_a_solver_that_gives_up_or_breaks_down_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
-    p, v = rng.dirichlet(np.ones(20), support.BLOCK), rng.normal(size=20)
+    p, v = rng.dirichlet(np.ones(20), programs.BLOCK), rng.normal(size=20)
     label = r"HIGHS on the support function of TotalVariation\(radius=0.25\), 64 rows of 20 states,"
     with monkeypatch.context() as patch:
-        patch.setitem(support.SOLVER_OPTIONS, "HIGHS", {"simplex_iteration_limit": 0})
-        with pytest.raises(support.SolverFailure, match=label + " ended with status '.*(limit|inaccurate)"):
-            support.support(TotalVariation(0.25), p, v)
+        patch.setitem(programs.SOLVER_OPTIONS, "HIGHS", {"simplex_iteration_limit": 0})
+        with pytest.raises(programs.SolverFailure, match=label + " ended with status '.*(limit|inaccurate)"):
+            programs.support(TotalVariation(0.25), p, v)
     with monkeypatch.context() as patch:
         import cvxpy
 
@@ -177,6 +177,6 @@ def test_a_solver_that_gives_up_or_breaks_down_is_refused_by_name(monkeypatch: p
             raise cvxpy.error.SolverError("no answer")
 
         patch.setattr(cvxpy.Problem, "solve", breakdown)
-        with pytest.raises(support.SolverFailure, match=label + " failed: no answer"):
-            support.support(TotalVariation(0.25), p, v)
-    assert support.support(TotalVariation(0.25), p, v).value.shape == (support.BLOCK,)
+        with pytest.raises(programs.SolverFailure, match=label + " failed: no answer"):
+            programs.support(TotalVariation(0.25), p, v)
+    assert programs.support(TotalVariation(0.25), p, v).value.shape == (programs.BLOCK,)

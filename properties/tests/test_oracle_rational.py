@@ -10,9 +10,11 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from oracles import exact, rational, support, vertices
-from oracles.certified import Certified
-from oracles.exact import Matrix, Rational
+from oracles.arithmetic import exact
+from oracles.arithmetic.certified import Certified
+from oracles.arithmetic.exact import Matrix, Rational
+from oracles.planning import rational
+from oracles.sets import programs, vertices
 from properties.strategies import gammas, mdps, policies, q_tables, radii, uncertainty_sets, values
 from robust_core.mdp import MDP
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
@@ -66,7 +68,7 @@ def test_the_worst_kernel_is_in_the_set_and_attains_the_optimum(mdp: MDP, uset: 
 def test_the_optimum_satisfies_the_bellman_equation_of_the_convex_programs(mdp: MDP, uset: UncertaintySet) -> None:
     optimum = rational.solve(mdp, uset)
     V = rational.certified(optimum.V, "V*")
-    sigma = support.support(uset, mdp.P, V.value)
+    sigma = programs.support(uset, mdp.P, V.value)
     # sigma is monotone and sigma(v + k) = sigma(v) + k, so an error of V is at most the same error of sigma.
     allowed = Fraction(mdp.gamma) * (Fraction(sigma.error_bound) + Fraction(V.error_bound))
     backed_up = fractions(mdp.cost) + Fraction(mdp.gamma) * fractions(sigma.value)

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from oracles import dual, exact, rational, support, vertices
-from oracles.certified import Certified
+from oracles.arithmetic import exact
+from oracles.arithmetic.certified import Certified
+from oracles.planning import rational
+from oracles.sets import dual, programs, vertices
 from properties.strategies import mdps, q_tables, radii, uncertainty_sets
 from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import EPS, Floats
@@ -95,7 +97,7 @@ def gap_allowed(case: Case) -> Floats:
     Up to n entries of q and of y are off by the tolerance, each moves a bound by at most the span of v, which
     is at most 2 max |v|; as much again for normalising. Outward rounding adds a unit on either side.
     """
-    tolerance = support.SOLVER_OPTIONS["HIGHS"]["primal_feasibility_tolerance"]
+    tolerance = programs.SOLVER_OPTIONS["HIGHS"]["primal_feasibility_tolerance"]
     units = 2 * np.finfo(np.float64).smallest_subnormal
     allowed: Floats = 8 * case.p.shape[1] * tolerance * np.abs(case.v).max(axis=1) + units
     return allowed
@@ -103,8 +105,8 @@ def gap_allowed(case: Case) -> Floats:
 
 @given(cases())
 def test_program_and_dual_enclose_the_exact_value_tightly(case: Case) -> None:
-    assert disagreements(case, support.enclosures, one_dimensional) == []
-    lower, upper = support.enclosures(case.uset, case.p, case.v)
+    assert disagreements(case, programs.enclosures, one_dimensional) == []
+    lower, upper = programs.enclosures(case.uset, case.p, case.v)
     assert (upper - lower <= gap_allowed(case)).all(), (upper - lower, gap_allowed(case))
 
 
@@ -124,7 +126,7 @@ def test_a_certificate_is_sound_whatever_the_solver_proposes(case: Case, data: s
     v = np.ldexp(case.v, -np.frexp(np.abs(case.v).max(axis=1, keepdims=True))[1])
     q = data.draw(q_tables(shape, value_range=(-1.0, 4.0)), label="q")
     y = data.draw(q_tables(shape), label="y")
-    lower, upper = support.certificate(case.uset, case.p, v, q, y)
+    lower, upper = programs.certificate(case.uset, case.p, v, q, y)
     for row, truth in enumerate(truths(Case(case.uset, case.p, v))):
         assert lower[row] <= truth <= upper[row]
 
@@ -137,7 +139,7 @@ def with_l1_radius(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, 
 
 def program_with_l1_radius(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     halved = TotalVariation(uset.radius / 2) if isinstance(uset, TotalVariation) else uset
-    return support.enclosures(halved, p, v)
+    return programs.enclosures(halved, p, v)
 
 
 def without_rounding(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -154,7 +156,7 @@ def without_normalisation(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[F
 
 def with_a_trusting_gap(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """The middle of the solver's interval taken for the truth."""
-    lower, upper = support.enclosures(uset, p, v)
+    lower, upper = programs.enclosures(uset, p, v)
     middle = lower + (upper - lower) / 2
     return middle, middle
 
@@ -176,16 +178,16 @@ def with_nominal_rows(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Float
     ],
 )
 def test_a_broken_oracle_is_caught(broken: Enclosures) -> None:
-    find(cases(), lambda case: disagreements(case, support.enclosures, broken) != [], settings=SEARCH)
+    find(cases(), lambda case: disagreements(case, programs.enclosures, broken) != [], settings=SEARCH)
 
 
 def test_a_certificate_without_allowance_for_rounding_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(support, "EPS", EPS / 1024)
+    monkeypatch.setattr(programs, "EPS", EPS / 1024)
 
     def is_caught(case: Case) -> bool:
         try:
-            return disagreements(case, support.enclosures) != []
-        except support.SolverFailure as empty:
+            return disagreements(case, programs.enclosures) != []
+        except programs.SolverFailure as empty:
             return "of one set?" in str(empty)
 
     find(cases(), is_caught, settings=SEARCH)
@@ -194,14 +196,14 @@ def test_a_certificate_without_allowance_for_rounding_is_caught(monkeypatch: pyt
 @pytest.mark.parametrize("uset", [Contamination(0.25), TotalVariation(0.25)])
 def test_a_batch_is_its_rows(uset: UncertaintySet) -> None:
     rng = np.random.default_rng(3)
-    p, v = rng.dirichlet(np.ones(4), 2 * support.BLOCK + 5), rng.normal(size=4)
-    whole = support.support(uset, p, v)
-    assert whole.value.shape == (2 * support.BLOCK + 5,)
-    for row in (0, support.BLOCK, 2 * support.BLOCK + 4):
-        alone = support.support(uset, p[row], v)
+    p, v = rng.dirichlet(np.ones(4), 2 * programs.BLOCK + 5), rng.normal(size=4)
+    whole = programs.support(uset, p, v)
+    assert whole.value.shape == (2 * programs.BLOCK + 5,)
+    for row in (0, programs.BLOCK, 2 * programs.BLOCK + 4):
+        alone = programs.support(uset, p[row], v)
         assert alone.value.shape == ()
         assert alone.agrees_with(Certified(whole.value[row], whole.error_bound, whole.method))
-    assert support.support(uset, p[:6].reshape(2, 3, 4), v).value.shape == (2, 3)
+    assert programs.support(uset, p[:6].reshape(2, 3, 4), v).value.shape == (2, 3)
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,7 @@ class UnknownSet:
     """Registered nowhere."""
 
 
-@pytest.mark.parametrize("method", [support.support, dual.support, vertices.support, rational.sigma])
+@pytest.mark.parametrize("method", [programs.support, dual.support, vertices.support, rational.sigma])
 def test_an_unknown_set_is_refused_by_name(method: Callable[..., object]) -> None:
     with pytest.raises(TypeError, match="registered for UnknownSet"):
         method(UnknownSet(), [0.5, 0.5], [0.0, 1.0])
@@ -226,7 +228,7 @@ def test_an_unknown_set_is_refused_by_name(method: Callable[..., object]) -> Non
         ([0.5, 0.5], "high", "v must be an array of numbers"),
     ],
 )
-@pytest.mark.parametrize("method", [support.support, dual.support, vertices.support])
+@pytest.mark.parametrize("method", [programs.support, dual.support, vertices.support])
 def test_bad_input_is_named(method: Callable[..., object], p: Any, v: Any, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         method(Contamination(0.5), p, v)
@@ -234,7 +236,7 @@ def test_bad_input_is_named(method: Callable[..., object], p: Any, v: Any, messa
 
 def test_batches_that_do_not_match_are_refused() -> None:
     with pytest.raises(ValueError, match="do not broadcast"):
-        support.support(Contamination(0.5), np.full((3, 2), 0.5), np.ones((2, 2)))
+        programs.support(Contamination(0.5), np.full((3, 2), 0.5), np.ones((2, 2)))
     with pytest.raises(ValueError, match="rows of one length"):
         dual.support(Contamination(0.5), [[1.0], [0.5, 0.5]], [1.0])
 

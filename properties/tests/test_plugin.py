@@ -9,8 +9,8 @@ import pytest
 
 DECORATED = """
 from properties.checks import parametrize_with_checks
-from properties.gallery.bellman import VARIANT as RIGHT
-from properties.mutants.operator import NO_DISCOUNT as WRONG
+from properties.variants.gallery.bellman import VARIANT as RIGHT
+from properties.variants.mutants.operator import NO_DISCOUNT as WRONG
 
 @parametrize_with_checks([RIGHT, WRONG], examples=30)
 def test_variants(check):
@@ -46,7 +46,7 @@ def test_the_decorator_makes_a_test_of_every_law(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("target", "code", "words"),
     [
-        ("properties.mutants.operator:NO_DISCOUNT", 1, "failed"),
+        ("properties.variants.mutants.operator:NO_DISCOUNT", 1, "failed"),
         ("no_such_module:X", 4, "no module 'no_such_module'"),
         ("exits.py", 4, "exits.py, line 1: SystemExit: 0 while loading"),
     ],
@@ -61,7 +61,7 @@ def test_the_option_checks_the_named_variant_only(tmp_path: Path, target: str, c
 MISSPELT = """
 from dataclasses import replace
 from properties.checks import parametrize_with_checks
-from properties.gallery.bellman import VARIANT
+from properties.variants.gallery.bellman import VARIANT
 
 @parametrize_with_checks([replace(VARIANT, claims=("bellmann",))], examples=5, size=None)
 def test_variants(check):
@@ -77,7 +77,7 @@ def test_a_misspelt_claim_is_an_error_before_any_test(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_claim_of_a_named_variant_is_a_usage_error(tmp_path: Path) -> None:
-    text = "from dataclasses import replace\nfrom properties.gallery.bellman import VARIANT as RIGHT\n"
+    text = "from dataclasses import replace\nfrom properties.variants.gallery.bellman import VARIANT as RIGHT\n"
     (tmp_path / "mine.py").write_text(f"{text}MINE = replace(RIGHT, claims=('bellmann',))\n")
     result = run_pytest(tmp_path, "--pyargs", "properties.tests.test_variants", "--variant", "mine.py:MINE")
     assert result.returncode == pytest.ExitCode.USAGE_ERROR, result.stdout
@@ -87,7 +87,7 @@ def test_a_misspelt_claim_of_a_named_variant_is_a_usage_error(tmp_path: Path) ->
 UNTESTED = """
 from dataclasses import replace
 from properties.checks import parametrize_with_checks
-from properties.examples.linear_evaluation import VARIANT
+from properties.variants.examples.linear_evaluation import VARIANT
 from robust_core import TotalVariation
 
 @parametrize_with_checks([replace(VARIANT, claims=("TDC",), sets=(TotalVariation,))], examples=2, size=None)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from properties import probe
-from properties.child import Child
-from properties.loading import installed
+from properties.process import probe
+from properties.process.child import Child
+from properties.process.loading import installed
 from properties.tests.test_publication import MODULE, install
 
 
@@ -54,8 +54,8 @@ def test_each_file_is_tried_once_and_the_suites_own_modules_are_not(monkeypatch:
     monkeypatch.setattr(probe, "Child", Recorded)
     for name in ("mine.py", "properties.py"):
         Path(name).write_text(MODULE)
-    targets = ["mine.py:MINE", "mine.py:WRONG", "properties.gallery.bellman", "properties.py:MINE"]
-    assert list(probe.load_all(targets)) == [*targets[:2], "properties.gallery.bellman:VARIANT", targets[3]]
+    targets = ["mine.py:MINE", "mine.py:WRONG", "properties.variants.gallery.bellman", "properties.py:MINE"]
+    assert list(probe.load_all(targets)) == [*targets[:2], "properties.variants.gallery.bellman:VARIANT", targets[3]]
     assert tried == ["mine.py", "properties.py"]
     with pytest.raises(ValueError, match=r"^none\.py: no such file$"):
         probe.load_all(["none.py"])

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from properties.isolation import verify_isolated
-from properties.loading import PublicationWarning, installed, load
-from properties.verdict import Record
+from properties.judging.verdict import Record
+from properties.process.isolation import verify_isolated
+from properties.process.loading import PublicationWarning, installed, load
 
 MODULE = """
 from robust_core import Contamination, Variant, bellman
@@ -112,7 +112,7 @@ def outcome(target: str) -> str:
 
 @pytest.fixture
 def _clean_imports(monkeypatch: pytest.MonkeyPatch) -> None:
-    from properties import loading
+    from properties.process import loading
 
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(loading, "_searched", [])
@@ -200,7 +200,7 @@ def test_what_a_module_prints_while_loading_is_not_on_standard_output(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "talkative.py"
-    file.write_text("print('loading')\nfrom properties.gallery.bellman import VARIANT\n")
+    file.write_text("print('loading')\nfrom properties.variants.gallery.bellman import VARIANT\n")
     load(str(file))
     assert capsys.readouterr() == ("", "loading\n")
 
@@ -208,7 +208,7 @@ def test_what_a_module_prints_while_loading_is_not_on_standard_output(
 SCRIPT = """
 import sys
 from mine import MINE
-from properties.loading import target_of
+from properties.process.loading import target_of
 
 sys.modules["__mp_main__"] = sys.modules["__main__"]
 print(target_of(MINE))

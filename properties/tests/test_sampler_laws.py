@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from properties.law import Law
+from properties.judging.search import judged
 from properties.laws import sampler
-from properties.mutants.sampler import _Plain
-from properties.search import judged
+from properties.laws.law import Law
+from properties.variants.mutants.sampler import _Plain
 from robust_core import Variant
 
 RIGHT = Variant("plain sampler", "sampler", _Plain(), (), ("trajectory",))

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 
-from properties import reductions
-from properties.blame import CannotBeJudged
-from properties.counterexample import Counterexample
-from properties.law import Case, Law
-from properties.laws import LAWS
-from properties.loading import load
-from properties.reductions import reduced, smaller
-from properties.search import explore, judged, search
-from properties.verdict import Finding
-from properties.verification import applicable
+from properties.cases import reductions
+from properties.cases.reductions import reduced, smaller
+from properties.judging.blame import CannotBeJudged
+from properties.judging.counterexample import Counterexample
+from properties.judging.search import explore, judged, search
+from properties.judging.verdict import Finding
+from properties.judging.verification import applicable
+from properties.laws.catalogue import LAWS
+from properties.laws.law import Case, Law
+from properties.process.loading import load
 from robust_core import MDP, Variant
 
 SEEDS = (0, 1)
@@ -34,7 +34,7 @@ SMALLEST = [
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("name", "law", "states", "actions", "steps"), SMALLEST)
 def test_the_smallest_model_is_found(name: str, law: str, states: int, actions: int, steps: int, seed: int) -> None:
-    (variant,) = load(f"properties.mutants.{name}").values()
+    (variant,) = load(f"properties.variants.mutants.{name}").values()
     case = search(next(x for x in LAWS if x.name == law), variant, examples=200, master_seed=seed).case
     assert case is not None
     assert (case["mdp"].n_states, case["mdp"].n_actions, len(case.get("path", []))) == (states, actions, steps)
@@ -144,7 +144,7 @@ def test_rows_in_shares_are_distributions_on_the_same_states(units: int) -> None
 
 def test_the_same_seed_gives_the_same_small_case_and_it_is_readable() -> None:
     """Seventeen states that each stay where they are, one step, and values of one digit."""
-    (variant,) = load("properties.mutants.beyond:SIXTEEN_STATES").values()
+    (variant,) = load("properties.variants.mutants.beyond:SIXTEEN_STATES").values()
     law = next(x for x in LAWS if x.name == "sample step, sized")
     first, again = (search(law, variant, examples=10, master_seed=0).case for _ in range(2))
     assert first is not None
@@ -174,7 +174,7 @@ def test_a_wrong_number_does_not_shrink_to_a_fault_of_conduct() -> None:
 
 
 def test_without_shrinking_a_case_is_reported_as_it_was_found() -> None:
-    (variant,) = load("properties.mutants.control:MEAN_FOR_MAX").values()
+    (variant,) = load("properties.variants.mutants.control:MEAN_FOR_MAX").values()
     law = next(x for x in LAWS if x.name == "sample step")
     shrunk, found = (search(law, variant, examples=200, master_seed=0, shrink=shrink) for shrink in (True, False))
     assert found.outcome == shrunk.outcome == "violated"
@@ -209,7 +209,7 @@ def _reduced_at_random(law: Law, variant: Variant) -> None:
 def test_a_right_variant_is_right_on_what_cases_are_reduced_to(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No reduction leads out of what the law speaks of."""
     monkeypatch.setattr(reductions, "MOST_WORK", 25)
-    variant = next(iter(load(f"properties.gallery.{name}").values()))
+    variant = next(iter(load(f"properties.variants.gallery.{name}").values()))
     for law in applicable(variant):
         if law.reducible and not law.name.endswith("sized"):
             _reduced_at_random(law, variant)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 
-from properties.law import Case, Law
-from properties.laws import LAWS
+from properties.judging.search import judged, search
+from properties.laws.catalogue import LAWS
+from properties.laws.law import Case, Law
 from properties.laws.learning import read_run
 from properties.laws.sized import LONG, WIDE, SizedTape
 from properties.laws.sized_learning import LARGEST, TABLES
-from properties.loading import built_in, load
-from properties.mutants.plain import PlainTDC
-from properties.search import judged, search
+from properties.process.loading import built_in, load
+from properties.variants.mutants.plain import PlainTDC
 from robust_core import Contamination, LogSumExp, Mellowmax, Variant
 
 
@@ -30,7 +30,7 @@ def _asked(law: Law, variant: Variant) -> list[Case]:
     return drawn
 
 
-Q_LEARNING = built_in()["properties.gallery.q_learning:VARIANT"]
+Q_LEARNING = built_in()["properties.variants.gallery.q_learning:VARIANT"]
 
 
 def test_every_sized_law_tries_each_of_its_problems_once() -> None:
@@ -61,7 +61,7 @@ def test_a_long_run_visits_a_pair_more_than_a_thousand_times() -> None:
     [("SIXTEEN_STATES", "sample step, sized", 17), ("EIGHT_SUCCESSORS", "bellman backup, sized", 9)],
 )
 def test_what_a_large_problem_shows_needs_no_state_more_than_the_slip(name: str, law: str, states: int) -> None:
-    (variant,) = load(f"properties.mutants.beyond:{name}").values()
+    (variant,) = load(f"properties.variants.mutants.beyond:{name}").values()
     found = next(x for x in LAWS if x.name == law)
     verdict = search(found, variant, examples=10, master_seed=0)
     assert verdict.case is not None
@@ -73,7 +73,7 @@ def test_what_a_large_problem_shows_needs_no_state_more_than_the_slip(name: str,
 
 def test_functions_are_asked_in_every_storage_and_for_every_set() -> None:
     law = next(law for law in LAWS if law.name == "bellman backup, sized")
-    variant = built_in()["properties.gallery.bellman:VARIANT"]
+    variant = built_in()["properties.variants.gallery.bellman:VARIANT"]
     cases = _asked(law, variant)
     asked = {(case["mdp"].n_states, case["mdp"].is_sparse, type(case["uncertainty_set"])) for case in cases}
     assert asked == set(product((17, 40, 70), (False, True), variant.sets))
@@ -86,7 +86,7 @@ def test_functions_are_asked_in_every_storage_and_for_every_set() -> None:
 
 def test_a_planner_meets_long_horizons() -> None:
     law = next(law for law in LAWS if law.name == "optimum, sized")
-    cases = _asked(law, built_in()["properties.gallery.value_iteration:VARIANT"])
+    cases = _asked(law, built_in()["properties.variants.gallery.value_iteration:VARIANT"])
     assert max(case["mdp"].gamma for case in cases) == 1.0 - 2.0**-12
     assert {case["mdp"].gamma for case in cases if case["mdp"].n_states > 8} == {0.99}
 

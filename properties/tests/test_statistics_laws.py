@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from oracles.bounds_q import rho
+from oracles.bounds.q_learning import rho
+from properties.judging.verdict import Record
 from properties.laws.rounding import operations_bound
 from properties.statistics import budget, epochs, intervals
 from properties.statistics.judging import records as judged_records
@@ -21,10 +22,9 @@ from properties.statistics.laws import (
     unbiased,
 )
 from properties.statistics.suite import allotted, planned, results
-from properties.verdict import Record
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
+from robust_core.problem import Problem, Variant
 from robust_core.trajectory import Recording, Transition
-from robust_core.variant import Problem, Variant
 
 MASTER_SEEDS = ("master 0", "master 1", "master 2")
 SHARES = {size: min(item.alpha for item in planned(size)) for size in SIZES}

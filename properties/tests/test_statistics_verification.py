@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 
 import properties
-from properties import checks, guard
-from properties.expectations import Expectation, read
-from properties.gallery.q_learning import VARIANT as RIGHT
-from properties.gallery.walk import VARIANT as WALK
-from properties.isolation import Begun, verify_isolated
+from properties import checks
+from properties.judging import guard
+from properties.judging.expectations import Expectation, read
+from properties.judging.verdict import Record
+from properties.judging.verdict_table import Verdicts
+from properties.judging.verification import untested, verify
 from properties.laws.rounding import operations_bound
-from properties.loading import load
+from properties.process.isolation import Begun, verify_isolated
+from properties.process.loading import load
 from properties.statistics import budget, judging
 from properties.statistics.laws import tabular
 from properties.statistics.suite import allotted, weight
-from properties.verdict import Record
-from properties.verdict_table import Verdicts
-from properties.verification import untested, verify
+from properties.variants.gallery.q_learning import VARIANT as RIGHT
+from properties.variants.gallery.walk import VARIANT as WALK
 from robust_core import Problem, TotalVariation, Transition, Variant
 
 LIMIT = "converges/limit/two states/T=256"

@@ -9,12 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from properties.profiles import QUICK_EXAMPLES
-from properties.strategies import (
-    mdps,
-    minimal,
-    radii,
-    values,
-)
+from properties.strategies import mdps, minimal, radii, values
 from robust_core.mdp import MDP
 
 Problem = tuple[MDP, np.ndarray, float]

@@ -6,19 +6,20 @@ from typing import Any, ClassVar
 
 import pytest
 
-from oracles import rational, vertices
+from oracles.planning import rational
+from oracles.sets import vertices
 from properties.checks import checks
-from properties.gallery.support import VARIANT
-from properties.laws import LAWS
-from properties.mutants import support as wrong
-from properties.search import search
+from properties.judging.search import search
+from properties.judging.verification import applicable, verify
+from properties.laws.catalogue import LAWS
 from properties.statistics.budget import RUN_BUDGET
 from properties.statistics.judging import judged
 from properties.statistics.law import CLAIMS
 from properties.statistics.laws import laws
 from properties.statistics.laws.tabular import RIGHT
 from properties.statistics.suite import Planned, allotted, weight
-from properties.verification import applicable, verify
+from properties.variants.gallery.support import VARIANT
+from properties.variants.mutants import support as wrong
 from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, sigma, validate
 from robust_core.validate import EPS
 
@@ -173,7 +174,7 @@ THIRD = Fraction(1, 3)
 
 
 def test_a_largest_mass_that_does_not_make_the_set_is_found_out() -> None:
-    """The counterexample of `oracles.base_polytope`; of two states the ball is an interval, where the rule is right."""
+    """The counterexample of `oracles.sets.base_polytope`; of two states the ball is an interval, where the rule is right."""
     with pytest.raises(rational.NoExactSupport, match=r"gives .* around \(1/3, 1/3, 1/3\), which is not in ChiSquare"):
         rational.sigma(ChiSquare(0.25), [THIRD] * 3, [0, 1, 2])
     # 1/2 + √(R/4) in floats and in units of 2^-20: nothing is rounded.
@@ -186,7 +187,7 @@ def test_a_largest_mass_that_is_too_small_is_found_out() -> None:
 
 
 def test_a_largest_mass_needs_a_definition_beside_it() -> None:
-    with pytest.raises(rational.NoExactSupport, match=r"Undefined: register .*oracles.vertices.contains"):
+    with pytest.raises(rational.NoExactSupport, match=r"Undefined: register .*oracles.sets.vertices.contains"):
         rational.sigma(Undefined(0.25), [0.5, 0.5], [0, 1])
 
 

@@ -8,27 +8,27 @@ from typing import Any
 import pytest
 
 import properties
-from properties import case_schema
+from properties.cases import law_schema
 from properties.checks import checks
-from properties.counterexample import Counterexample
-from properties.examples.linear_evaluation import VARIANT as TDC
-from properties.law import CLAIMS, Law
-from properties.laws import LAWS
-from properties.loading import built_in, load, target_of
-from properties.mutants import control
-from properties.search import explore, judged
+from properties.judging.counterexample import Counterexample
+from properties.judging.search import explore, judged
+from properties.judging.verdict import Record
+from properties.judging.verification import applicable, claims_of, on_untested, require_claims, verify
+from properties.laws.catalogue import LAWS
+from properties.laws.law import CLAIMS, Law
+from properties.process.loading import built_in, load, target_of
 from properties.statistics.law import CLAIMS as STATISTICAL
 from properties.statistics.suite import allotted
-from properties.verdict import Record
-from properties.verification import applicable, claims_of, on_untested, require_claims, verify
+from properties.variants.examples.linear_evaluation import VARIANT as TDC
+from properties.variants.mutants import control
 from robust_core import Contamination, TotalVariation, Variant
-from robust_core.variant import KINDS
+from robust_core.problem import KINDS
 
 GALLERY = built_in()
 MUTANTS = {
     key: variant
     for name in ("operator:NO_DISCOUNT", "operator:L1_RADIUS", "control:LOST_GAMMA", "bookkeeping:WHOLE_ROW")
-    for key, variant in load(f"properties.mutants.{name}").items()
+    for key, variant in load(f"properties.variants.mutants.{name}").items()
 }
 EXAMPLES = 50
 
@@ -49,11 +49,11 @@ def test_mutants_are_caught_and_their_counterexamples_replay(name: str, tmp_path
 
 
 def test_a_repaired_variant_passes_the_replay(tmp_path: Path) -> None:
-    name = "properties.mutants.operator:NO_DISCOUNT"
+    name = "properties.variants.mutants.operator:NO_DISCOUNT"
     record = next(r for r in verify(MUTANTS[name], name=name, examples=EXAMPLES, keep=tmp_path) if r.counterexample)
     assert record.counterexample is not None
     example = Counterexample.load(Path(record.counterexample))
-    assert judged(law_named(example.law), GALLERY["properties.gallery.bellman:VARIANT"], example.case) is None
+    assert judged(law_named(example.law), GALLERY["properties.variants.gallery.bellman:VARIANT"], example.case) is None
 
 
 def test_same_seed_same_records() -> None:
@@ -63,7 +63,7 @@ def test_same_seed_same_records() -> None:
     assert outcome(3) == outcome(3)
 
 
-WRONG, RIGHT = "properties.mutants.operator:NO_DISCOUNT", "properties.gallery.bellman:VARIANT"
+WRONG, RIGHT = "properties.variants.mutants.operator:NO_DISCOUNT", "properties.variants.gallery.bellman:VARIANT"
 
 
 def test_a_violation_carries_its_counterexample(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_variant_may_be_named() -> None:
     named = properties.verify(RIGHT, examples=3, statistics=False)
     assert [record.outcome for record in named] == ["holds"] * len(named)
     with pytest.raises(ValueError, match=r"several variants: name one, e\.g\. properties\.mutants\.operator:"):
-        properties.verify("properties.mutants.operator")
+        properties.verify("properties.variants.mutants.operator")
 
 
 @pytest.mark.parametrize(
@@ -154,13 +154,13 @@ def test_a_finding_that_would_steer_a_terminal_is_spelled_out(tmp_path: Path) ->
 
 
 CONTAMINATION_ONLY = {
-    "TDC": "properties.gallery.tdc:LOG_SUM_EXP",
-    "GTD2": "properties.gallery.gtd2:VARIANT",
-    "scale": "properties.gallery.tdc:MELLOWMAX",
-    "rotation": "properties.gallery.gtd2:VARIANT",
-    "stationary": "properties.gallery.tdc:MELLOWMAX",
-    "sample form": "properties.gallery.q_learning:VARIANT",
-    "sample form, next action": "properties.gallery.sarsa:VARIANT",
+    "TDC": "properties.variants.gallery.tdc:LOG_SUM_EXP",
+    "GTD2": "properties.variants.gallery.gtd2:VARIANT",
+    "scale": "properties.variants.gallery.tdc:MELLOWMAX",
+    "rotation": "properties.variants.gallery.gtd2:VARIANT",
+    "stationary": "properties.variants.gallery.tdc:MELLOWMAX",
+    "sample form": "properties.variants.gallery.q_learning:VARIANT",
+    "sample form, next action": "properties.variants.gallery.sarsa:VARIANT",
 }
 
 
@@ -203,6 +203,6 @@ def test_a_case_of_a_set_that_the_law_does_not_speak_of_is_refused() -> None:
     law, variant = law_named("TDC step"), promising("TDC", Contamination, TotalVariation)
     drawn: list[Any] = []
     explore(law.cases_of(variant), drawn.append, examples=1, master_seed=0)
-    case_schema.check(law, drawn[0], variant)
+    law_schema.check(law, drawn[0], variant)
     with pytest.raises(ValueError, match="uncertainty_set must be one of contamination for"):
-        case_schema.check(law, drawn[0] | {"uncertainty_set": TotalVariation(0.25)}, variant)
+        law_schema.check(law, drawn[0] | {"uncertainty_set": TotalVariation(0.25)}, variant)

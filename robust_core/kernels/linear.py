@@ -23,7 +23,7 @@ from robust_core.smoothing import Mellowmax
 from robust_core.validate import Floats
 
 if TYPE_CHECKING:
-    from robust_core.linear import LinearLearner
+    from robust_core.learners.linear import LinearLearner
     from robust_core.trajectory import Walk
 
 # Squares or exponents that sum to at least this lost at most a negligible part of it to underflow.

@@ -19,7 +19,7 @@ from robust_core.kernels.walk import U64, Word, arguments, entered, left, moved
 from robust_core.validate import Floats
 
 if TYPE_CHECKING:
-    from robust_core.tabular import TabularLearner
+    from robust_core.learners.tabular import TabularLearner
     from robust_core.trajectory import Recording, Walk
 
 _SCAN_BUDGET, _SCAN_START, _FREE_SCANS = maximum.SCAN_BUDGET, maximum.SCAN_START, maximum.FREE_SCANS

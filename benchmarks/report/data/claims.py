@@ -14,7 +14,7 @@ def code() -> str:
 def collected() -> list[dict[str, Any]]:
     """One entry per claim, in the order of the paper."""
     from properties.claims import evidence
-    from properties.claims.catalogue_text import AMENDMENTS, KINDS, SECTIONS, checked, parts
+    from properties.claims.text import AMENDMENTS, KINDS, SECTIONS, checked, parts
 
     found = evidence.stored()
     return [

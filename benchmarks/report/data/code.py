@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.sources import ABSENT, LIBRARIES, fingerprint, libraries
+from benchmarks.runner.identity import ABSENT, LIBRARIES, fingerprint, libraries
 
 SHORT = 12
 """Digits of a hash that are shown."""
@@ -16,7 +16,7 @@ def compared(made_by: str, module: str, versions: Mapping[str, str] | None = Non
     `versions` are those of the libraries that they were made with; `libraries` has those of them that differ now
     (name, then, now) if the code is the same and they alone are why the hashes are not.
 
-    >>> compared("", "oracles.exact")["made by"]
+    >>> compared("", "oracles.arithmetic.exact")["made by"]
     ''
     """
     before = {name: (versions or {}).get(name, ABSENT) for name in LIBRARIES}
@@ -29,7 +29,7 @@ def compared(made_by: str, module: str, versions: Mapping[str, str] | None = Non
 def present(module: str) -> str:
     """The hash of the present code of a module, as it is shown.
 
-    >>> len(present("oracles.exact")) == SHORT
+    >>> len(present("oracles.arithmetic.exact")) == SHORT
     True
     """
     return fingerprint(module).hex()[:SHORT]
@@ -38,7 +38,7 @@ def present(module: str) -> str:
 def of(module: str) -> str:
     """A hash of a module that is loaded by name, with what it imports, and the version of the search.
 
-    >>> of("properties.gallery.walk") == of("properties.gallery.td")
+    >>> of("properties.variants.gallery.walk") == of("properties.variants.gallery.td")
     False
     """
     return f"{fingerprint(module).hex()} hypothesis {version('hypothesis')}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.units import Unit
+from benchmarks.runner.units import Unit
 
 RUNS = 30
 EPSILON, DELTA = 0.5, 0.25
@@ -28,8 +28,8 @@ def converged(problem: str, runs: int) -> dict[str, Any]:
     With probability at least 1−delta the whole path lies below the bound (`pathwise_bound` with `noise_bound`); at
     t = T the bound is at most epsilon.
     """
-    from oracles import closed_form
-    from oracles.bounds_q import V_span_bound, noise_bound, pathwise_bound
+    from oracles.bounds.q_learning import V_span_bound, noise_bound, pathwise_bound
+    from oracles.planning import closed_form
     from robust_core.streams import key
 
     mdp, radius = _problems()[problem]
@@ -81,9 +81,9 @@ def _problems() -> dict[str, tuple[Any, float]]:
 
 def _plan(mdp: Any, radius: float, psi_0: float) -> Any:
     """T and alpha of the explicit theorem for the chain of the uniform policy."""
-    from oracles.bounds_q import explicit_theorem3
-    from oracles.chain import mu_min, pair_chain
-    from oracles.mixing import t_mix
+    from oracles.bounds.q_learning import explicit_theorem3
+    from oracles.chains.chain import mu_min, pair_chain
+    from oracles.chains.mixing import t_mix
     from robust_core import uniform
 
     chain = pair_chain(mdp, uniform(mdp.n_states, mdp.n_actions))
@@ -109,8 +109,8 @@ def _checkpoints(T: int) -> list[int]:
 def _errors(mdp: Any, radius: float, alpha: float, times: list[int], Q_star: Any, seed: bytes) -> list[float]:
     """‖Q_t − Q*‖ at the checkpoints of one run from Q_0 = 0."""
     from robust_core import Q_LEARNING, Contamination, TabularLearner, constant, uniform
+    from robust_core.problem import Problem
     from robust_core.trajectory import Recording, Walk
-    from robust_core.variant import Problem
 
     problem = Problem(
         n_states=mdp.n_states,

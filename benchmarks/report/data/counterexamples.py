@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from properties.codec import encode
+from properties.cases.codec import encode
 
 
 def committed() -> list[dict[str, Any]]:

@@ -8,20 +8,20 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.report.data import code
-from benchmarks.units import Unit
+from benchmarks.runner.units import Unit
+from properties.judging.verdict import Record
 from properties.statistics.law import Size
-from properties.verdict import Record
 
 EXAMPLES, QUICK_EXAMPLES, SEED = 200, 25, 0
 SIZE: Size = "quick"
 """Of the statistical laws."""
-NEGATIVE = "properties.gallery.negative."
+NEGATIVE = "properties.variants.gallery.negative."
 """Variants that must not hold: their place among the real ones is to show it."""
 
 
 def units(examples: int) -> list[Unit]:
     """The work of this part: one unit per variant of the gallery."""
-    from properties.gallery.table import variants
+    from benchmarks.documents.gallery import variants
     from properties.statistics.suite import weight
 
     known = variants()
@@ -41,9 +41,9 @@ def verified(target: str, examples: int, seed: int, weight: float, code: str) ->
     `weight` is that of all cells of the gallery, which share one error budget; `code` is part of what the result is
     kept under.
     """
-    from properties.loading import load
+    from properties.judging.verification import on_untested, verify
+    from properties.process.loading import load
     from properties.statistics.suite import allotted
-    from properties.verification import on_untested, verify
 
     (variant,) = load(target).values()
     cells = allotted(variant, SIZE, total=weight)
@@ -56,9 +56,9 @@ def verified_apart(
     target: str, *, examples: int, seed: int = SEED, show: Callable[[str], None] = lambda law: None
 ) -> list[dict[str, Any]]:
     """The records of the user's variants, each in a process of its own; never kept, for their code can be anything."""
-    from properties.isolation import verify_isolated
-    from properties.loading import load
-    from properties.verification import on_untested
+    from properties.judging.verification import on_untested
+    from properties.process.isolation import verify_isolated
+    from properties.process.loading import load
 
     found = []
     for name, variant in load(target).items():
@@ -99,6 +99,6 @@ def _plain(record: Record) -> dict[str, Any]:
 
 def laws() -> dict[str, dict[str, str]]:
     """Every law by name: its statement and the claim it tests."""
-    from properties.laws import LAWS
+    from properties.laws.catalogue import LAWS
 
     return {law.name: {"statement": law.statement, "claim": law.claim or ""} for law in LAWS}

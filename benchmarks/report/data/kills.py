@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report.data import code
-from benchmarks.units import Unit
+from benchmarks.runner.units import Unit
 
 QUICK_EXAMPLES, SEED = 30, 0
 
 
 def units(examples: int) -> list[Unit]:
     """The work of this part: one unit per module of mutants, whose problems are drawn once."""
-    from benchmarks.mutants import zoo
+    from benchmarks.mutants.matrix import zoo
 
     modules = dict.fromkeys(key.partition(":")[0] for key in zoo())
     return [
@@ -26,8 +26,8 @@ def units(examples: int) -> list[Unit]:
 
 def killed(module: str, examples: int, seed: int, code: str) -> list[dict[str, Any]]:
     """The records of all mutants of a module, without times; `code` is part of what the result is kept under."""
-    from benchmarks.mutants import kill_matrix
-    from properties.loading import load
+    from benchmarks.mutants.matrix import kill_matrix
+    from properties.process.loading import load
 
     fields = ("mutant", "name", "kind", "law", "cases", "finding")
     # A wrong algorithm's numbers may overflow; that is for the laws to see, not for the terminal.

@@ -22,11 +22,11 @@ _ELSEWHERE = re.compile(r" \((?:last column|columns?|table)\b[^)]*\)")
 
 def collected() -> dict[str, Any]:
     """Panels in the order of the paper, each with its curves, claims, controls, and outcome under every reading."""
-    from benchmarks.experiments import texts
+    from benchmarks.documents import experiments_text
+    from benchmarks.documents.experiments import flips
     from benchmarks.experiments.panels import PANELS
     from benchmarks.experiments.readings import READINGS
     from benchmarks.experiments.results import load, load_all
-    from benchmarks.experiments.tables import flips
 
     records, trends = load()
     made_by = load_all()["made by"]
@@ -43,7 +43,7 @@ def collected() -> dict[str, Any]:
         "trends": trends,
         "decided by": {figure: flips(records, figure) for figure in figures},
         "readings": [{"name": name, "what": reading.what} for name, reading in READINGS.items()],
-        "why": explanations(getattr(texts, "WHY", "")),
+        "why": explanations(getattr(experiments_text, "WHY", "")),
         "code": code.compared(str(made_by.get("code", "")), ENTRY, made_by.get("libraries")),
     }
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.store import Store
+from benchmarks.runner.store import Store
 
 STORE = Path(".robust-core") / "regression.jsonl"
 """The store of `robust-core bench`: what it measured is not measured again."""

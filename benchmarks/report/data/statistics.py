@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 EPOCH = "pinned"
-QUICK_COMMAND = "python -m benchmarks.batch --size quick"
-FULL_COMMAND = "python -m benchmarks.batch --size full --json REPORT.json"
+QUICK_COMMAND = "python -m benchmarks.batch.cells --size quick"
+FULL_COMMAND = "python -m benchmarks.batch.cells --size full --json REPORT.json"
 
 
 def today(store: Path, *, workers: int, show: Callable[[str], None]) -> dict[str, Any]:
     """A quick run of all cells and controls with pinned seeds; what the store has is not computed again."""
-    from benchmarks.batch import run
+    from benchmarks.batch.cells import run
 
     return run(size="quick", epoch=EPOCH, path=store, workers=workers, show=show)
 
 
 def committed() -> dict[str, Any] | None:
     """The committed full run."""
-    from benchmarks.statistics_report import FULL
+    from benchmarks.documents.statistics import FULL
 
     return json.loads(FULL.read_text(encoding="utf-8")) if FULL.exists() else None
 

@@ -36,7 +36,7 @@ def test_on_a_phone_verdicts_are_whole_and_what_is_cut_shows_it(window: Window, 
 def test_names_of_variants_are_not_squeezed(window: Window, tmp_path: Path) -> None:
     data = sample("naive plug-in Q-learning for total variation")
     for variant in data["gallery"]["variants"]:
-        variant["target"] = "properties.gallery.negative.total_variation:VARIANT"
+        variant["target"] = "properties.variants.gallery.negative.total_variation:VARIANT"
         variant["records"][0] |= {"evidence": "a long story " * 60, "outcome": "violated"}
     (tmp_path / "page.html").write_text(render(data), encoding="utf-8")
     window.open(tmp_path / "page.html")

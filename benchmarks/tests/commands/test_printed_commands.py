@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from benchmarks.cli import parser, subparsers
-from benchmarks.cli_conventions import HOLDS, USAGE, VIOLATED
-from benchmarks.cli_reference import example
+from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
+from benchmarks.cli.main import parser, subparsers
+from benchmarks.documents.command_line import example
 from benchmarks.tests.commands.conftest import House
 from benchmarks.tests.test_documentation import (
     DOCUMENTS,
@@ -31,7 +31,7 @@ EXAMPLES = [example(command) for command in subparsers(parser()).values()]
 SERVERS = [command for command in ELSEWHERE if command.startswith("dask ")]
 # The generated documents name what writes them and what it rests on.
 WRITERS = re.compile(r"`(python -m [^`]+)`")
-NIGHT = "python -m benchmarks.nights"  # goes on for as long as it is given: tox -e nightly
+NIGHT = "python -m benchmarks.batch.nights"  # goes on for as long as it is given: tox -e nightly
 # Words that stand for something of the reader's.
 PLACEHOLDERS = re.compile(r"\b(ID|FILE|NAME|COMMAND)\b|my_file|my_lab|my-q-learning|expected\.toml|[>~]")
 

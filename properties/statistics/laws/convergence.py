@@ -26,9 +26,9 @@ from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple
 from properties.statistics.laws import tabular
 from properties.statistics.laws.tabular import Setting, advance, is_fast, made, rounding, settings_for, stretch
 from robust_core import per_visit
-from robust_core.schedules import StepSize
+from robust_core.learners.schedules import StepSize
+from robust_core.problem import Variant
 from robust_core.validate import Floats
-from robust_core.variant import Variant
 
 HORIZON = {"quick": 256, "full": 4096}
 FACTOR = 16

@@ -23,9 +23,9 @@ from properties.statistics.laws.finite_time import deviation
 from properties.statistics.laws.tabular import Setting, advance, made, settings_for
 from properties.statistics.sequential import Plan
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
+from robust_core.problem import Problem, Variant
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats
-from robust_core.variant import Problem, Variant
 
 STEPS = 256
 ALPHA = 0.125

@@ -1,4 +1,4 @@
-"""Theorem 3 with the explicit constants of `oracles.bounds_q.explicit_theorem3`, and sharpened.
+"""Theorem 3 with the explicit constants of `oracles.bounds.q_learning.explicit_theorem3`, and sharpened.
 
 Theorem 6 is its form for every t: with probability 1 − delta no frame ends above (1 − rho)^k ‖psi_0‖ + epsilon/2, k the
 number of frames so far; the cells *every time* ask that of the same runs, at the ends of up to `LOOKS` frames.
@@ -17,17 +17,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from oracles.bounds_q import ExplicitTheorem3, explicit_theorem3, rho
-from oracles.chain import pair_chain
-from oracles.mixing import t_mix
+from oracles.bounds.q_learning import ExplicitTheorem3, explicit_theorem3, rho
+from oracles.chains.chain import pair_chain
+from oracles.chains.mixing import t_mix
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.tabular import Setting, advance, is_fast, made, rounding, settings_for, stretch
 from robust_core import Contamination, constant
+from robust_core.problem import Variant
 from robust_core.validate import Floats
-from robust_core.variant import Variant
 
 EPSILON = {"quick": 1.0, "full": 0.5}
 DELTA = 0.25

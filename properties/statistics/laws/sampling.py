@@ -18,11 +18,11 @@ from properties.statistics.law import Cell, Size, StatisticalLaw, above, bernoul
 from properties.statistics.laws.tabular import Setting, settings
 from properties.statistics.sequential import Plan
 from robust_core.mdp import MDP
+from robust_core.problem import Variant
 from robust_core.sampler import alias_table
 from robust_core.streams import numpy_generator
 from robust_core.trajectory import Recording, Transition, Walk
 from robust_core.validate import Floats
-from robust_core.variant import Variant
 
 EFFECT = {"quick": 0.05, "full": 0.01}
 DRAWS = 64
@@ -129,7 +129,7 @@ def _noise_sampler(variant: Variant, setting: Setting) -> Callable[[bytes], Floa
     """
     from scipy.signal import lfilter
 
-    from oracles.bounds_q import k2_bound_printed, noise_bound
+    from oracles.bounds.q_learning import k2_bound_printed, noise_bound
 
     mdp, V = setting.mdp, setting.truth.min(axis=1)
     b = mdp.gamma * (1.0 - setting.radius)
@@ -157,9 +157,9 @@ def _noise_sampler(variant: Variant, setting: Setting) -> Callable[[bytes], Floa
 
 def _frame(setting: Setting) -> int:
     """t_frame with T = t_frame: the fixed point of the lemma's own length."""
-    from oracles.bounds_q import t_frame
-    from oracles.chain import pair_chain
-    from oracles.mixing import t_mix
+    from oracles.bounds.q_learning import t_frame
+    from oracles.chains.chain import pair_chain
+    from oracles.chains.mixing import t_mix
 
     mixing, frame = t_mix(pair_chain(setting.mdp, setting.policy)), 1.0
     for _ in range(20):

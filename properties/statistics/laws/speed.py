@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from oracles import closed_form
+from oracles.planning import closed_form
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
@@ -17,8 +17,8 @@ from properties.statistics.laws import tabular
 from properties.statistics.laws.convergence import schedule
 from properties.statistics.laws.tabular import Setting, advance, is_fast, made, settings_for
 from robust_core import Contamination
+from robust_core.problem import Variant
 from robust_core.validate import Floats
-from robust_core.variant import Variant
 
 HORIZON = {"quick": 2048, "full": 65536}
 FACTOR = 2.0

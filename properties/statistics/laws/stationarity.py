@@ -17,32 +17,23 @@ from typing import Any
 
 import numpy as np
 
-from oracles.bounds_tdc import BesselBounds, CorrectedConstants
-from oracles.bounds_tdc_rate import Steps, largest_alpha, tdc_bound
-from oracles.mixing import geometric_ergodicity
-from oracles.msprbe import MSPRBE
+from oracles.bounds.tdc import BesselBounds, CorrectedConstants
+from oracles.bounds.tdc_rate import Steps, largest_alpha, tdc_bound
+from oracles.chains.mixing import geometric_ergodicity
+from oracles.linear.msprbe import MSPRBE
 from properties.statistics import design, intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
 from properties.statistics.laws.tabular import made
-from robust_core import (
-    Contamination,
-    LinearLearner,
-    LogSumExp,
-    Mellowmax,
-    constant,
-    linear,
-    models,
-    polynomial,
-    uniform,
-)
+from robust_core import Contamination, LinearLearner, LogSumExp, Mellowmax, constant, models, polynomial, uniform
+from robust_core.learners import linear
 from robust_core.mdp import MDP
+from robust_core.problem import Problem, Variant
 from robust_core.sampler import alias_table
 from robust_core.smoothing import Smoothing
 from robust_core.streams import draw, generator_state, key
 from robust_core.trajectory import Walk
 from robust_core.validate import Floats
-from robust_core.variant import Problem, Variant
 
 HORIZON = {"quick": 1024, "full": 16384}
 FACTOR = 16

@@ -8,18 +8,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from oracles import closed_form, rational
-from oracles.chain import mu_min, pair_chain, state_chain
-from properties.guard import call_observed
+from oracles.chains.chain import mu_min, pair_chain, state_chain
+from oracles.planning import closed_form, rational
+from properties.judging.guard import call_observed
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant, models, per_visit, uniform
+from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
+from robust_core.problem import Problem, Variant
 from robust_core.sampler import AliasTable, alias_table
-from robust_core.schedules import StepSize
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Recording, Transition, Walk
 from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import EPS, Floats
-from robust_core.variant import Problem, Variant
 
 AGREEMENT = 64
 """Transitions on which update_many must equal the loop over update before it is used."""

@@ -12,17 +12,17 @@ from functools import partial
 
 import numpy as np
 
-from oracles import rational
+from oracles.planning import rational
 from properties.statistics import design, intervals
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.tabular import Setting, settings_for
 from properties.statistics.sequential import Plan
 from robust_core import constant
+from robust_core.problem import Variant
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Transition
 from robust_core.validate import Floats
-from robust_core.variant import Variant
 
 EFFECT = {"quick": 0.03, "full": 0.003}
 """The bias that is seen, in units of the range gamma span(V) of the noise."""

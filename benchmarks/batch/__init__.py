@@ -1,0 +1,1 @@
+"""The statistical cells on the runner: batches, nights, history, the gate."""

@@ -1,0 +1,213 @@
+"""`robust-core claims`: the catalogue of the paper's claims on the command line."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.cli.conventions import (
+    HOLDS,
+    VIOLATED,
+    add_json,
+    add_quiet,
+    complete_with,
+    hyphenated,
+    painted,
+    progress,
+    stopped_between,
+)
+
+if TYPE_CHECKING:
+    from properties.claims.claim import Claim, Statement
+    from properties.judging.counterexample import Counterexample
+
+# Spelled out so that `--help` need not import the registry; a test compares them with it.
+KINDS = {"E": "exact", "P": "on every path", "S": "statistical", "X": "experiment"}
+IN_WORDS = ", ".join(f"{kind} {meaning}" for kind, meaning in KINDS.items())
+IN_ORDER = ("holds", "elsewhere")
+STATUSES = ("holds", "corrected", "conditional", "refuted", "not decidable as stated", "elsewhere", "open")
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser of `robust-core`."""
+    parser = commands.add_parser(
+        "claims",
+        help="the claims of the paper and what running them gave",
+        description="Lists the claims of the paper with the status that running them gave, or explains one: statement, "
+        "hypotheses, counterexample in numbers, correction, and the command that replays it.",
+        epilog="example: robust-core claims expand-T",
+    )
+    known = parser.add_argument("id", nargs="?", metavar="ID", help="the claim to explain; default: list all")
+    complete_with(known, _ids)
+    parser.add_argument("--kind", choices=tuple(KINDS), help=f"how it is decided: {IN_WORDS}")
+    parser.add_argument(
+        "--status", type=_status, choices=STATUSES, help="only claims with this status (hyphens may stand for blanks)"
+    )
+    add_json(parser)
+    add_quiet(parser)
+    parser.add_argument(
+        "--run", action="store_true", dest="again", help="derive the statuses again; exit code 1 if one has changed"
+    )
+    parser.set_defaults(run=claims)
+
+
+def _ids() -> list[str]:
+    """The claims by their evidence, which is there without loading the claims: a shell waits for it."""
+    import properties
+    from properties.files import json_of
+
+    return list(json_of(Path(properties.__file__).parent / "claims" / "evidence.json"))
+
+
+def _status(text: str) -> str:
+    return next((status for status in STATUSES if hyphenated(status) == hyphenated(text)), text)
+
+
+def claims(options: argparse.Namespace) -> int:
+    """List, explain or run; returns the exit code."""
+    chosen = _chosen(options)
+    if options.again:
+        return VIOLATED if _run(chosen, options) else HOLDS
+    for claim in chosen:
+        if options.json:
+            print(json.dumps(_record(claim), ensure_ascii=False), flush=True)
+        elif options.id is not None:
+            from properties.claims.text import explained
+
+            print(explained(claim))
+        else:
+            print(f"{claim.id:<20} {claim.kind}  {painted(_stored(claim), sys.stdout, width=24)} {claim.title}")
+    if options.id is None and not (options.json or options.quiet):
+        print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
+    return HOLDS
+
+
+def _stored(claim: "Claim") -> str:
+    from properties.claims import evidence
+
+    return evidence.stored()[claim.id].status
+
+
+def _chosen(options: argparse.Namespace) -> "list[Claim]":
+    """The claims asked for; filters that leave none are refused, for an empty answer would read as good news."""
+    from properties.claims import catalogue
+    from robust_core.problem import meant
+
+    known = catalogue()
+    if options.id is not None and options.id not in known:
+        raise ValueError(f"no claim {options.id!r}; robust-core claims lists them{meant(options.id, known)}")
+    found = [claim for claim in known.values() if options.id in (None, claim.id)]
+    for option, wanted, of in (("kind", options.kind, _kind), ("status", options.status, _stored)):
+        left = [claim for claim in found if wanted in (None, of(claim))]
+        if not left:
+            has = ", ".join(sorted({of(claim) for claim in found}))
+            raise ValueError(f"no claim is left by --{option} {wanted}: the {option} of those asked for is {has}")
+        found = left
+    if options.quiet and not options.again:
+        if options.status in IN_ORDER:
+            raise ValueError(f"no claim is left by --quiet, which leaves out what --status {options.status} asks for")
+        found = [claim for claim in found if _stored(claim) not in IN_ORDER]
+    return found
+
+
+def _kind(claim: "Claim") -> str:
+    return claim.kind
+
+
+def _run(chosen: "list[Claim]", options: argparse.Namespace) -> int:
+    """Derive the statuses again and say each as it comes; returns how many have changed."""
+    from properties.claims.claim import adjudicate
+    from properties.claims.evidence import EXAMPLES, SEED
+
+    changed = 0
+    with stopped_between() as check:
+        for place, claim in enumerate(chosen, start=1):
+            check()
+            progress(f"[claim {place}/{len(chosen)}] {claim.id}")
+            status = adjudicate(_checked(claim, check), examples=EXAMPLES, seed=SEED).status
+            progress("")
+            changed += status != _stored(claim)
+            if not options.quiet or status != _stored(claim):
+                print(_outcome(claim, status, as_json=options.json), flush=True)
+    return changed
+
+
+def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:
+    stored = _stored(claim)
+    if as_json:
+        data = {"id": claim.id, "kind": claim.kind, "title": claim.title, "status": status, "stored": stored}
+        return json.dumps(data | {"changed": status != stored}, ensure_ascii=False)
+    note = "as stored" if status == stored else f"stored: {stored}"
+    return f"{claim.id:<20} {claim.kind}  {painted(status, sys.stdout, width=24)} {note}"
+
+
+def _checked(claim: "Claim", check: Callable[[], None]) -> "Claim":
+    """The claim, which can be stopped before any case."""
+
+    def checked(statement: "Statement | None") -> "Statement | None":
+        if statement is None:
+            return None
+        judge = statement.judge
+
+        def judged(**case: Any) -> Any:
+            check()
+            return judge(**case)
+
+        return replace(statement, judge=judged)
+
+    return replace(claim, printed=checked(claim.printed), amended=checked(claim.amended))
+
+
+def _record(claim: "Claim") -> dict[str, Any]:
+    from properties.claims import evidence
+
+    return {
+        "id": claim.id,
+        "where": claim.where,
+        "kind": claim.kind,
+        "title": claim.title,
+        "hypotheses": claim.hypotheses,
+        "printed": claim.printed and claim.printed.text,
+        "amended": claim.amended and claim.amended.text,
+        "amendment": claim.amendment,
+        "elsewhere": claim.elsewhere,
+        "note": claim.note,
+        **asdict(evidence.stored()[claim.id]),
+        "counterexamples": [path.name for path, _ in evidence.counterexamples(claim)],
+    }
+
+
+def replay(example: "Counterexample", *, as_json: bool = False) -> int | None:
+    """Judge a counterexample to a claim again, say what came out, and return the exit code.
+
+    None if the counterexample is not to a claim.
+    """
+    from properties.claims.evidence import AMENDED, claim_of
+    from properties.judging.counterexample import described
+
+    claim = claim_of(example)
+    if claim is None:
+        return None
+    amended = example.variant == AMENDED
+    statement = claim.amended if amended else claim.printed
+    if statement is None:
+        raise ValueError(f"claim {claim.id!r} has no statement {example.variant!r}")
+    try:
+        finding = statement.judge(**example.case)
+    except Exception as error:
+        # The file says what the case is: one that the claim does not speak of ends in any error at all.
+        raise ValueError(f"not a case of claim {claim.id!r}: {type(error).__name__}: {error}") from error
+    form = "amended" if amended else "as printed"
+    if as_json:
+        judgement = {"claim": claim.id, "form": form, "where": claim.where, "statement": statement.text}
+        judgement |= {"outcome": "holds" if finding is None else "violated", "evidence": str(finding or "")}
+        print(json.dumps(judgement, ensure_ascii=False))
+        return HOLDS if finding is None else VIOLATED
+    print(f"{claim.id}, {form} ({claim.where})\n  {statement.text}\n\n{described(example.case)}\n")
+    print("holds" if finding is None else f"violated: {finding}")
+    if claim.amended is not None and not amended:
+        print(f"\n{claim.amendment}: {claim.amended.text}")
+    return HOLDS if finding is None else VIOLATED

@@ -1,0 +1,64 @@
+"""Records as JUnit XML, for the test pages of continuous integration."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from properties.judging.verdict import Record
+
+# Characters that XML 1.0 cannot carry at all.
+_FORBIDDEN = {code: "�" for code in range(32) if code not in (9, 10, 13)} | {0xFFFE: "�", 0xFFFF: "�"}
+
+STATISTICS = ("cell", "law", "epoch", "n", "alpha", "beta", "effect", "log_against", "log_favour")
+
+
+UNFINISHED = Record("robust-core", "not finished", "error", "the run ended before the last law was judged", 0, 0.0, 0)
+"""What stands for all that a run that was stopped did not come to: without it, its file would be green."""
+
+
+def write(records: Sequence[Record], path: Path, *, finished: bool = True) -> None:
+    """One test case per record: violated is a failure, error an error, blocked and undecided are skipped.
+
+    Unless it is `finished` there is one more, an error that says so.
+    """
+    records = list(records) if finished else [*records, UNFINISHED]
+    suite = ElementTree.Element("testsuite", name="robust-core", tests=str(len(records)))
+    for kind, outcome in (("failures", "violated"), ("errors", "error")):
+        suite.set(kind, str(sum(r.outcome == outcome and r.expected is None for r in records)))
+    suite.set("skipped", str(sum(_is_skipped(r) for r in records)))
+    for record in records:
+        suite.append(_case(record))
+    ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _is_skipped(record: Record) -> bool:
+    return record.outcome in ("blocked", "undecided") or record.expected is not None
+
+
+def _case(record: Record) -> ElementTree.Element:
+    case = ElementTree.Element(
+        "testcase", classname=_clean(record.variant), name=_clean(record.law), time=f"{record.seconds:.3f}"
+    )
+    evidence = _clean(record.evidence)
+    if record.statistics is not None:
+        case.append(_numbers(record.statistics))
+    if _is_skipped(record):
+        reason = f"expected: {record.expected}" if record.expected else f"{record.outcome}: {evidence}"
+        ElementTree.SubElement(case, "skipped", message=_clean(reason))
+    elif record.outcome in ("violated", "error"):
+        tag = "failure" if record.outcome == "violated" else "error"
+        ElementTree.SubElement(case, tag, message=evidence).text = _clean(record.counterexample or "")
+    return case
+
+
+def _numbers(statistics: Mapping[str, object]) -> ElementTree.Element:
+    """The numbers behind a statistical verdict, as properties of the test case."""
+    properties = ElementTree.Element("properties")
+    for name in STATISTICS:
+        if name in statistics:
+            ElementTree.SubElement(properties, "property", name=name, value=_clean(str(statistics[name])))
+    return properties
+
+
+def _clean(text: str) -> str:
+    return text.translate(_FORBIDDEN)

@@ -1,0 +1,176 @@
+"""The command line `robust-core`: parses, calls the command, and turns errors into exit codes."""
+
+import sys
+
+try:
+    import argparse
+    import codecs
+    import importlib
+    import json
+    import os
+    import shlex
+    import textwrap
+    from pathlib import Path
+
+    from benchmarks.cli.conventions import (
+        HOLDS,
+        IN_SHORT,
+        INTERRUPTED,
+        STARTS_AGAIN,
+        UNREAD,
+        USAGE,
+        WORDS,
+        CommandParser,
+        HelpFormatter,
+        hyphenated,
+    )
+except KeyboardInterrupt:
+    # Ctrl-C right after Enter: nothing has begun, and a traceback would tell nothing.
+    sys.stderr.write("\nrobust-core: interrupted\n")
+    raise SystemExit(130) from None
+
+# Each module adds its commands; heavy libraries are imported when a command runs, so that --help is quick.
+COMMANDS = ("verify", "claims", "mutants", "panels", "bench", "report")
+
+
+SHELLS = ("bash", "zsh", "fish")
+ESCAPED = "robust-core-escaped"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    _open_streams()
+    given = sys.argv[1:] if arguments is None else arguments
+    resume = STARTS_AGAIN
+    try:
+        options = parser().parse_args(given)
+        resume = options.resume
+        code = int(options.run(options))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`); Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
+    except (ValueError, OSError, ImportError) as error:
+        from properties.files import in_words
+
+        print(f"robust-core: {in_words(error) if isinstance(error, OSError) else error}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        print(_interrupted(shlex.join(given), resume), file=sys.stderr)
+        return INTERRUPTED
+    except Exception:
+        # Python's own exit code for this, 1, would say that a law is violated.
+        import traceback
+
+        traceback.print_exc()
+        print("robust-core: internal error; nothing is known about what was asked", file=sys.stderr)
+        return USAGE
+    return code
+
+
+def _open_streams() -> None:
+    """Let standard streams that were closed (`>&-`) lead nowhere, and let those that are open take every character.
+
+    Python has None for closed ones; the next file that is opened would take their place. What an encoding lacks is
+    written as JSON escapes it, so that records stay records.
+    """
+    codecs.register_error(ESCAPED, _escaped)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+        elif number and hasattr(stream := getattr(sys, name), "reconfigure"):
+            stream.reconfigure(errors=ESCAPED)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """The replacement of what cannot be encoded, and where to go on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+def _interrupted(command: str, resume: str) -> str:
+    return (
+        f"\nrobust-core: interrupted; what is printed above is complete. To go on:\n  robust-core {command}\n{resume}"
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    root = argparse.ArgumentParser(
+        prog="robust-core",
+        description="Tells whether a robust reinforcement-learning algorithm does what its theorems say.",
+        epilog="example: robust-core verify my_variant.py\n\n" + _exit_codes(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    root.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    root.set_defaults(resume=STARTS_AGAIN)
+    commands: argparse._SubParsersAction[argparse.ArgumentParser]
+    commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
+    for name in COMMANDS:
+        importlib.import_module(f"benchmarks.cli.{name}").add_parser(commands)
+    _add_completion(commands)
+    for command in subparsers(root).values():
+        command.formatter_class = HelpFormatter
+    return root
+
+
+def _exit_codes() -> str:
+    """The exit codes in short, in lines that fit a terminal of 80 columns."""
+    codes = ", ".join(f"{code} {meaning}" for code, meaning in IN_SHORT.items())
+    return textwrap.fill(f"exit codes: {codes}", width=78, subsequent_indent=" " * 12, break_on_hyphens=False)
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for: that import takes longer than all the others."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib import metadata
+
+        print(f"robust-core {metadata.version('robust-core')}")
+        parser.exit()
+
+
+def _add_completion(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    completion = commands.add_parser(
+        "completion",
+        help="print a script that completes commands and options in a shell",
+        description="Prints a completion script for a shell.",
+        epilog='example: eval "$(robust-core completion bash)"',
+    )
+    completion.add_argument("shell", choices=SHELLS, help="the shell that is to run the script")
+    completion.set_defaults(run=_complete)
+
+
+def _complete(options: argparse.Namespace) -> int:
+    import shtab
+
+    root = parser()
+    for command in subparsers(root).values():
+        for action in command._actions:
+            if action.type is Path or action.metavar == "TARGET":
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+            if (words := getattr(action, WORDS, None)) is not None:
+                action.choices = tuple(words())
+            elif action.choices is not None:
+                # Shells split a word at its blanks.
+                action.choices = tuple(map(hyphenated, map(str, action.choices)))
+    print(shtab.complete(root, shell=options.shell))
+    return HOLDS
+
+
+def subparsers(root: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands of a parser by name; one that has actions of its own is listed by them (`baseline accept`)."""
+    found: dict[str, argparse.ArgumentParser] = {}
+    for commands in root._actions:
+        if isinstance(commands, argparse._SubParsersAction):
+            for name, command in commands.choices.items():
+                actions = {f"{name} {action}": leaf for action, leaf in subparsers(command).items()}
+                found |= actions or {name: command}
+    return found

@@ -1,0 +1,62 @@
+"""`robust-core report`: one HTML page and a Markdown summary."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cli.conventions import HOLDS, KEPT, UNDECIDED, VIOLATED, add_json, add_quiet, add_workers, progress
+from benchmarks.cli.loading import loaded
+
+OUTPUT = Path(".robust-core") / "report"
+EXIT_CODES = {"violated": VIOLATED, "error": VIOLATED}
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command and its options."""
+    report = commands.add_parser(
+        "report",
+        help="write everything that is known as one HTML page and a Markdown summary",
+        description="Verifies the gallery, judges the mutants, runs the quick statistical suite, compares with the "
+        "baseline, and writes it all with the paper's claims and panels as one self-contained HTML page and as "
+        "a Markdown summary. Results are kept as they come: a second report takes seconds, an interrupted one "
+        "goes on where it was.",
+        epilog="example: robust-core report --output report",
+    )
+    report.add_argument("targets", nargs="*", metavar="TARGET", help="variants to judge beside the gallery: file.py")
+    report.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"default: {OUTPUT}")
+    report.add_argument("--quick", action="store_true", help="fewer problems per law and per mutant")
+    add_json(report, "print the data of the report instead of its place")
+    add_quiet(report, "nothing unless something does not hold")
+    report.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
+    add_workers(report)
+    report.set_defaults(run=_report, resume=KEPT)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from benchmarks.report.collect import collect
+    from benchmarks.report.files import write
+
+    loaded(options.targets)  # a bad target is refused before any work
+    options.output.mkdir(parents=True, exist_ok=True)
+    try:
+        data = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=progress)
+        page = write(data, options.output)
+    finally:
+        progress("")
+    if options.json:
+        print(json.dumps(data, ensure_ascii=False, sort_keys=True, allow_nan=False))
+    elif not options.quiet or data["verdict"]["outcome"] != "holds":
+        print(_words(data, page))
+    return _exit_code(data["verdict"]["outcome"], strict=options.strict)
+
+
+def _words(data: dict[str, Any], page: Path) -> str:
+    verdict = data["verdict"]
+    return f"{verdict['outcome']}: {verdict['sentence']}\n{page}\n{page.with_name('summary.md')}"
+
+
+def _exit_code(outcome: str, *, strict: bool) -> int:
+    if outcome in ("undecided", "pending"):
+        return UNDECIDED if strict else HOLDS
+    return EXIT_CODES.get(outcome, HOLDS)

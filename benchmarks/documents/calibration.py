@@ -1,0 +1,105 @@
+"""How docs/statistics.md shows the committed calibration: false alarms, power, and the code that measured them."""
+
+from typing import Any
+
+from benchmarks.documents.markdown import ceiling, floor, table
+from benchmarks.studies.calibration import SEEN_IN
+
+POWER = """\
+### Power
+
+A cell is designed to detect its stated effect with probability 1 − beta = 0.999; for the Bernoulli cells that is
+computed exactly above, for the others simulated. Each control was chosen to be at least that wrong in some cell of its
+law. Measured over {seeds} master seeds, with an interval (99.9 %, at all n at once); that many seeds can contradict the
+stated power, not prove it:"""
+
+BEYOND = """\
+Pairs, problems and statements that the quick size leaves out, with right algorithms: {seeds} master seeds, {dear} for
+the cells that take seconds each; **{red} violated**. By design a cell is violated with probability at most its alpha,
+some 1e-8; so few seeds cannot show that, and what they exclude is the upper end of the exact interval (Clopper and
+Pearson, 99.9 %):"""
+
+BEYOND_POWER = """\
+The controls of the full size, each in the one cell that is to see it (the law has more), with the exact interval:"""
+
+MADE = {
+    "right": "the quick cells", "wrong": "their controls", "verify": "the verification", "full": "the full size",
+    "dear": "its long cells",
+}  # fmt: skip
+MADE_BY = """\
+Calibration takes long and is not renewed with every change. A change that leaves the samples of a cell as they are
+leaves its figures as they are too; that it does is what the tests of bits and the committed full run are for."""
+
+
+def calibrated(report: dict[str, Any]) -> str:
+    """The committed calibration."""
+    evidence = "; ".join(f"{name} = {value:.2g}" for name, value in report["evidence against right algorithms"].items())
+    rows = [[name, *cell.values()] for name, cell in report["cells"].items()]
+    parts = [
+        f"{report['seeds']} master seeds at quick size: **{report['red']} red**. "
+        f"Evidence against right algorithms: {evidence} (each may be at most the inverse of its level).",
+        table(["cell", "holds", "undecided", "violated", "mean n", "largest log E"], rows),
+        *([report["note"]] if "note" in report else []),
+        POWER.format(seeds=report["control seeds"]),
+        power(report["controls"]),
+    ]
+    if report.get("full", {}).get("seeds"):
+        parts += ["### What the full size alone has", beyond(report["full"])]
+    if report.get("verify", {}).get("seeds"):
+        parts += ["### The whole verification", verifications(report["verify"])]
+    if report.get("made by"):
+        made = "; ".join(f"{MADE[part]}: {code}" for part, code in report["made by"].items())
+        parts += ["### By which code", f"{MADE_BY}\n\n{made}."]
+    return "\n\n".join(parts)
+
+
+def power(controls: dict[str, Any]) -> str:
+    """Stated against measured power of every law on every negative control."""
+    from properties.statistics.intervals import proportion
+    from properties.statistics.sequential import BETA
+
+    rows = []
+    for name, c in controls.items():
+        interval = proportion(c["caught"], c["of"])
+        met = "not contradicted" if interval.upper >= 1.0 - BETA else "**below**"
+        measured_power = (
+            f"{c['caught']} of {c['of']}, {interval.estimate:.3g} [{interval.lower:.3g}, {interval.upper:.3g}]"
+        )
+        rows.append([name, f"{1.0 - BETA:g}", measured_power, met, c["mean n"]])
+    return table(["control", "stated power", "measured", "stated power is", "mean n"], rows)
+
+
+def beyond(found: dict[str, Any]) -> str:
+    """False alarms in the cells that only the full size has, and the power on its controls, each in one cell."""
+    from properties.statistics.intervals import clopper_pearson
+
+    rows = []
+    for name, c in found["cells"].items():
+        seeds = c["holds"] + c["undecided"] + c["violated"]
+        most = ceiling(clopper_pearson(c["violated"], seeds).upper)
+        rows.append([name, seeds, c["holds"], c["undecided"], c["violated"], most, c["mean n"], c["largest log E"]])
+    head = ["cell", "seeds", "holds", "undecided", "violated", "false alarms at most", "mean n", "largest log E"]
+    places = {f"{law}: {name}": place for law, named in SEEN_IN.items() for name, place in named.items()}
+    seen = []
+    for name, c in found["controls"].items():
+        interval = clopper_pearson(c["caught"], c["of"])
+        shown = f"{c['caught']} of {c['of']}: [{floor(interval.lower)}, {ceiling(interval.upper)}]"
+        seen.append([name, places[name].removesuffix("/"), shown, c["mean n"]])
+    text = BEYOND.format(seeds=found["seeds"], dear=found["dear seeds"], red=found["red"])
+    return "\n\n".join([text, table(head, rows), BEYOND_POWER, table(["control", "cell", "caught", "mean n"], seen)])
+
+
+def verifications(found: dict[str, Any]) -> str:
+    """The verifications of the gallery over many master seeds."""
+    rows = [
+        [name, *(counts.get(word, 0) for word in ("holds", "undecided", "violated", "error", "blocked"))]
+        for name, counts in found["variants"].items()
+    ]
+    lines = [
+        f"Every right variant of the gallery over {found['seeds']} master seeds (`robust-core verify --seed 1` to "
+        f"`--seed {found['seeds']}`), {found['examples']} problems per exact law, statistical laws at quick size: "
+        f"**{found['red']} red**. "
+        "Counts of verdicts, over all laws and seeds:",
+        table(["variant", "holds", "undecided", "violated", "error", "blocked"], rows),
+    ]
+    return "\n\n".join([*lines, *found["wrong"], *([found["note"]] if "note" in found else [])])

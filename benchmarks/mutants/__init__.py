@@ -1,0 +1,1 @@
+"""The kill matrix: which law catches which wrong algorithm."""

@@ -1,0 +1,1 @@
+"""Units of work: content-addressed, resumable, on several processes or a cluster."""

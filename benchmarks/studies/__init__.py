@@ -1,0 +1,1 @@
+"""Studies that are run rarely and feed documents."""

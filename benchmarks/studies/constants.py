@@ -1,0 +1,84 @@
+"""Theorem 3 says "there exist c_0 and c_1": the smallest c_0 that holds on a named family, for several c_1.
+
+A pair (c_0, c_1) is tested with the T and alpha that the theorem prints, by the sequential test of the claim
+P(‖Q_T − Q*‖ > 3 epsilon) <= 6 delta = ½. The family is part of the answer: no finite test finds universal constants.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from oracles.bounds.q_learning import theorem3_alpha, theorem3_T
+from oracles.chains.chain import pair_chain
+from oracles.chains.mixing import t_mix
+from properties.statistics.law import Cell, above, bernoulli_plan, decide, once
+from properties.statistics.laws.finite_time import final_error
+from properties.statistics.laws.tabular import RIGHT, Setting
+from robust_core import models
+from robust_core.streams import key
+
+EPSILON = 0.1
+DELTA = 1.0 / 12.0
+LEVEL = 1e-3
+"""The error probability of each single test; the search makes a few dozen."""
+STEP_CONSTANTS = (8.0, 64.0, 512.0, 4096.0)
+LARGEST, SMALLEST = 2.0**-2, 2.0**-16
+MOST_STEPS = 2_000_000
+"""Pairs whose T is beyond this are not run: the answer is then "not above", not a number."""
+
+
+@cache
+def family() -> tuple[Setting, ...]:
+    """Costs in [0, 1], as the theorem assumes; every start Q_0 = 0 is farther than 3 epsilon from Q*."""
+    return (
+        Setting("machine, gamma=1/2", models.machine_replacement(3, gamma=0.5), 0.125),
+        Setting("garnet, gamma=1/2", models.garnet(4, 2, 2, gamma=0.5, seed=key("statistics", "garnet")), 0.25),
+        Setting("garnet, gamma=3/4", models.garnet(3, 2, 2, gamma=0.75, seed=key("statistics", "constants")), 0.25),
+    )
+
+
+@dataclass(frozen=True)
+class Found:
+    """The smallest c_0 (a power of two) that held on the whole family, and the T it means for each member."""
+
+    c_1: float
+    c_0: float | None
+    horizons: dict[str, int]
+
+
+def plan(setting: Setting, c_0: float, c_1: float) -> tuple[int, float]:
+    """T and alpha as Theorem 3 prints them."""
+    mixing = float(max(1, t_mix(pair_chain(setting.mdp, setting.policy))))
+    common = {"epsilon": EPSILON, "gamma": setting.mdp.gamma, "delta": DELTA, "t_mix": mixing}
+    pairs = setting.truth.size
+    T = theorem3_T(mu_min=setting.mu_min, n_pairs=pairs, c_0=c_0, **common)
+    alpha = theorem3_alpha(n_pairs=pairs, T=T, c_1=c_1, **common)
+    return int(np.ceil(T)), min(1.0, alpha)
+
+
+def holds(setting: Setting, c_0: float, c_1: float) -> bool:
+    """Whether the coverage of the theorem holds with these constants."""
+    T, alpha = plan(setting, c_0, c_1)
+    cell = Cell(
+        f"constants/{setting.name}/c_0={c_0:g}/c_1={c_1:g}",
+        bernoulli_plan(0.5, 0.8),
+        once(lambda: final_error(RIGHT, setting, alpha, T)),
+        above(0, 3.0 * EPSILON),
+        (*setting.content, T, alpha),
+    )
+    return decide(cell, alpha=LEVEL).entry.decision.outcome == "holds"
+
+
+def smallest(c_1: float) -> Found:
+    """Halve c_0 while the whole family holds."""
+    best: float | None = None
+    c_0 = LARGEST
+    while c_0 >= SMALLEST:
+        if max(plan(setting, c_0, c_1)[0] for setting in family()) <= MOST_STEPS:
+            if not all(holds(setting, c_0, c_1) for setting in family()):
+                break
+            best = c_0
+        c_0 /= 2.0
+    horizons = {} if best is None else {setting.name: plan(setting, best, c_1)[0] for setting in family()}
+    return Found(c_1, best, horizons)

@@ -1,0 +1,135 @@
+"""Regressions on purpose: what a comparison must find. Each replaces the factory of some learners.
+
+Bigger defects than these are easy; these are chosen near what the benchmark can see (docs/regression.md has the sizes).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.regression.learners import Factory
+from benchmarks.regression.settings import Setting
+from robust_core import Contamination, constant, key
+from robust_core.learners.schedules import StepSize
+from robust_core.problem import Problem
+from robust_core.streams import numpy_generator
+from robust_core.trajectory import Recording
+from robust_core.validate import Floats
+
+Make = Callable[[Factory, Any, Problem], Any]
+Q, TD, TDC = "robust Q-learning", "robust TD(0)", "robust TDC"
+NOISE_SHARE = 0.5
+"""The variance that is added to the target, in units of the largest it has anyway."""
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A defect: the learners it is in, what it does, and how it is made."""
+
+    text: str
+    variants: tuple[str, ...]
+    make: Make
+
+
+def _retold(change: Callable[[Setting | None, Problem], Problem]) -> Make:
+    """The right learner on a problem that was changed on its way."""
+    return lambda make, setting, problem: make(change(setting, problem))
+
+
+def _slower(setting: Setting | None, problem: Problem) -> Problem:
+    """1/(1+n) instead of 1/(1 + (1−gamma)n): the error falls like n^-(1−gamma); constant steps are halved."""
+    step = problem.step_size
+    slower = replace(step, rate=1.0) if step.clock == "visits" else constant(step.scale / 2.0)
+    return replace(problem, step_size=slower)
+
+
+def _radius(factor: float) -> Callable[[Setting | None, Problem], Problem]:
+    def change(setting: Setting | None, problem: Problem) -> Problem:
+        told = problem.uncertainty_set
+        assert isinstance(told, Contamination)
+        return replace(problem, uncertainty_set=Contamination(factor * told.radius))
+
+    return change
+
+
+def _from_the_truth(setting: Setting | None, problem: Problem) -> Problem:
+    """Starts near what it should learn: nine tenths of the way from its own start to Q*."""
+    assert setting is not None
+    truth = setting.optimum(setting.radius).table
+    return replace(problem, initial=problem.initial + 0.9 * (truth - problem.initial))
+
+
+def _decreasing(setting: Setting | None, problem: Problem) -> Problem:
+    """An honest improvement: a constant step is replaced by one that falls with the visits."""
+    if problem.step_size.clock == "visits":
+        return problem
+    return replace(problem, step_size=StepSize(1.0, 1.0 - problem.gamma, 1.0, "visits"))
+
+
+class _Told:
+    """A learner that is told other costs than were paid."""
+
+    def __init__(
+        self, change: Callable[[Recording], Floats], make: Factory, setting: Setting, problem: Problem
+    ) -> None:
+        self.learner, self.change = make(problem), change
+
+    def update_many(self, recording: Recording) -> None:
+        """Learn from a recording with other costs."""
+        self.learner.update_many(replace(recording, cost=self.change(recording)))
+
+    def estimate(self) -> Floats:
+        """The learner's table."""
+        table: Floats = self.learner.estimate()
+        return table
+
+
+def _dearer(percent: float) -> Make:
+    """Every cost is too high by so much, hence every target, and the limit."""
+    return partial(_Told, lambda recording: (1.0 + percent / 100.0) * recording.cost)
+
+
+def _noisy(make: Factory, setting: Setting, problem: Problem) -> Any:
+    """The target is right on average and noisier."""
+    V = setting.optimum(setting.radius).table.min(axis=1)
+    spread = setting.mdp.expectation(V**2) - setting.mdp.expectation(V) ** 2
+    size = setting.mdp.gamma * (1.0 - setting.radius) * np.sqrt(NOISE_SHARE * spread.max())
+
+    def change(recording: Recording) -> Floats:
+        rng = numpy_generator(key("noise", recording.s.tobytes(), recording.s_next.tobytes()))
+        noise: Floats = np.where(rng.random(len(recording)) < 0.5, -size, size)
+        return recording.cost + noise
+
+    return _Told(change, make, setting, problem)
+
+
+class _HalfTheTruth:
+    """The answer is mixed into the estimate: every error is half of what was learned."""
+
+    def __init__(self, make: Factory, setting: Setting, problem: Problem) -> None:
+        self.learner, self.truth = make(problem), setting.optimum(setting.radius).table
+
+    def update_many(self, recording: Recording) -> None:
+        """Learn as it should be."""
+        self.learner.update_many(recording)
+
+    def estimate(self) -> Floats:
+        """Half way between what was learned and what is true."""
+        table: Floats = (self.learner.estimate() + self.truth) / 2.0
+        return table
+
+
+DEFECTS = {
+    "slower rate": Defect("steps 1/(1+n): the exponent is 1−gamma, not 1/2", (Q, TD, TDC), _retold(_slower)),
+    **{f"bias {p:g} %": Defect(f"targets {p:g} % too high", (Q,), _dearer(p)) for p in (0.125, 0.25, 0.5, 1.0, 2.0)},
+    "larger variance": Defect("target with half as much variance again, mean right", (Q,), _noisy),
+    "start near the answer": Defect("nine tenths of Q* leak into the first table", (Q,), _retold(_from_the_truth)),
+    "answer in the estimate": Defect("half of Q* leaks into what is reported", (Q,), _HalfTheTruth),
+    "no contamination": Defect("the learner ignores the radius", (Q,), _retold(_radius(0.0))),
+    "radius 10 % off": Defect("the radius is a tenth too large", (Q, TDC), _retold(_radius(1.1))),
+    "honest improvement": Defect("a falling step instead of a constant one", (Q,), _retold(_decreasing)),
+    "slower code": Defect("everything is computed twice", (), _retold(lambda setting, problem: problem)),
+}  # fmt: skip

@@ -1,0 +1,86 @@
+"""The contract of a variant: an example of every kind that holds, a slip that is seen, and the page that says so."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.documents.variants import BY_KIND, Example, first_violated, page, variant_of
+from properties.judging.verification import verify
+from properties.laws.law import CLAIMS
+from robust_core import Contamination
+from robust_core.problem import KINDS, OPTIONS, Variant
+
+PAGE = Path(__file__).parents[2] / "docs" / "variants.md"
+
+
+def test_every_kind_has_an_example() -> None:
+    assert [example.kind for example in BY_KIND] == list(KINDS)
+
+
+@pytest.mark.parametrize("example", BY_KIND, ids=lambda example: example.kind)
+def test_an_example_is_of_its_kind_and_holds(example: Example) -> None:
+    variant = variant_of(example.source())
+    assert variant.kind == example.kind
+    outcomes = {record.law: record.outcome for record in verify(variant, examples=10)}
+    assert set(outcomes.values()) == {"holds"}, outcomes
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="the documentation is not part of an installed package")
+def test_the_page_is_up_to_date() -> None:
+    """Also: every slip is seen, or there would be no page."""
+    written = page()
+    assert PAGE.read_text(encoding="utf-8") == written, "write benchmarks.documents.variants.page() to docs/variants.md"
+    assert all(f"| `{claim}` |" in written for claim in CLAIMS)
+
+
+def test_a_slip_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="must have 'no such text' once, it has it 0 times"):
+        Example("control", "control", "", "no such text", "").planted()
+
+
+def test_an_example_without_its_slip_breaks_nothing() -> None:
+    operator = next(example for example in BY_KIND if example.kind == "operator")
+    assert first_violated(variant_of(operator.source())) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"name": ""}, "name must be text that is not empty, got ''"),
+        ({"name": None}, "name must be text that is not empty, got None"),
+        ({"kind": "controls"}, "kind must be one of .*, got 'controls'; did you mean 'control'"),
+        ({"claims": "unbiased"}, r"claims must be names of claims in a tuple, e\.g\. \('unbiased',\), got 'unbiased'"),
+        ({"claims": (3,)}, "claims must be names of claims in a tuple.*, got 3"),
+        (
+            {"sets": Contamination},
+            r"sets must be types of uncertainty sets in a tuple, e\.g\. \(Contamination,\), got <",
+        ),
+        ({"sets": ()}, "a variant of kind 'control' needs at least one"),
+        ({"options": {"radi": (0.5,)}}, r"options\['radi'\]: no such option; there are .*; did you mean 'radii'\?"),
+        ({"options": {"radii": 0.5}}, r"options\['radii'\] must be a tuple of at least one radius.*, got 0.5"),
+        ({"options": {"radii": (-0.5,)}}, "a radius must not be negative, got -0.5"),
+        ({"options": {"estimates": "q"}}, r"options\['estimates'\] must be one of 'Q', 'V', got 'q'"),
+        ({"options": {"smoothing": "soft"}}, "must be one of 'lse', 'mellowmax', got 'soft'"),
+        ({"options": {"accuracy": "high"}}, r"options\['accuracy'\] must be a number, got 'high'"),
+        ({"options": [1]}, r"options must be a mapping, got \[1\]"),
+    ],
+)
+def test_a_wrong_description_is_refused_with_argument_value_and_rule(changed: dict[str, Any], message: str) -> None:
+    right: dict[str, Any] = {
+        "name": "mine",
+        "kind": "control",
+        "make": print,
+        "sets": (Contamination,),
+        "claims": ("unbiased",),
+    }
+    Variant(**right)
+    with pytest.raises((TypeError, ValueError), match=message):
+        Variant(**right | changed)
+
+
+def test_a_sampler_needs_no_set_and_every_option_is_documented() -> None:
+    assert Variant("mine", "sampler", print, (), ()).sets == ()
+    if PAGE.is_file():
+        written = " ".join(PAGE.read_text(encoding="utf-8").split())
+        assert [name for name in OPTIONS if f"`{name}` (" not in written] == []

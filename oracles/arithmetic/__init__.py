@@ -1,0 +1,1 @@
+"""Exact numbers, balls, enclosures: values with a certified error."""

@@ -1,0 +1,1 @@
+"""The objective J of linear evaluation, its gradient and its stationary points."""

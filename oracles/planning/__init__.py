@@ -1,0 +1,1 @@
+"""Optimal values and policies: exact, closed forms, games, certified iteration."""

@@ -1,0 +1,1 @@
+"""Support functions by convex programs, vertices, duals and base polytopes."""

@@ -1,0 +1,1 @@
+"""Cases of laws and claims: how they are generated, written as JSON, checked and reduced."""

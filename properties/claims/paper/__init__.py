@@ -1,0 +1,1 @@
+"""The claims of Wang and Zou (2021)."""

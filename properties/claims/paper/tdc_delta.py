@@ -1,0 +1,201 @@
+"""Claims of Appendix D about delta: its size, its Lipschitz constant, its Hessian (lemma:delta)."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from oracles.arithmetic.ball import Ball
+from properties.claims.claim import Claim, Statement
+from properties.claims.paper import linear_cases
+from properties.claims.paper.linear import (
+    Side,
+    above,
+    differs,
+    dot,
+    exceeds,
+    inequality,
+    largest,
+    number,
+    problem_of,
+    row_norms,
+    smooth_maximum,
+)
+from properties.claims.paper.smoothing import directional
+from properties.claims.sides import first
+from properties.judging.verdict import Finding
+from properties.laws.law import Case
+
+FAR = (1.0, 64.0)
+"""How far beyond K a point may lie where the text says "for any theta"."""
+
+
+def in_ball(*names: str, **options: Any) -> Any:
+    """Cases with points in the ball under the given names."""
+    return lambda: linear_cases.in_the_ball(*names, **options)
+
+
+def point(case: Case, name: str = "theta") -> Ball:
+    """A point of a case, exactly."""
+    return Ball.exact(case[name])
+
+
+def distance(case: Case, left: str = "theta", right: str = "other") -> float:
+    """The distance of two points of a case, rounded up."""
+    return above(math.hypot(*(case[left] - case[right])))
+
+
+def where_inside(sides: Any, *names: str) -> Any:
+    """The sides of those cases whose points lie in the ball of radius K."""
+    return lambda **case: sides(**case) if all(math.hypot(*case[name]) <= case["K"] for name in names) else []
+
+
+# delta: its size, its slope, the slope's slope.
+
+
+def _delta(source: Any = "list", lost: float = 0.0) -> Any:
+    """`lost` takes that many times K away from C_delta."""
+
+    def sides(**case: Any) -> Iterable[Side]:
+        problem = problem_of(case)
+        bound = problem.constants(case["K"], source=source).C_delta - lost * case["K"]
+        yield f"|delta| against C_delta ({source})", largest(problem.delta(point(case))), above(bound)
+
+    return sides
+
+
+DELTA_BOUND = Claim(
+    "delta-bound",
+    "Appendix D (lemma:delta) and its list of constants",
+    "E",
+    "|delta| <= C_delta, with both values of C_delta",
+    "‖phi‖ <= 1, |c| <= c_max",
+    printed=inequality(
+        "for any theta: |delta| <= c_max + gamma R(K + log S/varrho) + (1+gamma)K",
+        in_ball("theta", reach=FAR),
+        _delta("lemma"),
+    ),
+    amended=inequality(
+        "for ‖theta‖ <= K: |delta| <= c_max + gamma R log S/varrho + (1+gamma)K (the list of constants)",
+        in_ball("theta"),
+        where_inside(_delta(), "theta"),
+    ),
+    amendment="hypothesis",
+    broken=inequality("the same with gamma K for (1+gamma)K", in_ball("theta"), _delta(lost=1.0)),
+    note='The lemma says "for any theta" but K bounds only projected ones. On the ball both printed values hold; the '
+    "lemma counts gamma R K twice, the list once, which is enough.",
+)
+
+
+def _delta_increment(factor: Any) -> Any:
+    """|delta(theta) − delta(theta')| against factor(gamma)·‖theta − theta'‖."""
+
+    def sides(**case: Any) -> Iterable[Side]:
+        problem = problem_of(case)
+        gap = problem.delta(point(case)) - problem.delta(point(case, "other"))
+        yield "|delta(theta) − delta(theta')|", largest(gap), above(factor(case["mdp"].gamma) * distance(case))
+
+    return sides
+
+
+DELTA_LIP = Claim(
+    "delta-lip",
+    "Appendix D (lemma:delta)",
+    "E",
+    "delta is (1+gamma)-Lipschitz",
+    "‖phi‖ <= 1; any theta",
+    printed=inequality(
+        "|delta(theta) − delta(theta')| <= (1+gamma)‖theta − theta'‖",
+        in_ball("theta", "other", reach=FAR),
+        _delta_increment(lambda gamma: 1 + gamma),
+    ),
+    broken=inequality("delta is 1-Lipschitz", in_ball("theta", "other"), _delta_increment(lambda gamma: 1.0)),
+    note="Sharp: attained by phi_s = −phi_{s'} = −g.",
+)
+
+
+def _slope_increment(factor: float) -> Any:
+    def sides(**case: Any) -> Iterable[Side]:
+        problem = problem_of(case)
+        gap = problem.slope(point(case)) - problem.slope(point(case, "other"))
+        bound = factor * case["mdp"].gamma * case["radius"] * case["varrho"] * distance(case)
+        yield "‖∇delta(theta) − ∇delta(theta')‖", largest(row_norms(gap)), above(bound)
+
+    return sides
+
+
+DELTA_GRAD_LIP = Claim(
+    "delta-grad-lip",
+    "Appendix D (lemma:delta)",
+    "E",
+    "∇delta is 2 gamma R varrho-Lipschitz",
+    "‖phi‖ <= 1; any theta",
+    printed=inequality(
+        "‖∇delta(theta) − ∇delta(theta')‖ <= 2 gamma R varrho‖theta − theta'‖",
+        in_ball("theta", "other", reach=FAR),
+        _slope_increment(2.0),
+    ),
+    broken=inequality("∇delta is gamma R varrho/2-Lipschitz", in_ball("theta", "other"), _slope_increment(0.5)),
+    note="Twice what is needed: gamma R varrho is enough (a covariance of vectors in the unit ball has norm at most 1) "
+    "and is approached by features ±1 near theta = 0.",
+)
+
+
+def _hessian(outer: bool) -> Any:
+    """delta's second derivative along x against the display: with phi phiᵀ (`outer`) or phiᵀphi, a number."""
+
+    def judge(**case: Any) -> Finding | None:
+        x, features = case["x"], case["features"]
+        truth = directional(features @ case["theta"], features @ x, case["varrho"], 2)
+        weights = smooth_maximum(Ball.exact(features @ case["theta"]), case["varrho"])[1]
+        factor = number(case["mdp"].gamma) * number(case["radius"])
+        if outer:
+            along = Ball.exact(features @ x)
+            spread = dot(weights, along * along) - dot(weights, along) * dot(weights, along)
+        else:
+            Phi = Ball.exact(features)
+            centre = Phi.T @ weights
+            squares = (Phi * Phi) @ Ball.exact(np.ones(features.shape[1]))
+            spread = (dot(weights, squares) - dot(centre, centre)) * number(float(x @ x))
+        bound = case["mdp"].gamma * case["radius"] * case["varrho"] * float(x @ x)
+        return first(
+            [
+                differs("xᵀ∇²delta x", factor * truth, factor * number(case["varrho"]) * spread),
+                exceeds("xᵀ∇²delta x against its bound", factor * truth, above(bound if outer else 2 * bound)),
+            ]
+        )
+
+    return judge
+
+
+DELTA_HESS = Claim(
+    "delta-hess",
+    "Appendix D (eq:nndelta)",
+    "E",
+    "the displayed Hessian of delta and its bound 2 gamma R varrho",
+    "‖phi‖ <= 1; any theta",
+    printed=Statement(
+        "∇²delta = gamma R varrho (Σ_{ij} e_i e_j phi_iᵀphi_i − Σ_{ij} e_i e_j phi_iᵀphi_j)/(Σ_j e_j)² <= 2 gamma R "
+        "varrho (the number read as a multiple of the identity)",
+        in_ball("theta", "x"),
+        _hessian(outer=False),
+    ),
+    amended=Statement(
+        "∇²delta = gamma R varrho (Σ_{ij} e_i e_j (phi_i phi_iᵀ − phi_i phi_jᵀ))/(Σ_j e_j)² <= gamma R varrho I",
+        in_ball("theta", "x"),
+        _hessian(outer=True),
+    ),
+    amendment="correction",
+    note="phiᵀphi is printed for phi phiᵀ: the display is the trace of the Hessian. It agrees for one feature. The "
+    "bound 2 gamma R varrho is right and twice what is needed.",
+)
+
+CLAIMS = (DELTA_BOUND, DELTA_LIP, DELTA_GRAD_LIP, DELTA_HESS)
+
+SHARPER = {
+    "delta-grad-lip": inequality(
+        "∇delta is gamma R varrho-Lipschitz", in_ball("theta", "other", reach=FAR), _slope_increment(1.0)
+    ),
+}
+"""Statements that say more than the paper, by the claim they sharpen."""

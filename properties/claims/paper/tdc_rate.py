@@ -1,0 +1,340 @@
+"""Claims of Appendix D about rates: q, the admissible step sizes, eq:trackingbound, eq:tdcbound and Theorem 5.
+
+**Why the bounds fail as printed.** Nothing is said about K. Take one state with cost c > 0, phi = 1 and K below the
+fixed point: at theta = omega = K both updates point outwards and both projections bring them back, so the path stays
+there for ever, with z = K − omega(K) and ∇J(K) != 0, whatever the step sizes and T. The right sides go to 0.
+
+**Amended**: no projection is ever active. Then eq:tracking1 to eq:tdcbound are right with the corrected constants
+(`oracles.bounds.tdc`), and O(...) has an explicit constant (`order_constant`). Checked on all paths of short runs and
+on long deterministic ones; the bounds are very loose, so these checks guard the formulas, not the rate.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from oracles.arithmetic.ball import Ball
+from oracles.bounds.tdc import CorrectedConstants, PrintedConstants
+from oracles.bounds.tdc_rate import Steps, admissible, largest_alpha, remainder, tdc_bound, tracking_bound
+from properties.claims.claim import Claim, Statement
+from properties.claims.paper import linear_cases, tdc_noise, tdc_region
+from properties.claims.paper.linear import (
+    Linear,
+    Side,
+    above,
+    differs,
+    inequality,
+    learner,
+    lower,
+    norm,
+    number,
+    problem_of,
+    upper,
+)
+from properties.claims.paper.tdc_paths import Node, Tree, ergodicity
+from properties.claims.paper.tdc_region import NEAR, constants
+from properties.judging.verdict import Finding
+from properties.laws.law import Case
+from properties.laws.rounding import operations_bound
+from robust_core.mdp import MDP
+from robust_core.smoothing import LogSumExp
+from robust_core.trajectory import Transition
+
+# Paths that stay at the edge of the ball.
+
+
+@st.composite
+def _edges(draw: st.DrawFn) -> Case:
+    """One state, phi = 1, start at theta = omega = K; tiny steps and an enormous T."""
+    return {
+        "mdp": MDP([[[1.0]]], [[draw(st.sampled_from((1.0, 0.5, -1.0)))]], draw(st.sampled_from(linear_cases.GAMMAS))),
+        "policy": np.ones((1, 1)),
+        "features": np.ones((1, 1)),
+        "radius": draw(st.sampled_from(linear_cases.RADII)),
+        "varrho": draw(st.sampled_from((1.0, 0.25))),
+        "K": draw(st.sampled_from((2.0**-4, 1.0, 2.0**-6))),
+        "beta": draw(st.sampled_from((2.0**-20, 2.0**-26))),
+        "speed": draw(st.sampled_from((2.0**-6, 2.0**-10))),
+        "log_T": draw(st.sampled_from((80, 100))),
+    }
+
+
+def _stuck(case: Case) -> tuple[Linear, Steps, Ball, Ball] | None:
+    """The problem, the steps, z and ∇J of a path that never moves; None if it moves.
+
+    In one dimension Π_K(x) = K for x >= K, exactly; the implementation must agree.
+    """
+    problem, K = problem_of(case), case["K"]
+    alpha, beta = case["beta"] * case["speed"], case["beta"]
+    edge = np.array([K])
+    point = Ball.exact(edge)
+    outwards = lower(problem.G(point, point)[0][0]) >= 0.0 and lower(problem.H(point, point)[0][0]) >= 0.0
+    robust = learner(case["mdp"], case["features"], case["radius"], case["varrho"], K, edge, alpha, beta)
+    robust.omega = edge.copy()
+    robust.update(Transition(0, 0, float(case["mdp"].cost[0, 0]), 0, 0, False))
+    if not outwards or any((now != edge).any() for now in robust.estimate()):
+        return None
+    steps = Steps(alpha, beta, 2 ** case["log_T"], 2.0**-20, 0.5)
+    return problem, steps, point - problem.omega(point), problem.gradient(point)
+
+
+def _stuck_sides(which: str) -> Any:
+    def sides(**case: Any) -> Iterable[Side]:
+        stuck = _stuck(case)
+        if stuck is None:
+            return
+        problem, steps, z, slope = stuck
+        c = problem.constants(case["K"])
+        if not admissible(c, steps.alpha, steps.beta):
+            return
+        z_0, gradient = upper(norm(z)), upper(norm(slope) * norm(slope))
+        if which == "tracking":
+            bound = tracking_bound(c, steps, z_0, gradient)
+            yield "average ‖z_t‖² of a path that stays at the edge", norm(z) * norm(z), above(bound)
+        else:
+            bound = tdc_bound(c, steps, z_0, 0.0)
+            yield "average ‖∇J‖² of a path that stays at the edge", norm(slope) * norm(slope), above(bound)
+
+    return sides
+
+
+# Paths on which no projection is active.
+
+
+@st.composite
+def _short_runs(draw: st.DrawFn) -> Case:
+    """Two states and T <= 3, or one state and T <= 32; steps are fractions of the admissible ones."""
+    case = draw(
+        linear_cases.in_the_ball(
+            "theta", "omega", max_states=2, max_actions=1, max_features=1, reach=(0.5,), scales=(4.0, 64.0, 1.0)
+        )
+    )
+    S = case["mdp"].n_states
+    case["s"] = draw(st.integers(0, S - 1))
+    case["T"] = draw(st.integers(1, 32 if S == 1 else 3))
+    case["fractions"] = np.array([draw(st.sampled_from((0.5, 2.0**-6))) for _ in range(2)])
+    return case
+
+
+def _free_run(case: Case) -> tuple[Tree, Any, Steps] | None:
+    """The tree of a run, its corrected constants and steps; None if a projection is active."""
+    problem = problem_of(case)
+    c = problem.constants(case["K"], corrected=True)
+    slower, slowest = case["fractions"].tolist()
+    beta = c.lam / 3 * slower
+    alpha = largest_alpha(c, beta) * slowest
+    tree = Tree(problem, case["K"], alpha, beta, Node(1.0, case["s"], case["theta"], case["omega"], True))
+    if not tree.free(case["T"]):
+        return None
+    return tree, c, Steps(alpha, beta, case["T"], *ergodicity(problem, 2.0**-20, 0.5))
+
+
+def _average(tree: Tree, value: Any, T: int) -> Ball:
+    total = number(0.0)
+    for t in range(T):
+        total = total + tree.expected(value, t)
+    return total / number(float(T))
+
+
+def _free_sides(which: str, *, factor: float = 1.0) -> Any:
+    """`factor` multiplies the right side."""
+
+    def sides(**case: Any) -> Iterable[Side]:
+        run = _free_run(case)
+        if run is None:
+            return
+        tree, c, steps = run
+        start = Ball.exact(case["theta"])
+        z_0 = upper(norm(Ball.exact(case["omega"]) - tree.problem.omega(start)))
+        gradient = _average(tree, tree.steepness, steps.T)
+        if which == "tracking":
+            bound = tracking_bound(c, steps, z_0, upper(gradient))
+            yield "average E‖z_t‖²", _average(tree, tree.square, steps.T), above(bound * factor)
+            return
+        last = number(0.0)
+        for node in tree.level(steps.T):
+            last = last + number(node.probability) * tree.problem.J(Ball.exact(node.theta))
+        drop = max(0.0, upper(tree.problem.J(start) - last))
+        bound = tdc_bound(c, steps, z_0, drop)
+        yield "average E‖∇J(theta_t)‖²", gradient, above(bound * factor)
+
+    return sides
+
+
+TRACKING = Claim(
+    "tracking",
+    "Appendix D.2 (eq:tracking1, eq:trackingbound)",
+    "S",
+    "the average tracking error is at most 2Q_T + feedback of ‖∇J‖² + the remainder",
+    "(alpha, beta) admissible, ‖R_2‖ <= gamma R varrho alpha²C_G²/(2√λ)",
+    printed=inequality("eq:trackingbound with the printed constants", _edges, _stuck_sides("tracking")),
+    amended=inequality(
+        "eq:trackingbound with the corrected constants, if no projection is ever active",
+        _short_runs,
+        _free_sides("tracking"),
+    ),
+    amendment="hypothesis",
+    broken=inequality(
+        "the amended bound divided by 2^20", _short_runs, _free_sides("tracking", factor=2.0**-20)
+    ),
+    elsewhere="properties/statistics",
+    note="omega_t cannot track omega(theta_t) out of the ball. K must exceed ‖omega(theta)‖ on the path (C_delta/√λ "
+    "is a bound, but C_delta itself contains (1+gamma)K, so no K is large enough by that bound). Q_T is printed with "
+    "c_z for C_z, and after eq:tdcbound with 4K² for 4K_z².",
+)  # fmt: skip
+TDCBOUND = Claim(
+    "tdcbound",
+    "Appendix D.3 (eq:tdcbound)",
+    "S",
+    "the explicit bound on the average of E‖∇J(theta_t)‖²",
+    "(alpha, beta) admissible, ‖R_2‖ <= gamma R varrho alpha²C_G²/(2√λ)",
+    printed=inequality("eq:tdcbound with the printed constants", _edges, _stuck_sides("tdc")),
+    amended=inequality(
+        "eq:tdcbound with the corrected constants, if no projection is ever active", _short_runs, _free_sides("tdc")
+    ),
+    amendment="hypothesis",
+    broken=inequality("the amended bound divided by 2^32", _short_runs, _free_sides("tdc", factor=2.0**-32)),
+    elsewhere="properties/statistics",
+    note="A projected path can rest where ∇J != 0: at the edge of the ball. K must be so large that theta stays "
+    "inside.",
+)
+
+# Theorem 5.
+
+
+def rate(steps: Steps) -> float:
+    """1/(T alpha) + alpha log(1/alpha) + 1/(T beta) + beta log(1/beta)."""
+    a, b, T = steps.alpha, steps.beta, steps.T
+    return 1 / (T * a) - a * math.log(a) + 1 / (T * b) - b * math.log(b)
+
+
+def order_constant(c: PrintedConstants, m: float, rho: float, z_0: float, J_drop: float) -> float:
+    """The constant of O(...) in Theorem 5, for alpha <= beta <= min(λ/3, 1/e) and admissible.
+
+    u >= λ and 1 − e^{−u beta} >= λbeta/2; tau_beta <= kappa·log(1/beta), kappa = 1 + (1 + log⁺m)/log(1/rho), since
+    log(1/beta) >= 1; tau/T <= kappa/(T beta) since log x <= x; alpha⁴/beta² <= alpha² <= alpha log(1/alpha). Insert
+    these into Q_T and eq:tdcbound term by term.
+    """
+    kappa = 1 + (1 + max(0.0, math.log(m))) / -math.log(rho)
+    G, lam = c.G_omega, c.lam
+    tracking = (2 * z_0**2 + c.C_1 + c.m_z + c.mp_z * kappa) / lam + 4 * c.K_z**2 * kappa + 2 * c.C_z / lam**2
+    curvature = 48 * remainder(c, 1.0) ** 2 / lam**2
+    noise = c.C_zeta * kappa + c.m_zeta + c.mp_zeta * kappa
+    return 16 * G**2 * (2 * tracking + curvature) + 8 * J_drop + 8 * noise + 4 * c.L_J * c.C_G**2
+
+
+@st.composite
+def _exponents(draw: st.DrawFn) -> Case:
+    b = draw(st.sampled_from((0.5, 0.25, 0.75)))
+    return draw(constants()) | {
+        "b": b,
+        "a": max(b, draw(st.sampled_from((0.5, 0.75, 0.9375)))),
+        "log_T": draw(st.sampled_from((10, 40, 90))),
+        "rho": draw(st.sampled_from((0.5, 0.9375))),
+    }
+
+
+def _ordered(a: float, b: float, log_T: int, rho: float, *, lost: bool = False, **case: Any) -> Iterable[Side]:
+    """eq:tdcbound (corrected) against its order; `lost`: without the logarithms in the rate."""
+    c = CorrectedConstants(**case)
+    T, z_0, J = 2**log_T, c.K_z, c.C_delta**2
+    beta = min(c.lam / 3, math.exp(-1)) * float(T) ** -b
+    alpha = min(beta * float(T) ** (b - a), largest_alpha(c, beta) * (1 - NEAR))
+    steps = Steps(alpha, beta, T, 1.0, rho)
+    order = 1 / (T * alpha) + alpha + 1 / (T * beta) + beta if lost else rate(steps)
+    bound = order_constant(c, 1.0, rho, z_0, J) * order
+    yield "eq:tdcbound against its order", number(tdc_bound(c, steps, z_0, J)), above(bound)
+
+
+def _printed_rate(**case: Any) -> Finding | None:
+    """A path at rest where ∇J != 0 contradicts any bound that vanishes as T grows."""
+    stuck = _stuck(case)
+    if stuck is None or lower(norm(stuck[3])) <= 0.0:
+        return None
+    return Finding(
+        "E‖∇J(theta_W)‖² for every T, alpha and beta", float(norm(stuck[3]).mid) ** 2, "O(rate), which goes to 0"
+    )
+
+
+def _range(a: float, b: float) -> Finding | None:
+    """The text lets a = b = 0.5 after asking for ½ < a <= 1, 0 < b <= a."""
+    if 0.5 < a <= 1 and 0 < b <= a:
+        return None
+    return Finding("a = b = 0.5 in the range ½ < a <= 1, 0 < b <= a", (a, b), "inside")
+
+
+THM5 = Claim(
+    "thm5",
+    "Theorem 5 (thm:TDC)",
+    "S",
+    "E‖∇J(theta_W)‖² = O(1/(T alpha) + alpha log(1/alpha) + 1/(T beta) + beta log(1/beta))",
+    "Assumptions 2 to 5, alpha = O(T^−a), beta = O(T^−b), ½ < a <= 1, 0 < b <= a",
+    printed=Statement(
+        "the rate, for any K, so that E‖∇J(theta_W)‖² → 0 when the right side does", _edges, _printed_rate
+    ),
+    amended=inequality(
+        "if no projection is ever active, 0 < b <= a < 1, alpha <= beta <= min(λ/3, 1/e) and (alpha, beta) admissible: "
+        "E‖∇J(theta_W)‖² <= eq:tdcbound <= order_constant·rate",
+        _exponents,
+        _ordered,
+    ),
+    amendment="hypothesis",
+    broken=inequality(
+        "the amended order without its logarithms", _exponents, lambda **case: _ordered(**case, lost=True)
+    ),
+    elsewhere="properties/statistics",
+    note="Three faults. K: a projected path can rest at the edge of the ball with ∇J != 0. Range: a = b = ½ is used "
+    "but excluded by ½ < a; any 0 < b <= a < 1 gives a rate that goes to 0 (a = 1 does not), and a = b = ½ is the "
+    "best. Ratio: with a = b the proof needs alpha/beta below the edge of the claim admissible.",
+)
+
+# Planted problems: cost = V − gamma(1−R)PV − gamma R LSE(V) for V = Φθ*.
+
+
+def _planted(*, shifted: float = 0.0, **case: Any) -> Finding | None:
+    """J(θ*) = 0, and with R = 1 delta(θ*) = 0 on every transition: (θ*, 0) never moves. `shifted` is added to the cost.
+
+    The planted cost is rounded, so delta is 0 up to that rounding and the radius of the ball.
+    """
+    mdp, features, theta = case["mdp"], case["features"], case["theta"]
+    V = features @ theta
+    smooth = LogSumExp(case["varrho"]).value(V)
+    R = case["radius"]
+    cost = V[:, None] - mdp.gamma * (1 - R) * mdp.expectation(V) - mdp.gamma * R * smooth + shifted
+    rounding = operations_bound(4 * mdp.n_states + 16, 4 * (float(np.abs(V).max()) + abs(smooth)))
+    problem = Linear(MDP(mdp.P, cost, mdp.gamma), case["policy"], features, R, case["varrho"])
+    point = Ball.exact(theta)
+    deltas = problem.delta(point)
+    moment = problem.moment(point)
+    # E|phi| <= 1, so an error of the cost enters the moment at most once.
+    found = differs("E[delta phi] at θ*", Ball(moment.mid, moment.rad + rounding), Ball.exact(np.zeros_like(theta)))
+    if found is not None or R < 1.0:
+        return found
+    return differs(
+        "delta at θ* with R = 1", Ball(deltas.mid, deltas.rad + rounding), Ball.exact(np.zeros_like(deltas.mid))
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (*tdc_noise.CLAIMS, *tdc_region.CLAIMS, TRACKING, TDCBOUND, THM5)
+
+SHARPER = {
+    "thm5": Statement(
+        "planted cost V − gamma(1−R)PV − gamma R LSE(V), V = Φθ*: J(θ*) = 0, and with R = 1 every delta(θ*) is 0",
+        lambda: linear_cases.in_the_ball("theta", max_actions=2),
+        _planted,
+    ),
+}
+"""Statements that say more than the paper, by the claim they sharpen."""
+
+LINES: dict[str, dict[str, Statement]] = {
+    "thm5": {
+        "K": Statement("the rate for any K", _edges, _printed_rate),
+        "range": Statement("a = b = 0.5 is in the range", lambda: st.just({"a": 0.5, "b": 0.5}), _range),
+    },
+}
+"""Every printed line as a statement of its own."""
+FAILING_LINES = {("thm5", "K"), ("thm5", "range")}
+"""Those that are false; all others hold."""

@@ -1,0 +1,147 @@
+"""Claims of Appendix D about the step sizes: where q is a contraction, where alpha and beta are admissible."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import strategies as st
+
+from oracles.arithmetic.ball import Ball
+from oracles.bounds.tdc import PrintedConstants
+from oracles.bounds.tdc_rate import largest_alpha
+from properties.claims.claim import Claim, Statement
+from properties.claims.paper import linear_cases
+from properties.claims.paper.linear import upper
+from properties.claims.sides import at_most, equal, first
+from properties.judging.verdict import Finding
+from properties.laws.law import Case
+
+# q-range, in rationals.
+
+
+@st.composite
+def _q_cases(draw: st.DrawFn) -> Case:
+    return {
+        "lam": draw(st.sampled_from((0.5, 1.0, 0.25, 2.0**-6))),
+        "beta": draw(st.sampled_from((0.25, 0.5, 1.0, 2.0**-4, 2.0**-10, 0.3125))),
+        "t": draw(st.integers(0, 6)),
+    }
+
+
+def _q(lam: float, beta: float, t: int, *, guarded: bool) -> Finding | None:
+    """`guarded`: only for beta < 2λ/3."""
+    rate, step = Fraction(lam), Fraction(beta)
+    u = 2 * rate - 3 * step
+    q = 1 + 3 * step**2 - 2 * step * rate
+    found = equal("q against 1 − u beta", q, 1 - u * step)
+    x = float(u * step)
+    exponential = Ball.exact(-x).exp()
+    if found is None and float(q) > upper(exponential):
+        found = Finding("q", float(q), f"at most e^(−u beta) = {float(exponential.mid)}")
+    if found is not None or (guarded and u <= 0):
+        return found
+    if u == 0:
+        return Finding("1/(u beta) at beta = 2λ/3", "a division by zero", "a bound on Σ q^j")
+    powers = sum((q**j for j in range(t + 1)), Fraction(0))
+    return first(
+        [
+            at_most("Σ_{j<=t} q^j against 1/(u beta)", powers, 1 / (u * step)),
+            None if not guarded else at_most("1 − λ²/3 <= q", 1 - rate**2 / 3, q),
+            None if not guarded else at_most("q < 1", q, 1 - Fraction(1, 2**60)),
+        ]
+    )
+
+
+Q_RANGE = Claim(
+    "q-range",
+    "Appendix D.2 (after C_z)",
+    "E",
+    "q = 1+3beta²−2beta λ = 1−u beta <= e^{−u beta}, and the geometric sums it is used in",
+    "beta > 0",
+    printed=Statement(
+        "q = 1 − u beta <= e^{−u beta}, u = 2λ − 3beta, and Σ_{j<=t} q^j <= 1/(u beta) as in eq:tracking1",
+        _q_cases,
+        lambda **case: _q(**case, guarded=False),
+        exact=True,
+    ),
+    amended=Statement(
+        "the same for 0 < beta < 2λ/3; there, and only there, 1 − λ²/3 <= q < 1",
+        _q_cases,
+        lambda **case: _q(**case, guarded=True),
+        exact=True,
+    ),
+    amendment="hypothesis",
+    note="Identity and inequality always hold; q is a contraction if and only if 0 < beta < 2λ/3, which the paper "
+    "never says. The best factor is 1 − λ²/3, at beta = λ/3: at least 3/λ² >= 3N² steps to forget by e.",
+)
+
+# admissible.
+
+
+@st.composite
+def constants(draw: st.DrawFn) -> Case:
+    """What the constants of Appendix D are made of."""
+    return {
+        "c_max": draw(st.sampled_from((1.0, 0.0))),
+        "gamma": draw(st.sampled_from(linear_cases.GAMMAS)),
+        "radius": draw(st.sampled_from(linear_cases.RADII)),
+        "n_states": draw(st.integers(1, 4)),
+        "varrho": draw(st.sampled_from(linear_cases.VARRHOS)),
+        "K": draw(st.sampled_from(linear_cases.SCALES)),
+        "lam": draw(st.sampled_from((0.5, 1.0, 0.25, 2.0**-6))),
+    }
+
+
+@st.composite
+def _betas(draw: st.DrawFn) -> Case:
+    return draw(constants()) | {"fraction": draw(st.sampled_from((1.0, 0.5, 2.0**-4, 2.0**-10)))}
+
+
+NEAR = 2.0**-30
+"""A relative distance from the edge of the region, far above the rounding of its formula."""
+
+
+def _conditions(c: PrintedConstants, alpha: float, beta: float) -> float:
+    """The larger of the two quantities that the text asks to be at most ½."""
+    u = 2 * c.lam - 3 * beta
+    forget = -math.expm1(-u * beta)
+    G = c.gamma + 2 * c.gamma * c.radius * c.varrho * c.K
+    speed = ((1 + c.gamma) / c.lam) ** 2
+    tracking = 2 / forget * (c.lam * beta / 8 + 6 * alpha**2 / (c.lam * beta) * speed * G**2)
+    K_1 = 2 * G * math.sqrt(2 / forget * 3 * alpha**2 / (c.lam * beta) * speed)
+    return max(tracking, K_1)
+
+
+def _admissible(fraction: float, *, reach: float = 1 / 3, **case: Any) -> Finding | None:
+    """Every beta <= reach·λ has a positive alpha, and `largest_alpha` is the edge."""
+    c = PrintedConstants(**case)
+    beta = reach * c.lam * fraction
+    alpha = largest_alpha(c, beta)
+    if alpha <= 0.0:
+        return Finding(f"an admissible alpha for beta = {beta}", "none", "a positive one")
+    inside, outside = _conditions(c, alpha * (1 - NEAR), beta), _conditions(c, alpha * (1 + NEAR), beta)
+    if inside > 0.5:
+        return Finding("the conditions just below the largest alpha", inside, "at most 1/2")
+    if alpha < beta and outside <= 0.5:
+        return Finding("the conditions just above the largest alpha", outside, "above 1/2")
+    return None
+
+
+ADMISSIBLE = Claim(
+    "admissible",
+    "Appendix D.2 and D.3",
+    "E",
+    "alpha and beta can be chosen such that the tracking condition and K_1 are at most ½",
+    printed=Statement(
+        "for every beta <= λ/3 there is alpha > 0 with 2/(1−e^{−u beta})(λbeta/8 + 6alpha²/(λbeta)(L_delta/λ)²(gamma + "
+        "2gamma R varrho K)²) <= ½ and K_1 <= ½; `largest_alpha` is the edge of that region",
+        _betas,
+        _admissible,
+    ),
+    broken=Statement("the same for every beta <= 0.66λ", _betas, lambda **case: _admissible(**case, reach=0.66)),
+    note="The region: beta < 2λ/3, E = 1 − e^{−u beta} > λbeta/2 and alpha² <= λbeta/(L_delta G/λ)²·min((E/4 − "
+    "λbeta/8)/6, E/96), G = gamma + 2 gamma R varrho K. For small beta that is alpha/beta <= about λ²/(7 L_delta G): "
+    "with a = b in Theorem 5 the ratio of the two step sizes must be below this, which the theorem does not say.",
+)
+
+CLAIMS = (Q_RANGE, ADMISSIBLE)

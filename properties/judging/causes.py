@@ -1,0 +1,58 @@
+"""Which laws say nothing new about a variant: those that come after a violated one, and those that fail as another did.
+
+A law that could not be judged stands in nobody's way: another may need no such truth.
+"""
+
+import re
+from collections.abc import Mapping
+
+from properties.judging.verdict import Outcome, Record, Verdict, blocked
+from properties.laws.law import Law
+
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
+_HOW_OFTEN = re.compile(r" \(so in \d+ of \d+ cases\)$")
+
+
+class Causes:
+    """What is known to be wrong with a variant: by law the first cause, and by reason the law that gave it.
+
+    >>> causes = Causes()
+    >>> raised = Verdict("violated", "conduct: raised IndexError: index 3 is out of bounds")
+    >>> causes.distinct("box", raised).outcome
+    'violated'
+    >>> causes.distinct("ending", Verdict("violated", "conduct: raised IndexError: index 7 is out of bounds")).evidence
+    "says nothing new: it ends as 'box' does"
+    """
+
+    def __init__(self, failed: Mapping[str, str] | None = None) -> None:
+        self.failed = dict(failed or {})
+        self._reasons: dict[str, str] = {}
+
+    def before(self, law: Law) -> str | None:
+        """The violated law that leaves this one nothing new to say."""
+        return next((self.failed[earlier] for earlier in law.after if earlier in self.failed), None)
+
+    def distinct(self, law: str, verdict: Verdict) -> Verdict:
+        """The verdict, or *blocked* if another law ended for the same reason."""
+        reason = _reason(verdict)
+        first = law if reason is None else self._reasons.setdefault(reason, law)
+        return verdict if first == law else _repeated(first, verdict.outcome)
+
+    def note(self, law: str, verdict: Verdict | Record) -> None:
+        """Remember the verdict for the laws that follow."""
+        if verdict.outcome == "violated":
+            self.failed[law] = law
+        elif verdict.blocked_by in self.failed:
+            self.failed[law] = self.failed[verdict.blocked_by]
+
+
+def _reason(verdict: Verdict) -> str | None:
+    """What an exception or an error says but for its numbers; that two numbers are wrong makes them no one defect."""
+    given = verdict.evidence.startswith(("conduct: raised ", "cannot be judged: "))
+    return _NUMBER.sub("#", _HOW_OFTEN.sub("", verdict.evidence)) if given else None
+
+
+def _repeated(first: str, outcome: Outcome) -> Verdict:
+    if outcome == "error":
+        return blocked(first, f"cannot be judged for the reason that {first!r} gives")
+    return blocked(first, f"says nothing new: it ends as {first!r} does")

@@ -1,0 +1,236 @@
+"""Watching a variant at work: time, printing, and random state that is not its own.
+
+Each of these is a fault of conduct with a finding of its own, whatever the variant computes. Printing and random state
+are compared before and after every call of the variant (`observed`), so that nothing else is blamed on it: an oracle
+may import a library that prints or seeds.
+"""
+
+import _random
+import contextlib
+import ctypes
+import io
+import os
+import random
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from properties.judging.verdict import Finding
+from properties.process.idleness import LOOKS, Idleness
+
+# A case is a handful of updates on a model of a few states: milliseconds for anything sensible. The first may compile
+# the variant's kernels, which takes some seconds of the processor's time; and on a busy machine a second of that may
+# take many on the wall, which is nobody's fault. So the limits are on the processor's time and, for variants that
+# sleep, on idle time.
+CASE_SECONDS = 15.0
+IDLE_FACTOR = 4.0
+LONGEST_QUOTE = 80
+STDOUT = 1
+MERSENNE_BYTES = 4 * (624 + 1)
+"""The state of a Mersenne twister: 624 words and the place in them."""
+
+
+class TooSlow(BaseException):
+    """A case ran out of time. Not an `Exception`, so that a variant's own handlers do not swallow it.
+
+    `busy` says which time it was: the processor's, or idle time.
+    """
+
+    def __init__(self, limit: float, *, busy: bool) -> None:
+        super().__init__(f"over {limit:g} s {'of the processor' if busy else 'of idleness'}")
+        self.busy = busy
+
+    def finding(self) -> Finding:
+        """The same as a finding."""
+        return Finding("conduct: time of one case", str(self), "milliseconds")
+
+
+_diverted: list[int] = []
+"""The file that takes what is written past Python to standard output, where that was diverted."""
+
+
+def divert_output() -> None:
+    """Let nothing reach standard output any more, not even what a library written in C prints: `watched` reports it.
+
+    For a process that has none of its own to say.
+    """
+    if _diverted:
+        return
+    if hasattr(os, "memfd_create"):
+        handle = os.memfd_create("output")
+    else:
+        handle, path = tempfile.mkstemp()
+        os.unlink(path)
+    os.dup2(handle, STDOUT)
+    _diverted.append(handle)
+
+
+def _size_written() -> int:
+    """How many bytes came past Python so far."""
+    if not _diverted:
+        return 0
+    _flush_c()()
+    return os.lseek(_diverted[0], 0, os.SEEK_END)
+
+
+def _forget_written() -> None:
+    if _diverted:
+        _flush_c()()
+        os.ftruncate(_diverted[0], 0)
+        os.lseek(_diverted[0], 0, os.SEEK_SET)
+
+
+@cache
+def _flush_c() -> Callable[[], object]:
+    """What has the C library write what it holds back, as it does for everything but a terminal."""
+    try:
+        return partial(ctypes.CDLL(None).fflush, None)
+    except (OSError, AttributeError, TypeError):
+        return lambda: None
+
+
+class _Watch:
+    """What the variant did in its calls since the watch began."""
+
+    def __init__(self) -> None:
+        self.drew = False
+        self.text = ""
+        self.in_call = False
+        self._printed = io.StringIO()
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator[None]:
+        """Let the calls of the variant report to this watch, and nobody print."""
+        _forget_written()
+        _watches.append(self)
+        try:
+            with contextlib.redirect_stdout(self._printed):
+                yield
+        finally:
+            _watches.remove(self)
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function of the variant, or one that does nothing but call the variant many times."""
+        if self.in_call:
+            return function(*args)
+        self.in_call = True
+        state, printed, written = _random_state(), self._printed.tell(), _size_written()
+        try:
+            return function(*args)
+        finally:
+            self.in_call = False
+            self.drew = self.drew or _random_state() != state
+            if self._printed.tell() != printed or _size_written() != written:
+                self._quote(printed, written)
+
+    def _quote(self, printed: int, written: int) -> None:
+        if len(self.text) < LONGEST_QUOTE:
+            self.text += self._printed.getvalue()[printed:]
+            if _diverted:
+                self.text += os.pread(_diverted[0], 4 * LONGEST_QUOTE, written).decode(errors="replace")
+
+    def finding(self) -> Finding | None:
+        """The fault of conduct, if there was one."""
+        if self.drew:
+            return Finding("conduct: drew from global random state", "global state", "the rng of the problem")
+        if self.text:
+            return Finding("conduct: printed to standard output", self.text[:LONGEST_QUOTE], "silence")
+        return None
+
+
+_watches: list[_Watch] = []
+"""The watches at work, the innermost last."""
+
+
+def watched(work: Callable[[], Finding | None], *, seconds: float | None = None) -> Finding | None:
+    """The finding of `work`, or one about the conduct of the functions in it that are `observed`.
+
+    `TooSlow` if it does not return in time.
+
+    >>> print(watched(observed(lambda: print("hello"))))
+    conduct: printed to standard output: got 'hello\\n', wanted 'silence'
+    >>> watched(lambda: print("nobody is watched"))
+    """
+    watch, limit = _Watch(), CASE_SECONDS if seconds is None else seconds
+    with watch.installed(), _time_limit(limit, IDLE_FACTOR * limit):
+        finding = work()
+    return watch.finding() or finding
+
+
+def call_observed(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function of the variant; within `watched` its conduct is noted."""
+    return _watches[-1].call(function, *args) if _watches else function(*args)
+
+
+def observed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, of which every call is observed."""
+    return partial(call_observed, function)
+
+
+def _random_state() -> tuple[object, ...]:
+    """The global state of `random` and of numpy.
+
+    The memory of the generators is read: `getstate` and `get_state` take a hundred times as long, and this is called
+    before and after every update. A normal variate that numpy holds back is not in it: after at most one the state
+    moves.
+    """
+    legacy = np.random.mtrand._rand._bit_generator
+    return random._inst.__dict__["gauss_next"], _plain_memory().raw, legacy, _legacy_memory(legacy).raw
+
+
+@cache
+def _plain_memory() -> "ctypes.Array[ctypes.c_char]":
+    """The fields that CPython's C type adds to an object: the state of the Mersenne twister and the place in it."""
+    size = _random.Random.__basicsize__ - object.__basicsize__
+    return (ctypes.c_char * size).from_address(id(random._inst) + object.__basicsize__)
+
+
+@cache
+def _legacy_memory(generator: Any) -> "ctypes.Array[ctypes.c_char]":
+    """The same of a generator of numpy; one that is not a Mersenne twister was put there by `set_bit_generator`."""
+    size = MERSENNE_BYTES if isinstance(generator, np.random.MT19937) else 0
+    return (ctypes.c_char * size).from_address(generator.ctypes.state_address)
+
+
+@contextlib.contextmanager
+def _time_limit(busy: float, idle: float) -> Iterator[None]:
+    """Interrupt the main thread after so much time of the processor or of idleness; elsewhere complain afterwards."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        started = time.process_time()
+        yield
+        if time.process_time() - started > busy:
+            raise TooSlow(busy, busy=True)
+        return
+    pause = idle / LOOKS
+    idleness = Idleness(os.getpid(), pause)
+
+    def worked() -> None:
+        raise TooSlow(busy, busy=True)
+
+    def looked() -> None:
+        if idleness.look() >= idle * (1.0 - 0.5 / LOOKS):
+            raise TooSlow(idle, busy=False)
+
+    with (
+        _interrupted(signal.SIGPROF, signal.ITIMER_PROF, worked, busy),
+        _interrupted(signal.SIGALRM, signal.ITIMER_REAL, looked, pause),
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def _interrupted(number: int, timer: int, act: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Call `act` every so many seconds of a timer."""
+    previous = signal.signal(number, lambda number, frame: act())
+    signal.setitimer(timer, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(timer, 0.0)
+        signal.signal(number, previous)

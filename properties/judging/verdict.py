@@ -1,0 +1,159 @@
+"""What a check returns: a verdict with its evidence, and the record of it, from which every report is rendered."""
+
+import json
+import platform
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from html import escape
+from importlib import metadata
+from typing import Any, Literal
+
+import numpy as np
+
+from properties.judging.side_by_side import Tables
+
+Outcome = Literal["holds", "violated", "undecided", "error", "blocked"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One violation in one case: what was compared, what came out, what the truth is, and the error allowed.
+
+    `tables` are the variant's and the oracle's whole result, where a law compares more than one number. Where nothing
+    was compared, `got` and `wanted` are None and `what` says it all.
+    """
+
+    what: str
+    got: Any
+    wanted: Any
+    allowed: float = 0.0
+    tables: Tables | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("got", "wanted", "allowed"):
+            value = getattr(self, name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, name, value.item())
+
+    def __str__(self) -> str:
+        if self.got is None and self.wanted is None:
+            return self.what
+        in_words = isinstance(self.got, str) and isinstance(self.wanted, str)
+        within = "" if in_words and self.allowed == 0.0 else f" within {self.allowed:.3g}"
+        return f"{self.what}: got {self.got!r}, wanted {self.wanted!r}{within}"
+
+    def side_by_side(self) -> str:
+        """The variant's and the oracle's tables entry by entry; empty if there are none."""
+        return "" if self.tables is None else self.tables.side_by_side(self.allowed)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one law on one variant.
+
+    `cases` counts the problems tried; `evidence` is one line for a person; a violation carries the smallest case
+    found and its finding; `blocked` names the law whose failure makes this one meaningless. A statistical law adds
+    its numbers: log E both ways, n, alpha, beta, the effect it detects, and measured intervals.
+    """
+
+    outcome: Outcome
+    evidence: str
+    cases: int = 0
+    case: dict[str, Any] | None = None
+    finding: Finding | None = None
+    blocked_by: str | None = None
+    statistics: dict[str, Any] | None = None
+
+    @property
+    def table(self) -> str | None:
+        """The variant's and the oracle's results side by side, where the violation has them."""
+        return (self.finding.side_by_side() or None) if self.finding is not None else None
+
+
+def blocked(cause: str, evidence: str | None = None) -> Verdict:
+    """The verdict on a law that adds nothing to what another one said; by default because that one is violated.
+
+    >>> blocked("start").evidence
+    "says nothing new while 'start' is violated"
+    """
+    return Verdict("blocked", evidence or f"says nothing new while {cause!r} is violated", blocked_by=cause)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """The versions a result depends on."""
+    names = ("robust-core", "numpy", "numba", "hypothesis")
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in names}
+
+
+@dataclass(frozen=True)
+class Record:
+    """One verdict as it is stored: one JSON line, plain data only.
+
+    `counterexample` is the file that holds it, or from `properties.verify` the `Counterexample` itself; `expected` is
+    the reason under which a violation is accepted, if it is; `table` shows the variant's and the
+    oracle's results side by side, entry by entry. `target` is how the variant was named, where that is known: two
+    variants may have one name.
+    """
+
+    variant: str
+    law: str
+    outcome: Outcome
+    evidence: str
+    cases: int
+    seconds: float
+    seed: int
+    counterexample: Any = None
+    blocked_by: str | None = None
+    expected: str | None = None
+    statistics: dict[str, Any] | None = None
+    table: str | None = None
+    target: str | None = None
+    versions: dict[str, str] = field(default_factory=versions)
+
+    @classmethod
+    def of(
+        cls,
+        verdict: Verdict,
+        *,
+        variant: str,
+        law: str,
+        seconds: float,
+        seed: int,
+        counterexample: str | None = None,
+        excuse: str | None = None,
+    ) -> "Record":
+        """The record of a verdict; `excuse` is the reason for which a violation would be accepted."""
+        return cls(
+            variant=variant,
+            law=law,
+            outcome=verdict.outcome,
+            evidence=verdict.evidence,
+            cases=verdict.cases,
+            seconds=seconds,
+            seed=seed,
+            counterexample=counterexample,
+            blocked_by=verdict.blocked_by,
+            expected=excuse if verdict.outcome == "violated" else None,
+            statistics=verdict.statistics,
+            table=verdict.table,
+        )
+
+    def to_json(self) -> str:
+        """The record as one line of JSON."""
+        return json.dumps(asdict(self) | {"counterexample": self._example()}, sort_keys=True)
+
+    def _example(self) -> Any:
+        """The counterexample as plain data."""
+        kept = self.counterexample
+        return kept if kept is None or isinstance(kept, str) else json.loads(kept.to_json())
+
+    def _repr_html_(self) -> str:
+        """A table with one line a field; everything a variant could have written is escaped."""
+        outcome = "expected" if self.expected else self.outcome
+        rows = {"variant": self.variant, "law": self.law, "verdict": outcome, "evidence": self.evidence}
+        cells = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
+        for name, shown in (("results", self.table), ("counterexample", self.counterexample)):
+            if shown is not None:
+                cells += f"<tr><th>{name}</th><td><pre>{escape(str(shown))}</pre></td></tr>"
+        return f"<table>{cells}</table>"

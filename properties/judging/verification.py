@@ -1,0 +1,197 @@
+"""Verify a variant: run the laws its kind and claims call for, and keep a record of each verdict.
+
+Exact laws first, then the cells of the statistical laws, which say nothing new while an exact law is violated.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from properties.files import in_words, one_line
+from properties.judging.blame import CannotBeJudged
+from properties.judging.causes import Causes
+from properties.judging.counterexample import Counterexample
+from properties.judging.expectations import Expectation
+from properties.judging.search import judged, search
+from properties.judging.verdict import Record, Verdict, blocked
+from properties.laws.law import CLAIMS, Law
+from robust_core.problem import KINDS, Kind, Variant, meant
+from robust_core.uncertainty import UncertaintySet
+
+if TYPE_CHECKING:
+    from properties.statistics.suite import Planned
+
+EXAMPLES = 200
+
+
+def applicable(variant: Variant, laws: Iterable[Law] | None = None) -> list[Law]:
+    """The laws that speak of this variant, in the order they are checked."""
+    from properties.laws.catalogue import LAWS
+
+    return [law for law in (LAWS if laws is None else laws) if law.applies_to(variant)]
+
+
+def claims_of(kind: Kind) -> list[str]:
+    """The claims that variants of a kind can make: those that some law of the kind tests."""
+    from properties.laws.catalogue import LAWS
+    from properties.statistics.law import CLAIMS as STATISTICAL
+    from properties.statistics.laws import laws
+
+    tested = {law.claim for law in LAWS if kind in law.kinds} | {law.claim for law in laws() if kind in law.kinds}
+    return [claim for claim in {**CLAIMS, **STATISTICAL} if claim in tested]
+
+
+def require_claims(variant: Variant) -> None:
+    """Refuse a variant with a claim that does not exist, or that belongs to another kind.
+
+    >>> from dataclasses import replace
+    >>> from properties.variants.gallery.bellman import VARIANT
+    >>> require_claims(replace(VARIANT, claims=("belman",)))
+    Traceback (most recent call last):
+    ...
+    ValueError: variant 'robust Bellman operator': claims: no such claim 'belman'; a variant of kind 'operator' can \
+claim 'bellman'; did you mean 'bellman'?
+    """
+    allowed = claims_of(variant.kind)
+    for claim in variant.claims:
+        if claim in allowed:
+            continue
+        others = [kind for kind in KINDS if claim in claims_of(kind)]
+        wrong = f"{claim!r} is for kind {' or '.join(map(repr, others))}" if others else f"no such claim {claim!r:.80}"
+        can = ", ".join(map(repr, allowed))
+        raise ValueError(
+            f"variant {one_line(variant.name)!r}: claims: {wrong}; a variant of kind {variant.kind!r} can claim {can}"
+            f"{meant(claim, allowed)}"
+        )
+
+
+def untested(variant: Variant) -> dict[str, tuple[type[UncertaintySet], ...]]:
+    """The claims that no law tests for some set of the variant, with those sets.
+
+    This does not depend on which laws the caller runs: a law that is left out is not run, its claim can be tested.
+    """
+    from properties.laws.catalogue import LAWS
+    from properties.statistics.law import CLAIMS as STATISTICAL
+    from properties.statistics.laws import laws
+
+    alone = [replace(variant, sets=(cls,)) for cls in variant.sets] or [variant]
+    missed: dict[str, list[Variant]] = {}
+    for claim in variant.claims:
+        exact = [law for law in LAWS if law.claim == claim]
+        missed[claim] = [one for one in alone if not any(law.applies_to(one) for law in exact)]
+        if missed[claim] and claim in STATISTICAL:
+            # They draw problems of the first set of a variant.
+            sampled = [law for law in laws() if law.claim == claim and law.applies_to(variant)]
+            missed[claim] = [one for one in missed[claim] if not any(law.applies_to(one) for law in sampled)]
+    return {claim: tuple(cls for one in found for cls in one.sets) for claim, found in missed.items() if found}
+
+
+def on_untested(variant: Variant, *, seed: int = 0) -> list[Record]:
+    """One record, undecided, for every claim of the variant that no law tests for some set: nobody looked at it.
+
+    >>> from dataclasses import replace
+    >>> from properties.variants.gallery.tdc import LOG_SUM_EXP
+    >>> from robust_core import TotalVariation
+    >>> [record.evidence for record in on_untested(replace(LOG_SUM_EXP, sets=(TotalVariation,), claims=("TDC",)))]
+    ["untested: no law tests this claim for kind 'linear evaluation' with TotalVariation"]
+    """
+    records = []
+    for claim, sets in untested(variant).items():
+        named = ", ".join(cls.__name__ for cls in sets) or "no set"
+        evidence = f"untested: no law tests this claim for kind {variant.kind!r} with {named}"
+        records.append(Record(variant.name, f"claim {claim!r}", "undecided", evidence, 0, 0.0, seed))
+    return records
+
+
+def verify(
+    variant: Variant,
+    *,
+    name: str | None = None,
+    examples: int = EXAMPLES,
+    seed: int = 0,
+    laws: Iterable[Law] | None = None,
+    failed: Mapping[str, str] | None = None,
+    expected: Mapping[str, Expectation] | None = None,
+    keep: Path | None = None,
+    progress: Callable[[str], None] = lambda law: None,
+    cells: Sequence["Planned"] = (),
+    cell_seconds: float = float("inf"),
+    tick: Callable[[], None] = lambda: None,
+) -> Iterator[Record]:
+    """One record per applicable law, as they are decided, then one per cell of the statistical laws in `cells`.
+
+    `name` is how the variant is loaded again (it goes into counterexamples), `keep` the folder they are saved in,
+    `failed` the first causes already known by law, `expected` the known failures by law. `progress` hears the name
+    of every law that begins, `tick` that a statistical law is still at work; the cells may take `cell_seconds`
+    together. `statistics.suite.allotted` gives the cells that a variant calls for; by default there are none.
+
+    This runs the variant in the calling process; `isolation.verify_isolated` gives it one of its own.
+    """
+    causes = Causes(failed)
+    for law in applicable(variant, laws):
+        progress(law.name)
+        started = time.perf_counter()
+        cause = causes.before(law)
+        excuse = (expected or {}).get(law.name)
+        if cause is not None:
+            verdict = blocked(cause)
+        elif excuse is not None:
+            verdict = _pinned(law, variant, excuse)
+        else:
+            verdict = causes.distinct(law.name, search(law, variant, examples=examples, master_seed=seed))
+        causes.note(law.name, verdict)
+        verdict, path = _kept(law, name or variant.name, verdict, keep)
+        yield Record.of(
+            verdict,
+            variant=variant.name,
+            law=law.name,
+            seconds=time.perf_counter() - started,
+            seed=seed,
+            counterexample=None if path is None else str(path),
+            excuse=None if excuse is None else excuse.reason,
+        )
+    if cells:
+        from properties.statistics import judging
+
+        # A failure that is expected is no reason to stop looking.
+        cause = next((first for law_name, first in causes.failed.items() if law_name not in (expected or {})), None)
+        yield from judging.records(
+            variant.name,
+            cells,
+            seed=seed,
+            seconds=cell_seconds,
+            cause=cause,
+            causes=causes,
+            expected=expected,
+            progress=progress,
+            tick=tick,
+        )
+
+
+def _pinned(law: Law, variant: Variant, excuse: Expectation) -> Verdict:
+    """Judge the pinned case alone; a pass is an error, because the excuse has lost its ground."""
+    assert excuse.counterexample is not None
+    try:
+        finding = judged(law, variant, excuse.counterexample.case)
+    except CannotBeJudged as reason:
+        return Verdict("error", str(reason), 1)
+    if finding is None:
+        return Verdict("error", f"expected to fail ({excuse.reason}), but the pinned case passes: remove the entry", 1)
+    return Verdict("violated", str(finding), 1, finding=finding)
+
+
+def _kept(law: Law, name: str, verdict: Verdict, folder: Path | None) -> tuple[Verdict, Path | None]:
+    """Save the counterexample; where that fails the verdict stays and its evidence says so."""
+    if folder is None or verdict.case is None:
+        return verdict, None
+    try:
+        return verdict, Counterexample(law.name, name, verdict.case, verdict.evidence).save(folder)
+    except OSError as error:
+        return replace(verdict, evidence=f"{verdict.evidence}; {unsaved(error)}"), None
+
+
+def unsaved(error: OSError) -> str:
+    """Why there is no file with the counterexample."""
+    return f"the counterexample could not be saved: {in_words(error)}"

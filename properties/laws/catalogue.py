@@ -1,0 +1,31 @@
+"""Laws that apply to any variant of a kind; `LAWS` has them all, cheapest and most basic first."""
+
+from properties.laws import (
+    conduct,
+    linear,
+    operator,
+    planner,
+    sampler,
+    sized,
+    sized_learning,
+    support,
+    tabular_path,
+    tabular_step,
+    told,
+)
+from properties.laws.law import Law
+
+LAWS: tuple[Law, ...] = (
+    *support.LAWS,
+    *operator.LAWS,
+    *planner.LAWS,
+    *sampler.LAWS,
+    *conduct.LAWS,
+    *tabular_step.LAWS,
+    *told.LAWS,
+    *tabular_path.LAWS,
+    *linear.LAWS,
+    conduct.BATCH,
+    *sized.LAWS,
+    *sized_learning.LAWS,
+)

@@ -1,0 +1,83 @@
+"""What a law is: a statement, the cases it speaks of, and a judge that finds a violation in one case.
+
+A law knows kinds and claims, never a variant by name. The judge is a pure function of (variant, case), so a
+counterexample is replayed by calling it again.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+from properties.judging.verdict import Finding
+from robust_core.problem import Kind, Variant
+from robust_core.uncertainty import UncertaintySet
+
+Case = dict[str, Any]
+
+# What a variant can promise, in words; a law applies where the variant makes one of the promises it tests.
+CLAIMS: Mapping[str, str] = {
+    # learners
+    "unbiased": "the mean over next states (and actions) of an update is (1−alpha)·estimate + alpha·(robust backup)",
+    "asynchronous": "an update changes the visited entry only",
+    "sample form": "given the transition, the visited entry moves to"
+    " (1−alpha)x + alpha(c + gamma R max V + gamma(1−R)v'), v' the value of the next state",
+    "sample form, next action": "the same with v' = Q(s',a'), the entry of the next action",
+    "fixed point": "started at the solution of a deterministic problem it stays there",
+    "non-expansive": "two estimates on one path never move apart in the sup norm",
+    "monotone": "a larger start or cost gives a larger estimate at all times",
+    "monotone in R": "a larger radius gives a larger estimate at all times",
+    "shift": "costs + k(1−gamma) and start + k give estimates + k",
+    "scale": "costs and start times 2 give estimates times 2 (K times 2 and varrho half, where they apply)",
+    "symmetric": "names of states and actions do not matter, nor do actions never taken and states never visited",
+    "bounded": "estimates stay in the box [min c, max c]/(1−gamma) if they start there",
+    "TDC": "an update is a step of robust TDC (Algorithm 2)",
+    "GTD2": "an update is a step of robust GTD2",
+    "projected": "theta and omega never leave the ball of radius K",
+    "rotation": "orthogonally changed features give the same values",
+    # functions
+    "bellman": "the operator is the robust Bellman operator T",
+    "optimal": "the planner returns Q*, to options['accuracy'] times max|c|/(1−gamma) (default: to rounding)",
+    "support function": "the function is the support function of the set",
+    "rows": "the function takes many rows p at once",
+    "trajectory": "the sampler returns one path of the chain",
+}
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law of one kind of variant.
+
+    `claim` is the promise it tests (None: every variant of the kind must obey it); `after` names laws whose
+    failure makes this one say nothing new. `sets` are the uncertainty sets whose formula the judge knows (none: any);
+    for the other sets of a variant the law says nothing. A law whose judge is right for problems of its own design
+    alone, and not for every case that can be made of them, is not `reducible`.
+    """
+
+    name: str
+    kinds: tuple[Kind, ...]
+    claim: str | None
+    statement: str
+    cases: Callable[[Variant], st.SearchStrategy[Case]]
+    judge: Callable[..., Finding | None]
+    after: tuple[str, ...] = ()
+    reducible: bool = True
+    sets: tuple[type[UncertaintySet], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.claim is not None and self.claim not in CLAIMS:
+            raise ValueError(f"law {self.name!r}: claim must be one of {sorted(CLAIMS)}, got {self.claim!r}")
+
+    def applies_to(self, variant: Variant) -> bool:
+        """Whether the variant is of the law's kind, makes its claim, and is for a set the law speaks of."""
+        claimed = self.claim is None or self.claim in variant.claims
+        return variant.kind in self.kinds and claimed and (not self.sets or bool(self.sets_of(variant)))
+
+    def sets_of(self, variant: Variant) -> tuple[type[UncertaintySet], ...]:
+        """The sets of the variant that the law speaks of."""
+        return tuple(cls for cls in variant.sets if not self.sets or cls in self.sets)
+
+    def cases_of(self, variant: Variant) -> st.SearchStrategy[Case]:
+        """The cases of the law for a variant, with the sets that the law speaks of."""
+        return self.cases(replace(variant, sets=self.sets_of(variant)))

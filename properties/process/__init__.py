@@ -1,0 +1,1 @@
+"""Child processes for code that is not trusted: loading, verification, replay."""

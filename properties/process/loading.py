@@ -1,0 +1,262 @@
+"""Finding variants: `package.module:NAME`, `path/to/file.py[:NAME]`, the name of a published one, or all built in.
+
+A distribution publishes variants as entry points, each a name and a `Variant`:
+
+    [project.entry-points."robust_core.variants"]
+    my-q-learning = "my_lab.q_learning:MINE"
+
+Loading a variant executes the module it is in, here and now; `probe` tries it in another process first. What it prints
+goes to standard error, for standard output is the command's. A module beside the variant's file can be imported by it,
+and so can one in the current folder; both folders are searched after all others, so that a file named like a library
+hides none.
+"""
+
+import contextlib
+import hashlib
+import importlib
+import importlib.util
+import pkgutil
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from properties.files import shortened
+from properties.memory import shortage_note
+from robust_core.problem import Variant
+
+GROUP = "robust_core.variants"
+FORMS = "package.module[:NAME], file.py[:NAME], or a name that an installed package publishes"
+# Folders that were put on the path for variants, the latest first.
+_searched: list[str] = []
+
+
+class PublicationWarning(UserWarning):
+    """An entry point of an installed distribution that is no variant."""
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, PublicationWarning, stacklevel=3)
+
+
+def built_in() -> dict[str, Variant]:
+    """The variants of the gallery, by the name under which each is loaded."""
+    from properties.variants import gallery
+
+    found: dict[str, Variant] = {}
+    for info in pkgutil.iter_modules(gallery.__path__):
+        module = f"{gallery.__name__}.{info.name}"
+        found |= {f"{module}:{name}": variant for name, variant in _variants(importlib.import_module(module)).items()}
+    return found
+
+
+def installed(
+    *, complain: Callable[[str], object] = _warn, before: Callable[[str], object] = lambda name: None
+) -> dict[str, Variant]:
+    """The variants that installed distributions publish, by the name under which each is loaded.
+
+    What cannot be loaded is told to `complain`, with the name of its distribution, and the others are found all the
+    same. `before` hears each name before it is loaded; a `ValueError` of it is a reason not to.
+    """
+    found: dict[str, Variant] = {}
+    for name in sorted({point.name for point in entry_points(group=GROUP)}):
+        try:
+            before(name)
+            found[name] = _published(name)
+        except ValueError as error:
+            complain(str(error))
+    return found
+
+
+def _published(name: str) -> Variant:
+    """The variant of an entry point; whatever is wrong with it, the message names its distribution."""
+    points = _points(name)
+    if len({point.value for point in points}) > 1:
+        raise ValueError(f"entry point {name!r}: published by {_origins(points)} with different values; uninstall one")
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            variant = points[0].load()
+    except BaseException as error:
+        if _is_ctrl_c(error):
+            raise
+        raise ValueError(f"{place_of(name)}: {type(error).__name__}: {error}") from error
+    if not isinstance(variant, Variant):
+        raise ValueError(f"{place_of(name)}: must be a Variant, got {variant!r:.80}")
+    return variant
+
+
+def place_of(target: str) -> str:
+    """What is executed when a target is loaded, in the words of a message: a file, a module or an entry point.
+
+    >>> place_of("my_variant.py:MINE")
+    'my_variant.py'
+    """
+    points = _points(target)
+    return f"entry point {target!r} of {_origins(points)}" if points else target.partition(":")[0]
+
+
+def _points(name: str) -> list[EntryPoint]:
+    return [point for point in entry_points(group=GROUP) if point.name == name]
+
+
+def _origins(points: list[EntryPoint]) -> str:
+    return " and ".join(sorted({_origin(point) for point in points}))
+
+
+def _origin(point: EntryPoint) -> str:
+    return "an unknown distribution" if point.dist is None else f"{point.dist.name} {point.dist.version}"
+
+
+def load(target: str) -> dict[str, Variant]:
+    """The variants that a target names; the keys name each of them alone.
+
+    Whatever is wrong with the target is a `ValueError` of one line that names the file, the line and the reason, also
+    when its code raises or asks to exit.
+    """
+    if not isinstance(target, str):
+        raise TypeError(f"a target must be text ({FORMS}), got {target!r:.80}")
+    if _points(target):
+        return {target: _published(target)}
+    place, _, name = target.partition(":")
+    module = _from_file(Path(place)) if place.endswith(".py") else _from_package(place)
+    found = _variants(module)
+    if not found:
+        raise ValueError(f"{place}: no Variant in it")
+    if name:
+        if name not in found:
+            raise ValueError(f"{place}: no variant {name!r}; it has {', '.join(sorted(found))}")
+        return {target: found[name]}
+    return {f"{place}:{key}": variant for key, variant in found.items()}
+
+
+def target_of(variant: Variant) -> str | None:
+    """How a variant that is there can be loaded again; None for one that is not in a module or a file.
+
+    >>> from properties.variants.gallery.bellman import VARIANT
+    >>> target_of(VARIANT)
+    'properties.variants.gallery.bellman:VARIANT'
+    """
+    places: list[tuple[int, str]] = []
+    for name, module in list(sys.modules.items()):
+        namespace = getattr(module, "__dict__", {})
+        found = next((key for key, value in list(namespace.items()) if value is variant), None)
+        file = Path(namespace.get("__file__") or "")
+        if found is not None and _is_importable(name):
+            places.append((0, f"{name}:{found}"))
+        elif found is not None and file.suffix == ".py" and file.is_file():
+            # A script may do its work again when it is loaded; multiprocessing knows it by a second name.
+            places.append((2 if name in ("__main__", "__mp_main__") else 1, f"{_from_here(file)}:{found}"))
+    return min(places)[1] if places else None
+
+
+def _is_importable(name: str) -> bool:
+    """Whether a fresh process would find the module by its name: one of a package; others are known by their file."""
+    package, _, _ = name.rpartition(".")
+    path = getattr(sys.modules.get(package), "__path__", None)
+    return path is not None and any(finder.find_spec(name, path) is not None for finder in sys.meta_path)
+
+
+def _from_here(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _variants(module: ModuleType) -> dict[str, Variant]:
+    return {name: value for name, value in vars(module).items() if isinstance(value, Variant)}
+
+
+def _from_file(path: Path) -> ModuleType:
+    """The module that a file is, under a name of its own: `json.py` takes nobody's place."""
+    if not path.is_file():
+        raise ValueError(f"{path}: {'a folder, not a Python file' if path.is_dir() else 'no such file'}")
+    full = path.resolve()
+    name = f"variant_{full.stem}_{hashlib.blake2b(str(full).encode(), digest_size=4).hexdigest()}"
+    spec = importlib.util.spec_from_file_location(name, full)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    _search(full.parent)
+    sys.modules[name] = module
+    try:
+        with _blamed_on(path):
+            spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _from_package(name: str) -> ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")):
+        reason = "a folder; name a file in it" if name and Path(name).is_dir() else f"a target is {FORMS}"
+        raise ValueError(f"{name or repr(name)}: {reason}")
+    _search(Path.cwd())
+    try:
+        with _blamed_on(name):
+            return importlib.import_module(name)
+    except ValueError as error:
+        missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
+        if missing is None or not f"{name}.".startswith(f"{missing}."):
+            raise
+    published = ", ".join(sorted(entry_points(group=GROUP).names)) or "none"
+    raise ValueError(
+        f"no module {missing!r} (a file is named with its .py; published by installed packages: {published})"
+    )
+
+
+@contextlib.contextmanager
+def _blamed_on(place: str | Path) -> Iterator[None]:
+    """Turn whatever loading raises, a wish to exit too, into one line that says where and why."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    except BaseException as error:
+        if _is_ctrl_c(error):
+            raise
+        reason = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
+        text = shortened(f"{type(error).__name__}: {reason}".strip(": "))
+        raise ValueError(f"{_where(place, error)}: {text}{shortage_note(error)} while loading") from error
+
+
+def _is_ctrl_c(error: BaseException) -> bool:
+    """Whether it is the user who wants to stop: where Ctrl-C is ignored, what it would raise is the module's doing."""
+    return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
+def _where(place: str | Path, error: BaseException) -> str:
+    """The place with the line of it that failed; where a module that it imports failed, that one's line as well."""
+    own = str(place.resolve()) if isinstance(place, Path) else None
+    frames = traceback.extract_tb(error.__traceback__)
+    inner = [(frame.filename, frame.lineno) for frame in frames if frame.filename == own or frame.name == "<module>"]
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        inner.append((error.filename, error.lineno))
+    lines = [line for file, line in inner if file == own]
+    where = f"{place}, line {lines[-1]}" if lines else str(place)
+    if inner and inner[-1][0] != own:
+        where += f" ({inner[-1][0]}, line {inner[-1][1]})"
+    return where
+
+
+def _search(folder: Path) -> None:
+    """Let modules of the folder be imported, now and later; before those of other variants, after all others.
+
+    A module of the same name that came from the folder of another variant is forgotten.
+    """
+    new = str(folder)
+    if new in sys.path and new not in _searched:
+        return
+    for other in _searched:
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None) or ""
+            if other != new and Path(file).is_relative_to(other) and _has(folder, name.partition(".")[0]):
+                del sys.modules[name]
+    _searched[:] = [new, *(other for other in _searched if other != new)]
+    sys.path[:] = [*(entry for entry in sys.path if entry not in _searched), *_searched]
+    importlib.invalidate_caches()
+
+
+def _has(folder: Path, name: str) -> bool:
+    return (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file()

@@ -1,0 +1,9 @@
+"""Vanilla Q-learning, claimed to be robust: it never hears of nature, so it is right for radius 0 only."""
+
+from properties.variants.gallery.q_learning import VARIANT as ROBUST
+from properties.variants.gallery.vanilla_q_learning import VARIANT as VANILLA
+from robust_core import Variant
+
+CLAIMED_ROBUST = Variant("vanilla Q-learning, claimed robust", "control", VANILLA.make, ROBUST.sets, ROBUST.claims)
+# Only what is defined here is offered under this module's name.
+del ROBUST, VANILLA

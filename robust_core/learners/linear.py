@@ -1,0 +1,124 @@
+"""Linear evaluation: robust TDC (Algorithm 2) and robust GTD2; R = 0 gives the vanilla algorithms.
+
+With V_theta = Phi theta, a smooth maximum smax (LSE in the paper) and its gradient in theta,
+
+    delta_t = c_t + gamma (1−R) V(s') + gamma R smax(V) − V(s)
+    g_t     = gamma ((1−R) phi_{s'} + R Phiᵀ ∇smax(V))
+    TDC     theta ← Π_K(theta + alpha (delta_t phi_s − g_t (phi_sᵀ omega)))
+    GTD2    theta ← Π_K(theta + alpha (phi_s − g_t) (phi_sᵀ omega))
+    both    omega ← Π_K(omega + beta (delta_t − phi_sᵀ omega) phi_s)
+
+A terminal next state has V(s') = 0 and phi_{s'} = 0. This module is the specification in plain numpy; `learn` runs
+the compiled form, equal step by step within the rounding of its exponentials and sums.
+"""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from robust_core import streams, validate
+from robust_core.problem import Problem
+from robust_core.trajectory import Transition, Walk, checked
+from robust_core.uncertainty import Contamination
+from robust_core.validate import Floats
+
+LinearRule = Literal["TDC", "GTD2"]
+
+
+def projected(x: Floats, radius: float) -> Floats:
+    """Π_K: the nearest point of the ball of the given radius (infinite: x itself).
+
+    >>> projected(np.array([3.0, 4.0]), 1.0)
+    array([0.6, 0.8])
+    """
+    norm = math.hypot(*x)  # safe where squares overflow or underflow
+    return x * (radius / norm) if norm > radius else x
+
+
+class LinearLearner:
+    """Algorithm 2 (or GTD2) at work on a problem; the state is (theta, omega) and t."""
+
+    def __init__(self, rule: LinearRule, problem: Problem) -> None:
+        if rule not in ("TDC", "GTD2"):
+            raise ValueError(f"rule must be 'TDC' or 'GTD2', got {rule!r}")
+        validate.instance("problem", problem, Problem)
+        if not isinstance(problem.uncertainty_set, Contamination):
+            raise TypeError(f"{rule} is for contamination sets, got {problem.uncertainty_set!r}")
+        if problem.features is None or problem.smoothing is None or problem.second_step_size is None:
+            raise ValueError(f"{rule} needs features, smoothing and second_step_size in its problem")
+        if "visits" in (problem.step_size.clock, problem.second_step_size.clock):
+            raise ValueError(f"{rule} has no visit counts: its step sizes are constant or count steps")
+        self.rule: LinearRule = rule
+        self.problem = problem
+        self.features: Floats = problem.features
+        self.smoothing = problem.smoothing
+        self.second_step_size = problem.second_step_size
+        self.radius = problem.uncertainty_set.radius
+        self.theta = projected(problem.initial.copy(), problem.projection)
+        self.omega = np.zeros_like(self.theta)
+        self.t = 0
+
+    def update(self, transition: Transition) -> None:
+        """One step of the algorithm, in plain numpy."""
+        s, _, cost, s_next, _, terminal = checked(transition)
+        for name, state in (("s", s), ("s_next", s_next)):
+            validate.index(name, state, self.problem.n_states)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._step(s, cost, s_next, terminal)
+        self._require_finite(self.theta, self.omega)
+
+    def _step(self, s: int, cost: float, s_next: int, terminal: bool) -> None:
+        gamma, R, K = self.problem.gamma, self.radius, self.problem.projection
+        V = self.features @ self.theta
+        self._require_finite(V)
+        phi = self.features[s]
+        following, phi_next = (0.0, np.zeros_like(phi)) if terminal else (V[s_next], self.features[s_next])
+        delta = cost + gamma * (1.0 - R) * following + gamma * R * self.smoothing.value(V) - V[s]
+        g = gamma * ((1.0 - R) * phi_next + R * (self.smoothing.gradient(V) @ self.features))
+        tracked = phi @ self.omega
+        direction = delta * phi - g * tracked if self.rule == "TDC" else (phi - g) * tracked
+        alpha, beta = self.problem.step_size.at(self.t), self.second_step_size.at(self.t)
+        self.theta = projected(self.theta + alpha * direction, K)
+        self.omega = projected(self.omega + beta * (delta - tracked) * phi, K)
+        self.t += 1
+
+    def estimate(self) -> tuple[Floats, Floats]:
+        """Copies of (theta, omega)."""
+        return self.theta.copy(), self.omega.copy()
+
+    def require_fit(self, walk: Walk) -> None:
+        """Raise unless the walk is one on states of this learner."""
+        validate.instance("walk", walk, Walk)
+        if self.problem.n_states != walk.mdp.n_states:
+            raise ValueError(f"the learner has S={self.problem.n_states}, the walk S={walk.mdp.n_states}")
+
+    def _require_finite(self, *vectors: Floats) -> None:
+        if not all(np.isfinite(x).all() for x in vectors):
+            raise OverflowError(f"{self.rule} diverged beyond float64 before step {self.t}: project or step less")
+
+
+def learn(learner: LinearLearner, walk: Walk, steps: int) -> None:
+    """Advance walk and learner together by `steps` transitions (compiled)."""
+    from robust_core.kernels import linear as compiled
+
+    learner.require_fit(walk)
+    compiled.learn(learner, walk, validate.count("steps", steps))
+    learner._require_finite(learner.theta, learner.omega)
+
+
+def learn_plain(learner: LinearLearner, walk: Walk, steps: int) -> None:
+    """The same in plain Python: the specification of `learn`."""
+    learner.require_fit(walk)
+    for transition in walk.steps(validate.count("steps", steps)):
+        learner.update(transition)
+
+
+def stopping_time(horizon: int, seed: bytes) -> int:
+    """W ~ Uniform{0, …, T−1} (Algorithm 2, line 1); theta_W is the output.
+
+    >>> stopping_time(1, streams.key("any"))
+    0
+    """
+    T = validate.count("horizon", horizon, least=1)
+    return int(streams.numpy_generator(seed).integers(T))

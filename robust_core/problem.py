@@ -1,0 +1,184 @@
+"""What a pluggable algorithm is: a frozen description and a factory or function of its kind.
+
+No base class, no registration: a variant is found by its name in a module, and what is checked follows from
+the sets and the claims it states.
+"""
+
+import difflib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+
+from robust_core import validate
+from robust_core.learners.schedules import StepSize
+from robust_core.smoothing import Smoothing
+from robust_core.trajectory import Transition
+from robust_core.uncertainty import UncertaintySet
+from robust_core.validate import Floats
+
+Kind = Literal["control", "evaluation", "linear evaluation", "operator", "planner", "support", "sampler"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SETLESS: tuple[Kind, ...] = ("sampler",)
+"""Kinds that need no uncertainty set."""
+# What narrows the problems to those a variant is for; another name would narrow nothing, so it is refused.
+OPTIONS: Mapping[str, str] = {
+    "estimates": '"Q" or "V", what an evaluation learns',
+    "radii": "a tuple of radii",
+    "smoothing": '"lse" or "mellowmax"',
+    "accuracy": "of a planner, times max|c|/(1−gamma); of a support function, times max|v|",
+}
+WORDS: Mapping[str, tuple[str, ...]] = {"estimates": ("Q", "V"), "smoothing": ("lse", "mellowmax")}
+"""The values of the options that are words."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem:
+    """What a learner is told: everything but the kernel.
+
+    `initial` is the first estimate: Q (S,A), V (S,) or theta (N,). `policy` is the policy to evaluate; `features`,
+    `smoothing`, `second_step_size` (beta) and `projection` (K) belong to linear evaluation.
+    """
+
+    n_states: int
+    n_actions: int
+    gamma: float
+    uncertainty_set: UncertaintySet
+    step_size: StepSize
+    initial: Floats
+    policy: Floats | None = None
+    features: Floats | None = None
+    smoothing: Smoothing | None = None
+    second_step_size: StepSize | None = None
+    projection: float = np.inf
+    rng: np.random.Generator | None = None
+
+    def __post_init__(self) -> None:
+        S = validate.count("n_states", self.n_states, least=1)
+        A = validate.count("n_actions", self.n_actions, least=1)
+        # Stored as what they were checked to be: a float32 here would make every learner compute in float32.
+        object.__setattr__(self, "gamma", validate.discount("gamma", self.gamma))
+        if self.projection != np.inf:
+            object.__setattr__(self, "projection", validate.positive("projection", self.projection))
+        self._check_types()
+        checked: dict[str, Floats] = {}
+        if self.policy is not None:
+            checked["policy"] = validate.policy(self.policy, S, A)
+        if self.features is not None:
+            checked["features"] = validate.array("features", self.features, shape=(S, None))
+        shape = np.shape(self.initial)
+        if self.features is not None:
+            shape = (checked["features"].shape[1],)
+        elif len(shape) not in (1, 2):
+            raise ValueError(f"initial must be a table (S, A) or a vector (S,), got shape {shape}")
+        else:
+            shape = (S, A)[: len(shape)]
+        checked["initial"] = validate.array("initial", self.initial, shape=shape)
+        for name, value in checked.items():
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    def _check_types(self) -> None:
+        for name, wanted, optional in (
+            ("uncertainty_set", UncertaintySet, False),
+            ("step_size", StepSize, False),
+            ("second_step_size", StepSize, True),
+            ("smoothing", Smoothing, True),
+        ):
+            value = getattr(self, name)
+            if not (optional and value is None):
+                validate.instance(name, value, wanted)
+
+
+class Learner(Protocol):
+    """An online learner: one transition at a time; `estimate` hands out a fresh copy."""
+
+    def update(self, transition: Transition) -> None:
+        """Learn from one step of the trajectory."""
+
+    def estimate(self) -> Any:
+        """The current estimate: Q (S,A), V (S,), or the pair (theta, omega)."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An algorithm under test.
+
+    `make` is a factory `make(problem) -> learner` for the learning kinds, and the function itself for the others
+    (operator: (mdp, uncertainty_set, Q) -> TQ; planner: (mdp, uncertainty_set) -> Q*;
+    support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
+    `sets` are the types of uncertainty set it is for, `claims` the names of what it promises (`properties.laws.law.CLAIMS`),
+    `options` narrow the problems (`OPTIONS`).
+    """
+
+    name: str
+    kind: Kind
+    make: Callable[..., Any]
+    sets: tuple[type[UncertaintySet], ...]
+    claims: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise TypeError(f"a variant's name must be text that is not empty, got {self.name!r:.80}")
+        if self.kind not in KINDS:
+            raise ValueError(
+                f"{self._its('kind')} must be one of {', '.join(KINDS)}, got {self.kind!r:.80}{meant(self.kind, KINDS)}"
+            )
+        if not callable(self.make):
+            raise TypeError(f"{self._its('make')} must be callable, got {self.make!r:.80}")
+        self._check_sets()
+        self._check_claims()
+        self._check_options()
+
+    def _its(self, argument: str) -> str:
+        return f"variant {self.name!r}: {argument}"
+
+    def _check_sets(self) -> None:
+        rule = f"{self._its('sets')} must be types of uncertainty sets in a tuple, e.g. (Contamination,)"
+        if not isinstance(self.sets, tuple):
+            raise TypeError(f"{rule}, got {self.sets!r:.80}")
+        for cls in self.sets:
+            if not (isinstance(cls, type) and issubclass(cls, UncertaintySet)):
+                raise TypeError(f"{rule}, got {cls!r:.80}")
+        if not self.sets and self.kind not in SETLESS:
+            raise ValueError(f"{rule}; a variant of kind {self.kind!r} needs at least one, got ()")
+
+    def _check_claims(self) -> None:
+        rule = f"{self._its('claims')} must be names of claims in a tuple, e.g. ('unbiased',)"
+        if not isinstance(self.claims, tuple):
+            raise TypeError(f"{rule}, got {self.claims!r:.80}")
+        for claim in self.claims:
+            if not isinstance(claim, str):
+                raise TypeError(f"{rule}, got {claim!r:.80}")
+
+    def _check_options(self) -> None:
+        if not isinstance(self.options, Mapping):
+            raise TypeError(f"{self._its('options')} must be a mapping, got {self.options!r:.80}")
+        for name, value in self.options.items():
+            rule = self._its(f"options[{name!r}]")
+            if name not in OPTIONS:
+                raise ValueError(f"{rule}: no such option; there are {', '.join(OPTIONS)}{meant(name, OPTIONS)}")
+            if name in WORDS and value not in WORDS[name]:
+                raise ValueError(f"{rule} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r:.80}")
+            if name == "accuracy":
+                validate.non_negative(rule, value)
+            if name == "radii":
+                if not isinstance(value, tuple) or not value:
+                    raise TypeError(
+                        f"{rule} must be a tuple of at least one radius, e.g. (0.0, 0.25), got {value!r:.80}"
+                    )
+                for radius in value:
+                    validate.non_negative(f"{rule}: a radius", radius)
+
+
+def meant(word: object, known: Collection[str]) -> str:
+    """A question where a word that is not known looks like one that is; else nothing.
+
+    >>> meant("unbiassed", ["asynchronous", "unbiased"])
+    "; did you mean 'unbiased'?"
+    """
+    by_form = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(str(word).lower(), by_form, n=1)
+    return f"; did you mean {by_form[close[0]]!r}?" if close else ""
