@@ -29,7 +29,7 @@ class UndecidedWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Untested:
-    """A claim that no law tests: there is nothing to run, and that is said."""
+    """A promise that no law tests: there is nothing to run, and that is said."""
 
     name: str
     evidence: str

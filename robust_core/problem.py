@@ -1,7 +1,7 @@
 """What a pluggable algorithm is: a frozen description and a factory or function of its kind.
 
 No base class, no registration: a variant is found by its name in a module, and what is checked follows from
-the sets and the claims it states.
+the sets and the promises it states.
 """
 
 import difflib
@@ -108,7 +108,7 @@ class Variant:
     `make` is a factory `make(problem) -> learner` for the learning kinds, and the function itself for the others
     (operator: (mdp, uncertainty_set, Q) -> TQ; planner: (mdp, uncertainty_set) -> Q*;
     support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
-    `sets` are the types of uncertainty set it is for, `claims` the names of what it promises (`properties.laws.law.CLAIMS`),
+    `sets` are the types of uncertainty set it is for, `promises` the names of what it promises (`properties.laws.law.PROMISES`),
     `options` narrow the problems (`OPTIONS`).
     """
 
@@ -116,7 +116,7 @@ class Variant:
     kind: Kind
     make: Callable[..., Any]
     sets: tuple[type[UncertaintySet], ...]
-    claims: tuple[str, ...]
+    promises: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -129,7 +129,7 @@ class Variant:
         if not callable(self.make):
             raise TypeError(f"{self._its('make')} must be callable, got {self.make!r:.80}")
         self._check_sets()
-        self._check_claims()
+        self._check_promises()
         self._check_options()
 
     def _its(self, argument: str) -> str:
@@ -145,13 +145,13 @@ class Variant:
         if not self.sets and self.kind not in SETLESS:
             raise ValueError(f"{rule}; a variant of kind {self.kind!r} needs at least one, got ()")
 
-    def _check_claims(self) -> None:
-        rule = f"{self._its('claims')} must be names of claims in a tuple, e.g. ('unbiased',)"
-        if not isinstance(self.claims, tuple):
-            raise TypeError(f"{rule}, got {self.claims!r:.80}")
-        for claim in self.claims:
-            if not isinstance(claim, str):
-                raise TypeError(f"{rule}, got {claim!r:.80}")
+    def _check_promises(self) -> None:
+        rule = f"{self._its('promises')} must be names of promises in a tuple, e.g. ('unbiased',)"
+        if not isinstance(self.promises, tuple):
+            raise TypeError(f"{rule}, got {self.promises!r:.80}")
+        for promise in self.promises:
+            if not isinstance(promise, str):
+                raise TypeError(f"{rule}, got {promise!r:.80}")
 
     def _check_options(self) -> None:
         if not isinstance(self.options, Mapping):

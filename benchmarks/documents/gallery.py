@@ -33,7 +33,7 @@ def page() -> str:
     for key, variant in variants().items():
         cells = allotted(variant, "quick", total=total)
         records = list(verify(variant, name=key, examples=EXAMPLES, cells=cells))
-        rows.append(f"| {variant.name} | {variant.kind} | {'; '.join(variant.claims)} | {verdict(records)} |")
+        rows.append(f"| {variant.name} | {variant.kind} | {'; '.join(variant.promises)} | {verdict(records)} |")
         if any(record.outcome == "violated" for record in records):
             said = inspect.cleandoc(importlib.import_module(key.partition(":")[0]).__doc__ or "")
             notes.setdefault(said, []).append(variant.name)

@@ -1,6 +1,6 @@
 """The contract of a variant as a page: `docs/variants.md` is what `page` returns; a test compares.
 
-The examples, the claims, the laws and the verdicts on the planted slips are taken from the code.
+The examples, the promises, the laws and the verdicts on the planted slips are taken from the code.
 """
 
 import textwrap
@@ -11,7 +11,7 @@ from typing import Any
 from properties.judging.search import search
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
-from properties.laws.law import CLAIMS, Law
+from properties.laws.law import PROMISES, Law
 from robust_core.problem import KINDS, OPTIONS, Kind, Variant
 
 EXAMPLES = 100
@@ -76,7 +76,7 @@ BY_KIND = (
     Example(
         "support",
         "support",
-        "a function `(uncertainty_set, p, v) -> max of q·v`; with the claim `rows`, p may have more axes than the last",
+        "a function `(uncertainty_set, p, v) -> max of q·v`; with the promise `rows`, p may have more axes than the last",
         "np.argsort(v)",
         "np.argsort(-v)",
     ),
@@ -112,11 +112,11 @@ HEAD = """# Variants
 A variant is an algorithm under test: a frozen description and a factory or function.
 
 ```python
-Variant(name, kind, make, sets, claims, options={{}})
+Variant(name, kind, make, sets, promises, options={{}})
 ```
 
-`kind` says what `make` is, `sets` which uncertainty sets it is for, `claims` what it promises. What is checked follows
-from kind, sets and claims alone: no law knows a variant by its name, and a promise not made is not tested. There is no
+`kind` says what `make` is, `sets` which uncertainty sets it is for, `promises` what it promises. What is checked follows
+from kind, sets and promises alone: no law knows a variant by its name, and a promise not made is not tested. There is no
 base class and no registration. `robust-core verify my_file.py` checks every variant in a file,
 `robust-core verify my_lab.module:NAME` one in a module, and a package publishes variants by name as entry points:
 
@@ -127,7 +127,7 @@ my-q-learning = "my_lab.q_learning:MINE"
 
 after which `robust-core verify my-q-learning` finds it wherever the package is installed.
 
-A claim that is misspelt or belongs to another kind is an error before any law is tried (exit code 2). A claim that no
+A promise that is misspelt or belongs to another kind is an error before any law is tried (exit code 2). A promise that no
 law tests for a set of the variant is listed as undecided, with the word *untested* and the set.
 
 {options}
@@ -166,7 +166,7 @@ A warning (of numpy, say) breaks no law; the evidence of a law that holds says w
 def page() -> str:
     """The page."""
     head = HEAD.format(options=_options())
-    return "\n".join([head, *(_section(example) for example in BY_KIND), _claims(), _always(), CONDUCT])
+    return "\n".join([head, *(_section(example) for example in BY_KIND), _promises(), _always(), CONDUCT])
 
 
 def _options() -> str:
@@ -184,29 +184,29 @@ def _section(example: Example) -> str:
     )
 
 
-def _claims() -> str:
-    from properties.statistics.law import CLAIMS as PROMISED
+def _promises() -> str:
+    from properties.statistics.law import PROMISES as PROMISED
     from properties.statistics.laws import laws
 
     statistical = laws()
     rows = []
-    for claim, meaning in {**PROMISED, **CLAIMS}.items():
-        exact = [law for law in LAWS if law.claim == claim]
-        sampled = [law for law in statistical if law.claim == claim]
+    for promise, meaning in {**PROMISED, **PROMISES}.items():
+        exact = [law for law in LAWS if law.promise == promise]
+        sampled = [law for law in statistical if law.promise == promise]
         spoken_of = {kind for law in exact for kind in law.kinds} | {kind for law in sampled for kind in law.kinds}
         kinds = [kind for kind in KINDS if kind in spoken_of]
         names = [law.name for law in exact] + [f"{law.name} (statistical)" for law in sampled]
-        rows.append(f"| `{claim}` | {', '.join(kinds)} | {_cell(meaning)} | {'; '.join(names)} |")
+        rows.append(f"| `{promise}` | {', '.join(kinds)} | {_cell(meaning)} | {'; '.join(names)} |")
     return (
-        "## Claims\n\n| claim | kinds | what it says | laws that test it |\n|---|---|---|---|\n"
+        "## Promises\n\n| promise | kinds | what it says | laws that test it |\n|---|---|---|---|\n"
         + "\n".join(rows)
         + "\n"
     )
 
 
 def _always() -> str:
-    rows = [f"| {law.name} | {', '.join(law.kinds)} | {_cell(law.statement)} |" for law in LAWS if law.claim is None]
-    head = "## Laws that need no claim\n\n| law | kinds | what it says |\n|---|---|---|\n"
+    rows = [f"| {law.name} | {', '.join(law.kinds)} | {_cell(law.statement)} |" for law in LAWS if law.promise is None]
+    head = "## Laws that need no promise\n\n| law | kinds | what it says |\n|---|---|---|\n"
     return head + "\n".join(rows) + "\n"
 
 

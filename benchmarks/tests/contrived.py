@@ -43,7 +43,7 @@ def coin(name: str, throw: Callable[[bytes], Floats], *, defect: float = 0.8, n_
 def law(*cells: Cell) -> StatisticalLaw:
     """A law that these cells decide, whatever the variant."""
     return StatisticalLaw(
-        name="coins", kinds=(RIGHT.kind,), claim="converges", statement="P(1) <= 0.5", null="P(1) <= 0.5",
+        name="coins", kinds=(RIGHT.kind,), promise="converges", statement="P(1) <= 0.5", null="P(1) <= 0.5",
         cells=lambda variant, size: list(cells), right=RIGHT, controls=(RIGHT,),
     )  # fmt: skip
 

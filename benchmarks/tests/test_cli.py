@@ -37,7 +37,7 @@ WALK = "properties.variants.gallery.walk:VARIANT"
 ODD = """
 from dataclasses import replace
 from properties.variants.gallery.walk import VARIANT
-VARIANT = replace(VARIANT, claims=("trajectory", "trajektory", "samples the model", "teleports"))
+VARIANT = replace(VARIANT, promises=("trajectory", "trajektory", "samples the model", "teleports"))
 """
 
 
@@ -83,7 +83,7 @@ def test_a_claim_that_nothing_tests_is_undecided(
     assert main(["verify", "odd.py", "--examples", "3", "--no-statistics", *options]) == code
     shown = capsys.readouterr()
     assert words in shown.out
-    assert "claim 'trajektory': no law tests this claim" in shown.err
+    assert "promise 'trajektory': no law tests this promise" in shown.err
     assert "did you mean 'trajectory'?" in shown.err
 
 

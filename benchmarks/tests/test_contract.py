@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.documents.variants import BY_KIND, Example, first_violated, page, variant_of
 from properties.judging.verification import verify
-from properties.laws.law import CLAIMS
+from properties.laws.law import PROMISES
 from robust_core import Contamination
 from robust_core.problem import KINDS, OPTIONS, Variant
 
@@ -31,7 +31,7 @@ def test_the_page_is_up_to_date() -> None:
     """Also: every slip is seen, or there would be no page."""
     written = page()
     assert PAGE.read_text(encoding="utf-8") == written, "write benchmarks.documents.variants.page() to docs/variants.md"
-    assert all(f"| `{claim}` |" in written for claim in CLAIMS)
+    assert all(f"| `{claim}` |" in written for claim in PROMISES)
 
 
 def test_a_slip_that_is_not_there_is_refused() -> None:

@@ -109,7 +109,7 @@ def test_the_matrix_names_survivors_idle_laws_and_needed_laws() -> None:
 def test_laws_do_not_know_a_variant_by_name() -> None:
     """A renamed mutant dies of the same law on the same case."""
     original = MUTANTS[OPERATOR]
-    renamed = Variant("robust Bellman operator", original.kind, original.make, original.sets, original.claims)
+    renamed = Variant("robust Bellman operator", original.kind, original.make, original.sets, original.promises)
     law = applicable(original)[1]
     from benchmarks.mutants.matrix import problems
 
@@ -125,7 +125,7 @@ def test_quiet_tells_of_the_living_and_a_variant_without_laws_is_alive(
         "from dataclasses import replace\n"
         "from properties.variants.gallery.bellman import VARIANT as RIGHT\n"
         "from properties.variants.mutants.operator import NO_DISCOUNT\n"
-        "MUTE = replace(RIGHT, claims=())\n"
+        "MUTE = replace(RIGHT, promises=())\n"
     )
     assert main(["mutants", str(file), "--examples", "20", "--quiet"]) == VIOLATED
     assert capsys.readouterr().out == f"alive: {file}:RIGHT\nalive: {file}:MUTE: no law applies to it\n"

@@ -90,7 +90,7 @@ def test_a_variant_that_no_law_speaks_of_is_not_verified(tmp_path: Path, capsys:
     path = tmp_path / "silent.py"
     path.write_text(
         "from robust_core.problem import Variant\n"
-        "SILENT = Variant(name='silent', kind='sampler', sets=(), claims=(), make=lambda *a: None)\n"
+        "SILENT = Variant(name='silent', kind='sampler', sets=(), promises=(), make=lambda *a: None)\n"
     )
     assert cli.main(["verify", str(path)]) == USAGE
     assert "nothing was verified: by kind, sets and claims no law speaks of silent" in capsys.readouterr().err

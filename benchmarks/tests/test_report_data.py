@@ -180,15 +180,15 @@ def test_a_claim_that_no_law_tests_is_in_the_report(tmp_path: Path) -> None:
         "from dataclasses import replace\n"
         "from properties.variants.examples import linear_evaluation\n"
         "from robust_core import TotalVariation\n"
-        "MINE = replace(linear_evaluation.VARIANT, claims=('TDC',), sets=(TotalVariation,))\n"
+        "MINE = replace(linear_evaluation.VARIANT, promises=('TDC',), sets=(TotalVariation,))\n"
     )
     (entry,) = gallery.verified_apart(str(path), examples=2)
     (untested,) = [record for record in entry["records"] if record["outcome"] == "undecided"]
-    assert untested["law"] == "claim 'TDC'"
+    assert untested["law"] == "promise 'TDC'"
     assert outcome_of(entry) == "undecided"
     data = sample()
     data["gallery"]["variants"].append(entry)
-    assert "no law tests this claim" in render(data)
+    assert "no law tests this promise" in render(data)
 
 
 def test_curves_start_below_the_bound_and_end_below_epsilon() -> None:

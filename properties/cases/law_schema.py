@@ -319,7 +319,7 @@ RULES: dict[str, Rule] = {
 def _check_hypotheses(law: Law, case: Case) -> None:
     name = law.name.removesuffix(SIZED)
     if "p" in case:
-        axes = 3 if law.claim == "rows" else 1
+        axes = 3 if law.promise == "rows" else 1
         require(case["p"].ndim == axes, "p", f"have {axes} axes", case["p"])
     if name in ENDLESS:
         for number, step in enumerate(case["path"], start=1):

@@ -1,4 +1,4 @@
-"""Verify a variant: run the laws its kind and claims call for, and keep a record of each verdict.
+"""Verify a variant: run the laws its kind and promises call for, and keep a record of each verdict.
 
 Exact laws first, then the cells of the statistical laws, which say nothing new while an exact law is violated.
 """
@@ -16,7 +16,7 @@ from properties.judging.counterexample import Counterexample
 from properties.judging.expectations import Expectation
 from properties.judging.search import judged, search
 from properties.judging.verdict import Record, Verdict, blocked
-from properties.laws.law import CLAIMS, Law
+from properties.laws.law import PROMISES, Law
 from robust_core.problem import KINDS, Kind, Variant, meant
 from robust_core.uncertainty import UncertaintySet
 
@@ -33,75 +33,79 @@ def applicable(variant: Variant, laws: Iterable[Law] | None = None) -> list[Law]
     return [law for law in (LAWS if laws is None else laws) if law.applies_to(variant)]
 
 
-def claims_of(kind: Kind) -> list[str]:
-    """The claims that variants of a kind can make: those that some law of the kind tests."""
+def promises_of(kind: Kind) -> list[str]:
+    """The promises that variants of a kind can make: those that some law of the kind tests."""
     from properties.laws.catalogue import LAWS
-    from properties.statistics.law import CLAIMS as STATISTICAL
+    from properties.statistics.law import PROMISES as STATISTICAL
     from properties.statistics.laws import laws
 
-    tested = {law.claim for law in LAWS if kind in law.kinds} | {law.claim for law in laws() if kind in law.kinds}
-    return [claim for claim in {**CLAIMS, **STATISTICAL} if claim in tested]
+    tested = {law.promise for law in LAWS if kind in law.kinds} | {law.promise for law in laws() if kind in law.kinds}
+    return [promise for promise in {**PROMISES, **STATISTICAL} if promise in tested]
 
 
-def require_claims(variant: Variant) -> None:
-    """Refuse a variant with a claim that does not exist, or that belongs to another kind.
+def require_promises(variant: Variant) -> None:
+    """Refuse a variant with a promise that does not exist, or that belongs to another kind.
 
     >>> from dataclasses import replace
     >>> from properties.variants.gallery.bellman import VARIANT
-    >>> require_claims(replace(VARIANT, claims=("belman",)))
+    >>> require_promises(replace(VARIANT, promises=("belman",)))
     Traceback (most recent call last):
     ...
-    ValueError: variant 'robust Bellman operator': claims: no such claim 'belman'; a variant of kind 'operator' can \
-claim 'bellman'; did you mean 'bellman'?
+    ValueError: variant 'robust Bellman operator': promises: no such promise 'belman'; a variant of kind 'operator' can \
+promise 'bellman'; did you mean 'bellman'?
     """
-    allowed = claims_of(variant.kind)
-    for claim in variant.claims:
-        if claim in allowed:
+    allowed = promises_of(variant.kind)
+    for promise in variant.promises:
+        if promise in allowed:
             continue
-        others = [kind for kind in KINDS if claim in claims_of(kind)]
-        wrong = f"{claim!r} is for kind {' or '.join(map(repr, others))}" if others else f"no such claim {claim!r:.80}"
+        others = [kind for kind in KINDS if promise in promises_of(kind)]
+        wrong = (
+            f"{promise!r} is for kind {' or '.join(map(repr, others))}"
+            if others
+            else f"no such promise {promise!r:.80}"
+        )
         can = ", ".join(map(repr, allowed))
         raise ValueError(
-            f"variant {one_line(variant.name)!r}: claims: {wrong}; a variant of kind {variant.kind!r} can claim {can}"
-            f"{meant(claim, allowed)}"
+            f"variant {one_line(variant.name)!r}: promises: {wrong}; a variant of kind {variant.kind!r} can promise {can}"
+            f"{meant(promise, allowed)}"
         )
 
 
 def untested(variant: Variant) -> dict[str, tuple[type[UncertaintySet], ...]]:
-    """The claims that no law tests for some set of the variant, with those sets.
+    """The promises that no law tests for some set of the variant, with those sets.
 
-    This does not depend on which laws the caller runs: a law that is left out is not run, its claim can be tested.
+    This does not depend on which laws the caller runs: a law that is left out is not run, its promise can be tested.
     """
     from properties.laws.catalogue import LAWS
-    from properties.statistics.law import CLAIMS as STATISTICAL
+    from properties.statistics.law import PROMISES as STATISTICAL
     from properties.statistics.laws import laws
 
     alone = [replace(variant, sets=(cls,)) for cls in variant.sets] or [variant]
     missed: dict[str, list[Variant]] = {}
-    for claim in variant.claims:
-        exact = [law for law in LAWS if law.claim == claim]
-        missed[claim] = [one for one in alone if not any(law.applies_to(one) for law in exact)]
-        if missed[claim] and claim in STATISTICAL:
+    for promise in variant.promises:
+        exact = [law for law in LAWS if law.promise == promise]
+        missed[promise] = [one for one in alone if not any(law.applies_to(one) for law in exact)]
+        if missed[promise] and promise in STATISTICAL:
             # They draw problems of the first set of a variant.
-            sampled = [law for law in laws() if law.claim == claim and law.applies_to(variant)]
-            missed[claim] = [one for one in missed[claim] if not any(law.applies_to(one) for law in sampled)]
-    return {claim: tuple(cls for one in found for cls in one.sets) for claim, found in missed.items() if found}
+            sampled = [law for law in laws() if law.promise == promise and law.applies_to(variant)]
+            missed[promise] = [one for one in missed[promise] if not any(law.applies_to(one) for law in sampled)]
+    return {promise: tuple(cls for one in found for cls in one.sets) for promise, found in missed.items() if found}
 
 
 def on_untested(variant: Variant, *, seed: int = 0) -> list[Record]:
-    """One record, undecided, for every claim of the variant that no law tests for some set: nobody looked at it.
+    """One record, undecided, for every promise of the variant that no law tests for some set: nobody looked at it.
 
     >>> from dataclasses import replace
     >>> from properties.variants.gallery.tdc import LOG_SUM_EXP
     >>> from robust_core import TotalVariation
-    >>> [record.evidence for record in on_untested(replace(LOG_SUM_EXP, sets=(TotalVariation,), claims=("TDC",)))]
-    ["untested: no law tests this claim for kind 'linear evaluation' with TotalVariation"]
+    >>> [record.evidence for record in on_untested(replace(LOG_SUM_EXP, sets=(TotalVariation,), promises=("TDC",)))]
+    ["untested: no law tests this promise for kind 'linear evaluation' with TotalVariation"]
     """
     records = []
-    for claim, sets in untested(variant).items():
+    for promise, sets in untested(variant).items():
         named = ", ".join(cls.__name__ for cls in sets) or "no set"
-        evidence = f"untested: no law tests this claim for kind {variant.kind!r} with {named}"
-        records.append(Record(variant.name, f"claim {claim!r}", "undecided", evidence, 0, 0.0, seed))
+        evidence = f"untested: no law tests this promise for kind {variant.kind!r} with {named}"
+        records.append(Record(variant.name, f"promise {promise!r}", "undecided", evidence, 0, 0.0, seed))
     return records
 
 

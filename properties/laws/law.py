@@ -1,6 +1,6 @@
 """What a law is: a statement, the cases it speaks of, and a judge that finds a violation in one case.
 
-A law knows kinds and claims, never a variant by name. The judge is a pure function of (variant, case), so a
+A law knows kinds and promises, never a variant by name. The judge is a pure function of (variant, case), so a
 counterexample is replayed by calling it again.
 """
 
@@ -17,7 +17,7 @@ from robust_core.uncertainty import UncertaintySet
 Case = dict[str, Any]
 
 # What a variant can promise, in words; a law applies where the variant makes one of the promises it tests.
-CLAIMS: Mapping[str, str] = {
+PROMISES: Mapping[str, str] = {
     # learners
     "unbiased": "the mean over next states (and actions) of an update is (1−alpha)·estimate + alpha·(robust backup)",
     "asynchronous": "an update changes the visited entry only",
@@ -49,7 +49,7 @@ CLAIMS: Mapping[str, str] = {
 class Law:
     """A law of one kind of variant.
 
-    `claim` is the promise it tests (None: every variant of the kind must obey it); `after` names laws whose
+    `promise` is the promise it tests (None: every variant of the kind must obey it); `after` names laws whose
     failure makes this one say nothing new. `sets` are the uncertainty sets whose formula the judge knows (none: any);
     for the other sets of a variant the law says nothing. A law whose judge is right for problems of its own design
     alone, and not for every case that can be made of them, is not `reducible`.
@@ -57,7 +57,7 @@ class Law:
 
     name: str
     kinds: tuple[Kind, ...]
-    claim: str | None
+    promise: str | None
     statement: str
     cases: Callable[[Variant], st.SearchStrategy[Case]]
     judge: Callable[..., Finding | None]
@@ -66,12 +66,12 @@ class Law:
     sets: tuple[type[UncertaintySet], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.claim is not None and self.claim not in CLAIMS:
-            raise ValueError(f"law {self.name!r}: claim must be one of {sorted(CLAIMS)}, got {self.claim!r}")
+        if self.promise is not None and self.promise not in PROMISES:
+            raise ValueError(f"law {self.name!r}: promise must be one of {sorted(PROMISES)}, got {self.promise!r}")
 
     def applies_to(self, variant: Variant) -> bool:
-        """Whether the variant is of the law's kind, makes its claim, and is for a set the law speaks of."""
-        claimed = self.claim is None or self.claim in variant.claims
+        """Whether the variant is of the law's kind, makes its promise, and is for a set the law speaks of."""
+        claimed = self.promise is None or self.promise in variant.promises
         return variant.kind in self.kinds and claimed and (not self.sets or bool(self.sets_of(variant)))
 
     def sets_of(self, variant: Variant) -> tuple[type[UncertaintySet], ...]:

@@ -241,10 +241,10 @@ def _creeping(variant: Variant) -> Case:
     }
 
 
-def _law(name: str, claim: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
+def _law(name: str, promise: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
     """A law whose formula, or whose rounding errors, are those of the contamination set."""
     cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
-    return Law(name, KIND, claim, statement, cases, judge, after=("start", "conduct", *after), sets=(Contamination,))
+    return Law(name, KIND, promise, statement, cases, judge, after=("start", "conduct", *after), sets=(Contamination,))
 
 
 def _of(rule: str, judge: Callable[..., Finding | None]) -> Callable[..., Finding | None]:

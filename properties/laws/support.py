@@ -155,9 +155,9 @@ def _rows(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: n
     return None
 
 
-def _law(name: str, claim: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
+def _law(name: str, promise: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
     cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
-    return Law(name, ("support",), claim, statement, cases, judge, after=after)
+    return Law(name, ("support",), promise, statement, cases, judge, after=after)
 
 
 LAWS = (

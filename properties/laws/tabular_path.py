@@ -255,9 +255,9 @@ def _read_deterministic(tape: Tape, variant: Variant) -> Case:
 _FIRST = ("start", "conduct", "asynchronous update", "sample step", "sample step, next action", "unbiased step")
 
 
-def _law(name: str, claim: str, statement: str, read: Callable[[Tape, Variant], Case], judge: Any) -> Law:
+def _law(name: str, promise: str, statement: str, read: Callable[[Tape, Variant], Case], judge: Any) -> Law:
     cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
-    return Law(name, TABULAR, claim, statement, cases, judge, after=_FIRST)
+    return Law(name, TABULAR, promise, statement, cases, judge, after=_FIRST)
 
 
 LAWS = (

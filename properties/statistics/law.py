@@ -22,8 +22,8 @@ SIZES: tuple[Size, ...] = ("quick", "full")
 PIECE = 64
 """Replicates that are computed and kept together: what a killed run can lose."""
 
-# What a variant can promise beside the exact claims; a statistical law applies where it is promised.
-CLAIMS: Mapping[str, str] = {
+# What a variant can promise beside the exact promises; a statistical law applies where it is promised.
+PROMISES: Mapping[str, str] = {
     "converges": "the estimate converges to Q* under a schedule with Σalpha = ∞, Σalpha² < ∞ (Theorem 2)",
     "finite time": "‖Q_T − Q*‖ <= epsilon with the stated probability (Theorem 3)",
     "as fast as vanilla": "the relative error falls as fast as that of the same algorithm with R = 0",
@@ -64,7 +64,7 @@ class StatisticalLaw:
 
     name: str
     kinds: tuple[Kind, ...]
-    claim: str
+    promise: str
     statement: str
     null: str
     cells: Callable[[Variant, Size], list[Cell]]
@@ -78,8 +78,8 @@ class StatisticalLaw:
     """Defects that the full size sees and the quick one need not: smaller ones, and those of cells it alone has."""
 
     def __post_init__(self) -> None:
-        if self.claim not in CLAIMS:
-            raise ValueError(f"law {self.name!r}: claim must be one of {sorted(CLAIMS)}, got {self.claim!r}")
+        if self.promise not in PROMISES:
+            raise ValueError(f"law {self.name!r}: promise must be one of {sorted(PROMISES)}, got {self.promise!r}")
         if not self.controls:
             raise ValueError(f"law {self.name!r}: a law without a negative control shows nothing")
 
@@ -88,9 +88,9 @@ class StatisticalLaw:
         return self.controls if size == "quick" else (*self.controls, *self.fine_controls)
 
     def applies_to(self, variant: Variant) -> bool:
-        """Whether the variant is of the law's kind, for a set the law speaks of, and makes its claim."""
+        """Whether the variant is of the law's kind, for a set the law speaks of, and makes its promise."""
         spoken_of = not self.sets or (bool(variant.sets) and variant.sets[0] in self.sets)
-        return variant.kind in self.kinds and self.claim in variant.claims and spoken_of
+        return variant.kind in self.kinds and self.promise in variant.promises and spoken_of
 
 
 class Memory(Protocol):

@@ -7,7 +7,7 @@ from typing import NoReturn
 from properties.judging.blame import CannotBeJudged
 from properties.observation import observed_variant
 from properties.statistics import budget, epochs
-from properties.statistics.law import CLAIMS, Cell, Memory, Result, Size, StatisticalLaw, decide
+from properties.statistics.law import PROMISES, Cell, Memory, Result, Size, StatisticalLaw, decide
 from robust_core.problem import Variant
 
 
@@ -23,8 +23,8 @@ class Planned:
 
 
 def cells(variant: Variant, size: Size) -> list[tuple[StatisticalLaw, Cell]]:
-    """The cells of every law whose claim the variant makes; a law that has none to offer is one that is not judged."""
-    if not set(variant.claims) & set(CLAIMS):
+    """The cells of every law whose promise the variant makes; a law that has none to offer is one that is not judged."""
+    if not set(variant.promises) & set(PROMISES):
         return []
     from properties.statistics.laws import laws
 
@@ -36,7 +36,7 @@ def _offered(law: StatisticalLaw, variant: Variant, size: Size) -> list[Cell]:
     try:
         return law.cells(observed_variant(variant), size)
     except Exception as error:
-        return [_hopeless(f"{law.claim}/{variant.name}", CannotBeJudged.because(error))]
+        return [_hopeless(f"{law.promise}/{variant.name}", CannotBeJudged.because(error))]
 
 
 def _hopeless(name: str, reason: CannotBeJudged) -> Cell:

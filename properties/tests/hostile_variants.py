@@ -142,7 +142,7 @@ GLOBAL_RANDOM_STATE = _variant("draws from global random state", _GlobalRandomSt
 PRINTS = _variant("prints", _Prints)
 WRITES_PAST_PYTHON = _variant("prints past Python", _WritesPastPython)
 INTERRUPTS = _variant("presses Ctrl-C", _Interrupts)
-RAISES_LATE = replace(_variant("raises where a table is large", _RaisesLate), claims=("unbiased", "sample form"))
+RAISES_LATE = replace(_variant("raises where a table is large", _RaisesLate), promises=("unbiased", "sample form"))
 MOODY = _variant("is wrong now and then", _Moody)
 WARNS = _variant("overflows on the way", _Warns)
 MEMORY = _variant("asks for half a terabyte", _Memory)

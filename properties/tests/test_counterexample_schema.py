@@ -50,7 +50,7 @@ def variants() -> list[Variant]:
     assert len(every) > 100
     sorts: dict[tuple[object, ...], Variant] = {}
     for variant in every:
-        sorts.setdefault((variant.kind, variant.sets, repr(variant.options), frozenset(variant.claims)), variant)
+        sorts.setdefault((variant.kind, variant.sets, repr(variant.options), frozenset(variant.promises)), variant)
     return list(sorts.values())
 
 

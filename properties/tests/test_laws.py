@@ -13,7 +13,7 @@ from properties.cases.tape import BYTES, Tape
 from properties.judging.search import judged, search
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
-from properties.laws.law import CLAIMS, Law
+from properties.laws.law import PROMISES, Law
 from properties.laws.learning import read_run
 from properties.laws.rounding import box_size, operations_bound, path_bound
 from properties.process.loading import built_in
@@ -30,7 +30,7 @@ PATHWISE_CLAIMS = ("unbiased", "sample form", *PATHWISE)
 
 def test_names_are_distinct_and_claims_are_tested() -> None:
     assert len({law.name for law in LAWS}) == len(LAWS)
-    assert {law.claim for law in LAWS} - {None} == set(CLAIMS)
+    assert {law.promise for law in LAWS} - {None} == set(PROMISES)
 
 
 def test_a_law_comes_after_the_laws_it_waits_for() -> None:

@@ -63,7 +63,7 @@ from dataclasses import replace
 from properties.checks import parametrize_with_checks
 from properties.variants.gallery.bellman import VARIANT
 
-@parametrize_with_checks([replace(VARIANT, claims=("bellmann",))], examples=5, size=None)
+@parametrize_with_checks([replace(VARIANT, promises=("bellmann",))], examples=5, size=None)
 def test_variants(check):
     check()
 """
@@ -78,7 +78,7 @@ def test_a_misspelt_claim_is_an_error_before_any_test(tmp_path: Path) -> None:
 
 def test_a_misspelt_claim_of_a_named_variant_is_a_usage_error(tmp_path: Path) -> None:
     text = "from dataclasses import replace\nfrom properties.variants.gallery.bellman import VARIANT as RIGHT\n"
-    (tmp_path / "mine.py").write_text(f"{text}MINE = replace(RIGHT, claims=('bellmann',))\n")
+    (tmp_path / "mine.py").write_text(f"{text}MINE = replace(RIGHT, promises=('bellmann',))\n")
     result = run_pytest(tmp_path, "--pyargs", "properties.tests.test_variants", "--variant", "mine.py:MINE")
     assert result.returncode == pytest.ExitCode.USAGE_ERROR, result.stdout
     assert "did you mean 'bellman'?" in result.stderr
@@ -90,7 +90,7 @@ from properties.checks import parametrize_with_checks
 from properties.variants.examples.linear_evaluation import VARIANT
 from robust_core import TotalVariation
 
-@parametrize_with_checks([replace(VARIANT, claims=("TDC",), sets=(TotalVariation,))], examples=2, size=None)
+@parametrize_with_checks([replace(VARIANT, promises=("TDC",), sets=(TotalVariation,))], examples=2, size=None)
 def test_variants(check):
     check()
 """
@@ -101,4 +101,4 @@ def test_a_claim_that_nothing_tests_is_a_warning(tmp_path: Path) -> None:
     result = run_pytest(tmp_path, "test_mine.py")
     assert result.returncode == 0, result.stdout
     assert "UndecidedWarning" in result.stdout
-    assert "untested: no law tests this claim" in result.stdout
+    assert "untested: no law tests this promise" in result.stdout

@@ -227,11 +227,11 @@ def test_robust_is_as_fast_as_vanilla_with_an_interval() -> None:
 
 
 def test_laws_apply_to_variants_by_kind_and_claim() -> None:
-    silent = replace(tabular.WRONG_RADIUS, claims=("asynchronous",))
+    silent = replace(tabular.WRONG_RADIUS, promises=("asynchronous",))
     assert verify(silent) == []
-    modest = replace(tabular.WRONG_RADIUS, claims=("fast path",))
+    modest = replace(tabular.WRONG_RADIUS, promises=("fast path",))
     assert {record.outcome for record in verify(modest)} == {"holds"}
-    bold = replace(tabular.WRONG_RADIUS, claims=("converges",))
+    bold = replace(tabular.WRONG_RADIUS, promises=("converges",))
     records = verify(bold)
     assert {record.outcome for record in records} == {"violated"}
     for record in records:
@@ -244,7 +244,7 @@ def test_a_variant_that_raises_is_violated() -> None:
     def broken(problem: object) -> None:
         raise ZeroDivisionError("by design")
 
-    variant = replace(tabular.RIGHT, make=broken, claims=("as fast as vanilla",))
+    variant = replace(tabular.RIGHT, make=broken, promises=("as fast as vanilla",))
     (record,) = verify(variant)
     assert record.outcome == "violated"
     assert "by design" in record.evidence
@@ -277,7 +277,7 @@ class Lost:
 
 @pytest.mark.parametrize("claim", ["converges", "finite time", "as fast as vanilla", "unbiased", "fast path"])
 def test_a_learner_that_is_lost_is_violated(claim: str) -> None:
-    records = verify(replace(tabular.RIGHT, make=Lost, claims=(claim,)))
+    records = verify(replace(tabular.RIGHT, make=Lost, promises=(claim,)))
     assert records
     assert {record.outcome for record in records} == {"violated"}
 
@@ -307,7 +307,7 @@ class Randomised(TabularLearner):
 
 
 def test_randomness_of_its_own_is_no_bias() -> None:
-    variant = replace(tabular.RIGHT, make=Randomised, claims=("unbiased",))
+    variant = replace(tabular.RIGHT, make=Randomised, promises=("unbiased",))
     alpha = min(item.alpha for item in planned("full"))
     cell = unbiased.cells(variant, "full")[1]
     rows = np.array(rows_of(cell, "own randomness", 0, 2048))

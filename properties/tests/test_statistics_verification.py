@@ -30,8 +30,8 @@ from robust_core import Problem, TotalVariation, Transition, Variant
 LIMIT = "converges/limit/two states/T=256"
 
 
-def claiming(variant: Variant, *claims: str) -> Variant:
-    return replace(variant, claims=claims)
+def claiming(variant: Variant, *promises: str) -> Variant:
+    return replace(variant, promises=promises)
 
 
 def statistical(variant: Variant, **options: object) -> list[Record]:
@@ -213,9 +213,9 @@ def test_what_a_variant_writes_is_escaped_in_a_notebook() -> None:
     assert "&lt;script&gt;" in text
 
 
-def test_claims_that_nothing_tests_are_listed() -> None:
+def test_promises_that_nothing_tests_are_listed() -> None:
     assert untested(RIGHT) == {}
-    assert untested(replace(RIGHT, sets=(TotalVariation,), claims=("unbiased", "finite time"))) == {
+    assert untested(replace(RIGHT, sets=(TotalVariation,), promises=("unbiased", "finite time"))) == {
         "finite time": (TotalVariation,)
     }
 

@@ -14,7 +14,7 @@ from properties.judging.verification import applicable, verify
 from properties.laws.catalogue import LAWS
 from properties.statistics.budget import RUN_BUDGET
 from properties.statistics.judging import judged
-from properties.statistics.law import CLAIMS
+from properties.statistics.law import PROMISES
 from properties.statistics.laws import laws
 from properties.statistics.laws.tabular import RIGHT
 from properties.statistics.suite import Planned, allotted, weight
@@ -49,30 +49,30 @@ def test_a_set_that_no_oracle_knows_is_an_error_of_the_judge() -> None:
 
 
 def test_statistical_laws_blame_nobody_either() -> None:
-    cell = allotted(replace(RIGHT, sets=(Unheard,), claims=("unbiased",)), "quick")[0]
+    cell = allotted(replace(RIGHT, sets=(Unheard,), promises=("unbiased",)), "quick")[0]
     verdict = judged(cell)
     assert (verdict.outcome, "cannot be judged" in verdict.evidence) == ("error", True)
 
 
-BY_CLAIM = {law.claim: law for law in laws()}
+BY_PROMISE = {law.promise: law for law in laws()}
 
 
-def of_an_unheard_set(claim: str) -> Variant:
-    return replace(BY_CLAIM[claim].right, name=claim, sets=(Unheard,), claims=(claim,))
+def of_an_unheard_set(promise: str) -> Variant:
+    return replace(BY_PROMISE[promise].right, name=promise, sets=(Unheard,), promises=(promise,))
 
 
-def test_every_statistical_claim_is_tried() -> None:
-    assert BY_CLAIM.keys() == CLAIMS.keys()
+def test_every_statistical_promise_is_tried() -> None:
+    assert BY_PROMISE.keys() == PROMISES.keys()
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_no_statistical_claim_takes_the_others_down(claim: str) -> None:
+@pytest.mark.parametrize("promise", PROMISES)
+def test_no_statistical_promise_takes_the_others_down(promise: str) -> None:
     """Either the law needs no set, or does not speak of this one, or has one error; a variant beside it goes on."""
-    variant, beside = of_an_unheard_set(claim), replace(RIGHT, claims=("converges",))
+    variant, beside = of_an_unheard_set(promise), replace(RIGHT, promises=("converges",))
     total = weight([variant, beside], "quick")
     found = list(verify(variant, laws=[], cells=allotted(variant, "quick", total=total)))
     errors = [record for record in found if record.outcome == "error"]
-    if BY_CLAIM[claim].sets or claim in ("samples the model", "stationary"):
+    if BY_PROMISE[promise].sets or promise in ("samples the model", "stationary"):
         assert not errors
     else:
         assert len(errors) == 1
@@ -82,10 +82,10 @@ def test_no_statistical_claim_takes_the_others_down(claim: str) -> None:
     assert 0.0 < sum(cell.alpha for cell in allotted(beside, "quick", total=total)) <= RUN_BUDGET * (1.0 + EPS)
 
 
-@pytest.mark.parametrize("claim", ["converges", "unbiased", "fast path"])
-def test_as_a_test_it_fails_without_blame(claim: str) -> None:
-    found = checks([of_an_unheard_set(claim), RIGHT])
-    mine = [check for check in found if check.variant.name == claim and isinstance(check.law, Planned)]
+@pytest.mark.parametrize("promise", ["converges", "unbiased", "fast path"])
+def test_as_a_test_it_fails_without_blame(promise: str) -> None:
+    found = checks([of_an_unheard_set(promise), RIGHT])
+    mine = [check for check in found if check.variant.name == promise and isinstance(check.law, Planned)]
     with pytest.raises(pytest.fail.Exception, match="cannot be judged: no exact support function"):
         mine[0]()
     assert any(check.variant is RIGHT for check in found)
@@ -112,9 +112,9 @@ def test_a_support_function_may_promise_less_than_rounding() -> None:
     def rough(uncertainty_set: UncertaintySet, p: Any, v: Any) -> Any:
         return sigma(uncertainty_set, p, v) + 1e-10 * abs(v).max()
 
-    claims = ("support function", "rows")
-    promised = Variant("rough", "support", rough, (Contamination,), claims, {"accuracy": 1e-9})
-    silent = Variant("rough", "support", rough, (Contamination,), claims)
+    promises = ("support function", "rows")
+    promised = Variant("rough", "support", rough, (Contamination,), promises, {"accuracy": 1e-9})
+    silent = Variant("rough", "support", rough, (Contamination,), promises)
     assert search(VALUE, promised, examples=50, master_seed=0).outcome == "holds"
     assert search(VALUE, silent, examples=50, master_seed=0).outcome == "violated"
 

@@ -15,9 +15,9 @@ from properties.judging.search import explore, judged
 from properties.judging.verdict import Record
 from properties.judging.verification import applicable, claims_of, on_untested, require_claims, verify
 from properties.laws.catalogue import LAWS
-from properties.laws.law import CLAIMS, Law
+from properties.laws.law import PROMISES, Law
 from properties.process.loading import built_in, load, target_of
-from properties.statistics.law import CLAIMS as STATISTICAL
+from properties.statistics.law import PROMISES as STATISTICAL
 from properties.statistics.suite import allotted
 from properties.variants.examples.linear_evaluation import VARIANT as TDC
 from properties.variants.mutants import control
@@ -115,7 +115,7 @@ def test_a_wrong_argument_is_refused(
     ],
 )
 def test_a_claim_that_the_kind_does_not_have_is_refused(claims: tuple[str, ...], message: str) -> None:
-    variant = replace(GALLERY[RIGHT], claims=claims, make=lambda *_: pytest.fail("work has begun"))
+    variant = replace(GALLERY[RIGHT], promises=claims, make=lambda *_: pytest.fail("work has begun"))
     for refuse in (lambda: properties.verify(variant), lambda: checks([variant])):
         with pytest.raises(ValueError, match=f"^variant {variant.name!r}: {message}"):
             refuse()
@@ -131,7 +131,7 @@ def test_contamination_tdc_sold_for_total_variation_is_not_certified() -> None:
     sold = replace(TDC, sets=(TotalVariation,))
     verdicts = properties.verify(sold, examples=5)
     untested = {record.law for record in verdicts if record.evidence.startswith("untested")}
-    assert untested == {"claim 'TDC'", "claim 'scale'"}
+    assert untested == {"promise 'TDC'", "promise 'scale'"}
     assert not [record for record in verdicts if record.law.startswith(("TDC", "linear scale"))]
 
 
@@ -165,14 +165,14 @@ CONTAMINATION_ONLY = {
 
 
 def promising(claim: str, *sets: type[Any]) -> Variant:
-    return replace(GALLERY[CONTAMINATION_ONLY[claim]], claims=(claim,), sets=sets)
+    return replace(GALLERY[CONTAMINATION_ONLY[claim]], promises=(claim,), sets=sets)
 
 
 @pytest.mark.parametrize("claim", CONTAMINATION_ONLY)
 def test_a_formula_of_the_contamination_set_certifies_nothing_for_another_set(claim: str) -> None:
     """The same algorithm sold for total variation: its promise is untested, neither kept nor broken."""
     variant = promising(claim, TotalVariation)
-    assert [law.name for law in applicable(variant) if law.claim is not None] == []
+    assert [law.name for law in applicable(variant) if law.promise is not None] == []
     assert allotted(variant, "quick") == []
     (record,) = on_untested(variant)
     assert (record.law, record.outcome) == (f"claim {claim!r}", "undecided")
@@ -185,7 +185,7 @@ def test_a_promise_for_two_sets_is_tested_for_the_one_and_untested_for_the_other
     variant = promising(claim, Contamination, TotalVariation)
     (record,) = on_untested(variant)
     assert record.evidence.endswith("with TotalVariation")
-    laws = [law for law in applicable(variant) if law.claim == claim]
+    laws = [law for law in applicable(variant) if law.promise == claim]
     assert laws or allotted(variant, "quick")
     for law in laws:
         drawn: list[Any] = []
@@ -194,7 +194,7 @@ def test_a_promise_for_two_sets_is_tested_for_the_one_and_untested_for_the_other
 
 
 def test_a_projection_is_tested_for_every_set() -> None:
-    variant = replace(GALLERY[CONTAMINATION_ONLY["TDC"]], claims=("projected",), sets=(TotalVariation,))
+    variant = replace(GALLERY[CONTAMINATION_ONLY["TDC"]], promises=("projected",), sets=(TotalVariation,))
     assert {"ball", "ball, creeping"} <= {law.name for law in applicable(variant)}
     assert on_untested(variant) == []
 

@@ -78,7 +78,7 @@ def _entry(target: str, variant: Any, records: Iterable[Record]) -> dict[str, An
         "target": target,
         "name": variant.name,
         "kind": variant.kind,
-        "claims": list(variant.claims),
+        "claims": list(variant.promises),
         "expected": "violated" if target.startswith(NEGATIVE) else "holds",
         "records": [_plain(record) for record in records],
     }
@@ -101,4 +101,4 @@ def laws() -> dict[str, dict[str, str]]:
     """Every law by name: its statement and the claim it tests."""
     from properties.laws.catalogue import LAWS
 
-    return {law.name: {"statement": law.statement, "claim": law.claim or ""} for law in LAWS}
+    return {law.name: {"statement": law.statement, "claim": law.promise or ""} for law in LAWS}

@@ -176,7 +176,7 @@ class _SwappedFast(TabularLearner):
         super().update_many(replace(recording, a=last - recording.a, a_next=last - recording.a_next))
 
 
-_kind = partial(Variant, kind="control", sets=(Contamination,), claims=tabular.CLAIMS)
+_kind = partial(Variant, kind="control", sets=(Contamination,), promises=tabular.PROMISES)
 LAW = StatisticalLaw(
     "fast path equals reference in law",
     ("control", "evaluation"),

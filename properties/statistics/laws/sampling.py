@@ -327,7 +327,7 @@ def _joined(parts: Sequence[Recording]) -> Recording:
     return Recording(s, a, cost, s_next, np.append(a[1:], parts[-1].a_next[-1]), terminal)
 
 
-_kind = partial(Variant, kind="sampler", sets=(), claims=("samples the model",))
+_kind = partial(Variant, kind="sampler", sets=(), promises=("samples the model",))
 RIGHT = _kind(name="the core's walk", make=walk)
 BIASED = _kind(name="a walk with 40 % of a wrong kernel", make=_mixed_kernel(0.4))
 SLIGHTLY_BIASED = _kind(name="a walk with 8 % of a wrong kernel", make=_mixed_kernel(0.08))

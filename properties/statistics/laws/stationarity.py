@@ -255,7 +255,7 @@ def _frozen(problem: Problem) -> LinearLearner:
     return LinearLearner("GTD2", replace(problem, second_step_size=constant(0.0)))
 
 
-_kind = partial(Variant, kind="linear evaluation", sets=(Contamination,), claims=("stationary",))
+_kind = partial(Variant, kind="linear evaluation", sets=(Contamination,), promises=("stationary",))
 RIGHT = _kind(name="robust TDC", make=partial(LinearLearner, "TDC"))
 SUMMABLE = polynomial(1.0, rate=1.0, power=2.0)
 LAW = StatisticalLaw(

@@ -218,8 +218,8 @@ class _Dear(TabularLearner):
         super().update_many(replace(recording, cost=self.factor * recording.cost))
 
 
-CLAIMS = ("unbiased", "asynchronous", "converges", "finite time", "as fast as vanilla", "fast path")
-_kind = partial(Variant, kind="control", sets=(Contamination,), claims=CLAIMS)
+PROMISES = ("unbiased", "asynchronous", "converges", "finite time", "as fast as vanilla", "fast path")
+_kind = partial(Variant, kind="control", sets=(Contamination,), promises=PROMISES)
 
 
 def _radius(factor: float) -> Callable[[Problem], Problem]:

@@ -1,6 +1,6 @@
 """Robust SARSA for a fixed policy.
 
-It does not claim to be monotone in R: max V is a maximum of averages over actions, and the sampled Q(s',a') may exceed
+It does not promise to be monotone in R: max V is a maximum of averages over actions, and the sampled Q(s',a') may exceed
 it, so more weight on max V can lower the target.
 """
 

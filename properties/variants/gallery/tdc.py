@@ -4,13 +4,13 @@ from functools import partial
 
 from robust_core import Contamination, LinearLearner, Variant
 
-_CLAIMS = ("TDC", "projected", "scale", "rotation", "stationary")
+_PROMISES = ("TDC", "projected", "scale", "rotation", "stationary")
 LOG_SUM_EXP = Variant(
     "robust TDC with LSE",
     "linear evaluation",
     partial(LinearLearner, "TDC"),
     (Contamination,),
-    _CLAIMS,
+    _PROMISES,
     options={"smoothing": "lse"},
 )
 MELLOWMAX = Variant(
@@ -18,6 +18,6 @@ MELLOWMAX = Variant(
     "linear evaluation",
     partial(LinearLearner, "TDC"),
     (Contamination,),
-    _CLAIMS,
+    _PROMISES,
     options={"smoothing": "mellowmax"},
 )

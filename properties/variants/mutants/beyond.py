@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from properties.variants.gallery.value_iteration import ACCURACY, plan
-from properties.variants.mutants.control import CLAIMS
+from properties.variants.mutants.control import PROMISES
 from properties.variants.mutants.plain import PlainQ, PlainTDC
 from robust_core import (
     MDP,
@@ -30,7 +30,7 @@ _SETS = (Contamination, TotalVariation)
 
 
 def _q(name: str, make: Any) -> Variant:
-    return Variant(f"Q-learning {name}", "control", make, (Contamination,), CLAIMS)
+    return Variant(f"Q-learning {name}", "control", make, (Contamination,), PROMISES)
 
 
 def _tdc(name: str, make: Any) -> Variant:

@@ -9,11 +9,11 @@ from properties.variants.mutants.plain import PlainQ
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
-CLAIMS = ("unbiased", "sample form", "monotone in R", *PATHWISE)
+PROMISES = ("unbiased", "sample form", "monotone in R", *PATHWISE)
 
 
 def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"Q-learning {name}", "control", make, (Contamination,), CLAIMS)
+    return Variant(f"Q-learning {name}", "control", make, (Contamination,), PROMISES)
 
 
 class _LostGamma(PlainQ):

@@ -14,8 +14,8 @@ def _mutant(name: str, make: Any) -> Variant:
     table = "V" if issubclass(make, PlainTD) else "Q"
     form = "sample form, next action" if issubclass(make, PlainSarsa) else "sample form"
     algorithm = "TD(0)" if table == "V" else "SARSA" if issubclass(make, PlainSarsa) else "expected SARSA"
-    claims = ("unbiased", form, *PATHWISE)
-    return Variant(f"{algorithm} {name}", "evaluation", make, (Contamination,), claims, options={"estimates": table})
+    promises = ("unbiased", form, *PATHWISE)
+    return Variant(f"{algorithm} {name}", "evaluation", make, (Contamination,), promises, options={"estimates": table})
 
 
 class _LostGamma(PlainTD):

@@ -11,8 +11,8 @@ from robust_core.validate import Floats
 
 def _mutant(name: str, make: Any) -> Variant:
     rule = "GTD2" if issubclass(make, PlainGTD2) else "TDC"
-    claims = (rule, "projected", "scale", "rotation")
-    return Variant(f"{rule} {name}", "linear evaluation", make, (Contamination,), claims)
+    promises = (rule, "projected", "scale", "rotation")
+    return Variant(f"{rule} {name}", "linear evaluation", make, (Contamination,), promises)
 
 
 class _CorrectionSign(PlainTDC):

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from properties.variants.gallery.double_q_learning import DoubleQLearner
-from properties.variants.mutants.control import CLAIMS
+from properties.variants.mutants.control import PROMISES
 from properties.variants.mutants.plain import PlainQ, PlainTD
 from robust_core import Contamination, Problem, Recording, StepSize, Transition, Variant
 from robust_core.validate import Floats
 
 
-def _mutant(name: str, make: Any, claims: tuple[str, ...] = CLAIMS) -> Variant:
-    return Variant(f"Q-learning {name}", "control", make, (Contamination,), claims)
+def _mutant(name: str, make: Any, promises: tuple[str, ...] = PROMISES) -> Variant:
+    return Variant(f"Q-learning {name}", "control", make, (Contamination,), promises)
 
 
 def _double(name: str, make: Any) -> Variant:

@@ -5,14 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from properties.variants.mutants.control import CLAIMS
+from properties.variants.mutants.control import PROMISES
 from properties.variants.mutants.plain import PlainQ
 from robust_core import Contamination, Problem, Recording, Transition, Variant
 from robust_core.validate import Floats
 
 
 def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"Q-learning {name}", "control", make, (Contamination,), CLAIMS)
+    return Variant(f"Q-learning {name}", "control", make, (Contamination,), PROMISES)
 
 
 class _OneStepLate(PlainQ):

@@ -31,8 +31,8 @@ BILLIONTH = 1e-9
 
 
 def _tdc(name: str, make: Any) -> Variant:
-    claims = ("TDC", "projected", "scale", "rotation")
-    return Variant(f"TDC {name}", "linear evaluation", make, (Contamination,), claims)
+    promises = ("TDC", "projected", "scale", "rotation")
+    return Variant(f"TDC {name}", "linear evaluation", make, (Contamination,), promises)
 
 
 def _likely_only(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:

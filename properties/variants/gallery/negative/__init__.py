@@ -1,1 +1,1 @@
-"""Real algorithms that do not do what one might claim for them: their verdicts are negative, and rightly so."""
+"""Real algorithms that do not do what one might promise for them: their verdicts are negative, and rightly so."""

@@ -4,7 +4,7 @@ sigma around a Dirac at s' is (1−R) V(s') + R max V for *both* sets, so this i
 name: it converges to the contamination value, which is larger than the total-variation value it says it learns. Only
 on deterministic models, where the sample is the row, is it right.
 
-`LIMIT` claims nothing but that it converges: no exact law accuses it, and the statistical ones find the wrong limit.
+`LIMIT` promises nothing but that it converges: no exact law accuses it, and the statistical ones find the wrong limit.
 """
 
 from dataclasses import replace

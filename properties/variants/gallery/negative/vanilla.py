@@ -4,6 +4,6 @@ from properties.variants.gallery.q_learning import VARIANT as ROBUST
 from properties.variants.gallery.vanilla_q_learning import VARIANT as VANILLA
 from robust_core import Variant
 
-CLAIMED_ROBUST = Variant("vanilla Q-learning, claimed robust", "control", VANILLA.make, ROBUST.sets, ROBUST.claims)
+CLAIMED_ROBUST = Variant("vanilla Q-learning, claimed robust", "control", VANILLA.make, ROBUST.sets, ROBUST.promises)
 # Only what is defined here is offered under this module's name.
 del ROBUST, VANILLA
