@@ -77,9 +77,9 @@ class Check:
             return Verdict("undecided", self.law.evidence)
         if isinstance(self.law, Law):
             return search(self.law, self.variant, examples=self.examples, master_seed=self.seed)
-        from properties.statistics import epochs, judging
+        from properties.statistics import judging, seed_sets
 
-        return judging.judged(self.law, epoch=epochs.of_seed(self.seed))
+        return judging.judged(self.law, seed_set=seed_sets.of_seed(self.seed))
 
     def _parts(self, verdict: Verdict) -> Iterator[str]:
         """What a failure says."""

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.batch.gate import PENDING, exit_code, summary
-from benchmarks.batch.history import History, epoch_of, warnings
+from benchmarks.batch.history import History, seed_set_of, warnings
 from benchmarks.batch.watched import Watched
 from benchmarks.cli.conventions import USAGE, factor, interruptible, positive, require_writable
 from benchmarks.runner.identity import executed
@@ -91,7 +91,7 @@ class Run:
     """What all cells of a run share. No cell takes more than `samples` replicates, wherever they come from."""
 
     size: Any
-    epoch: str
+    seed_set: str
     deadline: float = math.inf
     samples: float = math.inf
     stretch: float = 1.0
@@ -107,7 +107,7 @@ def _decided(where: Where, run: Run, memory: Watched) -> Any:
     return decide(
         cell,
         alpha=alpha,
-        epoch=run.epoch,
+        seed_set=run.seed_set,
         memory=memory,
         fingerprint=fingerprint(),
         # Asked once before every piece, in the order of the pieces.
@@ -139,24 +139,24 @@ def verdict(
     index: int,
     *,
     size: Any,
-    epoch: str,
+    seed_set: str,
     path: Path,
     deadline: float,
     stretch: float = 1.0,
     samples: float = math.inf,
 ) -> dict[str, Any]:
     """Decide one cell of the run, by its place in `planned(size)`; the outcome is `pending` when a budget runs out."""
-    found = _job("cell", index, Run(size, epoch, deadline, samples, stretch), path)
+    found = _job("cell", index, Run(size, seed_set, deadline, samples, stretch), path)
     with opened(path, size) as history:
-        history.keep(epoch, stretch, found)
+        history.keep(seed_set, stretch, found)
     return found
 
 
 def control(
-    index: int, *, size: Any, epoch: str, path: Path, deadline: float = math.inf, samples: float = math.inf
+    index: int, *, size: Any, seed_set: str, path: Path, deadline: float = math.inf, samples: float = math.inf
 ) -> dict[str, Any]:
     """Whether the law catches one of its negative controls, by its place in `controls(size)`."""
-    return _job("control", index, Run(size, epoch, deadline, samples), path)
+    return _job("control", index, Run(size, seed_set, deadline, samples), path)
 
 
 def record(kind: str, index: int, run: Run, memory_of: MemoryOf) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def controls(size: Any) -> list[Any]:
 def run(
     *,
     size: Any,
-    epoch: str,
+    seed_set: str,
     path: Path,
     workers: int = 1,
     cluster: str | None = None,
@@ -222,7 +222,7 @@ def run(
 
     The result is the same for every number of workers, on every cluster and after every history of kills.
     """
-    common = Run(size, epoch, time.time() + budget_seconds, samples, stretch)
+    common = Run(size, seed_set, time.time() + budget_seconds, samples, stretch)
     jobs = chosen(size, only, with_controls=with_controls)
     return report(common, jobs, work(jobs, common, path, workers=workers, cluster=cluster, show=show))
 
@@ -249,7 +249,7 @@ def work(
         for place, result in results:
             found[place] = result
             if jobs[place][0] == "cell":
-                history.keep(common.epoch, common.stretch, result)
+                history.keep(common.seed_set, common.stretch, result)
             left = (time.time() - started) / len(found) * (len(jobs) - len(found)) / UNITS["min"]
             name = result.get("control") or result["cell"]
             done = f"[{len(found)}/{len(jobs)}, about {left:.1f} min left]"
@@ -282,7 +282,7 @@ def report(common: Run, jobs: Sequence[tuple[str, int]], found: Sequence[dict[st
     checked = [record for (kind, _), record in zip(jobs, found, strict=True) if kind == "control"]
     return {
         "size": common.size,
-        "epoch": common.epoch,
+        "seed_set": common.seed_set,
         "summary": summary(records),
         "missed controls": [c["control"] for c in checked if c["outcome"] == "missed"],
         "cells": records,
@@ -343,7 +343,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.batch.cells", description="Run the statistical suite.")
     add_run_options(parser)
     parser.add_argument(
-        "--epoch", default="pinned", help="a name for the seeds, or 'fresh': today's, or an unfinished run's"
+        "--seed-set", default="pinned", help="a name for the seeds, or 'fresh': today's, or an unfinished run's"
     )
     parser.add_argument(
         "--samples",
@@ -367,11 +367,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     single_thread()
     try:
         with opened(options.store, options.size) as history:
-            epoch = epoch_of(options.epoch, history, only=options.only)
-        say(f"epoch: {epoch}")
+            seed_set = seed_set_of(options.seed_set, history, only=options.only)
+        say(f"seed set: {seed_set}")
         found = run(
             size=options.size,
-            epoch=epoch,
+            seed_set=seed_set,
             path=options.store,
             workers=options.workers,
             cluster=options.cluster,
@@ -384,13 +384,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         if not any(record["outcome"] == PENDING for record in found["cells"] + found["controls"]):
             with opened(options.store, options.size) as history:
-                history.finish(epoch, options.only)
+                history.finish(seed_set, options.only)
     except (OSError, ImportError) as error:
         parser.exit(USAGE, f"{parser.prog}: {error}\n")
     if options.json is not None:
         options.json.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
     print(json.dumps(found["summary"], indent=1, sort_keys=True))  # noqa: T201
-    common = {"size": options.size, "epoch": epoch, "stretch": options.stretch, "path": options.store}
+    common = {"size": options.size, "seed_set": seed_set, "stretch": options.stretch, "path": options.store}
     for line in warnings(found["cells"], **common):
         say(line)
     return exit_code(found, strict=options.strict)

@@ -1,6 +1,6 @@
-"""What the record store knows of runs: which began in which epoch, and the verdict of every cell at every size.
+"""What the record store knows of runs: which began in which seed set, and the verdict of every cell at every size.
 
-Like rows, these records are appended and never changed. A verdict is a function of its name (code, size, epoch, cell,
+Like rows, these records are appended and never changed. A verdict is a function of its name (code, size, seed set, cell,
 stretch), so it may be written by whoever comes to it. Names begin with a word in plain text and can be listed.
 """
 
@@ -15,7 +15,7 @@ from benchmarks.batch.gate import PENDING
 from benchmarks.runner.store import DEFAULT, Store
 
 FRESH = "fresh"
-"""The word for an epoch of today, on the command line."""
+"""The word for a seed set of today, on the command line."""
 LARGEST_STRETCH = 64.0
 """How far n_max of an undecided cell is raised. The effect that n samples see falls like 1/√n: there it is an eighth
 of the stated one, and a claim that is still undecided wants another design, not more samples."""
@@ -27,9 +27,9 @@ _KEPT = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a cell in an epoch when n_max is raised by `stretch`; `record` is its line of the ledger."""
+    """The outcome of a cell in a seed set when n_max is raised by `stretch`; `record` is its line of the ledger."""
 
-    epoch: str
+    seed_set: str
     stretch: float
     record: dict[str, Any]
 
@@ -52,50 +52,54 @@ class History:
     code: bytes
     size: str
 
-    def begin(self, epoch: str, only: str) -> None:
-        """A run of the cells whose id contains `only` begins in an epoch, which is its own from now on."""
-        self.store.put(self._name(_RUN, only, epoch), True)
+    def begin(self, seed_set: str, only: str) -> None:
+        """A run of the cells whose id contains `only` begins in a seed set, which is its own from now on."""
+        self.store.put(self._name(_RUN, only, seed_set), True)
 
-    def finish(self, epoch: str, only: str) -> None:
+    def finish(self, seed_set: str, only: str) -> None:
         """Nothing of the run is pending any more."""
-        self.store.put(self._name(_FINISHED, only, epoch), True)
+        self.store.put(self._name(_FINISHED, only, seed_set), True)
 
     def runs(self) -> list[tuple[str, str]]:
-        """(only, epoch) of every run that began, the oldest first."""
-        return [(only, epoch) for code, size, only, epoch in self._listed(_RUN) if self._is_own(code, size)]
+        """(only, seed set) of every run that began, the oldest first."""
+        return [(only, seed_set) for code, size, only, seed_set in self._listed(_RUN) if self._is_own(code, size)]
 
     def unfinished(self, only: str) -> str | None:
-        """The epoch of the latest run of these cells that was not finished."""
-        epochs = [epoch for selection, epoch in self.runs() if selection == only]
-        left = (epoch for epoch in reversed(epochs) if self.store.get(self._name(_FINISHED, only, epoch)) is None)
+        """The seed set of the latest run of these cells that was not finished."""
+        seed_sets = [seed_set for selection, seed_set in self.runs() if selection == only]
+        left = (
+            seed_set
+            for seed_set in reversed(seed_sets)
+            if self.store.get(self._name(_FINISHED, only, seed_set)) is None
+        )
         return next(left, None)
 
-    def keep(self, epoch: str, stretch: float, record: dict[str, Any]) -> None:
+    def keep(self, seed_set: str, stretch: float, record: dict[str, Any]) -> None:
         """Keep the verdict of a cell; a pending cell has none."""
         if record["outcome"] != PENDING:
-            name = self._name(_VERDICT, epoch, record["cell"], float(stretch))
+            name = self._name(_VERDICT, seed_set, record["cell"], float(stretch))
             self.store.put(name, {field: record[field] for field in _KEPT})
 
     def verdicts(self) -> dict[str, dict[str, Verdict]]:
-        """By epoch and cell, the verdict at the largest size it was tried at; the oldest epoch first."""
+        """By seed set and cell, the verdict at the largest size it was tried at; the oldest seed set first."""
         found: dict[str, dict[str, Verdict]] = {}
-        for (code, size, epoch, cell, stretch), record in self._verdicts():
+        for (code, size, seed_set, cell, stretch), record in self._verdicts():
             if self._is_own(code, size):
-                cells = found.setdefault(epoch, {})
+                cells = found.setdefault(seed_set, {})
                 if cell not in cells or cells[cell].stretch < stretch:
-                    cells[cell] = Verdict(epoch, stretch, record)
+                    cells[cell] = Verdict(seed_set, stretch, record)
         return found
 
     def owed(self) -> dict[str, float]:
-        """By cell, the stretch that it begins with in a new epoch because other code left it undecided.
+        """By cell, the stretch that it begins with in a new seed set because other code left it undecided.
 
         Rows of other code say nothing about this one and are not taken, but how many samples a cell wanted is known.
         """
         latest: dict[tuple[str, str, str], Verdict] = {}
-        for (code, size, epoch, cell, stretch), record in self._verdicts():
-            name = (code, epoch, cell)
+        for (code, size, seed_set, cell, stretch), record in self._verdicts():
+            name = (code, seed_set, cell)
             if size == self.size and not self._is_own(code, size) and latest.get(name, _NONE).stretch < stretch:
-                latest[name] = Verdict(epoch, stretch, record)
+                latest[name] = Verdict(seed_set, stretch, record)
         found: dict[str, float] = {}
         for (_, _, cell), verdict in latest.items():
             if verdict.undecided:
@@ -120,43 +124,53 @@ class History:
 _NONE = Verdict("", 0.0, {})
 
 
-def epoch_of(word: str, history: History, *, only: str = "") -> str:
-    """The epoch of a run, fixed once, at its start: a name stands for itself, 'fresh' for the run's own.
+def seed_set_of(word: str, history: History, *, only: str = "") -> str:
+    """The seed set of a run, fixed once, at its start: a name stands for itself, 'fresh' for the run's own.
 
-    A run that was killed, or whose budget ended, goes on in the epoch in which it began, whatever the date is now;
+    A run that was killed, or whose budget ended, goes on in the seed set in which it began, whatever the date is now;
     when nothing is left of it, today's begins.
     """
-    from properties.statistics import epochs
+    from properties.statistics import seed_sets
 
     if word != FRESH:
         return word
-    epoch = history.unfinished(only) or epochs.fresh()
-    history.begin(epoch, only)
-    return epoch
+    seed_set = history.unfinished(only) or seed_sets.fresh()
+    history.begin(seed_set, only)
+    return seed_set
 
 
-def command(*, size: str, epoch: str, cell: str, stretch: float, path: Path = DEFAULT) -> str:
+def command(*, size: str, seed_set: str, cell: str, stretch: float, path: Path = DEFAULT) -> str:
     """What to type to continue an undecided cell.
 
-    >>> command(size="full", epoch="pinned", cell="a cell", stretch=2.0)
-    "python -m benchmarks.batch.cells --size full --epoch pinned --stretch 2 --no-controls --only 'a cell'"
+    >>> command(size="full", seed_set="pinned", cell="a cell", stretch=2.0)
+    "python -m benchmarks.batch.cells --size full --seed-set pinned --stretch 2 --no-controls --only 'a cell'"
     """
-    words = ["python", "-m", "benchmarks.batch.cells", "--size", size, "--epoch", epoch, "--stretch", f"{stretch:g}"]
+    words = [
+        "python",
+        "-m",
+        "benchmarks.batch.cells",
+        "--size",
+        size,
+        "--seed-set",
+        seed_set,
+        "--stretch",
+        f"{stretch:g}",
+    ]
     store = [] if path == DEFAULT else ["--store", str(path)]
     return shlex.join([*words, "--no-controls", "--only", cell, *store])
 
 
 def warnings(
-    records: Sequence[dict[str, Any]], *, size: str, epoch: str, stretch: float, path: Path = DEFAULT
+    records: Sequence[dict[str, Any]], *, size: str, seed_set: str, stretch: float, path: Path = DEFAULT
 ) -> list[str]:
     """A line for every cell of a run that has no verdict, with the command that continues it."""
     lines = []
     for record in records:
-        verdict = Verdict(epoch, stretch, record)
+        verdict = Verdict(seed_set, stretch, record)
         if verdict.undecided and verdict.due == stretch:
-            lines.append(f"warning: undecided at the largest size: {record['cell']} ({epoch}, n={record['n']})")
+            lines.append(f"warning: undecided at the largest size: {record['cell']} ({seed_set}, n={record['n']})")
         elif record["outcome"] in ("undecided", PENDING):
             due = verdict.due if verdict.undecided else stretch
-            way = command(size=size, epoch=epoch, cell=record["cell"], stretch=due, path=path)
+            way = command(size=size, seed_set=seed_set, cell=record["cell"], stretch=due, path=path)
             lines.append(f"warning: {record['outcome']}: {record['cell']} (n={record['n']}; continue it: {way})")
     return lines

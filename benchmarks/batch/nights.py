@@ -1,20 +1,20 @@
-"""The statistical suite at night: first what earlier nights left undecided, at twice the size, then a fresh epoch.
+"""The statistical suite at night: first what earlier nights left undecided, at twice the size, then a fresh seed set.
 
     python -m benchmarks.batch.nights --budget 60min
 
-Every epoch is a run of its own, with its own samples and its own budget of 1e-6: over N nights a false red has
-probability at most N·1e-6, and the output says which epoch is red. To reopen an epoch spends nothing more. Its cells
+Every seed set is a run of its own, with its own samples and its own budget of 1e-6: over N nights a false red has
+probability at most N·1e-6, and the output says which seed set is red. To reopen a seed set spends nothing more. Its cells
 keep their shares, their samples go on where they stopped (rows are taken from the record store, none is computed
 twice), and E goes on being multiplied up: the same nonnegative supermartingale, looked at once more. By Ville's
 inequality P(E_n >= 1/alpha for some n) <= alpha holds for all n together, whoever decides to go on, for whatever
 reason; this is optional continuation. It holds for the product over the cells as well: in the order in which the
 samples were taken it is one supermartingale, for every point of the grid and so for the mixture. Nothing may be
-started afresh in the same epoch, and nothing is.
+started afresh in the same seed set, and nothing is.
 
 The state is what the record store has (`benchmarks.batch.history`): a run that began and has cells without a verdict goes on
-in its own epoch, at the size it had; an undecided cell goes on at twice its size, up to `LARGEST_STRETCH` times n_max,
-and is listed every night from then on. A red epoch stays red until the code changes. Code that changed takes no rows
-of the old one; a cell that was undecided with the old begins in the fresh epoch with the size it was owed, which is
+in its own seed set, at the size it had; an undecided cell goes on at twice its size, up to `LARGEST_STRETCH` times n_max,
+and is listed every night from then on. A red seed set stays red until the code changes. Code that changed takes no rows
+of the old one; a cell that was undecided with the old begins in the fresh seed set with the size it was owed, which is
 known before its first sample.
 """
 
@@ -38,33 +38,33 @@ from benchmarks.cli.conventions import HOLDS, UNDECIDED, USAGE, VIOLATED, interr
 from benchmarks.runner.pool import single_thread
 
 REOPENED_SHARE = 0.5
-"""The part of the time that goes to earlier nights before the fresh epoch begins: a backlog cannot starve it."""
+"""The part of the time that goes to earlier nights before the fresh seed set begins: a backlog cannot starve it."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A cell, by its place in `planned(size)`, that goes on in an epoch at a size."""
+    """A cell, by its place in `planned(size)`, that goes on in a seed set at a size."""
 
-    epoch: str
+    seed_set: str
     stretch: float
     index: int
 
 
 def reopened(history: History, only: str, tonight: str) -> list[Task]:
-    """What earlier runs of this code left open, the oldest epoch first."""
+    """What earlier runs of this code left open, the oldest seed set first."""
     indices = _indices(history.size)
     verdicts, owed = history.verdicts(), history.owed()
     expected: dict[str, dict[str, None]] = {}
-    for selection, epoch in history.runs():
-        expected.setdefault(epoch, {}).update((cell, None) for cell in indices if selection in cell)
-    for epoch, found in verdicts.items():
-        expected.setdefault(epoch, {}).update((cell, None) for cell in found)
+    for selection, seed_set in history.runs():
+        expected.setdefault(seed_set, {}).update((cell, None) for cell in indices if selection in cell)
+    for seed_set, found in verdicts.items():
+        expected.setdefault(seed_set, {}).update((cell, None) for cell in found)
     tasks: list[Task] = []
-    for epoch, cells in expected.items():
-        known = verdicts.get(epoch, {})
-        wanted = [cell for cell in cells if only in cell and cell in indices and epoch != tonight]
+    for seed_set, cells in expected.items():
+        known = verdicts.get(seed_set, {})
+        wanted = [cell for cell in cells if only in cell and cell in indices and seed_set != tonight]
         sizes = {cell: _next(known.get(cell), owed.get(cell, 1.0)) for cell in wanted}
-        left = [Task(epoch, stretch, indices[cell]) for cell, stretch in sizes.items() if stretch is not None]
+        left = [Task(seed_set, stretch, indices[cell]) for cell, stretch in sizes.items() if stretch is not None]
         tasks += sorted(left, key=lambda task: task.stretch)
     return tasks
 
@@ -94,20 +94,20 @@ class Night:
     def advance(self, tasks: Sequence[Task], deadline: float) -> dict[Task, dict[str, Any]]:
         """The records of cells that go on, until the deadline."""
         found: dict[Task, dict[str, Any]] = {}
-        for (epoch, stretch), group in itertools.groupby(tasks, key=lambda task: (task.epoch, task.stretch)):
+        for (seed_set, stretch), group in itertools.groupby(tasks, key=lambda task: (task.seed_set, task.stretch)):
             chosen = list(group)
-            common = Run(self.size, epoch, deadline, stretch=stretch)
-            self.show(f"{epoch}, {stretch:g} x n_max: {len(chosen)} cells")
+            common = Run(self.size, seed_set, deadline, stretch=stretch)
+            self.show(f"{seed_set}, {stretch:g} x n_max: {len(chosen)} cells")
             records = batch.work(
                 [("cell", task.index) for task in chosen], common, self.path, workers=self.workers, show=self.show
             )
             found |= dict(zip(chosen, records, strict=True))
         return found
 
-    def controls(self, epoch: str, only: str, deadline: float) -> list[dict[str, Any]]:
+    def controls(self, seed_set: str, only: str, deadline: float) -> list[dict[str, Any]]:
         """The records of the negative controls."""
         jobs = [job for job in batch.chosen(self.size, only, with_controls=True) if job[0] == "control"]
-        return batch.work(jobs, Run(self.size, epoch, deadline), self.path, workers=self.workers, show=self.show)
+        return batch.work(jobs, Run(self.size, seed_set, deadline), self.path, workers=self.workers, show=self.show)
 
 
 def run(
@@ -120,13 +120,13 @@ def run(
     only: str = "",
     show: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """One night: reopened cells in their own epochs, today's epoch, and with the time left the reopened ones again.
+    """One night: reopened cells in their own seed sets, today's seed set, and with the time left the reopened ones again.
 
-    The date is read once. The report has a gate for every epoch that this code has seen.
+    The date is read once. The report has a gate for every seed set that this code has seen.
     """
-    from properties.statistics import epochs
+    from properties.statistics import seed_sets
 
-    started, tonight = time.time(), epochs.fresh()
+    started, tonight = time.time(), seed_sets.fresh()
     end = started + budget_seconds
     night = Night(size, path, workers, show)
     with opened(path, size) as history:
@@ -147,32 +147,39 @@ def run(
 def _report(
     history: History, tonight: str, found: dict[Task, dict[str, Any]], checked: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The gate of every epoch, over the latest verdicts and what tonight brought."""
+    """The gate of every seed set, over the latest verdicts and what tonight brought."""
     latest = history.verdicts()
     for task, record in found.items():
         if record["outcome"] == PENDING:
-            latest.setdefault(task.epoch, {})[record["cell"]] = Verdict(task.epoch, task.stretch, record)
-    order = [*(epoch for epoch in latest if epoch != tonight), *(epoch for epoch in latest if epoch == tonight)]
+            latest.setdefault(task.seed_set, {})[record["cell"]] = Verdict(task.seed_set, task.stretch, record)
+    order = [
+        *(seed_set for seed_set in latest if seed_set != tonight),
+        *(seed_set for seed_set in latest if seed_set == tonight),
+    ]
     warn = functools.partial(warnings, size=history.size, path=history.store.path)
     return {
         "size": history.size,
-        "epoch": tonight,
-        "epochs": {epoch: summary([verdict.record for verdict in latest[epoch].values()]) for epoch in order},
-        "stretch": {epoch: {cell: verdict.stretch for cell, verdict in latest[epoch].items()} for epoch in order},
+        "seed_set": tonight,
+        "seed_sets": {
+            seed_set: summary([verdict.record for verdict in latest[seed_set].values()]) for seed_set in order
+        },
+        "stretch": {
+            seed_set: {cell: verdict.stretch for cell, verdict in latest[seed_set].items()} for seed_set in order
+        },
         "missed controls": [record["control"] for record in checked if record["outcome"] == "missed"],
         "pending controls": [record["control"] for record in checked if record["outcome"] == PENDING],
         "warnings": [
             line
-            for epoch in order
-            for verdict in latest[epoch].values()
-            for line in warn([verdict.record], epoch=epoch, stretch=verdict.stretch)
+            for seed_set in order
+            for verdict in latest[seed_set].values()
+            for line in warn([verdict.record], seed_set=seed_set, stretch=verdict.stretch)
         ],
     }
 
 
 def exit_code(report: dict[str, Any], *, strict: bool) -> int:
-    """1 if an epoch is red or a control was missed; 3 for what has no verdict under `strict`."""
-    gates = report["epochs"].values()
+    """1 if a seed set is red or a control was missed; 3 for what has no verdict under `strict`."""
+    gates = report["seed_sets"].values()
     if report["missed controls"] or any(gate["outcome"] == "violated" for gate in gates):
         return VIOLATED
     open_ends = report["pending controls"] or any(gate["undecided"] or gate["pending"] for gate in gates)
@@ -180,11 +187,11 @@ def exit_code(report: dict[str, Any], *, strict: bool) -> int:
 
 
 def shown(report: dict[str, Any]) -> list[str]:
-    """The end of the output: a line per epoch, a line per missed or unfinished control, the warnings."""
+    """The end of the output: a line per seed set, a line per missed or unfinished control, the warnings."""
     lines = [
-        f"{epoch}: {gate['outcome']}; error budget {gate['spent']:.2g} of {gate['budget']:.2g}; log product "
+        f"{seed_set}: {gate['outcome']}; error budget {gate['spent']:.2g} of {gate['budget']:.2g}; log product "
         f"{gate['log_product']:.1f}; violated: {', '.join(gate['violated']) or 'none'}"
-        for epoch, gate in report["epochs"].items()
+        for seed_set, gate in report["seed_sets"].items()
     ]
     lines += [f"missed control: {name}" for name in report["missed controls"]]
     lines += [f"warning: pending control: {name}" for name in report["pending controls"]]
@@ -193,7 +200,7 @@ def shown(report: dict[str, Any]) -> list[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.batch.nights", description="Continue what is undecided, then run a fresh epoch."
+        prog="python -m benchmarks.batch.nights", description="Continue what is undecided, then run a fresh seed set."
     )
     batch.add_run_options(parser)
     return parser

@@ -19,12 +19,12 @@ from benchmarks.runner.units import Unit
 from robust_core.streams import key
 
 
-def piece(size: str, epoch: str, where: Sequence[Any], start: int, stop: int) -> list[list[float]]:
+def piece(size: str, seed_set: str, where: Sequence[Any], start: int, stop: int) -> list[list[float]]:
     """The rows of the replicates start … stop−1 of a cell: a unit of work."""
     from properties.statistics.law import rows_of
 
     kind, index, part = where
-    return rows_of(cells.cells(size, kind, index)[part][1], epoch, start, stop)
+    return rows_of(cells.cells(size, kind, index)[part][1], seed_set, start, stop)
 
 
 class Wanted(Exception):
@@ -62,10 +62,10 @@ def absent(wanted: Wanted, run: Run, store: Store) -> list[tuple[bytes, Unit]]:
     kind, index, part = wanted.where
     cell = cells.cells(run.size, kind, index)[part][1]
     look = next(look for look in cells.looks() if look[-1][1] > wanted.start)
-    common = {"size": run.size, "epoch": run.epoch, "where": list(wanted.where)}
+    common = {"size": run.size, "seed_set": run.seed_set, "where": list(wanted.where)}
     needed = []
     for start, stop in look:
-        name = key("rows", cells.fingerprint(), run.epoch, cell.id, cell.content, start, stop)
+        name = key("rows", cells.fingerprint(), run.seed_set, cell.id, cell.content, start, stop)
         if (start == wanted.start) != (name == wanted.name):
             raise AssertionError(f"{cell.id}: rows from {start} are not named as `decide` names them")
         if store.get(name) is None:

@@ -4,7 +4,7 @@
 
 Every finished item shows how many are left and about how long; the end shows the gate, the ledger's total, and with the
 commands that continue them what is undecided and what is pending, also where a worker was killed. Results go to the
-record store piece by piece, so the next run goes on where this one was stopped, in the same epoch.
+record store piece by piece, so the next run goes on where this one was stopped, in the same seed set.
 """
 
 import json
@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks.batch import cells
 from benchmarks.batch.gate import PENDING, summary
-from benchmarks.batch.history import FRESH, epoch_of, warnings
+from benchmarks.batch.history import FRESH, seed_set_of, warnings
 from benchmarks.cli.conventions import VIOLATED, factor, positive
 from benchmarks.runner.store import DEFAULT
 from properties.timespan import UNITS, seconds
@@ -32,29 +32,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--samples", type=positive, default=math.inf, metavar="N", help="at most so many replicates per cell"
     )
     group.addoption(
-        "--epoch", default="pinned", help="a name for the seeds, or 'fresh': today's, or an unfinished run's"
+        "--seed-set", default="pinned", help="a name for the seeds, or 'fresh': today's, or an unfinished run's"
     )
     group.addoption("--stretch", type=factor, default=1.0, help="raise n_max of undecided cells by this factor")
     group.addoption("--store", type=Path, default=DEFAULT, help="the record store")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The controller collects the records that items report; workers know when the whole run began, and its epoch."""
+    """The controller collects the records that items report; workers know when the whole run began, and its seed set."""
     if hasattr(config, "workerinput"):
-        config.stash[STARTED], config.stash[EPOCH] = config.workerinput["statistics"]
+        config.stash[STARTED], config.stash[SEED_SET] = config.workerinput["statistics"]
         return
     config.stash[STARTED] = time.time()
-    config.stash[EPOCH] = _epoch(config)
+    config.stash[SEED_SET] = _seed_set(config)
     config.pluginmanager.register(Progress(config), "statistical progress")
 
 
-def _epoch(config: pytest.Config) -> str:
-    """The epoch of the whole run, whichever day it ends."""
-    word: str = config.getoption("--epoch")
+def _seed_set(config: pytest.Config) -> str:
+    """The seed set of the whole run, whichever day it ends."""
+    word: str = config.getoption("--seed-set")
     if word != FRESH or config.option.collectonly:
         return word
     with cells.opened(config.getoption("--store"), config.getoption("--size")) as history:
-        return epoch_of(word, history, only=_selection(config))
+        return seed_set_of(word, history, only=_selection(config))
 
 
 def _selection(config: pytest.Config) -> str:
@@ -64,11 +64,11 @@ def _selection(config: pytest.Config) -> str:
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Which samples these are."""
-    return f"epoch: {config.stash[EPOCH]}"
+    return f"seed set: {config.stash[SEED_SET]}"
 
 
 STARTED = pytest.StashKey[float]()
-EPOCH = pytest.StashKey[str]()
+SEED_SET = pytest.StashKey[str]()
 RECORD = "statistics"
 CLAIM, CONTROL = "::test_claim[", "::test_control["
 
@@ -85,8 +85,8 @@ class Progress:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Hand the start and the epoch of the run to a worker of xdist."""
-        node.workerinput["statistics"] = (self.config.stash[STARTED], self.config.stash[EPOCH])
+        """Hand the start and the seed set of the run to a worker of xdist."""
+        node.workerinput["statistics"] = (self.config.stash[STARTED], self.config.stash[SEED_SET])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
@@ -126,7 +126,7 @@ class Progress:
         whole = controls <= self.ended - self.skipped
         if whole and not any(record["outcome"] == PENDING for record in self.records.values()):
             with cells.opened(self._option("--store"), self._option("--size")) as history:
-                history.finish(self.config.stash[EPOCH], _selection(self.config))
+                history.finish(self.config.stash[SEED_SET], _selection(self.config))
 
     def _fill(self) -> None:
         """A cell whose worker was killed, or that was never begun, is what its rows in the store make of it."""
@@ -138,7 +138,7 @@ class Progress:
                 self.records[item.cell.id] = cells.verdict(
                     index,
                     size=self._option("--size"),
-                    epoch=self.config.stash[EPOCH],
+                    seed_set=self.config.stash[SEED_SET],
                     path=self._option("--store"),
                     deadline=self.config.stash[STARTED],
                     stretch=self._option("--stretch"),
@@ -168,5 +168,7 @@ class Progress:
             terminalreporter.write_line(f"violated: {cell}")
         names = {"size": "--size", "stretch": "--stretch", "path": "--store"}
         common = {name: self._option(option) for name, option in names.items()}
-        for line in warnings([self.records[c] for c in sorted(self.records)], epoch=self.config.stash[EPOCH], **common):
+        for line in warnings(
+            [self.records[c] for c in sorted(self.records)], seed_set=self.config.stash[SEED_SET], **common
+        ):
             terminalreporter.write_line(line)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.batch import cells
-from benchmarks.batch.plugin import EPOCH, RECORD, STARTED
+from benchmarks.batch.plugin import RECORD, SEED_SET, STARTED
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -27,7 +27,7 @@ def common(request: pytest.FixtureRequest) -> dict[str, Any]:
     option = request.config.getoption
     return {
         "size": option("--size"),
-        "epoch": request.config.stash[EPOCH],
+        "seed_set": request.config.stash[SEED_SET],
         "path": option("--store"),
         "samples": option("--samples"),
     }

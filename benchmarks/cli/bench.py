@@ -97,7 +97,9 @@ def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> 
     add_store(parser, STORE)
     add_workers(parser)
     add_cluster(parser)
-    parser.add_argument("--epoch", default="pinned", metavar="NAME", help="a name for other seeds than the baseline's")
+    parser.add_argument(
+        "--seed-set", default="pinned", metavar="NAME", help="a name for other seeds than the baseline's"
+    )
     if partial:
         add_budget(parser)
         parser.add_argument("--only", default="", metavar="TEXT", help="only cells whose name contains this")
@@ -108,13 +110,13 @@ def _measured(options: argparse.Namespace) -> dict[str, Any]:
     from benchmarks.regression.bench import bench
     from benchmarks.runner.units import opened
 
-    if not options.epoch.isprintable() or not options.epoch:
-        raise ValueError(f"epoch must be a name, got {options.epoch!r}")
+    if not options.seed_set.isprintable() or not options.seed_set:
+        raise ValueError(f"seed set must be a name, got {options.seed_set!r}")
     with opened(options.store) as store, termination_raised():
         try:
             return bench(
                 store=store,
-                epoch=options.epoch,
+                seed_set=options.seed_set,
                 only=getattr(options, "only", ""),
                 workers=options.workers,
                 cluster=options.cluster,
@@ -173,7 +175,7 @@ def _summary(today: dict[str, Any], options: argparse.Namespace) -> dict[str, An
         else:
             middle = statistics.median(values) if values else None
             cells.append(shown | {"median": middle, "n": len(cell["values"]), "impossible": cell["impossible"]})
-    fixed = {"epoch": today["epoch"], "versions": today["versions"], "store": str(options.store)}
+    fixed = {"seed_set": today["seed_set"], "versions": today["versions"], "store": str(options.store)}
     return fixed | {"pending": today["pending"], "cells": cells}
 
 

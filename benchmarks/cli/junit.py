@@ -9,7 +9,7 @@ from properties.judging.verdict import Record
 # Characters that XML 1.0 cannot carry at all.
 _FORBIDDEN = {code: "�" for code in range(32) if code not in (9, 10, 13)} | {0xFFFE: "�", 0xFFFF: "�"}
 
-STATISTICS = ("cell", "law", "epoch", "n", "alpha", "beta", "effect", "log_against", "log_favour")
+STATISTICS = ("cell", "law", "seed_set", "n", "alpha", "beta", "effect", "log_against", "log_favour")
 
 
 UNFINISHED = Record("robust-core", "not finished", "error", "the run ended before the last law was judged", 0, 0.0, 0)

@@ -51,7 +51,7 @@ null, additive sums S_j = Σ log f_{λ_j}(x_i) and prior weights w_j on a grid o
 
 One process has the null "the claim holds": at 1/alpha the verdict is *violated*. The other has the null "the claim
 fails by the stated effect": at 1/beta the verdict is *holds*, which means *not violated by that effect*. Neither by
-n_max: *undecided*, listed with a warning and continued from the rows that are kept, in the epoch it began in: by hand
+n_max: *undecided*, listed with a warning and continued from the rows that are kept, in the seed set it began in: by hand
 with `--stretch`, or night by night with `python -m benchmarks.batch.nights`. One looks at n = 16·1.25^k; nothing is ever run
 again to make it pass.
 
@@ -68,7 +68,7 @@ law blocks them: they would say nothing new. The budget of 1e-6 is split over th
 without a product, because a verification accuses cell by cell; the end of the output says what was spent. `--seed 0`
 has the pinned samples, any other seed its own. A cell whose time ends (a minute of the processor per variant at quick
 size) is *undecided*, never *violated*. A cell that is known to fail is excused by an entry in the file of expected
-failures, pinned by its epoch.
+failures, pinned by its seed set.
 
 A variant meets the named problems with the first of its sets, with a radius it is for, and is compared with what it
 learns: Q*, or Q or V of the policy it evaluates.
@@ -170,8 +170,8 @@ def effects() -> dict[str, dict[str, Any]]:
     """
     import numpy as np
 
-    from properties.statistics.epochs import PINNED
     from properties.statistics.law import rows_of
+    from properties.statistics.seed_sets import PINNED
     from properties.statistics.suite import planned
 
     found = {}
@@ -301,7 +301,7 @@ def require_whole(report: Any) -> None:
     from benchmarks.batch.gate import PENDING
     from properties.statistics.suite import planned
 
-    if not isinstance(report, dict) or not {"size", "epoch", "cells", "controls"} <= report.keys():
+    if not isinstance(report, dict) or not {"size", "seed_set", "cells", "controls"} <= report.keys():
         raise ValueError("must be a report of python -m benchmarks.batch.cells --size full --json")
     wanted = [("cell", item.cell.id) for item in planned("full")]
     wanted += [("control", f"{law.name}: {variant.name}") for law, variant in controls("full")]

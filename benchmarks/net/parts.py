@@ -125,11 +125,11 @@ class _Rows:
 
 def _decided(cell: "Cell", alpha: float) -> tuple[str, str]:
     """The outcome of a cell with the pinned seeds, and a text with n and the hash of all rows."""
-    from properties.statistics import epochs
+    from properties.statistics import seed_sets
     from properties.statistics.law import decide
 
     rows = _Rows()
-    decision = decide(cell, alpha=alpha, epoch=epochs.PINNED, memory=rows).entry.decision
+    decision = decide(cell, alpha=alpha, seed_set=seed_sets.PINNED, memory=rows).entry.decision
     exact = json.dumps([decision.log_against, decision.log_favour, rows.taken])
     return decision.outcome, f"{decision.outcome}, n={decision.n}, rows and evidence {digest(exact)}"
 

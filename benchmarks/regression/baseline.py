@@ -1,6 +1,6 @@
 """The baseline: a text file with one cell a line, sorted, that diffs well; read from a file or a git revision.
 
-    {"format": …, "epoch": …, "reason": …, "cells": 171}          why these numbers are the right ones, and how many
+    {"format": …, "seed_set": …, "reason": …, "cells": 171}          why these numbers are the right ones, and how many
     {"versions": {"numpy": …, "numba": …, "processor": …}}        what they were computed with
     {"metric": …, "variant": …, "problem": …, "value": …}                         a deterministic cell
     {"metric": …, "variant": …, "problem": …, "values": […], "impossible": 0}     one value per seed or repeat
@@ -41,7 +41,7 @@ def text(side: Mapping[str, Any], *, reason: str) -> str:
     if side.get("pending"):
         raise ValueError(f"{len(side['pending'])} cells are pending: a baseline must be complete")
     cells = sorted(side["cells"], key=lambda cell: tuple(cell[name] for name in NAMES))
-    head = {"format": FORMAT, "epoch": side["epoch"], "reason": reason, "cells": len(cells)}
+    head = {"format": FORMAT, "seed_set": side["seed_set"], "reason": reason, "cells": len(cells)}
     lines = [head, {"versions": dict(side["versions"])}, *cells]
     written = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines)
     parsed(written, "the new baseline")
@@ -103,7 +103,7 @@ def _git(folder: Path, *arguments: str, why: str) -> bytes:
 
 
 def parsed(content: str, source: str) -> dict[str, Any]:
-    """The content of a baseline file as {"epoch", "reason", "versions", "cells"}; ValueError names the line."""
+    """The content of a baseline file as {"seed_set", "reason", "versions", "cells"}; ValueError names the line."""
     lines = content.splitlines()
     if len(content) > LARGEST_FILE or len(lines) < 2:
         raise ValueError(f"{source}: a baseline has a line for its reason, one for its versions, one for each cell")
@@ -112,7 +112,7 @@ def parsed(content: str, source: str) -> dict[str, Any]:
     if head.get("format") != FORMAT:
         got = str(head.get("format"))[:80]
         raise ValueError(f"{source}, line 1: format must be {FORMAT!r}, got {got!r}: write it again ({ACCEPT})")
-    _require(head, {"format": _name, "epoch": _name, "reason": _name, "cells": _count}, f"{source}, line 1")
+    _require(head, {"format": _name, "seed_set": _name, "reason": _name, "cells": _count}, f"{source}, line 1")
     _require(versions, {"versions": _versions}, f"{source}, line 2")
     seen: set[tuple[str, ...]] = set()
     for number, cell in enumerate(cells, 3):
@@ -126,7 +126,7 @@ def parsed(content: str, source: str) -> dict[str, Any]:
             f"{source}: line 1 promises {head['cells']} cells and there are {len(cells)}: the file was cut short or "
             f"put together by hand; take it from git again, or write it again ({ACCEPT})"
         )
-    return {"epoch": head["epoch"], "reason": head["reason"], "versions": versions["versions"], "cells": cells}
+    return {"seed_set": head["seed_set"], "reason": head["reason"], "versions": versions["versions"], "cells": cells}
 
 
 def _record(line: str, where: str) -> dict[str, Any]:

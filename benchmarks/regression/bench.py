@@ -45,13 +45,13 @@ def _runs() -> list[tuple[str, str]]:
     ]
 
 
-def jobs(*, epoch: str = PINNED, seeds: int = SEEDS, only: str = "", injected: str = "") -> list[Job]:
+def jobs(*, seed_set: str = PINNED, seeds: int = SEEDS, only: str = "", injected: str = "") -> list[Job]:
     """The work of all cells whose "metric / variant / problem" contains `only`."""
-    found = [*_learning(epoch, seeds, injected), *_planning(), *_racing(epoch, injected)]
+    found = [*_learning(seed_set, seeds, injected), *_planning(), *_racing(seed_set, injected)]
     return [job for job in found if any(only in " / ".join(cell) for cell in job.cells)]
 
 
-def _learning(epoch: str, seeds: int, injected: str) -> Iterable[Job]:
+def _learning(seed_set: str, seeds: int, injected: str) -> Iterable[Job]:
     for variant, problem in _runs():
         module, names = (
             ("linear", (*linear.MEASURES, PARAMETERS))
@@ -59,7 +59,7 @@ def _learning(epoch: str, seeds: int, injected: str) -> Iterable[Job]:
             else ("tabular", (*tabular.measures(variant, problem), TABLE))
         )
         for start in range(0, seeds, BLOCK):
-            arguments = {"variant": variant, "problem": problem, "epoch": epoch, "start": start}
+            arguments = {"variant": variant, "problem": problem, "seed_set": seed_set, "start": start}
             arguments |= {"stop": min(start + BLOCK, seeds), "injected": injected}
             unit = Unit(f"benchmarks.regression.{module}:measured", arguments)
             yield Job(unit, tuple((name, variant, problem) for name in names))
@@ -74,9 +74,15 @@ def _planning() -> Iterable[Job]:
             yield Job(unit, tuple((name, variant, problem) for name in exact.PLANS))
 
 
-def _racing(epoch: str, injected: str) -> Iterable[Job]:
+def _racing(seed_set: str, injected: str) -> Iterable[Job]:
     for metric, variant, problem in ratios.contests():
-        arguments = {"metric": metric, "variant": variant, "problem": problem, "epoch": epoch, "injected": injected}
+        arguments = {
+            "metric": metric,
+            "variant": variant,
+            "problem": problem,
+            "seed_set": seed_set,
+            "injected": injected,
+        }
         unit = Unit("benchmarks.regression.ratios:measured", arguments, repeatable=False)
         yield Job(unit, ((metric, variant, problem),))
 
@@ -84,7 +90,7 @@ def _racing(epoch: str, injected: str) -> Iterable[Job]:
 def bench(
     *,
     store: Store,
-    epoch: str = PINNED,
+    seed_set: str = PINNED,
     seeds: int = SEEDS,
     only: str = "",
     injected: str = "",
@@ -94,11 +100,11 @@ def bench(
     show: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Measure what the store does not have, and give all cells: the shape of a baseline, and what is pending."""
-    wanted = jobs(epoch=epoch, seeds=seeds, only=only, injected=injected)
+    wanted = jobs(seed_set=seed_set, seeds=seeds, only=only, injected=injected)
     units = [job.unit for job in wanted]
     values = run(units, store=store, workers=workers, cluster=cluster, show=show, budget_seconds=budget_seconds)
     cells, pending = collected(wanted, values, only=only)
-    return {"epoch": epoch, "versions": versions(), "cells": cells, "pending": pending}
+    return {"seed_set": seed_set, "versions": versions(), "cells": cells, "pending": pending}
 
 
 def versions() -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Today against the baseline, cell by cell: the definitions are in docs/regression.md.
 
-Both sides are plain data as `baseline.parsed` gives it: {"epoch", "reason", "versions", "cells"}, where a cell is
+Both sides are plain data as `baseline.parsed` gives it: {"seed_set", "reason", "versions", "cells"}, where a cell is
 {"metric", "variant", "problem"} with a "value" (deterministic) or with "values" by seed or repeat (null: no number)
 and the number of "impossible" ones among them.
 """
@@ -37,7 +37,7 @@ def compared(baseline: Mapping[str, Any], today: Mapping[str, Any], *, alpha: fl
     names = sorted(before.keys() | now.keys() | pending)
     tested = sum(METRICS[name[0]].kind != "deterministic" for name in names if name[0] in METRICS)
     share = alpha / max(tested, 1)
-    paired = baseline["epoch"] == today["epoch"]
+    paired = baseline["seed_set"] == today["seed_set"]
     same = baseline["versions"].get(PROCESSOR) == today["versions"].get(PROCESSOR)
     cells = [_cell(name, before.get(name), now.get(name), share, paired, name in pending, same) for name in names]
     found = {cell["verdict"] for cell in cells}
@@ -48,7 +48,7 @@ def compared(baseline: Mapping[str, Any], today: Mapping[str, Any], *, alpha: fl
         "power": POWER,
         "paired": paired,
         "reason": baseline.get("reason", ""),
-        "epochs": {"baseline": baseline["epoch"], "today": today["epoch"]},
+        "seed_sets": {"baseline": baseline["seed_set"], "today": today["seed_set"]},
         "versions": {"baseline": dict(baseline["versions"]), "today": dict(today["versions"])},
         "counts": {word: sum(cell["verdict"] == word for cell in cells) for word in SEVERITY},
         "suspicious": sum(cell["suspicious"] for cell in cells),

@@ -103,13 +103,13 @@ def planted() -> Planted:
     return Planted()
 
 
-def measured(variant: str, problem: str, epoch: str, start: int, stop: int, injected: str = "") -> dict[str, Any]:
+def measured(variant: str, problem: str, seed_set: str, start: int, stop: int, injected: str = "") -> dict[str, Any]:
     """The rows of the seeds start … stop−1, by metric, and a hash of all parameters."""
     if ALGORITHMS[variant].learns != "theta" or problem != PROBLEM:
         raise ValueError(f"{variant!r} on {problem!r} is no linear benchmark")
     make = factory(variant, injected, None)
     digest = hashlib.blake2b(digest_size=16)
-    rows = [_row(make, key("regression", epoch, problem, index), digest) for index in range(start, stop)]
+    rows = [_row(make, key("regression", seed_set, problem, index), digest) for index in range(start, stop)]
     return {
         "values": {name: [row[name][0] for row in rows] for name in MEASURES},
         "impossible": dict.fromkeys(MEASURES, 0),

@@ -98,11 +98,11 @@ def contests() -> dict[tuple[str, str, str], Callable[[str], tuple[Work, Work, f
 
 
 def measured(
-    metric: str, variant: str, problem: str, epoch: str, turns: int = TURNS, injected: str = ""
+    metric: str, variant: str, problem: str, seed_set: str, turns: int = TURNS, injected: str = ""
 ) -> dict[str, Any]:
     """One ratio per turn: ours/theirs for a time ratio, theirs/ours for a speed-up, per unit of work.
 
-    The epoch names the occasion: another one is measured anew.
+    The seed set names the occasion: another one is measured anew.
     """
     ours, theirs, more_work = contests()[metric, variant, problem](injected)
     ours()

@@ -1,6 +1,6 @@
 """Tabular learners, one replicate per seed: errors along one trajectory, the noise of the step, the greedy policy.
 
-Every replicate is a function of (epoch, problem, index), not of the code: the same seeds today and in the baseline.
+Every replicate is a function of (seed set, problem, index), not of the code: the same seeds today and in the baseline.
 What is hashed starts at 0 or at the exact truth and is only ever moved by the learner: no sum in it has an order that
 another machine could choose otherwise. Errors and values of policies are not hashed.
 """
@@ -43,12 +43,12 @@ def measures(variant: str, problem: str) -> tuple[str, ...]:
     return CONTROL[:-2] if SETTINGS[problem].terminal else CONTROL
 
 
-def measured(variant: str, problem: str, epoch: str, start: int, stop: int, injected: str = "") -> dict[str, Any]:
+def measured(variant: str, problem: str, seed_set: str, start: int, stop: int, injected: str = "") -> dict[str, Any]:
     """The rows of the seeds start … stop−1, by metric; how many values are impossible; a hash of all tables."""
     bench = Bench(variant, SETTINGS[problem], factory(variant, injected, SETTINGS[problem]))
     names = measures(variant, problem)
     digest = hashlib.blake2b(digest_size=16)
-    rows = [bench.row(key("regression", epoch, problem, index), digest) for index in range(start, stop)]
+    rows = [bench.row(key("regression", seed_set, problem, index), digest) for index in range(start, stop)]
     return {
         "values": {name: [row[name][0] for row in rows] for name in names},
         "impossible": {name: sum(row[name][1] for row in rows) for name in names},

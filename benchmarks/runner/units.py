@@ -156,7 +156,7 @@ def progress_line(done: int, total: int, seconds: float, name: str) -> str:
 def labels(units: Sequence[Unit]) -> Callable[[Unit], str]:
     """How the units of a run are called in a line of progress: by what they do not all share.
 
-    >>> wanted = [Unit("properties.timespan:seconds", {"text": text, "epoch": "pinned"}) for text in ("1s", "2s")]
+    >>> wanted = [Unit("properties.timespan:seconds", {"text": text, "seed_set": "pinned"}) for text in ("1s", "2s")]
     >>> [labels(wanted)(unit) for unit in wanted], labels(wanted[:1])(wanted[0])
     (['1s', '2s'], 'pinned / 1s')
     """

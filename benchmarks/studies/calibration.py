@@ -76,7 +76,7 @@ def measured(seed: int, size: Any) -> dict[str, Any]:
     from properties.statistics import budget
     from properties.statistics.suite import results
 
-    ledger = [result.entry for result in results(size, epoch=f"calibration {seed}")]
+    ledger = [result.entry for result in results(size, seed_set=f"calibration {seed}")]
     gate = budget.gate(ledger)
     cells = {e.cell: [e.decision.outcome, e.decision.n, e.decision.log_against] for e in ledger}
     return {"red": gate.red, "log_product": gate.log_product, "cells": cells}
@@ -90,7 +90,7 @@ def misses(seed: int, size: Any) -> dict[str, Any]:
     alpha = min(item.alpha for item in planned(size))
     found = {}
     for law, variant in controls(size):
-        result = caught(law, variant, size=size, alpha=alpha, epoch=f"calibration {seed}")
+        result = caught(law, variant, size=size, alpha=alpha, seed_set=f"calibration {seed}")
         found[f"{law.name}: {variant.name}"] = None if result is None else result.entry.decision.n
     return found
 
@@ -150,7 +150,7 @@ def larger(seed: int, size: Any) -> dict[str, Any]:
         place = SEEN_IN.get(law.name, {}).get(variant.name)
         if place is not None:
             (cell,) = (cell for cell in law.cells(variant, size) if cell.id.startswith(place))
-            decision = decide(cell, alpha=alpha, epoch=f"calibration {seed}").entry.decision
+            decision = decide(cell, alpha=alpha, seed_set=f"calibration {seed}").entry.decision
             found[f"{law.name}: {variant.name}"] = decision.n if decision.outcome == "violated" else None
     return {"cells": _decided(beyond_quick(dear=False), seed), "controls": found}
 
@@ -165,7 +165,7 @@ def _decided(items: Iterable["Planned"], seed: int) -> dict[str, Any]:
 
     found = {}
     for item in items:
-        decision = decide(item.cell, alpha=item.alpha, epoch=f"calibration {seed}").entry.decision
+        decision = decide(item.cell, alpha=item.alpha, seed_set=f"calibration {seed}").entry.decision
         found[item.cell.id] = [decision.outcome, decision.n, decision.log_against]
     return found
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from oracles.chains.chain import pair_chain
 from oracles.chains.mixing import t_mix
-from properties.statistics import epochs, intervals
+from properties.statistics import intervals, seed_sets
 from properties.statistics.laws.tabular import RIGHT, Setting, made, stretch
 from robust_core import constant
 from robust_core.mdp import MDP
@@ -123,7 +123,7 @@ def compared(pair: Comparison, *, replicates: int = REPLICATES, variant: Variant
     """The exponents of a comparison: log of the ratio of two independent runs over log FACTOR, in the median."""
     rows = [
         [
-            run(member, epochs.replicate(epochs.PINNED, "scaling", pair.factor, i, word), variant)
+            run(member, seed_sets.replicate(seed_sets.PINNED, "scaling", pair.factor, i, word), variant)
             for i in range(replicates)
         ]
         for word, member in (("base", pair.base), ("changed", pair.changed))

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from properties.statistics import epochs, laws
+from properties.statistics import laws, seed_sets
 from properties.statistics.law import Cell, StatisticalLaw
 from properties.statistics.laws.tabular import RIGHT
 from properties.statistics.mixtures import Bernoulli
@@ -70,4 +70,4 @@ def pytest_configure(config: pytest.Config) -> None:
     made = (law(clear, coin("deadly", deadly, n_max=1111), unclear),)
     laws.laws = lambda: made
     days = itertools.count(os.getpid() * 1000)
-    epochs.fresh = lambda today=None: f"night {next(days)}"
+    seed_sets.fresh = lambda today=None: f"night {next(days)}"

@@ -105,7 +105,7 @@ def _statistics(names: tuple[str, ...]) -> dict[str, Any]:
             "log_product": -3.0, "suspects": []}  # fmt: skip
     controls = [{"control": f"convergence: {name}", "outcome": "violated", "n": 32, "cell": "x"} for name in names]
     run = {"source": "quick run of this report", "today": True, "command": "python -m benchmarks.batch.cells",
-           "size": "quick", "epoch": "e",
+           "size": "quick", "seed_set": "e",
            "summary": gate, "cells": cells, "controls": controls, "missed": []}  # fmt: skip
     laws = [{"name": "convergence to Q*", "statement": "Q_t → Q*", "null": "it does", "claims": ["conv"]}]
     return {"runs": [run], "laws": laws}

@@ -92,7 +92,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture(scope="module")
 def unbiased(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("unbiased") / "store"
-    return cells.run(size="quick", epoch="pinned", path=path, with_controls=False, only=ONLY)
+    return cells.run(size="quick", seed_set="pinned", path=path, with_controls=False, only=ONLY)
 
 
 def test_a_killed_run_resumes_to_the_same_bits(undisturbed: bytes, tmp_path: Path) -> None:
@@ -124,12 +124,14 @@ def test_the_number_of_workers_does_not_matter(undisturbed: bytes, tmp_path: Pat
 
 
 def test_the_comparison_sees_other_seeds(unbiased: dict[str, Any], tmp_path: Path) -> None:
-    report = cells.run(size="quick", epoch="other", path=tmp_path / "store", with_controls=False, only=ONLY)
+    report = cells.run(size="quick", seed_set="other", path=tmp_path / "store", with_controls=False, only=ONLY)
     assert [cell["log_against"] for cell in report["cells"]] != [cell["log_against"] for cell in unbiased["cells"]]
 
 
 def test_time_that_runs_out_leaves_cells_pending(tmp_path: Path) -> None:
-    report = cells.run(size="quick", epoch="pinned", path=tmp_path / "store", budget_seconds=0.0, with_controls=False)
+    report = cells.run(
+        size="quick", seed_set="pinned", path=tmp_path / "store", budget_seconds=0.0, with_controls=False
+    )
     assert {cell["outcome"] for cell in report["cells"]} == {"pending"}
     assert len(report["summary"]["pending"]) == len(report["cells"])
     assert gate.exit_code(report, strict=False) == 0
@@ -140,7 +142,7 @@ def test_time_that_runs_out_leaves_cells_pending(tmp_path: Path) -> None:
 def test_samples_that_run_out_leave_cells_pending_and_nothing_is_lost(
     unbiased: dict[str, Any], tmp_path: Path, samples: int
 ) -> None:
-    common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": tmp_path / "s", "with_controls": False}
+    common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "path": tmp_path / "s", "with_controls": False}
     report = cells.run(samples=samples, only=ONLY, **common)
     # The pieces end at 16, 20, 25, 32, 40, 49, 62, 77, 96, 120, …
     assert {cell["outcome"] for cell in report["cells"]} == {"pending"}
@@ -150,7 +152,7 @@ def test_samples_that_run_out_leave_cells_pending_and_nothing_is_lost(
 
 def test_a_cell_that_needs_no_more_samples_is_decided(unbiased: dict[str, Any], tmp_path: Path) -> None:
     needed = max(cell["n"] for cell in unbiased["cells"])
-    common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": tmp_path / "s", "with_controls": False}
+    common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "path": tmp_path / "s", "with_controls": False}
     assert cells.run(samples=needed, only=ONLY, **common) == unbiased
     less = cells.run(samples=needed - 1, only=ONLY, **common)
     assert "pending" in {cell["outcome"] for cell in less["cells"]}

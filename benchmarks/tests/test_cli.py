@@ -46,7 +46,7 @@ def test_the_statistical_laws_run_and_the_error_budget_is_stated(capsys: pytest.
     shown = capsys.readouterr().out
     assert "holds     sampling/actions/garnet/3/effect=0.05" in shown
     assert "error budget: spent 1e-06 of 1e-06 over 3 cells" in shown
-    assert '<property name="epoch" value="seed 4" />' in Path("junit.xml").read_text()
+    assert '<property name="seed_set" value="seed 4" />' in Path("junit.xml").read_text()
     assert main(["verify", WALK, "--examples", "3", "--no-statistics"]) == HOLDS
     assert "error budget" not in capsys.readouterr().out
 

@@ -164,7 +164,7 @@ def test_values_go_into_the_store_and_are_not_computed_again(machines: Machines,
 def test_a_statistical_batch_has_the_bits_of_a_local_one_though_a_worker_is_killed(
     machines: Machines, tmp_path: Path
 ) -> None:
-    common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "only": "unbiased"}
+    common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "only": "unbiased"}
     here, there = tmp_path / "here", tmp_path / "there"
     local = cells.run(path=here, **common)
     victim = next(process for process in machines.processes[1:] if process.poll() is None)

@@ -51,7 +51,7 @@ ELSEWHERE = (
     "robust-core panels --cluster tcp://127.0.0.1:8786",
     "python -m benchmarks.batch.cells --cluster tcp://127.0.0.1:8786",
     "python -m benchmarks.speed.cluster",
-    "python -m benchmarks.studies.injected --epochs 3 --workers 1",
+    "python -m benchmarks.studies.injected --seed-sets 3 --workers 1",
     "python -m pip install -e .",
     "robust-core compare",
     "robust-core report",

@@ -13,7 +13,7 @@ from properties.tests.corruption import Loader, as_json, fuzz, limited_memory, s
 
 CELL = {"metric": "error", "variant": "Q", "problem": "two states"}
 BASELINE = [
-    {"format": baseline.FORMAT, "epoch": "pinned", "reason": "first", "cells": 2},
+    {"format": baseline.FORMAT, "seed_set": "pinned", "reason": "first", "cells": 2},
     {"versions": {"numpy": "2.0"}},
     {**CELL, "value": 0.5},
     {**CELL, "metric": "steps", "values": [0.25, None, 3], "impossible": 0},

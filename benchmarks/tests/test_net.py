@@ -44,9 +44,9 @@ def _silence_law(patch: pytest.MonkeyPatch) -> None:
 
 
 def _change_row_seeds(patch: pytest.MonkeyPatch) -> None:
-    from properties.statistics import epochs
+    from properties.statistics import seed_sets
 
-    patch.setattr(epochs, "PINNED", "another name")
+    patch.setattr(seed_sets, "PINNED", "another name")
 
 
 def _change_page(patch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Nights: what is undecided goes on in its own epoch, from the rows that are kept, until it is decided or too large."""
+"""Nights: what is undecided goes on in its own seed set, from the rows that are kept, until it is decided or too large."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ from benchmarks.batch import cells as batch
 from benchmarks.batch import gate, history, nights
 from benchmarks.runner.store import Store
 from benchmarks.tests.contrived import UNCLEAR, coin, law, thrown
-from properties.statistics import epochs, laws
+from properties.statistics import laws, seed_sets
 from properties.statistics.law import Cell
 from robust_core.validate import Floats
 
@@ -61,9 +61,9 @@ class Bench:
         common = ["--size", "quick", "--workers", "1", "--no-controls", "--store", str(self.path)]
         return batch.main([*common, *options])
 
-    def thrown_in(self, epoch: str, cell: str, most: int = 4096) -> int:
-        """How many throws of a cell were computed in an epoch; they must be the first ones."""
-        names = [epochs.replicate(epoch, cell, "sample", i) for i in range(most)]
+    def thrown_in(self, seed_set: str, cell: str, most: int = 4096) -> int:
+        """How many throws of a cell were computed in a seed set; they must be the first ones."""
+        names = [seed_sets.replicate(seed_set, cell, "sample", i) for i in range(most)]
         known = set(names) & set(self.seeds)
         assert known == set(names[: len(known)])
         return len(known)
@@ -84,25 +84,25 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
         monkeypatch.setattr(laws, "laws", lambda: (law(*cells),))
 
     made = Bench(tmp_path / "store.jsonl", set_suite)
-    monkeypatch.setattr(epochs, "fresh", lambda today=None: day(made.day))
+    monkeypatch.setattr(seed_sets, "fresh", lambda today=None: day(made.day))
     yield made
     batch.cells.cache_clear()
 
 
-def test_an_undecided_cell_goes_on_the_next_night_in_its_own_epoch(bench: Bench) -> None:
+def test_an_undecided_cell_goes_on_the_next_night_in_its_own_seed_set(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin"))
     first = bench.night(1)
-    assert first["epochs"][day(1)]["undecided"] == ["coin"]
+    assert first["seed_sets"][day(1)]["undecided"] == ["coin"]
     assert bench.thrown_in(day(1), "coin") == 16
     (warning,) = first["warnings"]
     assert "undecided: coin" in warning
-    assert f"--epoch 'night 1' --stretch 2 --no-controls --only coin --store {bench.path}" in warning
+    assert f"--seed-set 'night 1' --stretch 2 --no-controls --only coin --store {bench.path}" in warning
 
     second = bench.night(2)
-    assert second["epochs"][day(1)]["outcome"] == "holds"
+    assert second["seed_sets"][day(1)]["outcome"] == "holds"
     assert second["stretch"][day(1)] == {"coin": 2.0}
     assert bench.once()
-    # Decided at a look between the two sizes, and the fresh epoch has begun from nothing.
+    # Decided at a look between the two sizes, and the fresh seed set has begun from nothing.
     assert 16 < bench.thrown_in(day(1), "coin") <= 32
     assert bench.thrown_in(day(2), "coin") == 16
     # What is decided stays closed.
@@ -110,8 +110,8 @@ def test_an_undecided_cell_goes_on_the_next_night_in_its_own_epoch(bench: Bench)
     bench.night(3)
     assert bench.thrown_in(day(1), "coin") == before
     # What was decided in two nights is what is decided at once.
-    at_once = batch.run(size="quick", epoch=day(1), path=bench.path.with_name("other"), stretch=2.0)
-    assert at_once["summary"] == second["epochs"][day(1)]
+    at_once = batch.run(size="quick", seed_set=day(1), path=bench.path.with_name("other"), stretch=2.0)
+    assert at_once["summary"] == second["seed_sets"][day(1)]
 
 
 def test_the_printed_command_continues_the_cell(bench: Bench) -> None:
@@ -144,15 +144,15 @@ def test_a_cell_that_never_decides_is_listed_at_the_largest_size_every_night(ben
         report = bench.night(number)
         listed = [line for line in report["warnings"] if "undecided at the largest size: coin (night 1," in line]
         assert len(listed) == 1
-        assert report["epochs"][day(1)]["undecided"] == ["coin"]
+        assert report["seed_sets"][day(1)]["undecided"] == ["coin"]
         assert nights.exit_code(report, strict=True) == 3
     assert bench.thrown_in(day(1), "coin") == most
     assert bench.once()
     with batch.opened(bench.path, "quick") as kept:
-        assert {task.epoch for task in nights.reopened(kept, "", day(9))} == {day(number) for number in range(4, 9)}
+        assert {task.seed_set for task in nights.reopened(kept, "", day(9))} == {day(number) for number in range(4, 9)}
 
 
-def test_a_killed_night_goes_on_in_its_own_epoch_after_midnight(bench: Bench) -> None:
+def test_a_killed_night_goes_on_in_its_own_seed_set_after_midnight(bench: Bench) -> None:
     bench.set_suite(bench.coin("one"), bench.coin("two"))
     bench.dies_after = 20
     with pytest.raises(Killed):
@@ -166,29 +166,31 @@ def test_a_killed_night_goes_on_in_its_own_epoch_after_midnight(bench: Bench) ->
     assert bench.thrown_in(day(1), "two") == 16
 
 
-def test_a_killed_run_goes_on_in_its_own_epoch_after_midnight(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_killed_run_goes_on_in_its_own_seed_set_after_midnight(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
     bench.set_suite(bench.coin("one"), bench.coin("two"))
     bench.dies_after = 16
     with pytest.raises(Killed):
-        bench.command("--epoch", "fresh")
+        bench.command("--seed-set", "fresh")
     bench.day = 2
-    bench.command("--epoch", "fresh")
-    assert "epoch: night 1" in capsys.readouterr().err
+    bench.command("--seed-set", "fresh")
+    assert "seed set: night 1" in capsys.readouterr().err
     assert bench.once()
     assert (bench.thrown_in(day(1), "one"), bench.thrown_in(day(1), "two")) == (16, 16)
     assert bench.thrown_in(day(2), "one") == 0
-    # Nothing of it is left: the next run has an epoch of its own.
-    bench.command("--epoch", "fresh")
+    # Nothing of it is left: the next run has a seed set of its own.
+    bench.command("--seed-set", "fresh")
     assert bench.thrown_in(day(2), "one") == 16
 
 
-def test_a_run_keeps_its_epoch_across_midnight(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_keeps_its_seed_set_across_midnight(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def late(seed: bytes) -> Floats:
         bench.day += 1
         return bench.throw(seed)
 
     bench.set_suite(coin("one", late), coin("two", late))
-    bench.command("--epoch", "fresh")
+    bench.command("--seed-set", "fresh")
     assert (bench.thrown_in(day(1), "one"), bench.thrown_in(day(1), "two")) == (16, 16)
     bench.seeds.clear()
     bench.night(1000)
@@ -198,14 +200,14 @@ def test_a_run_keeps_its_epoch_across_midnight(bench: Bench, monkeypatch: pytest
 def test_time_that_ends_leaves_cells_pending_and_the_next_night_finishes_them(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin"))
     report = bench.night(1, budget_seconds=-1.0)
-    assert report["epochs"][day(1)]["pending"] == ["coin"]
-    assert "--epoch 'night 1' --stretch 1 " in report["warnings"][0]
+    assert report["seed_sets"][day(1)]["pending"] == ["coin"]
+    assert "--seed-set 'night 1' --stretch 1 " in report["warnings"][0]
     report = bench.night(2)
     assert report["stretch"][day(1)] == {"coin": 1.0}
-    assert report["epochs"][day(1)]["pending"] == []
+    assert report["seed_sets"][day(1)]["pending"] == []
 
 
-def test_a_backlog_leaves_half_of_the_time_to_the_fresh_epoch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backlog_leaves_half_of_the_time_to_the_fresh_seed_set(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.set_suite(bench.coin("coin", defect=UNCLEAR, n_max=LONG))
     bench.night(1, budget_seconds=-1.0)
     # One throw takes a second.
@@ -217,7 +219,7 @@ def test_a_backlog_leaves_half_of_the_time_to_the_fresh_epoch(bench: Bench, monk
 
 
 def test_time_that_is_left_goes_to_the_backlog(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = {epochs.replicate(day(1), "coin", "sample", i) for i in range(LONG)}
+    old = {seed_sets.replicate(day(1), "coin", "sample", i) for i in range(LONG)}
 
     def throw(seed: bytes) -> Floats:
         bench.truth = 0.5 if seed in old else 0.0
@@ -227,8 +229,8 @@ def test_time_that_is_left_goes_to_the_backlog(bench: Bench, monkeypatch: pytest
     bench.night(1, budget_seconds=-1.0)
     monkeypatch.setattr(time, "time", lambda: float(len(bench.seeds)))
     report = bench.night(2, budget_seconds=1.5 * LONG)
-    assert report["epochs"][day(2)]["outcome"] == "holds"
-    assert report["epochs"][day(1)]["undecided"] == ["coin"], "half of the time is not enough, the rest is"
+    assert report["seed_sets"][day(2)]["outcome"] == "holds"
+    assert report["seed_sets"][day(1)]["undecided"] == ["coin"], "half of the time is not enough, the rest is"
 
 
 def test_other_code_begins_with_the_size_that_was_owed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +240,7 @@ def test_other_code_begins_with_the_size_that_was_owed(bench: Bench, monkeypatch
     monkeypatch.setattr(batch, "fingerprint", lambda: b"other code")
     report = bench.night(3)
     assert report["stretch"] == {day(3): {"coin": 4.0, "other": 1.0}}
-    assert set(report["epochs"]) == {day(3)}
+    assert set(report["seed_sets"]) == {day(3)}
 
 
 def test_red_stays_red_until_the_code_changes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +249,7 @@ def test_red_stays_red_until_the_code_changes(bench: Bench, monkeypatch: pytest.
     assert nights.exit_code(bench.night(1), strict=False) == 1
     bench.truth = 0.1
     report = bench.night(2)
-    assert report["epochs"][day(2)]["outcome"] == "holds"
+    assert report["seed_sets"][day(2)]["outcome"] == "holds"
     assert nights.exit_code(report, strict=False) == 1
     assert any(line.startswith("night 1: violated") for line in nights.shown(report))
     monkeypatch.setattr(batch, "fingerprint", lambda: b"other code")
@@ -262,7 +264,7 @@ def test_the_command_says_what_a_night_found(bench: Bench, capsys: pytest.Captur
     assert bench.path.with_name("report").exists()
 
 
-def test_controls_run_in_the_fresh_epoch(bench: Bench) -> None:
+def test_controls_run_in_the_fresh_seed_set(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin"))
     # The control of the contrived law is right, so it is missed.
     report = nights.run(size="quick", path=bench.path)
@@ -273,7 +275,7 @@ def test_controls_run_in_the_fresh_epoch(bench: Bench) -> None:
 def test_a_pending_cell_takes_part_in_the_product(bench: Bench) -> None:
     bench.truth = 0.65
     bench.set_suite(bench.coin("coin", n_max=LONG))
-    common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": bench.path}
+    common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "path": bench.path}
     cut = batch.run(samples=20, with_controls=False, **common)
     whole = batch.run(with_controls=False, **common)
     ((_, log_against, log_favour),) = [look for look in whole["cells"][0]["path"] if look[0] == 20]
@@ -288,14 +290,14 @@ def test_a_pending_cell_takes_part_in_the_product(bench: Bench) -> None:
 def test_a_product_of_pending_cells_can_be_red(bench: Bench) -> None:
     bench.truth = 1.0
     bench.set_suite(*(bench.coin(f"coin {place}", n_max=LONG) for place in range(4)))
-    report = batch.run(size="quick", epoch="pinned", path=bench.path, samples=20, with_controls=False)
+    report = batch.run(size="quick", seed_set="pinned", path=bench.path, samples=20, with_controls=False)
     assert len(report["summary"]["pending"]) == 4
     assert gate.exit_code(report, strict=False) == 1
 
 
 def test_what_the_store_can_decide_is_decided_however_late_it_is(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin"))
-    common: dict[str, Any] = {"size": "quick", "epoch": "pinned", "path": bench.path, "with_controls": False}
+    common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "path": bench.path, "with_controls": False}
     assert batch.run(budget_seconds=-1.0, **common)["summary"]["pending"] == ["coin"]
     whole = batch.run(**common)
     assert batch.run(budget_seconds=-1.0, **common) == whole
@@ -314,7 +316,7 @@ def test_a_pool_that_loses_a_worker_leaves_cells_pending(bench: Bench, monkeypat
     bench.dies_after = 16 + 20
     lines: list[str] = []
     report = bench.night(1, show=lines.append)
-    gate_of_it = report["epochs"][day(1)]
+    gate_of_it = report["seed_sets"][day(1)]
     assert (gate_of_it["undecided"], gate_of_it["pending"]) == (["one"], ["two", "three"])
     assert any("pending: two (n=20;" in line for line in report["warnings"])
     assert "warning: a worker process died; what was not finished is pending" in lines
@@ -347,26 +349,26 @@ def pytest_run(tmp_path: Path, *options: str, **environment: str) -> str:
     ).stdout
 
 
-def epochs_in(path: Path) -> list[str]:
-    """The epochs of all verdicts and runs in a store."""
+def seed_sets_in(path: Path) -> list[str]:
+    """The seed sets of all verdicts and runs in a store."""
     kept = history.History(Store(path), batch.fingerprint(), "quick")
-    return sorted({*kept.verdicts(), *(epoch for _, epoch in kept.runs())})
+    return sorted({*kept.verdicts(), *(seed_set for _, seed_set in kept.runs())})
 
 
-def test_a_killed_worker_is_not_silent_and_the_run_goes_on_in_its_epoch(tmp_path: Path) -> None:
-    options = ["-n", "1", "--epoch", "fresh"]
+def test_a_killed_worker_is_not_silent_and_the_run_goes_on_in_its_seed_set(tmp_path: Path) -> None:
+    options = ["-n", "1", "--seed-set", "fresh"]
     shown = pytest_run(tmp_path, *options, CONTRIVED_KILL=str(tmp_path / "mark"))
     assert "warning: pending: deadly (n=20; continue it: python -m benchmarks.batch.cells" in shown, shown
     assert "warning: undecided: unclear" in shown
     assert "gate: undecided; error budget 1e-06 of 1e-06" in shown
     # Every process has a calendar of its own, and every look at it another day.
-    (epoch,) = epochs_in(tmp_path / "store")
+    (seed_set,) = seed_sets_in(tmp_path / "store")
     shown = pytest_run(tmp_path, *options, CONTRIVED_KILL=str(tmp_path / "mark"))
-    assert f"epoch: {epoch}" in shown
+    assert f"seed set: {seed_set}" in shown
     assert "warning: pending" not in shown
-    assert epochs_in(tmp_path / "store") == [epoch]
-    pytest_run(tmp_path, "-p", "no:xdist", "--epoch", "fresh")
-    assert len(epochs_in(tmp_path / "store")) == 2, "a finished run was taken for an unfinished one"
+    assert seed_sets_in(tmp_path / "store") == [seed_set]
+    pytest_run(tmp_path, "-p", "no:xdist", "--seed-set", "fresh")
+    assert len(seed_sets_in(tmp_path / "store")) == 2, "a finished run was taken for an unfinished one"
 
 
 def test_ids_of_cells_are_what_pytest_makes_of_them() -> None:
@@ -377,6 +379,6 @@ def test_ids_of_cells_are_what_pytest_makes_of_them() -> None:
 
 
 def test_thrown_coins_have_their_probability() -> None:
-    throws = [thrown(epochs.replicate("pinned", "coin", "sample", i), 0.25)[0] for i in range(1000)]
+    throws = [thrown(seed_sets.replicate("pinned", "coin", "sample", i), 0.25)[0] for i in range(1000)]
     # Five standard deviations.
     assert abs(np.mean(throws) - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 1000)

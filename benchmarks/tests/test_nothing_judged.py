@@ -44,7 +44,7 @@ REFUSED: dict[str, tuple[Main, list[str], str]] = {
     ),
     "calibration, half a table": (calibration.main, ["--dear-seeds", "0"], "make one table"),
     "calibration, fewer than none": (calibration.main, ["--seeds", "-1"], "must be a whole number from 0 on, got -1"),
-    "injected defects, no epoch": (injected.main, ["--epochs", "0"], "must be a whole number from 1 on, got 0"),
+    "injected defects, no seed set": (injected.main, ["--seed-sets", "0"], "must be a whole number from 1 on, got 0"),
     "a search at night without time": (deep_search.main, ["--budget", "0s"], "in which nothing is searched, got 0s"),
 }
 
@@ -97,7 +97,7 @@ def test_a_variant_that_no_law_speaks_of_is_not_verified(tmp_path: Path, capsys:
 
 
 def test_a_run_of_controls_alone_decides_no_claim(tmp_path: Path) -> None:
-    report = cells.run(size="quick", epoch="pinned", path=tmp_path / "store", only="leans to the first action")
+    report = cells.run(size="quick", seed_set="pinned", path=tmp_path / "store", only="leans to the first action")
     assert [control["outcome"] for control in report["controls"]] == ["violated"]
     assert report["summary"]["outcome"] == "undecided"
     assert gate.exit_code(report, strict=False) == 0
@@ -108,7 +108,7 @@ def test_strict_waits_for_the_controls() -> None:
     report = {"summary": green, "missed controls": [], "controls": [{"control": "k", "outcome": "pending"}]}
     assert gate.exit_code(report, strict=False) == 0
     assert gate.exit_code(report, strict=True) == 3
-    night: dict[str, Any] = {"epochs": {"a": green}, "missed controls": [], "pending controls": ["k"]}
+    night: dict[str, Any] = {"seed_sets": {"a": green}, "missed controls": [], "pending controls": ["k"]}
     assert nights.exit_code(night, strict=False) == 0
     assert nights.exit_code(night, strict=True) == 3
 

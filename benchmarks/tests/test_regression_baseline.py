@@ -15,8 +15,8 @@ from benchmarks.regression.baseline import FORMAT, PATH, load, parsed, text
 
 STATISTICAL = {"metric": "area", "variant": "v", "problem": "p", "values": [0.1, 1e-300, None], "impossible": 0}
 EXACT = {"metric": "table", "variant": "v", "problem": "p", "value": "ab"}
-SIDE: dict[str, Any] = {"epoch": "pinned", "versions": {"numpy": "2"}, "cells": [EXACT, STATISTICAL], "pending": []}
-HEAD = json.dumps({"format": FORMAT, "epoch": "pinned", "reason": "why", "cells": 1})
+SIDE: dict[str, Any] = {"seed_set": "pinned", "versions": {"numpy": "2"}, "cells": [EXACT, STATISTICAL], "pending": []}
+HEAD = json.dumps({"format": FORMAT, "seed_set": "pinned", "reason": "why", "cells": 1})
 VERSIONS = json.dumps({"versions": {"numpy": "2"}})
 
 
@@ -26,7 +26,12 @@ def test_one_sorted_line_a_cell_and_the_same_bits_again() -> None:
     assert [json.loads(line).get("metric") for line in lines] == [None, None, "area", "table"]
     assert "0.1, 1e-300, null" in lines[2]
     again = parsed(written, "here")
-    assert again == {"epoch": "pinned", "reason": "a reason", "versions": {"numpy": "2"}, "cells": [STATISTICAL, EXACT]}
+    assert again == {
+        "seed_set": "pinned",
+        "reason": "a reason",
+        "versions": {"numpy": "2"},
+        "cells": [STATISTICAL, EXACT],
+    }
     assert text(again, reason="a reason") == written
 
 

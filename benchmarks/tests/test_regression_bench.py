@@ -176,7 +176,7 @@ def test_the_committed_baseline_is_written_in_a_clone_only(
             capsys.readouterr().err
         )
     cell = {"metric": "area", "variant": "v", "problem": "p", "values": [1.0], "impossible": 0}
-    found = {"epoch": "pinned", "versions": {}, "cells": [cell], "pending": []}
+    found = {"seed_set": "pinned", "versions": {}, "cells": [cell], "pending": []}
     monkeypatch.setattr(bench, "bench", lambda **options: found)
     assert main([*accept, "--file", str(tmp_path / "b"), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
@@ -189,7 +189,7 @@ def test_accept_as_json_says_what_moves_and_what_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cell = {"metric": "value iteration", "variant": "v", "problem": "p", "value": 14}
-    found: dict[str, Any] = {"epoch": "pinned", "versions": {}, "cells": [cell], "pending": []}
+    found: dict[str, Any] = {"seed_set": "pinned", "versions": {}, "cells": [cell], "pending": []}
     monkeypatch.setattr(bench, "bench", lambda **options: found)
     accept = ["baseline", "accept", "--store", str(tmp_path / "s"), "--file", str(tmp_path / "b"), "--json"]
     for value, verdict in ((14, None), (15, "changed")):
@@ -215,7 +215,7 @@ def test_quiet_leaves_out_what_is_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cell = {"metric": "value iteration", "variant": "v", "problem": "p", "value": 14}
-    found: dict[str, Any] = {"epoch": "pinned", "versions": {}, "cells": [cell], "pending": []}
+    found: dict[str, Any] = {"seed_set": "pinned", "versions": {}, "cells": [cell], "pending": []}
     monkeypatch.setattr(bench, "bench", lambda **options: found)
     store = ["--store", str(tmp_path / "s"), "--quiet"]
     assert main(["bench", *store, "--output", str(tmp_path / "b")]) == 0
@@ -239,7 +239,7 @@ def test_the_help_of_baseline_has_a_description_and_an_example(capsys: pytest.Ca
 
 def test_impossible_values_are_never_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     cell = {"metric": "area", "variant": "v", "problem": "p", "values": [1.0], "impossible": 1}
-    found = {"epoch": "pinned", "versions": {}, "cells": [cell], "pending": []}
+    found = {"seed_set": "pinned", "versions": {}, "cells": [cell], "pending": []}
     monkeypatch.setattr(bench, "bench", lambda **options: found)
     accept = ["baseline", "accept", "--file", str(tmp_path / "b"), "--store", str(tmp_path / "s"), "--reason", "why"]
     assert main(accept) == 2
@@ -257,7 +257,7 @@ def test_the_committed_baseline_is_of_this_grid() -> None:
     committed = baseline.load(str(baseline.COMMITTED))
     names = {(cell["metric"], cell["variant"], cell["problem"]) for cell in committed["cells"]}
     assert names == {cell for job in bench.jobs() for cell in job.cells}
-    assert committed["epoch"] == bench.PINNED
+    assert committed["seed_set"] == bench.PINNED
     assert baseline.COMMITTED.stat().st_size <= 200_000
 
 
@@ -271,7 +271,7 @@ def test_seeds_do_not_depend_on_the_variant_or_the_block() -> None:
     parts = [tabular.measured("robust TD(0)", "machine, per visit", "pinned", *part) for part in ((0, 1), (1, 4))]
     for name, values in whole["values"].items():
         assert values == parts[0]["values"][name] + parts[1]["values"][name]
-    other = tabular.measured("robust TD(0)", "machine, per visit", "another epoch", 0, 4)
+    other = tabular.measured("robust TD(0)", "machine, per visit", "another seed set", 0, 4)
     assert not set(other["values"]["area"]) & set(whole["values"]["area"])
 
 

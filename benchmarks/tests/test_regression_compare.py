@@ -19,8 +19,8 @@ LOG_NORMAL: Floats = np.exp(0.4 * RNG.standard_normal(N))
 """Values by seed as errors have them."""
 
 
-def side(*cells: dict[str, Any], epoch: str = "pinned", **more: Any) -> dict[str, Any]:
-    return {"epoch": epoch, "reason": "test", "versions": {"numpy": "2"}, "cells": list(cells), **more}
+def side(*cells: dict[str, Any], seed_set: str = "pinned", **more: Any) -> dict[str, Any]:
+    return {"seed_set": seed_set, "reason": "test", "versions": {"numpy": "2"}, "cells": list(cells), **more}
 
 
 def cell(metric: str, values: Any, **more: Any) -> dict[str, Any]:

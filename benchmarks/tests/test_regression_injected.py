@@ -25,13 +25,13 @@ def _short_runs() -> Iterator[None]:
 
 
 @functools.cache
-def side(problem: str, defect: str = "", epoch: str = "pinned") -> dict[str, Any]:
+def side(problem: str, defect: str = "", seed_set: str = "pinned") -> dict[str, Any]:
     """All metrics of robust Q-learning on one problem, from few seeds."""
-    arguments = {"variant": Q, "problem": problem, "epoch": epoch, "start": 0, "stop": SEEDS, "injected": defect}
+    arguments = {"variant": Q, "problem": problem, "seed_set": seed_set, "start": 0, "stop": SEEDS, "injected": defect}
     unit = Unit("benchmarks.regression.tabular:measured", arguments)
     names = tuple((name, Q, problem) for name in (*tabular.measures(Q, problem), bench.TABLE))
     cells, pending = bench.collected([bench.Job(unit, names)], {unit.key: compute(unit)})
-    return {"epoch": epoch, "reason": "", "versions": {}, "cells": cells, "pending": pending}
+    return {"seed_set": seed_set, "reason": "", "versions": {}, "cells": cells, "pending": pending}
 
 
 def verdicts(problem: str, defect: str) -> dict[str, str]:
@@ -90,16 +90,16 @@ def test_slower_code_is_found_by_its_ratio(defect: str, wanted: str | None, monk
 
     def measured(defect: str) -> dict[str, Any]:
         cell = dict(zip(("metric", "variant", "problem"), name, strict=True))
-        values = ratios.measured(*name, epoch="pinned", injected=defect)["values"]
-        return {"epoch": "pinned", "versions": {}, "cells": [cell | {"values": values, "impossible": 0}]}
+        values = ratios.measured(*name, seed_set="pinned", injected=defect)["values"]
+        return {"seed_set": "pinned", "versions": {}, "cells": [cell | {"values": values, "impossible": 0}]}
 
     found = compared(measured(""), measured(defect))["verdict"]
     assert found == wanted if wanted else found not in ("worse", "better")
 
 
 def test_other_seeds_are_no_regression() -> None:
-    """Every pair of three epochs: nothing is better, worse or changed but the hashes of the tables."""
-    sides = [side("two states, per visit", epoch=epoch) for epoch in injected.epochs(3)]
+    """Every pair of three seed sets: nothing is better, worse or changed but the hashes of the tables."""
+    sides = [side("two states, per visit", seed_set=seed_set) for seed_set in injected.seed_sets(3)]
     comparisons = [compared(*pair) for pair in combinations(sides, 2)]
     assert sum(map(injected.alarms, comparisons)) == 0
     assert not any(found["paired"] for found in comparisons)
@@ -119,13 +119,13 @@ def test_the_table_of_defects_says_by_what_each_was_found() -> None:
 def test_only_the_cells_of_a_defect_are_measured_again() -> None:
     asked: list[tuple[str, str]] = []
 
-    def measure(*, epoch: str, only: str, injected: str) -> dict[str, Any]:
+    def measure(*, seed_set: str, only: str, injected: str) -> dict[str, Any]:
         asked.append((only, injected))
         return {"cells": [{"metric": "area", "variant": Q, "problem": "p", "values": [2.0], "impossible": 0}]}
 
     right = {"metric": "area", "variant": Q, "problem": "p", "values": [1.0], "impossible": 0}
     other = right | {"variant": "robust SARSA"}
-    found = injected.with_defect("bias 1 %", "pinned", {"epoch": "pinned", "cells": [right, other]}, measure)
+    found = injected.with_defect("bias 1 %", "pinned", {"seed_set": "pinned", "cells": [right, other]}, measure)
     assert asked == [(f"/ {Q} /", "bias 1 %")]
     assert [cell["values"] for cell in found["cells"]] == [[2.0], [1.0]]
     assert all(DEFECTS[name].text for name in DEFECTS)

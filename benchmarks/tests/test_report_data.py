@@ -205,7 +205,7 @@ def test_a_comparison_is_split_by_what_is_a_function_of_the_seeds() -> None:
         {"metric": "last error", "variant": "v", "problem": "p", "values": [0.5] * 8, "impossible": 0},
         {"metric": "time ratio", "variant": "v", "problem": "p", "values": [1.0, 1.5] * 4, "impossible": 0},
     ]
-    side = {"epoch": "e", "reason": "r", "versions": {}, "cells": cells}
+    side = {"seed_set": "e", "reason": "r", "versions": {}, "cells": cells}
     found, speed = regression.split(side, side)
     assert [cell["metric"] for cell in found["cells"]] == ["last error"]
     assert [cell["metric"] for cell in speed] == ["time ratio"]

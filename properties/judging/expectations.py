@@ -10,9 +10,9 @@
     law = "converges/limit/two states/T=256"
     reason = "the plug-in learns another set"
     expires = 2027-06-30
-    epoch = "pinned"
+    seed set = "pinned"
 
-An exact law is pinned by its counterexample, a cell of a statistical law by its epoch (that of seed 0 is "pinned",
+An exact law is pinned by its counterexample, a cell of a statistical law by its seed set (that of seed 0 is "pinned",
 that of another seed N "seed N"). Only the pinned case or samples are judged. A case that no longer fails, an unknown
 law and an expired entry are errors: an excuse must not outlive its reason.
 A file without entries expects nothing, as one does whose last entry was removed.
@@ -34,19 +34,19 @@ from properties.judging.counterexample import Counterexample
 # Some two hundred entries, more than there are laws; the time to parse TOML grows with the square of its length.
 LARGEST_FILE = 1 << 15
 FIELDS = {"law", "reason", "expires"}
-PINS = ("counterexample", "epoch")
+PINS = ("counterexample", "seed_set")
 WHOSE = "variant"
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """One known failure, pinned by a case (exact laws) or by an epoch (statistical laws)."""
+    """One known failure, pinned by a case (exact laws) or by a seed set (statistical laws)."""
 
     law: str
     reason: str
     expires: datetime.date
     counterexample: Counterexample | None = None
-    epoch: str | None = None
+    seed_set: str | None = None
 
 
 def read(
@@ -126,12 +126,12 @@ def _pinned(entry: dict[str, Any], folder: Path, laws: Collection[str], cells: C
         # Names of laws have commas.
         raise ValueError(f"no law {law!r:.80} applies; there are {'; '.join(sorted((*laws, *cells)))}")
     (pin,) = set(entry) & set(PINS)
-    if (pin == "epoch") != (law in cells):
-        raise ValueError(f"{law!r} is pinned by {'an epoch' if law in cells else 'a counterexample'}")
-    if pin == "epoch":
+    if (pin == "seed_set") != (law in cells):
+        raise ValueError(f"{law!r} is pinned by {'an seed_set' if law in cells else 'a counterexample'}")
+    if pin == "seed_set":
         if not isinstance(entry[pin], str):
-            raise ValueError(f"epoch must be text, got {entry[pin]!r:.80}")
-        return Expectation(law, reason, expires, epoch=entry[pin])
+            raise ValueError(f"seed set must be text, got {entry[pin]!r:.80}")
+        return Expectation(law, reason, expires, seed_set=entry[pin])
     example = Counterexample.load(_beside(folder, entry[pin]))
     if example.law != law:
         raise ValueError(f"{entry[pin]} is a counterexample to {example.law!r}, not to {law!r}")

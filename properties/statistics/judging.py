@@ -17,7 +17,7 @@ from properties.judging.causes import Causes
 from properties.judging.expectations import Expectation
 from properties.judging.guard import IDLE_FACTOR, TooSlow, watched
 from properties.judging.verdict import Record, Verdict, blocked
-from properties.statistics import epochs
+from properties.statistics import seed_sets
 from properties.statistics.law import Cell, Size, decide
 from properties.statistics.sequential import OutOfTime
 from properties.statistics.suite import Planned
@@ -40,17 +40,17 @@ class _Idle(Exception):
 def judged(
     item: Planned,
     *,
-    epoch: str = epochs.PINNED,
+    seed_set: str = seed_sets.PINNED,
     tick: Callable[[], None] = lambda: None,
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> Verdict:
     """The verdict of one cell; `tick` is called before every replicate."""
-    known = {"cell": item.cell.id, "law": item.law.name, "alpha": item.alpha, "epoch": epoch}
+    known = {"cell": item.cell.id, "law": item.law.name, "alpha": item.alpha, "seed_set": seed_set}
     try:
         # Warnings are noted by the exact laws; here they would be repeated at every replicate.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = decide(_watched(item.cell, tick, out_of_time), alpha=item.alpha, epoch=epoch)
+            result = decide(_watched(item.cell, tick, out_of_time), alpha=item.alpha, seed_set=seed_set)
     except OutOfTime as end:
         evidence = f"pending: the time for statistics ended after n={end.done}; a fast path (update_many) would help"
         return Verdict("undecided", evidence, end.done, statistics={**known, "n": end.done})
@@ -63,7 +63,7 @@ def judged(
     except BaseException as error:
         return _raised(error)
     verdict = result.verdict()
-    return replace(verdict, statistics={**finite(result.numbers()), "law": item.law.name, "epoch": epoch})
+    return replace(verdict, statistics={**finite(result.numbers()), "law": item.law.name, "seed_set": seed_set})
 
 
 def _raised(error: BaseException) -> Verdict:
@@ -126,7 +126,7 @@ def records(
 
     `cause` is a law that is violated already: the cells then say nothing new and are blocked. A fault of conduct
     in one cell blocks the others. `causes` knows for which reasons the laws before had no answer. `seed` chooses the
-    epoch, 0 the pinned one.
+    seed set, 0 the pinned one.
     """
     causes = causes or Causes()
     out_of_time = _clock(seconds)
@@ -140,7 +140,7 @@ def records(
             verdict = _pinned(item, excuse, tick)
         else:
             verdict = causes.distinct(
-                item.name, judged(item, epoch=epochs.of_seed(seed), tick=tick, out_of_time=out_of_time)
+                item.name, judged(item, seed_set=seed_sets.of_seed(seed), tick=tick, out_of_time=out_of_time)
             )
             if verdict.outcome == "violated" and verdict.statistics is None:
                 cause = item.name
@@ -162,11 +162,9 @@ def _clock(seconds: float) -> Callable[[], bool]:
 
 def _pinned(item: Planned, excuse: Expectation, tick: Callable[[], None]) -> Verdict:
     """Judge the pinned samples alone; anything but a violation is an error: the excuse has lost its ground."""
-    assert excuse.epoch is not None
-    verdict = judged(item, epoch=excuse.epoch, tick=tick)
+    assert excuse.seed_set is not None
+    verdict = judged(item, seed_set=excuse.seed_set, tick=tick)
     if verdict.outcome == "violated":
         return verdict
-    text = (
-        f"expected to fail ({excuse.reason}), but it is {verdict.outcome} in epoch {excuse.epoch!r}: remove the entry"
-    )
+    text = f"expected to fail ({excuse.reason}), but it is {verdict.outcome} in seed set {excuse.seed_set!r}: remove the entry"
     return replace(verdict, outcome="error", evidence=text)

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from properties.judging.verdict import Verdict
-from properties.statistics import design, epochs
+from properties.statistics import design, seed_sets
 from properties.statistics.budget import Entry
 from properties.statistics.intervals import Interval
 from properties.statistics.sequential import BETA, Plan, look_at_least, run
@@ -156,9 +156,9 @@ class Result:
         }
 
 
-def rows_of(cell: Cell, epoch: str, start: int, stop: int) -> list[list[float]]:
+def rows_of(cell: Cell, seed_set: str, start: int, stop: int) -> list[list[float]]:
     """The rows of the replicates start … stop−1: a pure function of its arguments."""
-    seeds = (epochs.replicate(epoch, cell.id, "sample", i, *cell.content) for i in range(start, stop))
+    seeds = (seed_sets.replicate(seed_set, cell.id, "sample", i, *cell.content) for i in range(start, stop))
     return [np.ravel(cell.sample(seed)).tolist() for seed in seeds]
 
 
@@ -166,7 +166,7 @@ def decide(
     cell: Cell,
     *,
     alpha: float,
-    epoch: str = epochs.PINNED,
+    seed_set: str = seed_sets.PINNED,
     memory: Memory | None = None,
     fingerprint: bytes = b"",
     out_of_time: Callable[[], bool] = lambda: False,
@@ -183,10 +183,10 @@ def decide(
     taken: list[list[float]] = []
 
     def evidence(start: int, stop: int) -> Floats:
-        name = key("rows", fingerprint, epoch, cell.id, cell.content, start, stop)
+        name = key("rows", fingerprint, seed_set, cell.id, cell.content, start, stop)
         rows = kept.get(name)
         if rows is None:
-            rows = rows_of(cell, epoch, start, stop)
+            rows = rows_of(cell, seed_set, start, stop)
             kept.put(name, rows)
         taken.extend(rows)
         return plan.test.statistic(cell.observe(np.array(rows)))
@@ -205,20 +205,20 @@ def caught(
     *,
     size: Size,
     alpha: float,
-    epoch: str,
+    seed_set: str,
     memory: Memory | None = None,
     fingerprint: bytes = b"",
 ) -> Result | None:
     """The first cell of a control that is violated; None if the law misses it."""
     for cell in law.cells(control, size):
-        result = decide(cell, alpha=alpha, epoch=epoch, memory=memory, fingerprint=fingerprint)
+        result = decide(cell, alpha=alpha, seed_set=seed_set, memory=memory, fingerprint=fingerprint)
         if result.entry.decision.outcome == "violated":
             return result
     return None
 
 
 def shown(
-    law: StatisticalLaw, kind: str, *, size: Size, alpha: float, epoch: str = epochs.PINNED
+    law: StatisticalLaw, kind: str, *, size: Size, alpha: float, seed_set: str = seed_sets.PINNED
 ) -> tuple[Variant, Result] | None:
     """A control that a cell of this kind finds violated, the fine ones first; None: nothing shows that it can fail.
 
@@ -226,7 +226,7 @@ def shown(
     """
     for control in reversed(law.wrong(size)):
         for cell in (cell for cell in law.cells(control, size) if cell.kind == kind):
-            result = decide(cell, alpha=alpha, epoch=epoch)
+            result = decide(cell, alpha=alpha, seed_set=seed_set)
             if result.entry.decision.outcome == "violated":
                 return control, result
     return None

@@ -8,7 +8,7 @@ import pytest
 from oracles.bounds.q_learning import rho
 from properties.judging.verdict import Record
 from properties.laws.rounding import operations_bound
-from properties.statistics import budget, epochs, intervals
+from properties.statistics import budget, intervals, seed_sets
 from properties.statistics.judging import records as judged_records
 from properties.statistics.law import SIZES, Cell, Forgetful, Size, StatisticalLaw, caught, decide, rows_of, shown
 from properties.statistics.laws import (
@@ -38,9 +38,9 @@ def verify(variant: Variant) -> list[Record]:
 CONTROLS = {f"{law.name}: {control.name}": (law, control) for law in laws() for control in law.controls}
 
 
-@pytest.mark.parametrize("epoch", MASTER_SEEDS)
-def test_the_suite_accuses_no_right_algorithm(epoch: str) -> None:
-    ledger = [result.entry for result in results("quick", epoch=epoch)]
+@pytest.mark.parametrize("seed_set", MASTER_SEEDS)
+def test_the_suite_accuses_no_right_algorithm(seed_set: str) -> None:
+    ledger = [result.entry for result in results("quick", seed_set=seed_set)]
     gate = budget.gate(ledger)
     # The weight of all, a quotient and a product in each share, their sum, and the sum with the other half.
     assert gate.spent <= budget.RUN_BUDGET + operations_bound(5, budget.RUN_BUDGET)
@@ -51,7 +51,7 @@ def test_the_suite_accuses_no_right_algorithm(epoch: str) -> None:
 @pytest.mark.parametrize("name", CONTROLS)
 def test_negative_controls_are_violated(name: str) -> None:
     law, control = CONTROLS[name]
-    assert caught(law, control, size="quick", alpha=SHARE, epoch=epochs.PINNED) is not None
+    assert caught(law, control, size="quick", alpha=SHARE, seed_set=seed_sets.PINNED) is not None
 
 
 def kinds() -> dict[str, tuple[StatisticalLaw, str, Size]]:
@@ -221,7 +221,7 @@ def test_robust_is_as_fast_as_vanilla_with_an_interval() -> None:
     from properties.statistics.laws import speed
 
     (cell,) = speed.cells(tabular.RIGHT, "quick")
-    ratio = cell.measure(np.array(rows_of(cell, epochs.PINNED, 0, 200)))["median ratio of relative errors"]
+    ratio = cell.measure(np.array(rows_of(cell, seed_sets.PINNED, 0, 200)))["median ratio of relative errors"]
     assert isinstance(ratio, intervals.Interval)
     assert 1.0 / speed.FACTOR < ratio.lower <= ratio.estimate <= ratio.upper < speed.FACTOR
 

@@ -149,25 +149,25 @@ def test_a_slow_variant_is_undecided_not_violated() -> None:
     assert "time for statistics ended after n=0" in records[0].evidence
 
 
-def test_an_expected_cell_is_pinned_by_its_epoch(tmp_path: Path) -> None:
+def test_an_expected_cell_is_pinned_by_its_seed_set(tmp_path: Path) -> None:
     wrong = claiming(tabular.WRONG_RADIUS, "converges")
     file = tmp_path / "expected.toml"
     entry = f'[[expected]]\nlaw = "{LIMIT}"\nreason = "known"\nexpires = 2100-01-01\n'
-    file.write_text(entry + 'epoch = "seed 3"\n')
+    file.write_text(entry + 'seed set = "seed 3"\n')
     cells = [cell.name for cell in allotted(wrong, "quick")]
     expected = read(file, [], cells=cells)
     record = next(r for r in statistical(wrong, expected=expected) if r.law == LIMIT)
     assert (record.outcome, record.expected) == ("violated", "known")
     assert record.statistics is not None
-    assert record.statistics["epoch"] == "seed 3"
+    assert record.statistics["seed_set"] == "seed 3"
     passing = next(r for r in statistical(claiming(RIGHT, "converges"), expected=expected) if r.law == LIMIT)
     assert passing.outcome == "error"
     assert "remove the entry" in passing.evidence
     file.write_text(entry + 'counterexample = "a.json"\n')
-    with pytest.raises(ValueError, match="is pinned by an epoch"):
+    with pytest.raises(ValueError, match="is pinned by a seed set"):
         read(file, [], cells=cells)
-    file.write_text(entry + "epoch = 3\n")
-    with pytest.raises(ValueError, match="epoch must be text"):
+    file.write_text(entry + "seed set = 3\n")
+    with pytest.raises(ValueError, match="seed set must be text"):
         read(file, [], cells=cells)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-EPOCH = "pinned"
+SEED_SET = "pinned"
 QUICK_COMMAND = "python -m benchmarks.batch.cells --size quick"
 FULL_COMMAND = "python -m benchmarks.batch.cells --size full --json REPORT.json"
 
@@ -15,7 +15,7 @@ def today(store: Path, *, workers: int, show: Callable[[str], None]) -> dict[str
     """A quick run of all cells and controls with pinned seeds; what the store has is not computed again."""
     from benchmarks.batch.cells import run
 
-    return run(size="quick", epoch=EPOCH, path=store, workers=workers, show=show)
+    return run(size="quick", seed_set=SEED_SET, path=store, workers=workers, show=show)
 
 
 def committed() -> dict[str, Any] | None:
@@ -57,7 +57,7 @@ def plain(run: dict[str, Any], *, source: str, command: str, today: bool) -> dic
         "today": today,
         "command": command,
         "size": run["size"],
-        "epoch": run["epoch"],
+        "seed_set": run["seed_set"],
         "summary": run["summary"],
         "cells": cells,
         "controls": run["controls"],

@@ -62,7 +62,7 @@ class _Averaged(PlainQ):
 
 
 class _ReadingResets(PlainQ):
-    """Reading the estimate starts a new epoch of the clock."""
+    """Reading the estimate starts a new seed set of the clock."""
 
     def estimate(self) -> Floats:
         self.t = 0

@@ -5,11 +5,11 @@ import datetime
 from robust_core.streams import Part, key
 
 PINNED = "pinned"
-"""The epoch of runs that must be repeatable (pull requests): green stays green until the code changes."""
+"""The seed set of runs that must be repeatable (pull requests): green stays green until the code changes."""
 
 
 def fresh(today: datetime.date | None = None) -> str:
-    """The epoch of a run that begins today: new samples every day.
+    """The seed set of a run that begins today: new samples every day.
 
     A run asks once, at its start, and keeps the answer (`benchmarks.batch.history`): it may end, or go on, on another day.
 
@@ -20,7 +20,7 @@ def fresh(today: datetime.date | None = None) -> str:
 
 
 def of_seed(seed: int) -> str:
-    """The epoch of a master seed; 0 is the pinned one.
+    """The seed set of a master seed; 0 is the pinned one.
 
     >>> of_seed(0), of_seed(7)
     ('pinned', 'seed 7')
@@ -28,10 +28,10 @@ def of_seed(seed: int) -> str:
     return PINNED if seed == 0 else f"seed {seed}"
 
 
-def replicate(epoch: str, cell: str, purpose: str, index: int, *content: Part) -> bytes:
+def replicate(seed_set: str, cell: str, purpose: str, index: int, *content: Part) -> bytes:
     """The key of one replicate.
 
     >>> replicate("pinned", "a", "walk", 0) == replicate("pinned", "a", "walk", 1)
     False
     """
-    return key("statistics", epoch, cell, purpose, index, *content)
+    return key("statistics", seed_set, cell, purpose, index, *content)
