@@ -1,7 +1,7 @@
 """FrozenLake, Taxi and CartPole as MDPs, and the paper's perturbation (Section 6).
 
 Environments give rewards; here, and nowhere else, they become costs: cost = −(expected reward). A terminal state is
-a choice of reading: *continuing* (absorbing at no cost, the paper's formal model) or *episodic* (value 0; the walk
+a choice of interpretation: *continuing* (absorbing at no cost, the paper's formal model) or *episodic* (value 0; the walk
 goes on from a reset). Needs the extra `environments` (gymnasium) except for CartPole.
 """
 
@@ -17,47 +17,49 @@ from robust_core.mdp import MDP
 from robust_core.trajectory import Walk
 from robust_core.validate import Floats, Ints
 
-Reading = Literal["continuing", "episodic"]
+Interpretation = Literal["continuing", "episodic"]
 Table = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
 _OUTCOME = "(probability, s', reward, terminated)"
 
 
 @dataclass(frozen=True, eq=False)
 class Environment:
-    """A model with its terminal states, its start distribution and the reading of terminal states in force."""
+    """A model with its terminal states, its start distribution and the interpretation of terminal states in force."""
 
     name: str
     mdp: MDP
     terminal: NDArray[np.bool_]
     initial: Floats
-    reading: Reading
+    interpretation: Interpretation
 
     def walk(self, policy: ArrayLike, *, seed: bytes) -> Walk:
         """A trajectory of `policy` from a start drawn from `initial`."""
         rng = streams.numpy_generator(streams.key("start", seed))
         cumulated = np.cumsum(self.initial)
         start = int(np.searchsorted(cumulated, rng.random() * cumulated[-1], side="right"))
-        terminal = self.terminal if self.reading == "episodic" else None
+        terminal = self.terminal if self.interpretation == "episodic" else None
         return Walk(self.mdp, policy, seed=seed, start=start, terminal=terminal)
 
 
 def perturbed(environment: Environment, p: float) -> Environment:
     """With probability p the next state is uniform over all states (Section 6.1); costs stay.
 
-    Under the episodic reading the reset is not an action of the agent and stays as it is.
+    Under the episodic interpretation the reset is not an action of the agent and stays as it is.
     """
     validate.instance("environment", environment, Environment)
     p = validate.unit_interval("p", p)
     mdp = environment.mdp
     mixed = (1.0 - p) * mdp.P + p / mdp.n_states
-    if environment.reading == "episodic":
+    if environment.interpretation == "episodic":
         mixed[environment.terminal] = mdp.P[environment.terminal]
     mixed /= mixed.sum(axis=-1, keepdims=True)
     names = {"state_names": mdp.state_names, "action_names": mdp.action_names}
     return replace(environment, mdp=MDP(mixed, mdp.cost, mdp.gamma, **names))
 
 
-def from_toy_text(name: str, table: Table, initial: ArrayLike, *, gamma: float, reading: Reading) -> Environment:
+def from_toy_text(
+    name: str, table: Table, initial: ArrayLike, *, gamma: float, interpretation: Interpretation
+) -> Environment:
     """An environment from Gymnasium's transition table {s: {a: [(probability, s', reward, terminated), …]}}.
 
     The states entered by a transition marked `terminated` are terminal.
@@ -76,7 +78,7 @@ def from_toy_text(name: str, table: Table, initial: ArrayLike, *, gamma: float, 
                 reward[s, a] += probability * validate.real(f"table[{s}][{a}] reward", gain)
                 terminal[s_next] |= validate.boolean(f"table[{s}][{a}] terminated", terminated)
     _check_table_sums(table, P)
-    return _environment(name, P, reward, terminal, initial, gamma=gamma, reading=reading)
+    return _environment(name, P, reward, terminal, initial, gamma=gamma, interpretation=interpretation)
 
 
 def _table_size(table: Table) -> tuple[int, int]:
@@ -106,27 +108,27 @@ def _environment(
     initial: ArrayLike,
     *,
     gamma: float,
-    reading: Reading,
+    interpretation: Interpretation,
 ) -> Environment:
-    """Close the model at its terminal states according to the reading."""
-    if reading not in ("continuing", "episodic"):
-        raise ValueError(f"reading must be 'continuing' or 'episodic', got {reading!r}")
+    """Close the model at its terminal states according to the interpretation."""
+    if interpretation not in ("continuing", "episodic"):
+        raise ValueError(f"interpretation must be 'continuing' or 'episodic', got {interpretation!r}")
     S = len(P)
     start = validate.array("initial", initial, shape=(S,))
     validate.distribution_rows("initial", start)
     if (start[terminal] > 0).any():
         raise ValueError(f"{name}: a terminal state has positive start probability")
-    if reading == "continuing":
+    if interpretation == "continuing":
         P[terminal] = np.eye(S)[terminal][:, None, :]
     else:
         P[terminal] = start
     P /= P.sum(axis=-1, keepdims=True)
     cost = np.where(terminal[:, None], 0.0, -reward)
-    return Environment(name, MDP(P, cost, gamma), terminal, start, reading)
+    return Environment(name, MDP(P, cost, gamma), terminal, start, interpretation)
 
 
 def frozen_lake(
-    *, slippery: bool = True, size: str = "4x4", gamma: float = 0.95, reading: Reading = "continuing"
+    *, slippery: bool = True, size: str = "4x4", gamma: float = 0.95, interpretation: Interpretation = "continuing"
 ) -> Environment:
     """FrozenLake-v1: reward 1 at the goal, holes end the episode."""
     if size not in ("4x4", "8x8"):
@@ -134,15 +136,15 @@ def frozen_lake(
     validate.boolean("slippery", slippery)
     made = _gymnasium().make("FrozenLake-v1", map_name=size, is_slippery=slippery).unwrapped
     label = f"FrozenLake {size}{'' if slippery else ' not'} slippery"
-    return from_toy_text(label, made.P, made.initial_state_distrib, gamma=gamma, reading=reading)
+    return from_toy_text(label, made.P, made.initial_state_distrib, gamma=gamma, interpretation=interpretation)
 
 
-def taxi(*, gamma: float = 0.95, reading: Reading = "continuing") -> Environment:
+def taxi(*, gamma: float = 0.95, interpretation: Interpretation = "continuing") -> Environment:
     """Taxi: reward −1 a step, 20 for a delivery (which ends the episode), −10 for a wrong pick-up or drop-off."""
     gymnasium = _gymnasium()
     newest = max(name for name in gymnasium.registry if name.startswith("Taxi-v"))
     made = gymnasium.make(newest).unwrapped
-    return from_toy_text("Taxi", made.P, made.initial_state_distrib, gamma=gamma, reading=reading)
+    return from_toy_text("Taxi", made.P, made.initial_state_distrib, gamma=gamma, interpretation=interpretation)
 
 
 def _gymnasium() -> Any:
@@ -183,7 +185,7 @@ def cart_pole(
     bins: tuple[int, int, int, int] = (3, 3, 6, 6),
     points: int = 4,
     gamma: float = 0.95,
-    reading: Reading = "continuing",
+    interpretation: Interpretation = "continuing",
 ) -> Environment:
     """CartPole on a grid of cells plus one fallen state (the last); reward 1 for every step that does not fall.
 
@@ -208,7 +210,9 @@ def cart_pole(
     terminal = np.arange(n_cells + 1) == n_cells
     initial = np.zeros(n_cells + 1)
     initial[_cell(np.zeros(4), limits, widths, counts)] = 1.0
-    return _environment("CartPole", P, 1.0 - P[:, :, n_cells], terminal, initial, gamma=gamma, reading=reading)
+    return _environment(
+        "CartPole", P, 1.0 - P[:, :, n_cells], terminal, initial, gamma=gamma, interpretation=interpretation
+    )
 
 
 def _cell(states: Floats, limits: Floats, widths: Floats, counts: tuple[int, ...]) -> Ints:

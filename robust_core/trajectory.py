@@ -60,7 +60,7 @@ class Recording:
 class Walk:
     """A walker on (mdp, policy): the pair drawn last, and the stream that draws the next.
 
-    Every step consumes one draw, so a walk cut in two equals the walk in one piece. Under the episodic reading
+    Every step consumes one draw, so a walk cut in two equals the walk in one piece. Under the episodic interpretation
     `terminal` marks the states that end an episode; the kernel's rows there are the reset, which is walked but
     not reported.
 
@@ -114,7 +114,7 @@ class Walk:
         return (self.step() for _ in range(validate.count("n", n)))
 
     def skip(self, n: int) -> None:
-        """Walk n draws on without reporting them (compiled; under the episodic reading resets count too)."""
+        """Walk n draws on without reporting them (compiled; under the episodic interpretation resets count too)."""
         from robust_core.kernels import walk as compiled
 
         compiled.skip(self, validate.count("n", n))

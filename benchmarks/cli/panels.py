@@ -20,8 +20,8 @@ from benchmarks.cli.conventions import (
 )
 
 if TYPE_CHECKING:
+    from benchmarks.experiments.interpretations import Interpretation
     from benchmarks.experiments.panels import Panel
-    from benchmarks.experiments.readings import Reading
 
 # Spelled out so that completion need not import the panels; a test compares them.
 PANELS = tuple(f"{figure}-{part}" for figure in ("frozenlake", "cartpole", "tdc", "rarl", "taxi") for part in "abc")
@@ -36,14 +36,16 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Runs the panels of Section 6 and Appendix E with their controls. Nothing is read from the "
         "committed results, so the output shows whether they can be had again; what this code has computed before is "
         "taken from the store.",
-        epilog="example: robust-core panels --panel frozenlake-c --reading continuing",
+        epilog="example: robust-core panels --panel frozenlake-c --interpretation continuing",
     )
     add_json(panels)
     add_quiet(panels, "only panels that are not reproduced")
     panel = panels.add_argument("--panel", metavar="ID", help="one panel, e.g. taxi-b (default: all fifteen)")
     complete_with(panel, lambda: PANELS)
-    reading = panels.add_argument("--reading", metavar="NAME", default="default", help="a named reading, or 'all'")
-    complete_with(reading, _readings)
+    interpretation = panels.add_argument(
+        "--interpretation", metavar="NAME", default="default", help="a named interpretation, or 'all'"
+    )
+    complete_with(interpretation, _interpretations)
     add_workers(panels)
     add_cluster(panels)
     add_budget(panels)
@@ -52,7 +54,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _panels(options: argparse.Namespace) -> int:
-    cells = _cells(options.panel, options.reading)
+    cells = _cells(options.panel, options.interpretation)
 
     from benchmarks.experiments.work import computed
     from benchmarks.runner.units import opened
@@ -69,44 +71,50 @@ def _panels(options: argparse.Namespace) -> int:
             )
         finally:
             progress("")
-    for panel, reading in cells:
-        pending = {"panel": panel.id, "reading": reading.name, "p": panel.p, "R": panel.radius, "outcome": PENDING}
-        record = made.get((panel.id, reading.name), pending)
+    for panel, interpretation in cells:
+        pending = {
+            "panel": panel.id,
+            "interpretation": interpretation.name,
+            "p": panel.p,
+            "R": panel.radius,
+            "outcome": PENDING,
+        }
+        record = made.get((panel.id, interpretation.name), pending)
         record.pop("scores", None)
         if not options.quiet or record["outcome"] != REPRODUCED:
             print(json.dumps(record, allow_nan=False) if options.json else _line(record), flush=True)
     return HOLDS
 
 
-def _readings() -> list[str]:
-    from benchmarks.experiments.readings import READINGS
+def _interpretations() -> list[str]:
+    from benchmarks.experiments.interpretations import INTERPRETATIONS
 
-    return ["all", *READINGS]
+    return ["all", *INTERPRETATIONS]
 
 
-def _cells(panel: str | None, reading: str) -> list[tuple["Panel", "Reading"]]:
+def _cells(panel: str | None, interpretation: str) -> list[tuple["Panel", "Interpretation"]]:
     """The cells asked for, checked before any of them is run."""
+    from benchmarks.experiments.interpretations import INTERPRETATIONS, of_figure
     from benchmarks.experiments.panels import PANELS
-    from benchmarks.experiments.readings import READINGS, of_figure
 
     if panel is not None and panel not in PANELS:
         raise ValueError(f"no panel {panel!r}: choose one of {', '.join(PANELS)}")
-    if reading != "all" and reading not in READINGS:
-        raise ValueError(f"no reading {reading!r}: choose 'all' or one of {', '.join(READINGS)}")
+    if interpretation != "all" and interpretation not in INTERPRETATIONS:
+        raise ValueError(f"no interpretation {interpretation!r}: choose 'all' or one of {', '.join(INTERPRETATIONS)}")
     cells = [
         (candidate, choice)
         for candidate in (PANELS.values() if panel is None else [PANELS[panel]])
         for choice in of_figure(candidate.figure)
-        if reading in ("all", choice.name)
+        if interpretation in ("all", choice.name)
     ]
     if not cells:
-        raise ValueError(f"reading {reading!r} is not for panel {panel!r}: it changes nothing there")
+        raise ValueError(f"interpretation {interpretation!r} is not for panel {panel!r}: it changes nothing there")
     return cells
 
 
 def _line(made: dict[str, Any]) -> str:
     sizes = f"p={made['p']:<5} R={made['R']:<4}"
-    line = f"{made['panel']:<14}{sizes} {made['reading']:<19}{made['outcome']:<15}"
+    line = f"{made['panel']:<14}{sizes} {made['interpretation']:<19}{made['outcome']:<15}"
     if made["outcome"] == PENDING:
         return f"{line} the budget was over; the same command goes on"
     claim = made["claims"][0]

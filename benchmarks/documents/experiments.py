@@ -10,8 +10,8 @@ from benchmarks.documents import experiments_text
 from benchmarks.documents.markdown import table
 from benchmarks.experiments import outcome
 from benchmarks.experiments.divergence import CLAIMED_FOR, judged_divergence
+from benchmarks.experiments.interpretations import CONTROL, FIGURES, INTERPRETATIONS, Figure, of_figure
 from benchmarks.experiments.panels import PANELS
-from benchmarks.experiments.readings import CONTROL, FIGURES, READINGS, Figure, of_figure
 from benchmarks.experiments.results import Results
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "experiments.md"
@@ -21,16 +21,16 @@ Record = dict[str, Any]
 def document(made: Results) -> str:
     """The whole document."""
     records, trends = made["records"], made["trends"]
-    default = {record["panel"]: record for record in records if record["reading"] == "default"}
+    default = {record["panel"]: record for record in records if record["interpretation"] == "default"}
     parts = [
         experiments_text.HEAD,
         _rule(),
-        "## Outcomes under the default reading",
+        "## Outcomes under the default interpretation",
         _overview(records),
         experiments_text.OUTCOMES,
     ]
     parts += [_sizes(default), _draws(records), _divergence(records)]
-    parts += ["## Which readings decide", _matrix(records), experiments_text.READINGS]
+    parts += ["## Which interpretations decide", _matrix(records), experiments_text.INTERPRETATIONS]
     parts += [
         "## The trend",
         _trends(trends),
@@ -43,8 +43,8 @@ def document(made: Results) -> str:
     parts += ["## Exact values next to Monte Carlo", experiments_text.MONTE_CARLO, _monte_carlo(default)]
     parts += ["## Why", experiments_text.WHY, "## The side claims", _side_claims(default)]
     parts += [
-        "## The readings",
-        _readings(),
+        "## The interpretations",
+        _interpretations(),
         "## How to get these numbers",
         experiments_text.REPRODUCE,
         _made_by(made["made by"]),
@@ -76,9 +76,9 @@ def _rule() -> str:
 def _overview(records: Sequence[Record]) -> str:
     rows = []
     for record in sorted(records, key=lambda one: list(PANELS).index(one["panel"])):
-        drawn = DRAWS.get(record["reading"])
+        drawn = DRAWS.get(record["interpretation"])
         tdc = record["panel"].startswith("tdc")
-        if record["reading"] != "default" and not (tdc and drawn):
+        if record["interpretation"] != "default" and not (tdc and drawn):
             continue
         claim = record["claims"][0]
         signs = f"{claim['for']} / {claim['even']} / {claim['against']}"
@@ -92,7 +92,7 @@ def _overview(records: Sequence[Record]) -> str:
 
 
 DRAWS = {"default": "one draw of the features for all runs", "fresh-features": "features drawn anew for every run"}
-"""The two readings of TDC in the table of outcomes: the paper draws the features at random, and does not say when."""
+"""The two interpretations of TDC in the table of outcomes: the paper draws the features at random, and does not say when."""
 
 
 def size(record: Record) -> str:
@@ -127,24 +127,28 @@ def _listed(names: Sequence[str]) -> str:
 
 def _draws(records: Sequence[Record]) -> str:
     """The effect on TDC under every draw of the features."""
-    found = {(record["panel"], record["reading"]): record for record in records}
-    names = [name for name, reading in READINGS.items() if "tdc" in reading.figures and "features" in name]
+    found = {(record["panel"], record["interpretation"]): record for record in records}
+    names = [
+        name
+        for name, interpretation in INTERPRETATIONS.items()
+        if "tdc" in interpretation.figures and "features" in name
+    ]
     rows = []
     for name in ("default", *names):
         cells = [found.get((f"tdc-{letter}", name)) for letter in "abc"]
         shown = ["not run" if one is None else f"{effect(one['claims'][0])}" for one in cells]
-        rows.append([name, READINGS[name].what if name != "default" else "the first draw", *shown])
-    return experiments_text.DRAWS + "\n" + table(["reading", "features", "a", "b", "c"], rows)
+        rows.append([name, INTERPRETATIONS[name].what if name != "default" else "the first draw", *shown])
+    return experiments_text.DRAWS + "\n" + table(["interpretation", "features", "a", "b", "c"], rows)
 
 
 def _divergence(records: Sequence[Record]) -> str:
-    """'Vanilla TDC may diverge': the outcome, and the counts under every reading."""
-    found = {(record["panel"], record["reading"]): record for record in records}
+    """'Vanilla TDC may diverge': the outcome, and the counts under every interpretation."""
+    found = {(record["panel"], record["interpretation"]): record for record in records}
     rows = []
-    for reading in of_figure("tdc"):
-        here = [found.get((f"tdc-{letter}", reading.name)) for letter in "abc"]
-        rows.append([reading.name, *("not run" if one is None else _diverged(one) for one in here)])
-    head = ["reading", *(f"{letter} (vanilla, robust of all runs)" for letter in "abc")]
+    for interpretation in of_figure("tdc"):
+        here = [found.get((f"tdc-{letter}", interpretation.name)) for letter in "abc"]
+        rows.append([interpretation.name, *("not run" if one is None else _diverged(one) for one in here)])
+    head = ["interpretation", *(f"{letter} (vanilla, robust of all runs)" for letter in "abc")]
     said = found.get((CLAIMED_FOR, "default"))
     verdict = "not run" if said is None else _diverged(said)
     return (
@@ -159,64 +163,67 @@ def _diverged(record: Record) -> str:
 
 
 def _matrix(records: Sequence[Record]) -> str:
-    """Outcomes of panels a, b, c under every reading; what turns for or against the paper is bold."""
-    found = {(record["panel"], record["reading"]): record for record in records}
+    """Outcomes of panels a, b, c under every interpretation; what turns for or against the paper is bold."""
+    found = {(record["panel"], record["interpretation"]): record for record in records}
     parts = []
     for figure in FIGURES:
         rows = []
-        for reading in of_figure(figure):
-            cells = [_cell(found, f"{figure}-{letter}", reading.name) for letter in "abc"]
-            rows.append([reading.name, *cells, reading.what if reading.name != "default" else ""])
-        decided = ", ".join(flips(records, figure)) or "no reading that was tried"
+        for interpretation in of_figure(figure):
+            cells = [_cell(found, f"{figure}-{letter}", interpretation.name) for letter in "abc"]
+            rows.append([interpretation.name, *cells, interpretation.what if interpretation.name != "default" else ""])
+        decided = ", ".join(flips(records, figure)) or "no interpretation that was tried"
         parts.append(
-            f"### {figure}\n\nDecided by: {decided}.\n\n" + table(["reading", "a", "b", "c", "what changes"], rows)
+            f"### {figure}\n\nDecided by: {decided}.\n\n"
+            + table(["interpretation", "a", "b", "c", "what changes"], rows)
         )
     return "\n\n".join(parts)
 
 
-def _cell(found: dict[tuple[str, str], Record], panel: str, reading: str) -> str:
-    if (panel, reading) not in found:
+def _cell(found: dict[tuple[str, str], Record], panel: str, interpretation: str) -> str:
+    if (panel, interpretation) not in found:
         return "not run"
-    here = found[panel, reading]
-    shown = here["outcome"] if not _flipped(found, panel, reading) else f"**{here['outcome']}**"
+    here = found[panel, interpretation]
+    shown = here["outcome"] if not _flipped(found, panel, interpretation) else f"**{here['outcome']}**"
     return f"{shown} ({here['claims'][0]['effect']:+.2g})".replace("-", "−")
 
 
 FAVOURABLE = ("reproduced", "direction only")
 
 
-def _flipped(found: dict[tuple[str, str], Record], panel: str, reading: str) -> bool:
-    """Whether the reading turns the panel for or against the paper."""
-    pair = [found[panel, name]["outcome"] in FAVOURABLE for name in (reading, "default") if (panel, name) in found]
+def _flipped(found: dict[tuple[str, str], Record], panel: str, interpretation: str) -> bool:
+    """Whether the interpretation turns the panel for or against the paper."""
+    pair = [
+        found[panel, name]["outcome"] in FAVOURABLE for name in (interpretation, "default") if (panel, name) in found
+    ]
     return len(set(pair)) == 2
 
 
 def flips(records: Sequence[Record], figure: Figure) -> list[str]:
-    """The readings that turn at least one panel of a figure for or against the paper."""
-    found = {(record["panel"], record["reading"]): record for record in records}
+    """The interpretations that turn at least one panel of a figure for or against the paper."""
+    found = {(record["panel"], record["interpretation"]): record for record in records}
     return [
-        reading.name
-        for reading in of_figure(figure)
-        if any(_flipped(found, f"{figure}-{letter}", reading.name) for letter in "abc")
+        interpretation.name
+        for interpretation in of_figure(figure)
+        if any(_flipped(found, f"{figure}-{letter}", interpretation.name) for letter in "abc")
     ]
 
 
 def _trends(trends: Sequence[Record]) -> str:
-    first = [trend for trend in trends if trend["reading"] == "default"]
+    first = [trend for trend in trends if trend["interpretation"] == "default"]
     rows = [[t["figure"], t["claim"], f"**{t['outcome']}**", effect(t), t["outcome by median"]] for t in first]
     head = ["figure", "claim", "outcome", "change of the effect", "by the median"]
-    return table(head, rows) + "\n\nUnder the other readings:\n\n" + _other_trends(trends)
+    return table(head, rows) + "\n\nUnder the other interpretations:\n\n" + _other_trends(trends)
 
 
 def _other_trends(trends: Sequence[Record]) -> str:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for trend in trends:
-        if trend["reading"] != "default":
+        if trend["interpretation"] != "default":
             shown = f"{trend['outcome']} ({trend['effect']:+.2g})".replace("-", "−")
-            found.setdefault((trend["figure"], trend["reading"]), {})[trend["claim"]] = shown
+            found.setdefault((trend["figure"], trend["interpretation"]), {})[trend["claim"]] = shown
     claims = list(dict.fromkeys(trend["claim"] for trend in trends))
     rows = [[*where, *(shown.get(claim, "not run") for claim in claims)] for where, shown in found.items()]
-    return table(["figure", "reading", *claims], rows)
+    return table(["figure", "interpretation", *claims], rows)
 
 
 def _made_by(how: Record) -> str:
@@ -295,11 +302,11 @@ def _rarl_values(default: dict[str, Record]) -> str:
 def _pole(records: Sequence[Record]) -> str:
     rows = []
     for record in records:
-        if record["panel"].startswith("cartpole") and record["reading"] in ("default", "real-dynamics"):
+        if record["panel"].startswith("cartpole") and record["interpretation"] in ("default", "real-dynamics"):
             claim, values = record["claims"][0], record["values"]
             shown = [number(values[key]) for key in ("robust", "vanilla", "best constant action", "uniform policy")]
             top = number(values.get("optimum", values.get("never falling", math.nan)))
-            what = "cells" if record["reading"] == "default" else "real"
+            what = "cells" if record["interpretation"] == "default" else "real"
             rows.append([record["panel"], what, record["outcome"], effect(claim), str(claim["runs"]), *shown, top])
     head = ["panel", "pole", "outcome", "effect, 99.9 % interval", "runs"]
     return table([*head, "robust", "vanilla", "best constant action", "uniform policy", "top of the scale"], rows)
@@ -328,6 +335,9 @@ def _side_claims(default: dict[str, Record]) -> str:
     return table(["panel", "claim", "outcome", "effect, 99.9 % interval"], rows)
 
 
-def _readings() -> str:
-    rows = [[reading.name, ", ".join(reading.figures), reading.what] for reading in READINGS.values()]
-    return table(["reading", "figures", "what it says"], rows)
+def _interpretations() -> str:
+    rows = [
+        [interpretation.name, ", ".join(interpretation.figures), interpretation.what]
+        for interpretation in INTERPRETATIONS.values()
+    ]
+    return table(["interpretation", "figures", "what it says"], rows)

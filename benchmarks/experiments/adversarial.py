@@ -6,10 +6,10 @@ import numpy as np
 
 from benchmarks.experiments import control, evaluation
 from benchmarks.experiments.curves import CHECKPOINTS, checkpoints, envelope, plateau
+from benchmarks.experiments.interpretations import DEFAULT, Interpretation
 from benchmarks.experiments.learners.rarl import BestResponse, Rarl, Schedule, snapshots
 from benchmarks.experiments.outcome import judged, spread_scores
 from benchmarks.experiments.panels import Panel
-from benchmarks.experiments.readings import DEFAULT, Reading
 from benchmarks.experiments.setting import Setting, environment
 from robust_core import streams
 from robust_core.environments import perturbed
@@ -18,11 +18,11 @@ from robust_core.validate import Floats, Ints
 LEARNERS = ("robust", "rarl", "vanilla", "shorter horizon")
 
 
-def setting_of(panel: Panel, reading: Reading) -> Setting:
+def setting_of(panel: Panel, interpretation: Interpretation) -> Setting:
     """Robust Q-learning's training MDP (unperturbed by default) and the test MDP before the worst case."""
-    raw = environment(panel, reading, "episodic")
-    training = perturbed(raw, panel.p) if reading.training == "perturbed" else raw
-    return Setting(panel, reading, training, environment(panel, reading, "continuing"), raw.terminal)
+    raw = environment(panel, interpretation, "episodic")
+    training = perturbed(raw, panel.p) if interpretation.training == "perturbed" else raw
+    return Setting(panel, interpretation, training, environment(panel, interpretation, "continuing"), raw.terminal)
 
 
 def best_response(setting: Setting) -> BestResponse:
@@ -38,20 +38,20 @@ def best_response(setting: Setting) -> BestResponse:
 def schedule_of(setting: Setting) -> Schedule:
     """25 iterations; the agent's steps as in the other panels, the adversary's a multiple of them."""
     S, A = setting.test.mdp.cost.shape
-    steps = setting.reading.visits * S * A // CHECKPOINTS
-    return Schedule(CHECKPOINTS, steps, steps * setting.reading.adversary_steps)
+    steps = setting.interpretation.visits * S * A // CHECKPOINTS
+    return Schedule(CHECKPOINTS, steps, steps * setting.interpretation.adversary_steps)
 
 
 def tables(setting: Setting, replicate: int) -> Floats:
     """The tables (learners, iterations, S, A) of all learners."""
     schedule = schedule_of(setting)
     panel = setting.panel
-    raw = environment(panel, setting.reading, "episodic")
-    exact = best_response(setting) if setting.reading.adversary == "exact" else None
+    raw = environment(panel, setting.interpretation, "episodic")
+    exact = best_response(setting) if setting.interpretation.adversary == "exact" else None
     seed = streams.key("panels", "rarl", replicate)
     rarl = snapshots(Rarl(raw, panel.radius, panel.alpha, seed, exact), schedule)
     per_iteration = schedule.agent_steps
-    if setting.reading.samples == "total":
+    if setting.interpretation.samples == "total":
         per_iteration += schedule.adversary_steps
     times = checkpoints(per_iteration * CHECKPOINTS)
     robust, vanilla, shorter = control.learned(setting, replicate, times)
@@ -60,18 +60,18 @@ def tables(setting: Setting, replicate: int) -> Floats:
 
 def tested(setting: Setting, learned: Floats) -> Floats:
     """The exact reward (learners, iterations) in the worst-case test of the greedy policies."""
-    policies = evaluation.greedy(learned, setting.reading.ties)
+    policies = evaluation.greedy(learned, setting.interpretation.ties)
     worst = None
-    if setting.reading.test_state == "own":
+    if setting.interpretation.test_state == "own":
         V = learned.min(axis=-1)
         V[..., setting.test.terminal] = 0.0
         worst = V.argmax(axis=-1)
     return evaluation.rewards(setting.test, policies, p=setting.panel.p, worst=worst)
 
 
-def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
+def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> dict[str, Any]:
     """The record of a panel (see `panels.record`)."""
-    setting = setting_of(panel, reading)
+    setting = setting_of(panel, interpretation)
     stacked = np.stack([tested(setting, tables(setting, run)) for run in range(runs)], axis=1)
     curves = dict(zip(LEARNERS, stacked, strict=True))
     controls = anchors(setting)
@@ -93,7 +93,7 @@ def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
         "values": {learner: float(end.mean()) for learner, end in ends.items()} | controls,
         "scores": scores.tolist(),
     }
-    if reading == DEFAULT:
+    if interpretation == DEFAULT:
         shown = {learner: envelope(curve[: control.PLOTTED]) for learner, curve in curves.items()}
         result |= {"times": list(range(1, CHECKPOINTS + 1)), "curves": shown}
     return result
@@ -102,7 +102,7 @@ def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
 def anchors(setting: Setting) -> dict[str, float]:
     """Exact worst-case rewards that need no learning: the robust optimum at radius p, the best constant action."""
     test, p = setting.test, setting.panel.p
-    raw = environment(setting.panel, setting.reading, "episodic")
+    raw = environment(setting.panel, setting.interpretation, "episodic")
     best, _ = evaluation.limit_table(raw.mdp, p, raw.terminal)
     A, S = test.mdp.n_actions, test.mdp.n_states
     everywhere = np.repeat(np.arange(A)[:, None], S, axis=1)

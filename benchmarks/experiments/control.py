@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.experiments import evaluation
 from benchmarks.experiments.curves import checkpoints, envelope, plateau
+from benchmarks.experiments.interpretations import DEFAULT, Interpretation
 from benchmarks.experiments.outcome import MUCH_REWARD, MUCH_SPREAD, judged, spread_scores
 from benchmarks.experiments.panels import Panel
-from benchmarks.experiments.readings import DEFAULT, Reading
 from benchmarks.experiments.setting import Setting, control_setting
 from robust_core import streams
 from robust_core.learners import tabular
@@ -37,15 +37,15 @@ def discounts(panel: Panel, learner: str) -> tuple[float, float]:
 
 
 def initial_table(setting: Setting, replicate: int, gamma: float) -> Floats:
-    """Q₀ under the reading; decreed ends hold 0, or a value below all others if they are not to be the worst."""
+    """Q₀ under the interpretation; decreed ends hold 0, or a value below all others if they are not to be the worst."""
     mdp = setting.training.mdp
     Q = np.zeros(mdp.cost.shape)
-    if setting.reading.initial == "random":
+    if setting.interpretation.initial == "random":
         rng = streams.numpy_generator(streams.key("initial", setting.training.name, replicate))
         Q = -rng.random(Q.shape)
     if setting.ends is not None:
         box = (float(np.abs(mdp.cost).max()) + 1.0) / (1.0 - gamma)
-        Q[setting.ends] = -2.0 * box if setting.reading.worst == "inner" else 0.0
+        Q[setting.ends] = -2.0 * box if setting.interpretation.worst == "inner" else 0.0
     return Q
 
 
@@ -78,7 +78,7 @@ def learned(setting: Setting, replicate: int, times: list[int], *, walk: Recorde
     result = np.empty((len(made), len(times), *setting.training.mdp.cost.shape))
     for place, (start, end) in enumerate(pairwise([0, *times])):
         recording = walk.record(end - start)
-        if setting.reading.reward == "landing":
+        if setting.interpretation.reward == "landing":
             recording = paid_on_landing(setting, recording)
         elif setting.pays_as_it_moves:
             recording = replace(recording, a=recording.a // 2, a_next=recording.a_next // 2)
@@ -99,16 +99,16 @@ def paid_on_landing(setting: Setting, recording: Recording) -> Recording:
 
 def policies(setting: Setting, runs: int, times: list[int]) -> dict[str, Ints]:
     """The greedy policies (runs, times, S) of every learner."""
-    ties = setting.reading.ties
+    ties = setting.interpretation.ties
     chosen = np.stack([evaluation.greedy(learned(setting, run, times), ties) for run in range(runs)], axis=1)
     return dict(zip(LEARNERS, chosen, strict=True))
 
 
-def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
+def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> dict[str, Any]:
     """The record of a panel (see `panels.record`)."""
-    setting = control_setting(panel, reading)
+    setting = control_setting(panel, interpretation)
     mdp, test = setting.training.mdp, setting.test
-    times = checkpoints(reading.visits * mdp.n_states * mdp.n_actions)
+    times = checkpoints(interpretation.visits * mdp.n_states * mdp.n_actions)
     chosen = policies(setting, runs, times)
     curves = dict(zip(LEARNERS, evaluation.rewards(test, np.stack(list(chosen.values()))), strict=True))
     controls = anchors(setting)
@@ -123,7 +123,7 @@ def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
         "runs equal to shorter horizon": int(same.sum()),
         "scores": scores.tolist(),
     }
-    if reading == DEFAULT:
+    if interpretation == DEFAULT:
         result |= {"monte carlo": monte_carlo(setting, chosen, curves), "times": times}
         result |= {"curves": {learner: envelope(curves[learner][:PLOTTED]) for learner in LEARNERS}}
     return result
@@ -165,7 +165,7 @@ def limits(setting: Setting) -> dict[str, list[float]]:
     for learner in ("robust", "vanilla"):
         _gamma, radius = discounts(setting.panel, learner)
         mdp = setting.training.mdp
-        inner = setting.reading.worst == "inner"
+        inner = setting.interpretation.worst == "inner"
         Q, error = evaluation.limit_table(mdp, radius, setting.ends, inner=inner)
         tied = np.where(Q.min(axis=1, keepdims=True) + 2.0 * error >= Q, 0.0, 1.0)
         result[learner] = [

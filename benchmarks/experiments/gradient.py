@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.experiments.curves import checkpoints, envelope, plateau
+from benchmarks.experiments.interpretations import DEFAULT, Interpretation
 from benchmarks.experiments.outcome import MUCH_GRADIENT, MUCH_SPREAD, judged, spread_scores
 from benchmarks.experiments.panels import Panel
-from benchmarks.experiments.readings import DEFAULT, Reading
 from benchmarks.experiments.setting import Setting, environment
 from oracles.linear.msprbe import MSPRBE
 from robust_core import streams
@@ -27,23 +27,23 @@ LEARNERS = ("robust", "vanilla", "shorter horizon")
 PLOTTED = 30
 
 
-def setting_of(panel: Panel, reading: Reading) -> Setting:
+def setting_of(panel: Panel, interpretation: Interpretation) -> Setting:
     """Training on the perturbed, test on the unperturbed MDP; a terminal state leads to the start in both.
 
     J needs a chain with one stationary law, which absorbing terminal states do not give.
     """
-    raw = environment(panel, reading, "episodic")
-    if reading.sign == "reward as cost":
+    raw = environment(panel, interpretation, "episodic")
+    if interpretation.sign == "reward as cost":
         raw = replace(raw, mdp=MDP(raw.mdp.kernel, -raw.mdp.cost, raw.mdp.gamma))
-    return Setting(panel, reading, perturbed(raw, panel.p), raw, None)
+    return Setting(panel, interpretation, perturbed(raw, panel.p), raw, None)
 
 
 def features(setting: Setting, replicate: int) -> Floats:
     """phi_s: five numbers drawn from (0, 1) for every state; 0 in a terminal state whose value is 0 by decree."""
-    draw = setting.reading.features
+    draw = setting.interpretation.features
     seed = streams.key("features", "run" if draw is None else "draw", replicate if draw is None else draw)
     phi = streams.numpy_generator(seed).random((setting.test.mdp.n_states, N_FEATURES))
-    if setting.reading.tdc_terminal == "episodic":
+    if setting.interpretation.tdc_terminal == "episodic":
         phi[setting.test.terminal] = 0.0
     return phi
 
@@ -57,7 +57,7 @@ def radius_and_discount(panel: Panel, learner: str) -> tuple[float, float]:
 
 def trajectory(setting: Setting, learner: str, replicate: int, times: list[int]) -> Floats:
     """theta at the given times (len(times), 5); infinite after a run has left the range of floats."""
-    panel, mdp, reading = setting.panel, setting.training.mdp, setting.reading
+    panel, mdp, interpretation = setting.panel, setting.training.mdp, setting.interpretation
     radius, gamma = radius_and_discount(panel, learner)
     assert panel.beta is not None
     problem = Problem(
@@ -65,12 +65,12 @@ def trajectory(setting: Setting, learner: str, replicate: int, times: list[int])
         n_actions=mdp.n_actions,
         gamma=gamma,
         uncertainty_set=Contamination(radius),
-        step_size=constant(panel.alpha * reading.step_scale),
-        second_step_size=constant(panel.beta * reading.step_scale),
-        initial=np.ones(N_FEATURES) if reading.sign != "reward" else -np.ones(N_FEATURES),
+        step_size=constant(panel.alpha * interpretation.step_scale),
+        second_step_size=constant(panel.beta * interpretation.step_scale),
+        initial=np.ones(N_FEATURES) if interpretation.sign != "reward" else -np.ones(N_FEATURES),
         features=features(setting, replicate),
-        smoothing=LogSumExp(reading.varrho),
-        projection=reading.projection,
+        smoothing=LogSumExp(interpretation.varrho),
+        projection=interpretation.projection,
     )
     made, walk = linear.LinearLearner("TDC", problem), setting.walk(replicate)
     result = np.full((len(times), N_FEATURES), np.inf)
@@ -120,28 +120,28 @@ class Gradient:
 
 
 def objective(setting: Setting, learner: str, replicate: int) -> Gradient:
-    """The J by which a learner is measured under the reading."""
-    mdp, choice = setting.test.mdp, setting.reading.gradient
+    """The J by which a learner is measured under the interpretation."""
+    mdp, choice = setting.test.mdp, setting.interpretation.gradient
     robust = choice == "robust" or (choice == "own" and learner == "robust")
     radius = setting.panel.radius if robust else 0.0
     policy = uniform(mdp.n_states, mdp.n_actions)
     phi = features(setting, replicate)
-    return Gradient(MSPRBE(mdp, policy, phi, radius=radius, varrho=setting.reading.varrho))
+    return Gradient(MSPRBE(mdp, policy, phi, radius=radius, varrho=setting.interpretation.varrho))
 
 
 def curves_of(setting: Setting, learner: str, runs: int, times: list[int]) -> Floats:
     """‖∇J(theta_t)‖² of every run (runs, times)."""
     thetas = np.stack([trajectory(setting, learner, replicate, times) for replicate in range(runs)])
-    if setting.reading.features is not None:
+    if setting.interpretation.features is not None:
         flat = objective(setting, learner, 0).squared_norm(thetas.reshape(-1, N_FEATURES))
         return flat.reshape(runs, len(times))
     return np.stack([objective(setting, learner, i).squared_norm(theta) for i, theta in enumerate(thetas)])
 
 
-def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
+def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> dict[str, Any]:
     """The record of a panel (see `panels.record`)."""
-    setting = setting_of(panel, reading)
-    times = checkpoints(reading.tdc_visits * setting.test.mdp.n_states)
+    setting = setting_of(panel, interpretation)
+    times = checkpoints(interpretation.tdc_visits * setting.test.mdp.n_states)
     curves = {learner: curves_of(setting, learner, runs, times) for learner in LEARNERS}
     logs = {learner: np.log10(np.minimum(curve.mean(axis=1), CEILING)) for learner, curve in curves.items()}
     ends = {learner: np.minimum(plateau(curve), CEILING) for learner, curve in curves.items()}
@@ -160,7 +160,7 @@ def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
         "stability": stability(setting),
         "scores": gain.tolist(),
     }
-    if reading == DEFAULT:
+    if interpretation == DEFAULT:
         shown = {learner: np.minimum(curve[:PLOTTED], CEILING) for learner, curve in curves.items()}
         result |= {"times": times, "curves": {learner: envelope(curve) for learner, curve in shown.items()}}
     return result
@@ -181,7 +181,7 @@ def stability(setting: Setting) -> dict[str, float]:
     panel, mdp, phi = setting.panel, setting.training.mdp, features(setting, 0)
     assert panel.beta is not None
     policy = uniform(mdp.n_states, mdp.n_actions)
-    problem = MSPRBE(mdp, policy, phi, radius=panel.radius, varrho=setting.reading.varrho)
+    problem = MSPRBE(mdp, policy, phi, radius=panel.radius, varrho=setting.interpretation.varrho)
     weighted, C = problem.mu[:, None] * phi, problem.C.value
     real_parts = []
     for worst in range(mdp.n_states):

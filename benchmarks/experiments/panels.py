@@ -1,4 +1,4 @@
-"""The fifteen panels: what is printed about each, and the record of one under a reading."""
+"""The fifteen panels: what is printed about each, and the record of one under an interpretation."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.experiments.interpretations import CONTROL, DEFAULT, INTERPRETATIONS, Figure, Interpretation, of_figure
 from benchmarks.experiments.outcome import judged, misses
-from benchmarks.experiments.readings import CONTROL, DEFAULT, READINGS, Figure, Reading, of_figure
 
 MANY, SOME, FEW = 400, 100, 30
 """How many seeds (see `outcome`); the plotted envelope uses the first thirty."""
 BESIDE_DEFAULT = ("real-dynamics", "gym-reward", "drawn-start", "fresh-features")
-"""The readings whose number stands beside that of the default: they get as many runs."""
+"""The interpretations whose number stands beside that of the default: they get as many runs."""
 
 
 @dataclass(frozen=True)
@@ -45,43 +45,51 @@ PANELS: dict[str, Panel] = {
 }
 
 
-def runs_of(panel: Panel, reading: Reading) -> int:
-    """How many seeds a panel gets under a reading.
+def runs_of(panel: Panel, interpretation: Interpretation) -> int:
+    """How many seeds a panel gets under an interpretation.
 
     >>> [runs_of(PANELS[panel], DEFAULT) for panel in ("cartpole-a", "taxi-a")]
     [400, 100]
     """
     large = panel.figure in ("taxi", "rarl")
-    if reading == DEFAULT or reading.name in BESIDE_DEFAULT:
+    if interpretation == DEFAULT or interpretation.name in BESIDE_DEFAULT:
         return SOME if large else MANY
     return FEW if large or panel.figure == "cartpole" else SOME
 
 
-def record(panel: Panel, reading: Reading = DEFAULT, *, runs: int | None = None) -> dict[str, Any]:
-    """The panel under the reading: values, controls, claims with intervals, outcome; a pure function of its arguments.
+def record(panel: Panel, interpretation: Interpretation = DEFAULT, *, runs: int | None = None) -> dict[str, Any]:
+    """The panel under the interpretation: values, controls, claims with intervals, outcome; a pure function of its arguments.
 
-    It holds the score of every run (for the trend); under the default reading also the curves. Where a reading has as
+    It holds the score of every run (for the trend); under the default interpretation also the curves. Where an interpretation has as
     many runs as the default, how often Student's interval misses when they are drawn again.
     """
-    if panel.figure not in reading.figures:
-        raise ValueError(f"reading {reading.name!r} is not for {panel.figure}: it changes nothing there")
-    count = runs_of(panel, reading) if runs is None else runs
+    if panel.figure not in interpretation.figures:
+        raise ValueError(f"interpretation {interpretation.name!r} is not for {panel.figure}: it changes nothing there")
+    count = runs_of(panel, interpretation) if runs is None else runs
     if count < 2:
         raise ValueError(f"runs must be at least 2, got {count}")
-    head = {"panel": panel.id, "source": panel.source, "reading": reading.name, "p": panel.p, "R": panel.radius}
-    body = _experiment(panel.figure, reading)(panel, reading, count)
-    if reading == DEFAULT or reading.name in BESIDE_DEFAULT:
+    head = {
+        "panel": panel.id,
+        "source": panel.source,
+        "interpretation": interpretation.name,
+        "p": panel.p,
+        "R": panel.radius,
+    }
+    body = _experiment(panel.figure, interpretation)(panel, interpretation, count)
+    if interpretation == DEFAULT or interpretation.name in BESIDE_DEFAULT:
         body["student misses"] = misses(np.array(body["scores"]))
     return head | {"outcome": body["claims"][0]["outcome"]} | body
 
 
-def cell(panel: str, reading: str) -> dict[str, Any]:
-    """The record of a panel under a reading, both by name: a unit of work."""
-    return record(PANELS[panel], READINGS[reading])
+def cell(panel: str, interpretation: str) -> dict[str, Any]:
+    """The record of a panel under an interpretation, both by name: a unit of work."""
+    return record(PANELS[panel], INTERPRETATIONS[interpretation])
 
 
-def _experiment(figure: Figure, reading: Reading) -> Callable[[Panel, Reading, int], dict[str, Any]]:
-    if reading.dynamics == "real":
+def _experiment(
+    figure: Figure, interpretation: Interpretation
+) -> Callable[[Panel, Interpretation, int], dict[str, Any]]:
+    if interpretation.dynamics == "real":
         from benchmarks.experiments.pole import experiment
     elif figure in CONTROL:
         from benchmarks.experiments.control import experiment
@@ -95,15 +103,15 @@ def _experiment(figure: Figure, reading: Reading) -> Callable[[Panel, Reading, i
 def trends(records: dict[tuple[str, str], dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """'As p and R get larger the advantage gets more significant': panel c against a (R grows) and b (p grows).
 
-    `records` by panel and reading. The runs of a figure share their seeds, so the scores of two panels are compared
+    `records` by panel and interpretation. The runs of a figure share their seeds, so the scores of two panels are compared
     run by run. The words name no size, so any growth that is found reproduces them.
     """
     for figure in CONTROL:
-        for reading in of_figure(figure):
-            found = [records.get((f"{figure}-{letter}", reading.name)) for letter in "abc"]
+        for interpretation in of_figure(figure):
+            found = [records.get((f"{figure}-{letter}", interpretation.name)) for letter in "abc"]
             a, b, c = (None if one is None else np.array(one["scores"]) for one in found)
             if a is None or b is None or c is None:
                 continue
             for less, grows in ((a, "R from 0.1 to 0.2"), (b, "p from 0.05 to 0.1")):
-                head = {"figure": figure, "reading": reading.name}
+                head = {"figure": figure, "interpretation": interpretation.name}
                 yield head | judged(f"the advantage grows with {grows}", c - less, 0.0)

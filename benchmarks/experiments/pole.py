@@ -1,6 +1,6 @@
-"""CartPole with its own equations (reading `real-dynamics`): what the grid of cells does to Figure 2.
+"""CartPole with its own equations (interpretation `real-dynamics`): what the grid of cells does to Figure 2.
 
-The other readings replace CartPole by a Markov model of its cells. Here the cart and the pole move by Gymnasium's
+The other interpretations replace CartPole by a Markov model of its cells. Here the cart and the pole move by Gymnasium's
 equations in training and in the test, and only the learners see cells, so that what they see is not Markov. A jump
 ends at a point drawn in a cell drawn uniformly. The test is by Monte Carlo, thirty starts for every run, the same for
 all learners; rewards are measured from the best constant action or the uniform policy up to never falling.
@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.experiments import control, evaluation
 from benchmarks.experiments.curves import checkpoints, plateau
+from benchmarks.experiments.interpretations import Interpretation
 from benchmarks.experiments.panels import Panel
-from benchmarks.experiments.readings import Reading
 from benchmarks.experiments.setting import LIMITS, START, Setting, control_setting
 from robust_core import streams
 from robust_core.trajectory import Recording
@@ -26,8 +26,8 @@ class PoleWalk:
     def __init__(self, setting: Setting, replicate: int) -> None:
         from benchmarks.experiments.pole_kernels import reset
 
-        self.counts, self.p = np.array(setting.reading.bins), setting.panel.p
-        self.rng = streams.numpy_generator(streams.key("real pole", self.p, setting.reading.bins, replicate))
+        self.counts, self.p = np.array(setting.interpretation.bins), setting.panel.p
+        self.rng = streams.numpy_generator(streams.key("real pole", self.p, setting.interpretation.bins, replicate))
         self.state = np.zeros(4)
         reset(self.state, self.rng)
 
@@ -52,7 +52,7 @@ def rewards(setting: Setting, policies: Ints, replicate: int) -> Floats:
     from benchmarks.experiments.pole_kernels import returns
 
     flat = np.ascontiguousarray(policies.reshape(-1, policies.shape[-1]))
-    counts, gamma = np.array(setting.reading.bins), setting.panel.gamma
+    counts, gamma = np.array(setting.interpretation.bins), setting.panel.gamma
     found = returns(flat, starts(replicate), LIMITS, counts, gamma, evaluation.HORIZON)
     return found.mean(axis=1).reshape(policies.shape[:-1])
 
@@ -82,13 +82,13 @@ def uniform_reward(setting: Setting, runs: int) -> float:
     return float(np.mean(gains)) / (1.0 - setting.panel.gamma)
 
 
-def experiment(panel: Panel, reading: Reading, runs: int) -> dict[str, Any]:
+def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> dict[str, Any]:
     """The record of a panel (see `panels.record`)."""
-    setting = control_setting(panel, reading)
-    times = checkpoints(reading.visits * setting.training.mdp.cost.size)
+    setting = control_setting(panel, interpretation)
+    times = checkpoints(interpretation.visits * setting.training.mdp.cost.size)
     chosen = np.stack(
         [
-            evaluation.greedy(control.learned(setting, run, times, walk=PoleWalk(setting, run)), reading.ties)
+            evaluation.greedy(control.learned(setting, run, times, walk=PoleWalk(setting, run)), interpretation.ties)
             for run in range(runs)
         ],
         axis=1,

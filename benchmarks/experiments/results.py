@@ -4,16 +4,16 @@
 
 - `made by`: the hash of the code that made all records (`benchmarks.runner.identity.fingerprint`), how many there are, the
   versions of the `libraries`, and the processor time if they were made in one go.
-- `records`: one for every panel and every reading that matters for it, in that order. `panel`, `source` (the figure in
-  the paper), `reading`, `p`, `R`, `outcome` (that of the first claim), `steps` (of training), `claims`, `values` (the
+- `records`: one for every panel and every interpretation that matters for it, in that order. `panel`, `source` (the figure in
+  the paper), `interpretation`, `p`, `R`, `outcome` (that of the first claim), `steps` (of training), `claims`, `values` (the
   plateau of every learner and of the controls, exact), and what belongs to a figure: `limits`, `runs equal to shorter
   horizon`, `diverged`, `stability`. A claim has `claim`, `effect`, `interval` (99.9 %, Student), `much`, `runs`, `for`,
   `even`, `against`, `outcome`, and without assumptions `median`, `median interval` (an end may be null), `outcome by
-  median`. Where a reading has as many runs as the default there is `student misses` (see `outcome`), and under the
-  default reading there are also `times` (x: steps, or iterations for RARL), `curves` (for every
+  median`. Where an interpretation has as many runs as the default there is `student misses` (see `outcome`), and under the
+  default interpretation there are also `times` (x: steps, or iterations for RARL), `curves` (for every
   learner `mean`, `low`, `high`: the mean and the 5th and 95th percentile of thirty runs at these times) and `monte
   carlo`.
-- `trends`: claims about the growth of the advantage with p and R, each with `figure` and `reading`.
+- `trends`: claims about the growth of the advantage with p and R, each with `figure` and `interpretation`.
 
 A file that is read is checked against all this (`schema`). Whether the present code would make the same records is
 another question: `made_by_present_code` tells whether it is the code that made them.
@@ -23,8 +23,8 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
+from benchmarks.experiments.interpretations import INTERPRETATIONS
 from benchmarks.experiments.panels import PANELS
-from benchmarks.experiments.readings import READINGS
 from benchmarks.experiments.schema import checked
 from benchmarks.runner.identity import fingerprint
 from properties.files import blamed_on, json_of
@@ -38,22 +38,25 @@ Results = TypedDict("Results", {"made by": Record, "records": list[Record], "tre
 
 
 def dumps(made: Results) -> str:
-    """JSON with one field of a record per line, records in the order of panels and readings.
+    """JSON with one field of a record per line, records in the order of panels and interpretations.
 
-    >>> record = {"panel": "taxi-a", "reading": "default", "p": 0.1, "scores": [1.0]}
+    >>> record = {"panel": "taxi-a", "interpretation": "default", "p": 0.1, "scores": [1.0]}
     >>> print(dumps({"made by": {"code": "00"}, "records": [record], "trends": []}))
     {"made by": {"code": "00"},
     "records": [
     {"panel": "taxi-a",
-     "reading": "default",
+     "interpretation": "default",
      "p": 0.1}
     ], "trends": [
     <BLANKLINE>
     ]}
     <BLANKLINE>
     """
-    order = {(panel, reading): i for i, (panel, reading) in enumerate((p, r) for p in PANELS for r in READINGS)}
-    kept = sorted(made["records"], key=lambda record: order[record["panel"], record["reading"]])
+    order = {
+        (panel, interpretation): i
+        for i, (panel, interpretation) in enumerate((p, r) for p in PANELS for r in INTERPRETATIONS)
+    }
+    kept = sorted(made["records"], key=lambda record: order[record["panel"], record["interpretation"]])
     parts = [",\n".join(map(_fields, group)) for group in (kept, made["trends"])]
     head = json.dumps(made["made by"])
     return f'{{"made by": {head},\n"records": [\n{parts[0]}\n], "trends": [\n{parts[1]}\n]}}\n'
@@ -86,9 +89,9 @@ def load_all(path: Path = FILE) -> Results:
 
 
 def load(path: Path = FILE) -> tuple[list[Record], list[Record]]:
-    """The records and, under the default reading, the trends of a results file."""
+    """The records and, under the default interpretation, the trends of a results file."""
     made = load_all(path)
-    return made["records"], [trend for trend in made["trends"] if trend["reading"] == "default"]
+    return made["records"], [trend for trend in made["trends"] if trend["interpretation"] == "default"]
 
 
 def present_code() -> str:

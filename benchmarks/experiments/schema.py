@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from benchmarks.experiments.interpretations import CONTROL, INTERPRETATIONS, of_figure
 from benchmarks.experiments.outcome import OUTCOMES, outcome
 from benchmarks.experiments.panels import BESIDE_DEFAULT, PANELS
-from benchmarks.experiments.readings import CONTROL, READINGS, of_figure
 from properties.files import shortened
 
 Check = Callable[[Any, str], None]
@@ -27,10 +27,10 @@ def checked(made: Any) -> None:
     """
     _object({"made by": _made_by, "records": _list(_record), "trends": _list(_trend)})(made, "")
     _equal(len(made["records"]), "the number of records")(made["made by"]["records"], "made by, records")
-    cells = [(record["panel"], record["reading"]) for record in made["records"]]
+    cells = [(record["panel"], record["interpretation"]) for record in made["records"]]
     twice = next((cell for i, cell in enumerate(cells) if cell in cells[:i]), None)
     if twice is not None:
-        raise ValueError(f"records has panel {twice[0]!r} with reading {twice[1]!r} twice")
+        raise ValueError(f"records has panel {twice[0]!r} with interpretation {twice[1]!r} twice")
 
 
 def _refused(where: str, wanted: str, value: Any) -> ValueError:
@@ -160,9 +160,9 @@ def _consistent(claim: dict[str, Any], where: str) -> None:
 
 
 def _trend(value: Any, where: str) -> None:
-    _object({**_CLAIM, "figure": _word(*CONTROL), "reading": _word(*READINGS)})(value, where)
-    if value["reading"] not in [reading.name for reading in of_figure(value["figure"])]:
-        raise _refused(f"{where}, reading", f"a reading of {value['figure']}", value["reading"])
+    _object({**_CLAIM, "figure": _word(*CONTROL), "interpretation": _word(*INTERPRETATIONS)})(value, where)
+    if value["interpretation"] not in [interpretation.name for interpretation in of_figure(value["figure"])]:
+        raise _refused(f"{where}, interpretation", f"an interpretation of {value['figure']}", value["interpretation"])
     _consistent(value, where)
 
 
@@ -176,10 +176,12 @@ def _record(value: Any, where: str) -> None:
         raise _refused(where, "an object", value)
     _word(*PANELS)(value.get("panel"), f"{where}, panel")
     panel = PANELS[value["panel"]]
-    _word(*(reading.name for reading in of_figure(panel.figure)))(value.get("reading"), f"{where}, reading")
+    _word(*(interpretation.name for interpretation in of_figure(panel.figure)))(
+        value.get("interpretation"), f"{where}, interpretation"
+    )
     fields = {
         "panel": _text,
-        "reading": _text,
+        "interpretation": _text,
         "source": _equal(panel.source, "that of the panel"),
         "p": _equal(panel.p, "that of the panel"),
         "R": _equal(panel.radius, "that of the panel"),
@@ -187,9 +189,9 @@ def _record(value: Any, where: str) -> None:
         "steps": _count,
         "claims": _list(_claim, least=1),
     }
-    place = f"{where} ({value['panel']}, {value['reading']})"
-    optional = {"student misses": _number} if value["reading"] in BESIDE_DEFAULT else {}
-    _object({**fields, **_body(panel.figure, value["reading"])}, optional)(value, place)
+    place = f"{where} ({value['panel']}, {value['interpretation']})"
+    optional = {"student misses": _number} if value["interpretation"] in BESIDE_DEFAULT else {}
+    _object({**fields, **_body(panel.figure, value["interpretation"])}, optional)(value, place)
     _equal(value["claims"][0]["outcome"], "that of the first claim")(value["outcome"], f"{place}, outcome")
     runs = value["claims"][0]["runs"]
     for name, count in value.get("diverged", {}).items():
@@ -199,8 +201,8 @@ def _record(value: Any, where: str) -> None:
         _curves(value["curves"], len(value["times"]), f"{place}, curves")
 
 
-def _body(figure: str, reading: str) -> Fields:
-    """What belongs to a figure and to a reading."""
+def _body(figure: str, interpretation: str) -> Fields:
+    """What belongs to a figure and to an interpretation."""
     learners = ("rarl", *_LEARNERS) if figure == "rarl" else _LEARNERS
     fields: dict[str, Check] = {}
     if figure == "tdc":
@@ -209,14 +211,14 @@ def _body(figure: str, reading: str) -> Fields:
     elif figure == "rarl":
         fields["values"] = _numbers(*learners, "optimum", "best constant action")
     else:
-        real = READINGS[reading].dynamics == "real"
+        real = INTERPRETATIONS[interpretation].dynamics == "real"
         controls = ("never falling",) if real else ("optimum", "that action")
         fields["values"] = _numbers(*learners, *controls, "best constant action", "uniform policy")
         fields["runs equal to shorter horizon"] = _count
         if not real:
             pair = _list(_number, length=2)
             fields["limits"] = _object({"robust": pair, "vanilla": pair})
-    if reading == "default":
+    if interpretation == "default":
         fields |= {
             "student misses": _number,
             "times": _list(_count, least=1),

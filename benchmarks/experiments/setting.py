@@ -6,8 +6,8 @@ from functools import cache, cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.experiments.interpretations import Interpretation
 from benchmarks.experiments.panels import Panel
-from benchmarks.experiments.readings import Reading
 from robust_core import streams
 from robust_core.environments import (
     ANGLE_LIMIT,
@@ -20,7 +20,7 @@ from robust_core.environments import (
     perturbed,
     taxi,
 )
-from robust_core.environments import Reading as Closure
+from robust_core.environments import Interpretation as Closure
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
 from robust_core.sampler import AliasTable, alias_table
@@ -35,17 +35,17 @@ START = 0.05
 
 
 @cache
-def environment(panel: Panel, reading: Reading, closure: Closure) -> Environment:
+def environment(panel: Panel, interpretation: Interpretation, closure: Closure) -> Environment:
     """The unperturbed environment of a panel."""
     if panel.figure in LAKES:
-        return frozen_lake(slippery=reading.slippery, gamma=panel.gamma, reading=closure)
+        return frozen_lake(slippery=interpretation.slippery, gamma=panel.gamma, interpretation=closure)
     if panel.figure != "cartpole":
-        return taxi(gamma=panel.gamma, reading=closure)
-    made = cart_pole(bins=reading.bins, gamma=panel.gamma, reading=closure)
-    if reading.reward == "gym":
+        return taxi(gamma=panel.gamma, interpretation=closure)
+    made = cart_pole(bins=interpretation.bins, gamma=panel.gamma, interpretation=closure)
+    if interpretation.reward == "gym":
         cost = np.where(made.terminal[:, None], 0.0, -np.ones(made.mdp.cost.shape))
         made = replace(made, mdp=MDP(made.mdp.P, cost, panel.gamma))
-    return started(made, drawn_start(reading.bins)) if reading.start == "drawn" else made
+    return started(made, drawn_start(interpretation.bins)) if interpretation.start == "drawn" else made
 
 
 def drawn_start(bins: tuple[int, ...]) -> Floats:
@@ -64,7 +64,7 @@ def drawn_start(bins: tuple[int, ...]) -> Floats:
 def started(made: Environment, initial: Floats) -> Environment:
     """The environment with another law of the start (and of the reset under the episodic closure)."""
     P = made.mdp.P.copy()
-    if made.reading == "episodic":
+    if made.interpretation == "episodic":
         P[made.terminal] = initial
     return replace(made, mdp=MDP(P, made.mdp.cost, made.mdp.gamma), initial=initial)
 
@@ -94,11 +94,11 @@ def paid_as_it_moves(lake: Environment, p: float) -> tuple[MDP, Floats]:
 class Setting:
     """`training` (perturbed) and `test` (unperturbed, terminal states absorbing at no cost) of one panel.
 
-    `ends` marks the states whose value is 0 by decree (episodic reading); None if there are none.
+    `ends` marks the states whose value is 0 by decree (episodic interpretation); None if there are none.
     """
 
     panel: Panel
-    reading: Reading
+    interpretation: Interpretation
     training: Environment
     test: Environment
     ends: NDArray[np.bool_] | None
@@ -106,13 +106,13 @@ class Setting:
     @property
     def pays_as_it_moves(self) -> bool:
         """Whether the walk draws rewards with its moves (see `paid_as_it_moves`)."""
-        return self.reading.reward == "gym" and self.panel.figure in LAKES
+        return self.interpretation.reward == "gym" and self.panel.figure in LAKES
 
     @cached_property
     def walked(self) -> tuple[MDP, Floats]:
         """The model that is walked and the policy that walks it: the training MDP under the uniform policy."""
         if self.pays_as_it_moves:
-            return paid_as_it_moves(environment(self.panel, self.reading, "episodic"), self.panel.p)
+            return paid_as_it_moves(environment(self.panel, self.interpretation, "episodic"), self.panel.p)
         mdp = self.training.mdp
         return mdp, uniform(mdp.n_states, mdp.n_actions)
 
@@ -122,15 +122,17 @@ class Setting:
         return alias_table(*self.walked)
 
     def walk(self, replicate: int) -> Walk:
-        """The walk of a replicate: the same for all learners, radii and readings on the same environment."""
+        """The walk of a replicate: the same for all learners, radii and interpretations on the same environment."""
         seed = streams.key("panels", self.training.name, replicate)
         start = streams.numpy_generator(streams.key("start", seed)).choice(len(self.test.initial), p=self.test.initial)
         return Walk(*self.walked, seed=seed, start=int(start), terminal=self.ends, table=self.table)
 
 
-def control_setting(panel: Panel, reading: Reading) -> Setting:
+def control_setting(panel: Panel, interpretation: Interpretation) -> Setting:
     """The setting of a Q-learning panel."""
-    closure: Closure = "continuing" if reading.terminal == "continuing" else "episodic"
-    raw = environment(panel, reading, closure)
-    ends = raw.terminal if reading.terminal == "episodic" else None
-    return Setting(panel, reading, perturbed(raw, panel.p), environment(panel, reading, "continuing"), ends)
+    closure: Closure = "continuing" if interpretation.terminal == "continuing" else "episodic"
+    raw = environment(panel, interpretation, closure)
+    ends = raw.terminal if interpretation.terminal == "episodic" else None
+    return Setting(
+        panel, interpretation, perturbed(raw, panel.p), environment(panel, interpretation, "continuing"), ends
+    )

@@ -1,8 +1,8 @@
-"""The problems of the benchmark: small named models, the readings of what the paper leaves open, and the truth.
+"""The problems of the benchmark: small named models, the interpretations of what the paper leaves open, and the truth.
 
 All numbers are dyadic and the truth is computed in exact rationals and rounded once, so model and truth have the same
 bits on every machine: runs that start at the truth are hashed, and no library for linear algebra may choose the order
-of a sum in them. A reading names the step size, and the episodic one also what a terminal state is: its value is 0 and
+of a sum in them. An interpretation names the step size, and the episodic one also what a terminal state is: its value is 0 and
 the walk goes on from a reset.
 """
 
@@ -44,7 +44,7 @@ class Truth:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A model with its radius and reading, walked by the uniform policy."""
+    """A model with its radius and interpretation, walked by the uniform policy."""
 
     name: str
     mdp: MDP
@@ -78,7 +78,7 @@ class Setting:
         return Walk(self.mdp, self.policy, seed=seed, table=self.table, terminal=terminal)
 
     def optimum(self, radius: float) -> Truth:
-        """Q* under contamination: what Q-learning converges to under the reading."""
+        """Q* under contamination: what Q-learning converges to under the interpretation."""
         return _optimum(self, radius)
 
     def evaluation(self, radius: float) -> tuple[Truth, Truth]:

@@ -37,7 +37,7 @@ FEWEST, LEAST_PART = 3, 0.05
 """How many units must be done, and which part of all, before their time says something about that of the rest."""
 LONG = 120.0
 """Seconds from which on the time left is given in minutes."""
-FIRST = ("metric", "variant", "problem", "panel", "reading", "target", "module")
+FIRST = ("metric", "variant", "problem", "panel", "interpretation", "target", "module")
 """Arguments that tell a reader most, in this order; a line of progress may be cut at its end."""
 UNSAID = ("code", "stop")
 """Arguments that a line of progress leaves out: a hash, and the end of a stretch whose start is shown."""

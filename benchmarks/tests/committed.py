@@ -6,7 +6,7 @@ from typing import Any
 from benchmarks.runner.identity import libraries
 
 CHEAP = ("frozenlake-c", "short")
-"""The panel and the reading that are computed soonest."""
+"""The panel and the interpretation that are computed soonest."""
 
 
 def comparable_with(made: Mapping[str, Any]) -> Callable[[dict[str, Any]], Any]:

@@ -356,7 +356,7 @@ def test_bash_completes(tmp_path: Path) -> None:
         "claims --status not": "not-decidable-as-stated",
         "claims expa": "expand-T",
         "panels --panel frozen": "frozenlake-a frozenlake-b frozenlake-c",
-        "panels --reading cont": "continuing",
+        "panels --interpretation cont": "continuing",
     }
     questions = [ask.format(words=words, place=len(words.split())) for words in asked]
     done = subprocess.run(

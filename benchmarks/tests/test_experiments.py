@@ -14,10 +14,10 @@ pytest.importorskip("gymnasium")
 from benchmarks.cli import panels
 from benchmarks.cli.conventions import HOLDS
 from benchmarks.experiments import control, evaluation, gradient, pole, pole_kernels, results, work
+from benchmarks.experiments.interpretations import DEFAULT, INTERPRETATIONS
 from benchmarks.experiments.learners.rarl import Rarl, Schedule
 from benchmarks.experiments.outcome import MUCH_REWARD, judged, outcome, spread_scores
 from benchmarks.experiments.panels import PANELS, trends
-from benchmarks.experiments.readings import DEFAULT, READINGS
 from benchmarks.experiments.setting import LIMITS, control_setting, drawn_start, environment, paid_as_it_moves
 from benchmarks.tests.committed import CHEAP, comparable_with
 from robust_core import key
@@ -142,20 +142,22 @@ def _by_gyms_loop(p: float) -> Any:
 
 
 def test_gym_reward_walks_as_gyms_loop_does() -> None:
-    panel, lake = PANELS["frozenlake-b"], environment(PANELS["frozenlake-b"], READINGS["gym-reward"], "episodic")
+    panel, lake = PANELS["frozenlake-b"], environment(PANELS["frozenlake-b"], INTERPRETATIONS["gym-reward"], "episodic")
     mdp, policy = paid_as_it_moves(lake, panel.p)
     S, A = lake.mdp.cost.shape
     found = (policy[:, :, None] * mdp.P).reshape(S, A, 2, S)[~lake.terminal]
     # Probabilities below 1 that went through at most ten roundings.
     assert abs(found - _by_gyms_loop(panel.p)[~lake.terminal]).max() <= 10 * EPS
     assert abs(found - _by_gyms_loop(2 * panel.p)[~lake.terminal]).max() > 10 * EPS
-    recording = control_setting(panel, READINGS["gym-reward"]).walk(0).record(20_000)
+    recording = control_setting(panel, INTERPRETATIONS["gym-reward"]).walk(0).record(20_000)
     assert np.array_equal(recording.cost, -(recording.a % 2.0))
     assert set(recording.s[recording.cost < 0.0].tolist()) == {14}
 
 
 def test_gym_reward_reaches_the_learners() -> None:
-    gym, expected = (control_setting(PANELS["frozenlake-c"], READINGS[name]) for name in ("gym-reward", "default"))
+    gym, expected = (
+        control_setting(PANELS["frozenlake-c"], INTERPRETATIONS[name]) for name in ("gym-reward", "default")
+    )
     robust, vanilla, shorter = control.learned(gym, 0, [5_000])
     assert np.array_equal(robust, shorter)
     assert not np.array_equal(robust, vanilla)
@@ -180,7 +182,7 @@ def test_gyms_pole_is_paid_for_the_step_that_falls() -> None:
     made.state = (0.0, 0.0, 0.2, 3.0)
     _, reward, fallen, *_ = made.step(0)
     assert (reward, fallen) == (1.0, True)
-    pole_model = environment(PANELS["cartpole-a"], READINGS["gym-reward"], "continuing")
+    pole_model = environment(PANELS["cartpole-a"], INTERPRETATIONS["gym-reward"], "continuing")
     assert (pole_model.mdp.cost == np.where(pole_model.terminal[:, None], 0.0, -1.0)).all()
     assert (environment(PANELS["cartpole-a"], DEFAULT, "continuing").mdp.cost > -1.0).any()
 
@@ -194,7 +196,7 @@ def test_the_drawn_start_is_that_of_the_real_pole() -> None:
     assert abs(shares - law).max() <= 6 * math.sqrt(0.25 * 0.75 / len(reached))
     assert ((shares > 0.0) == (law > 0.0)).all()
     for closure in ("continuing", "episodic"):
-        made = environment(PANELS["cartpole-a"], READINGS["drawn-start"], closure)
+        made = environment(PANELS["cartpole-a"], INTERPRETATIONS["drawn-start"], closure)
         assert np.array_equal(made.initial, law)
     assert np.array_equal(made.mdp.P[made.terminal][0, 0], law)
 
@@ -208,7 +210,7 @@ def test_on_frozen_lake_robust_is_vanilla_at_a_shorter_horizon_bit_for_bit() -> 
 
 @pytest.mark.parametrize("name", ["default", "tdc-episodic", "vanilla-gradient"])
 def test_gradients_agree_with_the_oracle(name: str) -> None:
-    setting = gradient.setting_of(PANELS["tdc-c"], READINGS[name])
+    setting = gradient.setting_of(PANELS["tdc-c"], INTERPRETATIONS[name])
     measure = gradient.objective(setting, "robust", 0)
     theta = np.random.default_rng(3).standard_normal((5, gradient.N_FEATURES))
     found = measure.gradient(theta)
@@ -262,7 +264,7 @@ def test_trends_compare_the_runs_of_a_figure() -> None:
     scores = {"a": 0.1, "b": 0.3, "c": 0.2}
     made = {(f"taxi-{letter}", "short"): {"scores": [score, score + 0.01]} for letter, score in scores.items()}
     grown, shrunk = trends(made)
-    assert (grown["figure"], grown["reading"]) == ("taxi", "short")
+    assert (grown["figure"], grown["interpretation"]) == ("taxi", "short")
     assert (grown["outcome"], shrunk["outcome"]) == ("reproduced", "reversed")
 
 
@@ -292,20 +294,29 @@ def test_the_command_prints_the_committed_record_and_computes_it_once(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    panel, reading = CHEAP
+    panel, interpretation = CHEAP
     shown_progress: list[str] = []
     monkeypatch.setattr(panels, "progress", shown_progress.append)
-    options = ["--panel", panel, "--reading", reading, "--workers", "1", "--store", str(tmp_path / "store")]
+    options = [
+        "--panel",
+        panel,
+        "--interpretation",
+        interpretation,
+        "--workers",
+        "1",
+        "--store",
+        str(tmp_path / "store"),
+    ]
     assert _command("--json", *options) == HOLDS
     shown = capsys.readouterr()
     committed = results.load_all()
     comparable = comparable_with(committed)
-    (wanted,) = [made for made in committed["records"] if (made["panel"], made["reading"]) == CHEAP]
+    (wanted,) = [made for made in committed["records"] if (made["panel"], made["interpretation"]) == CHEAP]
     assert comparable(json.loads(shown.out)) == comparable(wanted)
     assert "0 units in the store, 1 to compute" in shown_progress
     assert _command(*options) == HOLDS
     shown = capsys.readouterr()
-    assert shown.out.split()[:4] == [panel, "p=0.1", "R=0.2", reading]
+    assert shown.out.split()[:4] == [panel, "p=0.1", "R=0.2", interpretation]
     assert "1 units in the store, 0 to compute" in shown_progress
 
 
@@ -315,7 +326,14 @@ def test_quiet_leaves_out_what_is_reproduced_and_a_budget_what_was_not_begun(
     claim = {"effect": 0.5, "interval": [0.25, 0.75], "runs": 4}
     outcomes = {"taxi-a": "reproduced", "taxi-b": "reversed"}
     made = {
-        (panel, "default"): {"panel": panel, "reading": "default", "p": 0.1, "R": 0.2, "claims": [claim], "scores": []}
+        (panel, "default"): {
+            "panel": panel,
+            "interpretation": "default",
+            "p": 0.1,
+            "R": 0.2,
+            "claims": [claim],
+            "scores": [],
+        }
         | {"outcome": outcome}
         for panel, outcome in outcomes.items()
     }
@@ -344,8 +362,8 @@ def test_the_panels_that_shells_complete_are_the_panels() -> None:
     ("arguments", "message"),
     [
         (["--panel", "pong-a"], "no panel 'pong-a'"),
-        (["--reading", "lucky"], "no reading 'lucky'"),
-        (["--panel", "taxi-a", "--reading", "varrho-1"], "is not for panel 'taxi-a'"),
+        (["--interpretation", "lucky"], "no interpretation 'lucky'"),
+        (["--panel", "taxi-a", "--interpretation", "varrho-1"], "is not for panel 'taxi-a'"),
     ],
 )
 def test_wrong_names_are_refused_before_any_work(arguments: list[str], message: str) -> None:

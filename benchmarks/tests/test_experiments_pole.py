@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("gymnasium")
 
 from benchmarks.experiments import pole, pole_kernels
+from benchmarks.experiments.interpretations import DEFAULT, INTERPRETATIONS
 from benchmarks.experiments.panels import PANELS
-from benchmarks.experiments.readings import DEFAULT, READINGS
 from benchmarks.experiments.setting import LIMITS, control_setting, environment
 from robust_core.validate import EPS
 
@@ -54,7 +54,7 @@ def test_the_cells_of_the_real_pole_are_those_of_the_model() -> None:
 
 
 def test_the_real_pole_jumps_as_often_as_told_and_everywhere() -> None:
-    setting = control_setting(PANELS["cartpole-a"], READINGS["real-dynamics"])
+    setting = control_setting(PANELS["cartpole-a"], INTERPRETATIONS["real-dynamics"])
     walk = pole.PoleWalk(setting, 0)
     walk.p = 1.0
     recording = walk.record(200_000)
@@ -68,7 +68,7 @@ def test_the_real_pole_jumps_as_often_as_told_and_everywhere() -> None:
 
 
 def test_the_reward_of_a_policy_on_the_real_pole_stops_at_the_fall() -> None:
-    setting = control_setting(PANELS["cartpole-a"], READINGS["real-dynamics"])
+    setting = control_setting(PANELS["cartpole-a"], INTERPRETATIONS["real-dynamics"])
     left = np.zeros((1, 325), dtype=np.int64)
     (found,) = pole.rewards(setting, left, 0)
     lengths = []

@@ -13,9 +13,9 @@ pytest.importorskip("gymnasium")
 from benchmarks.documents import experiments
 from benchmarks.experiments import gradient, results
 from benchmarks.experiments.divergence import judged_divergence
+from benchmarks.experiments.interpretations import DEFAULT, INTERPRETATIONS, of_figure
 from benchmarks.experiments.outcome import LEVEL, REDRAWN, lowest_rank, misses, outcome
 from benchmarks.experiments.panels import PANELS, record
-from benchmarks.experiments.readings import DEFAULT, READINGS, of_figure
 from benchmarks.tests.committed import CHEAP, comparable_with
 from properties.statistics import intervals
 from properties.tests.corruption import as_json, fuzz, survived
@@ -24,7 +24,7 @@ from properties.tests.corruption import as_json, fuzz, survived
 @pytest.fixture(scope="module")
 def committed() -> dict[tuple[str, str], Any]:
     records, _ = results.load()
-    return {(made["panel"], made["reading"]): made for made in records}
+    return {(made["panel"], made["interpretation"]): made for made in records}
 
 
 def _plain(made: dict[str, Any]) -> Any:
@@ -32,13 +32,13 @@ def _plain(made: dict[str, Any]) -> Any:
 
 
 def test_a_panel_recomputes_to_the_committed_numbers_bit_for_bit(committed: dict[tuple[str, str], Any]) -> None:
-    panel, reading = CHEAP
+    panel, interpretation = CHEAP
     comparable = comparable_with(results.load_all())
-    assert comparable(_plain(record(PANELS[panel], READINGS[reading]))) == comparable(committed[CHEAP])
-    assert _plain(record(PANELS[panel], READINGS[reading], runs=99)) != committed[CHEAP]
+    assert comparable(_plain(record(PANELS[panel], INTERPRETATIONS[interpretation]))) == comparable(committed[CHEAP])
+    assert _plain(record(PANELS[panel], INTERPRETATIONS[interpretation], runs=99)) != committed[CHEAP]
 
 
-def test_every_panel_has_a_record_for_every_reading_that_matters(committed: dict[tuple[str, str], Any]) -> None:
+def test_every_panel_has_a_record_for_every_interpretation_that_matters(committed: dict[tuple[str, str], Any]) -> None:
     assert len(PANELS) == 15
     assert set(committed) == {(p.id, r.name) for p in PANELS.values() for r in of_figure(p.figure)}
 
@@ -95,7 +95,7 @@ def _sample() -> dict[str, Any]:
     cells = {("taxi-a", "default"), ("tdc-c", "default"), ("tdc-c", "fresh-features"), ("cartpole-a", "real-dynamics")}
     cells |= {("taxi-a", "short"), ("rarl-a", "default")}
     made = results.load_all()
-    kept = [json.loads(json.dumps(one)) for one in made["records"] if (one["panel"], one["reading"]) in cells]
+    kept = [json.loads(json.dumps(one)) for one in made["records"] if (one["panel"], one["interpretation"]) in cells]
     for one in kept:
         if "times" in one:
             del one["times"][2:]

@@ -203,7 +203,7 @@ def test_accept_as_json_says_what_moves_and_what_was_written(
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="no list of children")
-@pytest.mark.parametrize("words", [("bench",), ("compare",), ("panels", "--reading", "all")])
+@pytest.mark.parametrize("words", [("bench",), ("compare",), ("panels", "--interpretation", "all")])
 def test_a_run_that_is_asked_to_end_leaves_no_complaint_and_no_worker(words: tuple[str, ...], tmp_path: Path) -> None:
     if words[0] == "panels":
         pytest.importorskip("gymnasium")

@@ -182,24 +182,24 @@ def test_fields_that_results_lack_are_left_out() -> None:
     for one in data["panels"]["panels"]:
         for name in ("controls", "same as"):
             one.pop(name)
-        one["readings"] = one["readings"][:1]
+        one["interpretations"] = one["interpretations"][:1]
         for claim in one["claims"]:
             claim.pop("outcome by median")
     assert "Values and controls" not in panels.section(data).body
 
 
-def test_a_reading_that_stands_beside_the_default_is_in_the_caption() -> None:
+def test_a_interpretation_that_stands_beside_the_default_is_in_the_caption() -> None:
     data = sample()
     one = panel(data, "tdc-a")
-    beside = {**one["readings"][0], "reading": "fresh-features", "outcome": "reversed", "effect": -3.0}
-    one["readings"] = [*(r for r in one["readings"] if r["reading"] == "default"), beside]
+    beside = {**one["interpretations"][0], "interpretation": "fresh-features", "outcome": "reversed", "effect": -3.0}
+    one["interpretations"] = [*(r for r in one["interpretations"] if r["interpretation"] == "default"), beside]
     assert "with features drawn anew for every run: reversed, −3 [" in captions(data)["tdc-a"]
 
 
-def test_readings_have_their_intervals_and_figures_their_reasons() -> None:
+def test_interpretations_have_their_intervals_and_figures_their_reasons() -> None:
     data = sample()
     body = panels.section(data).body
-    table = body.partition("Readings of cartpole")[2].partition("</table>")[0]
+    table = body.partition("Interpretations of cartpole")[2].partition("</table>")[0]
     cells = [cell for row in rows(table) for cell in row[1:] if "not run" not in cell]
     assert cells
     assert all(re.search(r"\[.*, .*\] of the scale", cell) for cell in cells)

@@ -28,7 +28,7 @@ def trajectories(
     distributed as the chain, a step of probability 2^-20 comes as often as its alternative. Hypothesis draws
     positions in the supports, never a seed, so a path shrinks to few steps with the first action and the
     first successor. Each step starts where the last ended (s = s_next, a = a_next), except after a step into
-    one of `terminals` (the episodic reading): the next one starts anew in one of `starts` (default: all).
+    one of `terminals` (the episodic interpretation): the next one starts anew in one of `starts` (default: all).
 
     >>> from properties.strategies import minimal
     >>> mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5)

@@ -44,7 +44,7 @@ BAD_POLICY = np.array([[0.5, 0.5], [0.5, 0.25]])
 
 
 def toy_text(table: Any) -> environments.Environment:
-    return environments.from_toy_text("toy", table, [1.0], gamma=0.5, reading="continuing")
+    return environments.from_toy_text("toy", table, [1.0], gamma=0.5, interpretation="continuing")
 
 
 BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {

@@ -20,7 +20,7 @@ from robust_core.validate import EPS, Floats
 gymnasium = pytest.importorskip("gymnasium", reason="the environments are compared with gymnasium's")
 
 U = EPS / 2
-READINGS: tuple[environments.Reading, ...] = ("continuing", "episodic")
+INTERPRETATIONS: tuple[environments.Interpretation, ...] = ("continuing", "episodic")
 
 
 def lake(slippery: bool) -> Any:
@@ -33,9 +33,15 @@ def taxi() -> Any:
 
 
 CASES: dict[str, tuple[Callable[..., Environment], Callable[[], Any]]] = {
-    "slippery lake": (lambda reading: environments.frozen_lake(reading=reading), lambda: lake(True)),
-    "lake": (lambda reading: environments.frozen_lake(slippery=False, reading=reading), lambda: lake(False)),
-    "taxi": (lambda reading: environments.taxi(reading=reading), taxi),
+    "slippery lake": (
+        lambda interpretation: environments.frozen_lake(interpretation=interpretation),
+        lambda: lake(True),
+    ),
+    "lake": (
+        lambda interpretation: environments.frozen_lake(slippery=False, interpretation=interpretation),
+        lambda: lake(False),
+    ),
+    "taxi": (lambda interpretation: environments.taxi(interpretation=interpretation), taxi),
 }
 
 
@@ -59,7 +65,7 @@ def disagreements(environment: Environment, table: Any) -> list[str]:
                 reward += Fraction(p) * Fraction(gain)
                 size += abs(Fraction(p) * Fraction(gain))
             if s in ends:
-                closed = np.eye(len(table))[s] if environment.reading == "continuing" else environment.initial
+                closed = np.eye(len(table))[s] if environment.interpretation == "continuing" else environment.initial
                 law, reward, size = {t: Fraction(float(x)) for t, x in enumerate(closed) if x}, Fraction(0), Fraction(0)
             slack = Fraction((2 * len(outcomes) + 2 + 2 * len(law)) * U)
             got = {int(t): Fraction(float(P[s, a, t])) for t in np.flatnonzero(P[s, a])}
@@ -71,15 +77,15 @@ def disagreements(environment: Environment, table: Any) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("interpretation", INTERPRETATIONS)
 @pytest.mark.parametrize("name", CASES)
-def test_tables_are_gymnasium_s(name: str, reading: environments.Reading) -> None:
+def test_tables_are_gymnasium_s(name: str, interpretation: environments.Interpretation) -> None:
     ours, theirs = CASES[name]
     made = theirs()
-    environment = ours(reading)
+    environment = ours(interpretation)
     assert disagreements(environment, made.P) == []
     assert environment.initial.tolist() == list(made.initial_state_distrib)
-    assert environment.reading == reading
+    assert environment.interpretation == interpretation
 
 
 def test_wrong_tables_are_noticed() -> None:
@@ -94,13 +100,13 @@ def test_wrong_tables_are_noticed() -> None:
     assert disagreements(other, table) != []
 
 
-@pytest.mark.parametrize("reading", READINGS)
-def test_readings_in_walks(reading: environments.Reading) -> None:
+@pytest.mark.parametrize("interpretation", INTERPRETATIONS)
+def test_interpretations_in_walks(interpretation: environments.Interpretation) -> None:
     """Continuing: a terminal state is never left and costs nothing. Episodic: it is never left *in a report*."""
-    environment = environments.frozen_lake(reading=reading)
+    environment = environments.frozen_lake(interpretation=interpretation)
     steps = list(environment.walk(uniform(16, 4), seed=streams.key("lake")).record(3000))
     assert steps[0].s == 0
-    if reading == "continuing":
+    if interpretation == "continuing":
         first = next(i for i, step in enumerate(steps) if environment.terminal[step.s_next])
         assert not any(step.terminal for step in steps)
         assert {step.s for step in steps[first + 1 :]} == {steps[first].s_next}
@@ -112,16 +118,16 @@ def test_readings_in_walks(reading: environments.Reading) -> None:
         assert all(steps[i + 1].s == 0 for i in ends)
 
 
-@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("interpretation", INTERPRETATIONS)
 @pytest.mark.parametrize("p", [0.0, 0.1, 1.0])
-def test_the_perturbation_is_its_formula(reading: environments.Reading, p: float) -> None:
+def test_the_perturbation_is_its_formula(interpretation: environments.Interpretation, p: float) -> None:
     """(1−p) P + p/S in every row but the resets; four roundings and the division by a sum of S entries."""
-    environment = environments.frozen_lake(reading=reading)
+    environment = environments.frozen_lake(interpretation=interpretation)
     after = perturbed(environment, p)
     P, got = environment.mdp.P, after.mdp.P
     for s in range(16):
         for a in range(4):
-            if reading == "episodic" and environment.terminal[s]:
+            if interpretation == "episodic" and environment.terminal[s]:
                 assert np.abs(got[s, a] - P[s, a]).max() <= (16 + 2) * U
                 continue
             for t in range(16):
@@ -129,7 +135,7 @@ def test_the_perturbation_is_its_formula(reading: environments.Reading, p: float
                 assert abs(Fraction(float(got[s, a, t])) - wanted) <= Fraction((2 * 16 + 6) * U)
     assert after.mdp.cost.tobytes() == environment.mdp.cost.tobytes()
     assert after.terminal.tobytes() == environment.terminal.tobytes()
-    assert environment.mdp.P.tobytes() == environments.frozen_lake(reading=reading).mdp.P.tobytes()
+    assert environment.mdp.P.tobytes() == environments.frozen_lake(interpretation=interpretation).mdp.P.tobytes()
     if p:
         uniform_over_successors = (1 - p) * P + p * (P > 0) / (P > 0).sum(axis=-1, keepdims=True)
         assert np.abs(uniform_over_successors - got).max() > (2 * 16 + 6) * U
@@ -214,11 +220,11 @@ def test_the_cart_pole_grid() -> None:
     assert environment.initial[cell(np.zeros(4))] == 1.0
 
 
-@pytest.mark.parametrize("reading", READINGS)
-def test_the_fallen_state_follows_the_reading(reading: environments.Reading) -> None:
-    environment = cart_pole(bins=(1, 2, 3, 2), points=1, reading=reading)
+@pytest.mark.parametrize("interpretation", INTERPRETATIONS)
+def test_the_fallen_state_follows_the_interpretation(interpretation: environments.Interpretation) -> None:
+    environment = cart_pole(bins=(1, 2, 3, 2), points=1, interpretation=interpretation)
     last = environment.mdp.P[-1, 0]
-    wanted = np.eye(len(last))[-1] if reading == "continuing" else environment.initial
+    wanted = np.eye(len(last))[-1] if interpretation == "continuing" else environment.initial
     assert last.tolist() == wanted.tolist()
 
 
@@ -232,18 +238,18 @@ TABLE = {
 
 
 def test_a_table_by_hand() -> None:
-    environment = from_toy_text("x", TABLE, [1.0, 0.0, 0.0], gamma=0.5, reading="continuing")
+    environment = from_toy_text("x", TABLE, [1.0, 0.0, 0.0], gamma=0.5, interpretation="continuing")
     assert environment.mdp.P[:, 0].tolist() == [[0.0, 0.75, 0.25], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     assert environment.mdp.cost[:, 0].tolist() == [-2.0, 0.0, 0.0]
     assert environment.terminal.tolist() == [False, False, True]
-    episodic = from_toy_text("x", TABLE, [0.5, 0.5, 0.0], gamma=0.5, reading="episodic")
+    episodic = from_toy_text("x", TABLE, [0.5, 0.5, 0.0], gamma=0.5, interpretation="episodic")
     assert episodic.mdp.P[2, 0].tolist() == [0.5, 0.5, 0.0]
 
 
 def test_many_small_outcomes_are_one_row() -> None:
     """A hundred outcomes of 0.01 sum to 1 only within rounding of a hundred additions: still a row."""
     table = {0: {0: [(0.01, 0, 1.0, False)] * 100}}
-    environment = from_toy_text("x", table, [1.0], gamma=0.5, reading="continuing")
+    environment = from_toy_text("x", table, [1.0], gamma=0.5, interpretation="continuing")
     assert environment.mdp.P.tolist() == [[[1.0]]]
 
 
@@ -261,12 +267,12 @@ def changed(outcome: tuple[Any, ...]) -> dict[int, dict[int, list[tuple[Any, ...
         (changed((1.0, 0, float("inf"), False)), {}, r"table\[1\]\[0\] reward must be finite"),
         (TABLE, {"initial": [0.5, 0.0, 0.0]}, "initial row"),
         (TABLE, {"initial": [0.0, 0.0, 1.0]}, "terminal state has positive start"),
-        (TABLE, {"reading": "both"}, "reading must be"),
+        (TABLE, {"interpretation": "both"}, "interpretation must be"),
         (TABLE, {"gamma": 1.0}, "gamma must lie"),
     ],
 )
 def test_bad_tables_are_refused(table: Any, options: dict[str, Any], message: str) -> None:
-    arguments: dict[str, Any] = {"initial": [1.0, 0.0, 0.0], "gamma": 0.5, "reading": "continuing"} | options
+    arguments: dict[str, Any] = {"initial": [1.0, 0.0, 0.0], "gamma": 0.5, "interpretation": "continuing"} | options
     with pytest.raises(ValueError, match=message):
         from_toy_text("x", table, arguments.pop("initial"), **arguments)
 
@@ -274,7 +280,7 @@ def test_bad_tables_are_refused(table: Any, options: dict[str, Any], message: st
 def test_start_states_follow_the_start_distribution() -> None:
     """Only possible starts, and all of them; missing one in 64 fixed seeds would have had probability 2^-63."""
     table = {s: {0: [(1.0, s, 0.0, False)]} for s in range(4)}
-    environment = from_toy_text("x", table, [0.5, 0.0, 0.5, 0.0], gamma=0.5, reading="continuing")
+    environment = from_toy_text("x", table, [0.5, 0.0, 0.5, 0.0], gamma=0.5, interpretation="continuing")
     starts = {environment.walk(np.ones((4, 1)), seed=streams.key(i)).step().s for i in range(64)}
     assert starts == {0, 2}
 

@@ -291,7 +291,7 @@ def test_walks_are_possible_and_connected(walk: Walk) -> None:
 
 
 def test_the_walk_checks_can_fail() -> None:
-    """A walk on the same stream that ignores the reading reports transitions out of terminal states."""
+    """A walk on the same stream that ignores the interpretation reports transitions out of terminal states."""
     mdp = models.ring(4)
     terminal = np.array([False, False, True, False])
     episodic = Walk(mdp, np.ones((4, 1)), seed=streams.key("x"), terminal=terminal)

@@ -1,4 +1,4 @@
-"""The fifteen panels with their readings, from the committed results; a field that a record lacks is left out."""
+"""The fifteen panels with their interpretations, from the committed results; a field that a record lacks is left out."""
 
 import re
 from typing import Any
@@ -21,11 +21,11 @@ _ELSEWHERE = re.compile(r" \((?:last column|columns?|table)\b[^)]*\)")
 
 
 def collected() -> dict[str, Any]:
-    """Panels in the order of the paper, each with its curves, claims, controls, and outcome under every reading."""
+    """Panels in the order of the paper, each with its curves, claims, controls, and outcome under every interpretation."""
     from benchmarks.documents import experiments_text
     from benchmarks.documents.experiments import flips
+    from benchmarks.experiments.interpretations import INTERPRETATIONS
     from benchmarks.experiments.panels import PANELS
-    from benchmarks.experiments.readings import READINGS
     from benchmarks.experiments.results import load, load_all
 
     records, trends = load()
@@ -33,16 +33,18 @@ def collected() -> dict[str, Any]:
     panels = []
     for name, panel in PANELS.items():
         mine = [record for record in records if record["panel"] == name]
-        default = next((record for record in mine if record["reading"] == "default"), None)
+        default = next((record for record in mine if record["interpretation"] == "default"), None)
         if default is not None:
             panels.append({**_shown(default), "figure": panel.figure, "gamma": panel.gamma, "alpha": panel.alpha,
-                           "beta": panel.beta, "readings": [_reading(record) for record in mine]})  # fmt: skip
+                           "beta": panel.beta, "interpretations": [_interpretation(record) for record in mine]})  # fmt: skip
     figures = dict.fromkeys(panel["figure"] for panel in panels)
     return {
         "panels": panels,
         "trends": trends,
         "decided by": {figure: flips(records, figure) for figure in figures},
-        "readings": [{"name": name, "what": reading.what} for name, reading in READINGS.items()],
+        "interpretations": [
+            {"name": name, "what": interpretation.what} for name, interpretation in INTERPRETATIONS.items()
+        ],
         "why": explanations(getattr(experiments_text, "WHY", "")),
         "code": code.compared(str(made_by.get("code", "")), ENTRY, made_by.get("libraries")),
     }
@@ -112,10 +114,10 @@ def explanations(text: str) -> list[dict[str, str]]:
     return found
 
 
-def _reading(record: dict[str, Any]) -> dict[str, Any]:
+def _interpretation(record: dict[str, Any]) -> dict[str, Any]:
     claim = record["claims"][0]
     return {
-        "reading": record["reading"],
+        "interpretation": record["interpretation"],
         "outcome": record["outcome"],
         "by median": claim.get("outcome by median", ""),
         "effect": claim["effect"],

@@ -1,4 +1,4 @@
-"""The fifteen panels: curves with envelopes, outcomes, and the readings that decide."""
+"""The fifteen panels: curves with envelopes, outcomes, and the interpretations that decide."""
 
 import re
 from typing import Any
@@ -20,11 +20,11 @@ TITLES = {
 }
 Y_LABELS = {"tdc": "‖∇J‖²", "rarl": "reward in the worst case"}
 INTRODUCTION = (
-    "The panels of Section 6 and Appendix E under the default reading: the mean of 30 runs with the 5th and 95th "
+    "The panels of Section 6 and Appendix E under the default interpretation: the mean of 30 runs with the 5th and 95th "
     "percentile. Outcomes follow from a rule fixed in advance, with a 99.9 % interval for the paired effect over all "
     "runs; positive effects favour the paper. Effects on rewards are in % of the scale, which is the way from no skill "
     "(the better of the uniform policy and the best constant action) to the optimum; effects on squared gradients are "
-    "in powers of ten, so 1 is a factor of ten. What the paper leaves open is a named reading; each other reading "
+    "in powers of ten, so 1 is a factor of ten. What the paper leaves open is a named interpretation; each other interpretation "
     "changes one choice. The outcome by the median assumes nothing about the law of the scores."
 )
 VALUES = {
@@ -37,11 +37,11 @@ BESIDE = {
     "fresh-features": "with features drawn anew for every run",
     "gym-reward": "with rewards as the loop of Gym pays them",
 }
-"""Readings whose number stands beside that of the default, and their words."""
+"""Interpretations whose number stands beside that of the default, and their words."""
 
 
 def section(data: dict[str, Any]) -> Section:
-    """Three plots per figure, its controls and readings, why it is so, and the table of outcomes."""
+    """Three plots per figure, its controls and interpretations, why it is so, and the table of outcomes."""
     panels = data["panels"]
     drawn, parts = [], [tag("p", INTRODUCTION), _provenance(panels), _outcomes(panels["panels"]), _why(panels, "")]
     for name in dict.fromkeys(panel["figure"] for panel in panels["panels"]):
@@ -50,9 +50,9 @@ def section(data: dict[str, Any]) -> Section:
         drawn += plots
         figures = [figure(plot, _caption(panel)) for plot, panel in zip(plots, mine, strict=True)]
         parts += [tag("h3", TITLES.get(name, name)), tag("div", *figures, class_="grid"), _why(panels, name)]
-        parts += [_controls(name, mine), _readings(name, mine, panels)]
-    parts += [_trends(panels["trends"]), chapter("What the readings mean", _meanings(panels["readings"]))]
-    parts.append(commands("robust-core panels --panel ID --reading NAME", AGAIN))
+        parts += [_controls(name, mine), _interpretations(name, mine, panels)]
+    parts += [_trends(panels["trends"]), chapter("What the interpretations mean", _meanings(panels["interpretations"]))]
+    parts.append(commands("robust-core panels --panel ID --interpretation NAME", AGAIN))
     note = "The plotted results are the committed ones (benchmarks/experiments/results.json); these commands run them "
     parts.append(tag("p", note, "again.", class_="quiet"))
     return Section("panels", "The fifteen panels", Html("".join(parts)), tuple(drawn))
@@ -118,7 +118,7 @@ def _caption(panel: dict[str, Any]) -> list[Any]:
     parts = [tag("strong", panel["source"]), " ", sizes, " ", badge(panel["outcome"]), " "]
     parts += [effect(claim, panel["figure"]), *_by_median(claim)]
     for name, words in BESIDE.items():
-        beside = next((one for one in panel["readings"] if one["reading"] == name), None)
+        beside = next((one for one in panel["interpretations"] if one["interpretation"] == name), None)
         if beside is not None:
             parts.append(f"; {words}: {beside['outcome']}, {effect(beside, panel['figure'])}")
     parts.append(". ")
@@ -207,18 +207,23 @@ def _sampled(row: list[Any] | None) -> Cell:
     return Cell([number(found["sampled"]), tag("span", facts, class_="quiet")], found["sampled"])
 
 
-def _readings(figure_name: str, panels: list[dict[str, Any]], data: dict[str, Any]) -> Html:
-    by_panel = [{reading["reading"]: reading for reading in panel["readings"]} for panel in panels]
+def _interpretations(figure_name: str, panels: list[dict[str, Any]], data: dict[str, Any]) -> Html:
+    by_panel = [
+        {interpretation["interpretation"]: interpretation for interpretation in panel["interpretations"]}
+        for panel in panels
+    ]
     names = dict.fromkeys(name for found in by_panel for name in found)
-    rows = [[tag("code", name), *(_reading(found.get(name), figure_name) for found in by_panel)] for name in names]
-    head = ["reading", *(panel["source"] for panel in panels)]
-    decided = ", ".join(data["decided by"].get(figure_name, ())) or "no reading that was tried"
+    rows = [
+        [tag("code", name), *(_interpretation(found.get(name), figure_name) for found in by_panel)] for name in names
+    ]
+    head = ["interpretation", *(panel["source"] for panel in panels)]
+    decided = ", ".join(data["decided by"].get(figure_name, ())) or "no interpretation that was tried"
     line = tag("p", tag("span", "Turned for or against the paper by: ", class_="lead"), decided, ".")
-    listed = table(f"Readings of {figure_name}", head, rows, class_="readings")
-    return Html(line + chapter(f"Outcomes under all {len(names)} readings, with intervals", listed))
+    listed = table(f"Interpretations of {figure_name}", head, rows, class_="interpretations")
+    return Html(line + chapter(f"Outcomes under all {len(names)} interpretations, with intervals", listed))
 
 
-def _reading(found: dict[str, Any] | None, figure_name: str) -> Cell:
+def _interpretation(found: dict[str, Any] | None, figure_name: str) -> Cell:
     if found is None:
         return Cell(badge("not run"), "")
     shown = tag("div", effect(found, figure_name), class_="quiet")
@@ -236,5 +241,5 @@ def _trends(trends: list[dict[str, Any]]) -> Html:
     return table("The trend: does the advantage grow with p and R?", head, rows)
 
 
-def _meanings(readings: list[dict[str, str]]) -> Html:
-    return tag("dl", *((tag("dt", tag("code", one["name"])), tag("dd", one["what"])) for one in readings))
+def _meanings(interpretations: list[dict[str, str]]) -> Html:
+    return tag("dl", *((tag("dt", tag("code", one["name"])), tag("dd", one["what"])) for one in interpretations))

@@ -18,7 +18,7 @@ DESKTOP, PHONE = (1280, 900), (390, 844)
 PATIENCE = 20.0
 """Seconds until a state that does not come fails a test. The page answers within a frame; a busy machine does not."""
 POLL = 0.02
-"""Seconds between two readings of a state: about one frame."""
+"""Seconds between two interpretations of a state: about one frame."""
 MUTANTS, LAWS, VARIANTS = 200, 15, 16
 """The size of a real report."""
 
@@ -101,19 +101,19 @@ class Window:
         self.expect(lambda: self.js(LOADED), [address, "complete"])
 
     def until(self, read: Callable[[], T], holds: Callable[[T], object], patience: float = PATIENCE) -> T:
-        """Read a state until it holds or the patience ends. Return the last reading, which the caller asserts."""
+        """Read a state until it holds or the patience ends. Return the last interpretation, which the caller asserts."""
         from selenium.common.exceptions import TimeoutException
         from selenium.webdriver.support.ui import WebDriverWait
 
-        readings: list[T] = []
+        interpretations: list[T] = []
 
         def look(_: Any) -> bool:
-            readings[:] = [read()]
-            return bool(holds(readings[0]))
+            interpretations[:] = [read()]
+            return bool(holds(interpretations[0]))
 
         with suppress(TimeoutException):
             WebDriverWait(self.driver, patience, POLL).until(look)
-        return readings[0]
+        return interpretations[0]
 
     def expect(self, read: Callable[[], object], wanted: object, patience: float = PATIENCE) -> None:
         """Assert that a state comes to be the wanted one."""

@@ -1,9 +1,9 @@
-"""What the paper leaves open about its experiments, as named readings.
+"""What the paper leaves open about its experiments, as named interpretations.
 
-The default reading was fixed before any panel was run: Gym's models and its practice of episodes (a terminal state is
+The default interpretation was fixed before any panel was run: Gym's models and its practice of episodes (a terminal state is
 worth nothing and a reset follows), the formal model of Section 2 elsewhere, and sizes by a rule that is the same for
 all panels. Rewards are among what follows the formal model: a step costs c(s,a), the expectation, where Gym pays what
-the step it made has earned (`gym-reward`). Every other reading changes one choice.
+the step it made has earned (`gym-reward`). Every other interpretation changes one choice.
 """
 
 import math
@@ -18,7 +18,7 @@ Terminal = Literal["episodic", "continuing", "restart"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Interpretation:
     """One choice for everything that is not printed; `figures` are those for which the choice matters.
 
     `terminal`: episodic (value 0, then a reset), continuing (absorbing at no cost, left by perturbation only), restart
@@ -57,7 +57,7 @@ class Reading:
     test_state: Literal["own", "policy"] = "own"
 
 
-DEFAULT = Reading(
+DEFAULT = Interpretation(
     name="default",
     what=(
         "FrozenLake slippery; terminal states have value 0 and are followed by a reset; every step, perturbed or not,"
@@ -72,11 +72,11 @@ DEFAULT = Reading(
 )
 
 
-def _other(name: str, what: str, figures: tuple[Figure, ...], **change: object) -> Reading:
+def _other(name: str, what: str, figures: tuple[Figure, ...], **change: object) -> Interpretation:
     return replace(DEFAULT, name=name, what=what, figures=figures, **change)  # type: ignore[arg-type]
 
 
-OTHERS: tuple[Reading, ...] = (
+OTHERS: tuple[Interpretation, ...] = (
     _other("not-slippery", "FrozenLake moves as told", ("frozenlake", "tdc"), slippery=False),
     _other(
         "continuing",
@@ -161,13 +161,15 @@ OTHERS: tuple[Reading, ...] = (
     ),
 )
 
-READINGS: dict[str, Reading] = {reading.name: reading for reading in (DEFAULT, *OTHERS)}
+INTERPRETATIONS: dict[str, Interpretation] = {
+    interpretation.name: interpretation for interpretation in (DEFAULT, *OTHERS)
+}
 
 
-def of_figure(figure: Figure) -> tuple[Reading, ...]:
-    """The readings that matter for a figure, the default first.
+def of_figure(figure: Figure) -> tuple[Interpretation, ...]:
+    """The interpretations that matter for a figure, the default first.
 
-    >>> [reading.name for reading in of_figure("rarl")][:2]
+    >>> [interpretation.name for interpretation in of_figure("rarl")][:2]
     ['default', 'strong-adversary']
     """
-    return tuple(reading for reading in READINGS.values() if figure in reading.figures)
+    return tuple(interpretation for interpretation in INTERPRETATIONS.values() if figure in interpretation.figures)
