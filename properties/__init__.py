@@ -26,7 +26,7 @@ def verify(
     statistics: bool = True,
     expected: "Path | None" = None,
 ) -> "Verdicts":
-    """Check a variant against every law that its kind and its claims call for; the list of verdicts prints as a table.
+    """Check a variant against every law that its kind and promises call for; the list of verdicts prints as a table.
 
     The variant may be named as on the command line (`"my_variant.py"`, `"my_lab.module:NAME"`). `examples` problems are
     generated per exact law; the statistical laws follow at `size` "quick" or "full" unless `statistics` is False, with
@@ -48,7 +48,7 @@ def verify(
     from robust_core import validate
 
     target, chosen = _named(variant)
-    verification.require_claims(chosen)
+    verification.require_promises(chosen)
     examples = validate.count("examples", examples, least=1)
     if isinstance(seed, bool) or not hasattr(seed, "__index__"):
         raise TypeError(f"seed must be a whole number, got {seed!r:.80}")

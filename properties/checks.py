@@ -16,7 +16,7 @@ from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample, described
 from properties.judging.search import search
 from properties.judging.verdict import Verdict, blocked
-from properties.judging.verification import EXAMPLES, applicable, on_untested, require_claims, unsaved
+from properties.judging.verification import EXAMPLES, applicable, on_untested, require_promises, unsaved
 from properties.laws.law import Law
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
@@ -122,7 +122,7 @@ def checks(
 
     named = list(variants.items()) if isinstance(variants, Mapping) else [(target_of(v), v) for v in variants]
     for _, variant in named:
-        require_claims(variant)
+        require_promises(variant)
     total = None if size is None else weight([variant for _, variant in named], size)
     found: list[Check] = []
     for target, variant in named:

@@ -1,8 +1,8 @@
 """FrozenLake, Taxi and CartPole as MDPs, and the paper's perturbation (Section 6).
 
 Environments give rewards; here, and nowhere else, they become costs: cost = −(expected reward). A terminal state is
-a choice of interpretation: *continuing* (absorbing at no cost, the paper's formal model) or *episodic* (value 0; the walk
-goes on from a reset). Needs the extra `environments` (gymnasium) except for CartPole.
+a choice of interpretation: *continuing* (absorbing at no cost, the paper's formal model) or *episodic* (value 0; the
+walk goes on from a reset). Needs the extra `environments` (gymnasium) except for CartPole.
 """
 
 from collections.abc import Mapping, Sequence

@@ -108,8 +108,8 @@ class Variant:
     `make` is a factory `make(problem) -> learner` for the learning kinds, and the function itself for the others
     (operator: (mdp, uncertainty_set, Q) -> TQ; planner: (mdp, uncertainty_set) -> Q*;
     support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
-    `sets` are the types of uncertainty set it is for, `promises` the names of what it promises (`properties.laws.law.PROMISES`),
-    `options` narrow the problems (`OPTIONS`).
+    `sets` are the types of uncertainty set it is for, `promises` the names of what it promises
+    (`properties.laws.law.PROMISES`), `options` narrow the problems (`OPTIONS`).
     """
 
     name: str

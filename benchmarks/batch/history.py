@@ -1,7 +1,7 @@
 """What the record store knows of runs: which began in which seed set, and the verdict of every cell at every size.
 
-Like rows, these records are appended and never changed. A verdict is a function of its name (code, size, seed set, cell,
-stretch), so it may be written by whoever comes to it. Names begin with a word in plain text and can be listed.
+Like rows, these records are appended and never changed. A verdict is a function of its name (code, size, seed set,
+cell, stretch), so it may be written by whoever comes to it. Names begin with a word in plain text and can be listed.
 """
 
 import json

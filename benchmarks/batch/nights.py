@@ -3,19 +3,19 @@
     python -m benchmarks.batch.nights --budget 60min
 
 Every seed set is a run of its own, with its own samples and its own budget of 1e-6: over N nights a false red has
-probability at most N·1e-6, and the output says which seed set is red. To reopen a seed set spends nothing more. Its cells
-keep their shares, their samples go on where they stopped (rows are taken from the record store, none is computed
+probability at most N·1e-6, and the output says which seed set is red. To reopen a seed set spends nothing more. Its
+cells keep their shares, their samples go on where they stopped (rows are taken from the record store, none is computed
 twice), and E goes on being multiplied up: the same nonnegative supermartingale, looked at once more. By Ville's
 inequality P(E_n >= 1/alpha for some n) <= alpha holds for all n together, whoever decides to go on, for whatever
 reason; this is optional continuation. It holds for the product over the cells as well: in the order in which the
 samples were taken it is one supermartingale, for every point of the grid and so for the mixture. Nothing may be
 started afresh in the same seed set, and nothing is.
 
-The state is what the record store has (`benchmarks.batch.history`): a run that began and has cells without a verdict goes on
-in its own seed set, at the size it had; an undecided cell goes on at twice its size, up to `LARGEST_STRETCH` times n_max,
-and is listed every night from then on. A red seed set stays red until the code changes. Code that changed takes no rows
-of the old one; a cell that was undecided with the old begins in the fresh seed set with the size it was owed, which is
-known before its first sample.
+The state is what the record store has (`benchmarks.batch.history`): a run that began and has cells without a verdict
+goes on in its own seed set, at the size it had; an undecided cell goes on at twice its size, up to `LARGEST_STRETCH`
+times n_max, and is listed every night from then on. A red seed set stays red until the code changes. Code that changed
+takes no rows of the old one; a cell that was undecided with the old begins in the fresh seed set with the size it was
+owed, which is known before its first sample.
 """
 
 import argparse
@@ -120,7 +120,8 @@ def run(
     only: str = "",
     show: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """One night: reopened cells in their own seed sets, today's seed set, and with the time left the reopened ones again.
+    """One night: reopened cells in their own seed sets, today's seed set, and with the time left the reopened ones
+    again.
 
     The date is read once. The report has a gate for every seed set that this code has seen.
     """

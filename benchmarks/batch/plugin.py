@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The controller collects the records that items report; workers know when the whole run began, and its seed set."""
+    """The controller collects the records of the items; workers know when the whole run began, and its seed set."""
     if hasattr(config, "workerinput"):
         config.stash[STARTED], config.stash[SEED_SET] = config.workerinput["statistics"]
         return

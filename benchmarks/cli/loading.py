@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def loaded(targets: Iterable[str]) -> "dict[str, Variant]":
     """The variants of the targets by how each is loaded alone; a `ValueError` of one line if one cannot be.
 
-    So is a claim that no variant of its kind can make.
+    So is a promise that no variant of its kind can make.
     """
     from properties.process.probe import load_all
 
@@ -20,19 +20,19 @@ def loaded(targets: Iterable[str]) -> "dict[str, Variant]":
         found = load_all(targets, waiting=say)
     finally:
         progress("")
-    require_claims(found)
+    require_promises(found)
     return found
 
 
-def require_claims(found: "Mapping[str, Variant]") -> None:
-    """Refuse variants with misspelt claims; the message says which target has one."""
+def require_promises(found: "Mapping[str, Variant]") -> None:
+    """Refuse variants with misspelt promises; the message says which target has one."""
     if not found:
         return
     from properties.judging import verification
 
     for target, variant in found.items():
         try:
-            verification.require_claims(variant)
+            verification.require_promises(variant)
         except ValueError as error:
             raise ValueError(f"{target}: {error}") from None
 

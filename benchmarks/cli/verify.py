@@ -25,7 +25,7 @@ from benchmarks.cli.conventions import (
     progress,
     require_writable,
 )
-from benchmarks.cli.loading import loaded, require_claims, say
+from benchmarks.cli.loading import loaded, require_promises, say
 from properties.files import one_line
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """The two commands and their options."""
     verify = commands.add_parser(
         "verify",
-        help="check variants against the laws they claim to obey",
-        description="Checks variants against the laws they claim to obey, the exact ones first, then the statistical "
-        "ones. Loading a variant executes its module.",
+        help="check variants against the laws that follow from their promises",
+        description="Checks variants against the laws that follow from their promises: first the exact laws, then "
+        "the statistical ones. Loading a variant executes its module.",
         epilog="example: robust-core verify my_variant.py",
     )
     verify.add_argument(
@@ -99,7 +99,7 @@ def _verify(options: argparse.Namespace) -> int:
     if not records:
         names = ", ".join(one_line(variant.name) for variant in found.values())
         left_out = ", the statistical ones left out," if options.no_statistics else ""
-        raise ValueError(f"nothing was verified: by kind, sets and claims no law{left_out} speaks of {names}")
+        raise ValueError(f"nothing was verified: by kind, sets and promises no law{left_out} speaks of {names}")
     for record in records:
         if record.outcome == "undecided":
             print(f"warning: undecided: {one_line(record.variant)}: {record.law}: {record.evidence}", file=sys.stderr)
@@ -128,7 +128,7 @@ def _chosen(options: argparse.Namespace) -> "dict[str, Variant]":
     if options.installed:
         found |= installed(complain=_warn, before=partial(probe, waiting=say))
         progress("")
-        require_claims(found)
+        require_promises(found)
         if not found:
             raise ValueError("--installed: no installed package publishes a variant")
     return found or built_in()

@@ -92,7 +92,7 @@ def _overview(records: Sequence[Record]) -> str:
 
 
 DRAWS = {"default": "one draw of the features for all runs", "fresh-features": "features drawn anew for every run"}
-"""The two interpretations of TDC in the table of outcomes: the paper draws the features at random, and does not say when."""
+"""The two interpretations of TDC in the table of outcomes: the paper does not say when the features are drawn."""
 
 
 def size(record: Record) -> str:

@@ -5,8 +5,8 @@ HEAD = """
 
 Section 6 and Appendix E of the paper, run again. Five figures with three panels each: (p, R) = (0.1, 0.1) is panel a,
 (0.05, 0.2) is b, (0.1, 0.2) is c. Printed: gamma, alpha, beta, horizon 100, uniform behaviour, thirty runs, envelopes
-at the 5th and 95th percentile. Not printed: nearly everything else; each such choice is a named interpretation. Rendered from
-`benchmarks/experiments/results.json`; do not edit.
+at the 5th and 95th percentile. Not printed: nearly everything else; each such choice is a named interpretation.
+Rendered from `benchmarks/experiments/results.json`; do not edit.
 
 Learners that are compared walk the same walk (the behaviour policy does not depend on Q), so a run is a pair and its
 score a difference. Policies are evaluated exactly on the unperturbed MDP over the horizon. A curve is scored by its
@@ -30,9 +30,9 @@ not: {small}. The median, which is less sharp than the mean, gives another word 
 
 DRAWS = """
 **TDC's number belongs to its features.** The paper draws the features at random and does not say when. The default
-interpretation has one draw for all runs, so its effect and its narrow interval are those of this draw and of no other; the
-effect over draws is the one with features drawn anew for every run, which has its own line in the table. The sign is
-the same under all draws that were tried, the size is not:
+interpretation has one draw for all runs, so its effect and its narrow interval are those of this draw and of no other;
+the effect over draws is the one with features drawn anew for every run, which has its own line in the table. The sign
+is the same under all draws that were tried, the size is not:
 """
 
 DIVERGENCE = """
@@ -44,9 +44,9 @@ wherever its count is not 0.
 """
 
 INTERPRETATIONS = """
-The effect of the first claim is in brackets. Bold marks a panel that an interpretation turns for the paper (*reproduced* or
-*direction only*) or against it; like a reversal, a turn may be small. *not reproduced* beside *reversed* at the same
-effect only says that fewer runs were made.
+The effect of the first claim is in brackets. Bold marks a panel that an interpretation turns for the paper
+(*reproduced* or *direction only*) or against it; like a reversal, a turn may be small. *not reproduced* beside
+*reversed* at the same effect only says that fewer runs were made.
 """
 
 TREND = """
@@ -56,17 +56,18 @@ words name no size, so growth that is found is *reproduced*.
 """
 
 POLE = """
-CartPole's state is continuous. All interpretations but one replace it by a Markov model of cells and one fallen state: the law
-of a cell is that of 4⁴ points spread evenly over it, each moved by one step of Gymnasium's equations (speeds beyond the
-outer cells count as in them). What this means: after every step the model forgets where in its cell the pole was and
-smears it over the cell, so that its rewards are not those of the cart and pole, in either direction (table), nor is its
-optimum; but planning, evaluation and the limits are exact. The interpretation *real-dynamics* is the check: the cart and the
-pole move by their own equations, in training and in the test, and only the learners see cells (which then are not
-Markov); the scale ends at never falling instead of the optimum, and the test is by Monte Carlo. A first look with
-thirty runs found effects of the same sign which its intervals could not tell from 0; the number of runs was then
-set to that of the default interpretation. Another liberty of the default is the start: the cell of (0, 0, 0, 0), which lies
-on an edge, so that the pole always leans and turns to the same side at first. Gymnasium's start within ±0.05 lies in
-four cells with equal probability, two for the angle and two for its speed (drawn-start).
+CartPole's state is continuous. All interpretations but one replace it by a Markov model of cells and one fallen state:
+the law of a cell is that of 4⁴ points spread evenly over it, each moved by one step of Gymnasium's equations (speeds
+beyond the outer cells count as in them). What this means: after every step the model forgets where in its cell the
+pole was and smears it over the cell, so that its rewards are not those of the cart and pole, in either direction
+(table), nor is its optimum; but planning, evaluation and the limits are exact. The interpretation *real-dynamics* is
+the check: the cart and the pole move by their own equations, in training and in the test, and only the learners see
+cells (which then are not Markov); the scale ends at never falling instead of the optimum, and the test is by Monte
+Carlo. A first look with thirty runs found effects of the same sign which its intervals could not tell from 0; the
+number of runs was then set to that of the default interpretation. Another liberty of the default is the start: the
+cell of (0, 0, 0, 0), which lies on an edge, so that the pole always leans and turns to the same side at first.
+Gymnasium's start within ±0.05 lies in four cells with equal probability, two for the angle and two for its speed
+(drawn-start).
 """
 
 VALUES = """
@@ -110,28 +111,28 @@ policies to which they converge are the same optimum.
 
 **TDC: the robust learner is the one that diverges.** With the printed steps alpha = 0.1, beta = 0.5 and features whose
 norm exceeds 1 (the paper's assumption of bounded features does not hold for its own features), robust TDC grows
-without bound in the default interpretation, while vanilla TDC, which sees the same walk, stays. With other features fewer
-runs diverge, or none (second-features), and robust TDC has the larger gradient all the same. The averaged recursion is
-stable, but barely: where the maximum of V lies at a rarely visited state the largest real part of its matrix is just
-below zero (table above), and the noise of constant steps drives it out: with a thirtieth of both steps (small-steps)
-no run diverges, and the two learners are close. Projection stops the growth, not the oscillation. When terminal states
-have value 0 (tdc-episodic) robust TDC is stable and has the smaller gradient of the *robust* J, which vanilla TDC does
-not minimise; when each is measured by its own J (tdc-episodic-own) vanilla is ahead again. So which J is plotted
-decides the panel even where robust TDC converges.
+without bound in the default interpretation, while vanilla TDC, which sees the same walk, stays. With other features
+fewer runs diverge, or none (second-features), and robust TDC has the larger gradient all the same. The averaged
+recursion is stable, but barely: where the maximum of V lies at a rarely visited state the largest real part of its
+matrix is just below zero (table above), and the noise of constant steps drives it out: with a thirtieth of both steps
+(small-steps) no run diverges, and the two learners are close. Projection stops the growth, not the oscillation. When
+terminal states have value 0 (tdc-episodic) robust TDC is stable and has the smaller gradient of the *robust* J, which
+vanilla TDC does not minimise; when each is measured by its own J (tdc-episodic-own) vanilla is ahead again. So which J
+is plotted decides the panel even where robust TDC converges.
 
-**RARL loses because it alone trains with noise.** Taxi is deterministic, and in the default interpretation robust Q-learning
-trains on it as it is: constant steps do no harm there. RARL's agent trains where every step is a jump with probability
-R, with the same constant step. Vanilla Q-learning on the quiet MDP beats RARL by the same distance as robust
-Q-learning does, and is not behind it in the worst-case test. When robust Q-learning trains on jumps too
+**RARL loses because it alone trains with noise.** Taxi is deterministic, and in the default interpretation robust
+Q-learning trains on it as it is: constant steps do no harm there. RARL's agent trains where every step is a jump with
+probability R, with the same constant step. Vanilla Q-learning on the quiet MDP beats RARL by the same distance as
+robust Q-learning does, and is not behind it in the worst-case test. When robust Q-learning trains on jumps too
 (perturbed-training, jumps with probability p) the outcome follows the noise: robust is ahead where p is much smaller
 than R (panel b), behind where they are equal (panel a). A stronger or an exact adversary does not help RARL: it makes
 the jumps worse, not the learning quieter.
 """
 
 REPRODUCE = """
-`robust-core panels` runs the fifteen panels with their controls, `robust-core panels --panel ID --interpretation NAME` one
-cell, and prints outcomes (`--json`: the records). `python -m benchmarks.experiments` runs all, writes the results and
-this document (`--render`: the document alone). Both take `--workers N` or `--cluster ADDRESS` and keep every finished
-record in a store, so that a run that was stopped goes on where it was. A record is a function of the panel, the interpretation
-and the number of runs: the same bits on the same kind of machine and libraries, wherever it is made.
+`robust-core panels` runs the fifteen panels with their controls, `robust-core panels --panel ID --interpretation NAME`
+one cell, and prints outcomes (`--json`: the records). `python -m benchmarks.experiments` runs all, writes the results
+and this document (`--render`: the document alone). Both take `--workers N` or `--cluster ADDRESS` and keep every
+finished record in a store, so that a run that was stopped goes on where it was. A record is a function of the panel,
+the interpretation and the number of runs: the same bits on the same kind of machine and libraries, wherever it is made.
 """

@@ -51,9 +51,9 @@ null, additive sums S_j = Σ log f_{λ_j}(x_i) and prior weights w_j on a grid o
 
 One process has the null "the claim holds": at 1/alpha the verdict is *violated*. The other has the null "the claim
 fails by the stated effect": at 1/beta the verdict is *holds*, which means *not violated by that effect*. Neither by
-n_max: *undecided*, listed with a warning and continued from the rows that are kept, in the seed set it began in: by hand
-with `--stretch`, or night by night with `python -m benchmarks.batch.nights`. One looks at n = 16·1.25^k; nothing is ever run
-again to make it pass.
+n_max: *undecided*, listed with a warning and continued from the rows that are kept, in the seed set it began in: by
+hand with `--stretch`, or night by night with `python -m benchmarks.batch.nights`. One looks at n = 16·1.25^k; nothing
+is ever run again to make it pass.
 
 A run has one budget, 1e-6: half is split over the cells by weight, half stands behind the product of the evidence of
 all cells, formed for every λ before mixing. Negative controls run with every law and must come out *violated*, and
@@ -251,10 +251,10 @@ of two) for which the printed T and alpha give the printed coverage:"""
 
 SCALING_TEXT = """\
 Exponents of the horizon (the first time at which the error is a quarter of its start) and of the error after the start
-is forgotten, on a family of two-state chains in which one factor at a time is changed (`benchmarks/studies/scaling.py`);
-medians over 256 independent pairs of runs, intervals (99.9 %, at all n at once). "Printed" is what Theorem 3 says of
-the same change: error ∝ √alpha/(1−gamma)² and 1/(1−gamma)^5 for T at the same error; at a given alpha the contraction
-of Theorem 6, a factor 1 − rho per frame, makes T ∝ 1/(alpha mu_min (1−gamma)).
+is forgotten, on a family of two-state chains in which one factor at a time is changed
+(`benchmarks/studies/scaling.py`); medians over 256 independent pairs of runs, intervals (99.9 %, at all n at once).
+"Printed" is what Theorem 3 says of the same change: error ∝ √alpha/(1−gamma)² and 1/(1−gamma)^5 for T at the same
+error; at a given alpha the contraction of Theorem 6, a factor 1 − rho per frame, makes T ∝ 1/(alpha mu_min (1−gamma)).
 
 The truth is milder. With alpha ∝ 1−gamma the error keeps its size and T grows like 1/(1−gamma)², not 1/(1−gamma)^5; at
 a fixed alpha the error grows like the root of 1/(1−gamma), as in the scalar recursion, not like its square. The factor

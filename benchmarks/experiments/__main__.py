@@ -1,4 +1,4 @@
-"""`python -m benchmarks.experiments`: run every panel under every interpretation, write the results and the document."""
+"""`python -m benchmarks.experiments`: run all panels and interpretations, write the results and the document."""
 
 import argparse
 import multiprocessing

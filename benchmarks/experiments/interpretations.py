@@ -1,9 +1,9 @@
 """What the paper leaves open about its experiments, as named interpretations.
 
-The default interpretation was fixed before any panel was run: Gym's models and its practice of episodes (a terminal state is
-worth nothing and a reset follows), the formal model of Section 2 elsewhere, and sizes by a rule that is the same for
-all panels. Rewards are among what follows the formal model: a step costs c(s,a), the expectation, where Gym pays what
-the step it made has earned (`gym-reward`). Every other interpretation changes one choice.
+The default interpretation was fixed before any panel was run: Gym's models and its practice of episodes (a terminal
+state is worth nothing and a reset follows), the formal model of Section 2 elsewhere, and sizes by a rule that is the
+same for all panels. Rewards are among what follows the formal model: a step costs c(s,a), the expectation, where Gym
+pays what the step it made has earned (`gym-reward`). Every other interpretation changes one choice.
 """
 
 import math

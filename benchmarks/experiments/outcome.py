@@ -20,11 +20,11 @@ One thing was changed after a first trial: rewards were to be measured from the 
 put that at −20, far below doing nothing, so the bottom of the scale is now the better of the uniform policy and the
 best constant action. That makes `much` easier to reach; no sign depends on it.
 
-How many runs: 400 for the default interpretation, because Student's interval then has half-width sd/6, which is MUCH/2 for
-a standard deviation of 0.3 on a scale whose whole length is 1; Taxi, whose five hundred states average most of the
-noise away within a run, gets 100; the other interpretations get 100, or 30 on Taxi and CartPole, but as many as the default
-where their number stands beside its own (real-dynamics, gym-reward, drawn-start, fresh-features). The interval reached
-is part of the record.
+How many runs: 400 for the default interpretation, because Student's interval then has half-width sd/6, which is MUCH/2
+for a standard deviation of 0.3 on a scale whose whole length is 1; Taxi, whose five hundred states average most of the
+noise away within a run, gets 100; the other interpretations get 100, or 30 on Taxi and CartPole, but as many as the
+default where their number stands beside its own (real-dynamics, gym-reward, drawn-start, fresh-features). The interval
+reached is part of the record.
 """
 
 import math

@@ -58,10 +58,11 @@ def runs_of(panel: Panel, interpretation: Interpretation) -> int:
 
 
 def record(panel: Panel, interpretation: Interpretation = DEFAULT, *, runs: int | None = None) -> dict[str, Any]:
-    """The panel under the interpretation: values, controls, claims with intervals, outcome; a pure function of its arguments.
+    """The panel under the interpretation: values, controls, claims with intervals, outcome; a pure function of its
+    arguments.
 
-    It holds the score of every run (for the trend); under the default interpretation also the curves. Where an interpretation has as
-    many runs as the default, how often Student's interval misses when they are drawn again.
+    It holds the score of every run (for the trend); under the default interpretation also the curves. Where an
+    interpretation has as many runs as the default, how often Student's interval misses when they are drawn again.
     """
     if panel.figure not in interpretation.figures:
         raise ValueError(f"interpretation {interpretation.name!r} is not for {panel.figure}: it changes nothing there")
@@ -103,8 +104,8 @@ def _experiment(
 def trends(records: dict[tuple[str, str], dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """'As p and R get larger the advantage gets more significant': panel c against a (R grows) and b (p grows).
 
-    `records` by panel and interpretation. The runs of a figure share their seeds, so the scores of two panels are compared
-    run by run. The words name no size, so any growth that is found reproduces them.
+    `records` by panel and interpretation. The runs of a figure share their seeds, so the scores of two panels are
+    compared run by run. The words name no size, so any growth that is found reproduces them.
     """
     for figure in CONTROL:
         for interpretation in of_figure(figure):

@@ -1,9 +1,10 @@
 """CartPole with its own equations (interpretation `real-dynamics`): what the grid of cells does to Figure 2.
 
-The other interpretations replace CartPole by a Markov model of its cells. Here the cart and the pole move by Gymnasium's
-equations in training and in the test, and only the learners see cells, so that what they see is not Markov. A jump
-ends at a point drawn in a cell drawn uniformly. The test is by Monte Carlo, thirty starts for every run, the same for
-all learners; rewards are measured from the best constant action or the uniform policy up to never falling.
+The other interpretations replace CartPole by a Markov model of its cells. Here the cart and the pole move by
+Gymnasium's equations in training and in the test, and only the learners see cells, so that what they see is not
+Markov. A jump ends at a point drawn in a cell drawn uniformly. The test is by Monte Carlo, thirty starts for every
+run, the same for all learners; rewards are measured from the best constant action or the uniform policy up to never
+falling.
 """
 
 from typing import Any

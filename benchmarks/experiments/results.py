@@ -2,17 +2,17 @@
 
 `results.json` has three parts.
 
-- `made by`: the hash of the code that made all records (`benchmarks.runner.identity.fingerprint`), how many there are, the
-  versions of the `libraries`, and the processor time if they were made in one go.
-- `records`: one for every panel and every interpretation that matters for it, in that order. `panel`, `source` (the figure in
-  the paper), `interpretation`, `p`, `R`, `outcome` (that of the first claim), `steps` (of training), `claims`, `values` (the
-  plateau of every learner and of the controls, exact), and what belongs to a figure: `limits`, `runs equal to shorter
-  horizon`, `diverged`, `stability`. A claim has `claim`, `effect`, `interval` (99.9 %, Student), `much`, `runs`, `for`,
-  `even`, `against`, `outcome`, and without assumptions `median`, `median interval` (an end may be null), `outcome by
-  median`. Where an interpretation has as many runs as the default there is `student misses` (see `outcome`), and under the
-  default interpretation there are also `times` (x: steps, or iterations for RARL), `curves` (for every
-  learner `mean`, `low`, `high`: the mean and the 5th and 95th percentile of thirty runs at these times) and `monte
-  carlo`.
+- `made by`: the hash of the code that made all records (`benchmarks.runner.identity.fingerprint`), how many there are,
+  the versions of the `libraries`, and the processor time if they were made in one go.
+- `records`: one for every panel and every interpretation that matters for it, in that order. `panel`, `source` (the
+  figure in the paper), `interpretation`, `p`, `R`, `outcome` (that of the first claim), `steps` (of training),
+  `claims`, `values` (the plateau of every learner and of the controls, exact), and what belongs to a figure: `limits`,
+  `runs equal to shorter horizon`, `diverged`, `stability`. A claim has `claim`, `effect`, `interval` (99.9 %,
+  Student), `much`, `runs`, `for`, `even`, `against`, `outcome`, and without assumptions `median`, `median interval`
+  (an end may be null), `outcome by median`. Where an interpretation has as many runs as the default there is `student
+  misses` (see `outcome`), and under the default interpretation there are also `times` (x: steps, or iterations for
+  RARL), `curves` (for every learner `mean`, `low`, `high`: the mean and the 5th and 95th percentile of thirty runs at
+  these times) and `monte carlo`.
 - `trends`: claims about the growth of the advantage with p and R, each with `figure` and `interpretation`.
 
 A file that is read is checked against all this (`schema`). Whether the present code would make the same records is

@@ -88,7 +88,7 @@ def _text(name: str, value: object) -> str:
     lines = value if isinstance(value, list) else [value]
     if not all(isinstance(line, str) for line in lines):
         raise ValueError(f"{name}: must be text or a list of lines")
-    return "\n".join(lines)
+    return "\n".join(map(str, lines))
 
 
 def compare(before: Mapping[str, str], after: Mapping[str, str]) -> list[Difference]:

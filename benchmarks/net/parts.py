@@ -162,18 +162,18 @@ def _caught(cells: "Iterable[Cell]", alpha: float) -> Iterator[str]:
 def panels(again: Iterable[tuple[str, str]] = CHEAP_PANELS) -> Facts:
     """Panel / interpretation -> outcome and hash of the committed record; the cheap ones computed again."""
     from benchmarks.experiments import results
+    from benchmarks.experiments.interpretations import INTERPRETATIONS
     from benchmarks.experiments.panels import PANELS, record
-    from benchmarks.experiments.readings import READINGS
 
     committed = results.load_all()
     for made in committed["records"]:
-        yield Fact(f"{made['panel']} / {made['reading']}", f"{made['outcome']}, {digest(_canonical(made))}")
+        yield Fact(f"{made['panel']} / {made['interpretation']}", f"{made['outcome']}, {digest(_canonical(made))}")
     yield Fact("trends", digest(_canonical(committed["trends"])))
-    for panel, reading in again:
-        computed = record(PANELS[panel], READINGS[reading])
+    for panel, interpretation in again:
+        computed = record(PANELS[panel], INTERPRETATIONS[interpretation])
         scores = digest(_canonical(computed.pop("scores")))
         yield Fact(
-            f"{panel} / {reading} / computed again",
+            f"{panel} / {interpretation} / computed again",
             f"{computed['outcome']}, {digest(_canonical(computed))}, scores {scores}",
         )
 

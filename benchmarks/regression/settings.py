@@ -2,8 +2,8 @@
 
 All numbers are dyadic and the truth is computed in exact rationals and rounded once, so model and truth have the same
 bits on every machine: runs that start at the truth are hashed, and no library for linear algebra may choose the order
-of a sum in them. An interpretation names the step size, and the episodic one also what a terminal state is: its value is 0 and
-the walk goes on from a reset.
+of a sum in them. An interpretation names the step size, and the episodic one also what a terminal state is: its value
+is 0 and the walk goes on from a reset.
 """
 
 from collections.abc import Callable

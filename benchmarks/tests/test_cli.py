@@ -70,10 +70,10 @@ def test_undecided_is_listed_and_strict_is_3(
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        ((), HOLDS, "undecided claim 'teleports'"),
-        (("--quiet",), HOLDS, "undecided claim 'teleports'"),
+        ((), HOLDS, "undecided promise 'teleports'"),
+        (("--quiet",), HOLDS, "undecided promise 'teleports'"),
         (("--json", "--quiet"), HOLDS, '"outcome": "undecided"'),
-        (("--quiet", "--strict"), UNDECIDED, "undecided claim 'trajektory'"),
+        (("--quiet", "--strict"), UNDECIDED, "undecided promise 'trajektory'"),
     ],
 )
 def test_a_claim_that_nothing_tests_is_undecided(

@@ -78,9 +78,9 @@ def test_a_terminal_shows_what_is_loaded_if_it_takes_long() -> None:
 
 
 WRONG_WORDS = {
-    "promises=('belman',)": "no such claim 'belman'; a variant of kind 'operator' can claim 'bellman'; "
+    "promises=('belman',)": "no such promise 'belman'; a variant of kind 'operator' can promise 'bellman'; "
     "did you mean 'bellman'?",
-    "promises=('TDC',)": "'TDC' is for kind 'linear evaluation'; a variant of kind 'operator' can claim 'bellman'",
+    "promises=('TDC',)": "'TDC' is for kind 'linear evaluation'; a variant of kind 'operator' can promise 'bellman'",
     "options={'radius': (0.0,)}": "options['radius']: no such option; there are estimates, radii, smoothing, accuracy; "
     "did you mean 'radii'?",
 }

@@ -37,10 +37,12 @@ def _change_update(patch: pytest.MonkeyPatch) -> None:
 
 
 def _silence_law(patch: pytest.MonkeyPatch) -> None:
-    from properties import laws
+    from properties.laws import catalogue
 
-    silent = (replace(law, judge=lambda *_, **__: None) if law.name == "bellman backup" else law for law in laws.LAWS)
-    patch.setattr(laws, "LAWS", tuple(silent))
+    silent = (
+        replace(law, judge=lambda *_, **__: None) if law.name == "bellman backup" else law for law in catalogue.LAWS
+    )
+    patch.setattr(catalogue, "LAWS", tuple(silent))
 
 
 def _change_row_seeds(patch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Nights: what is undecided goes on in its own seed set, from the rows that are kept, until it is decided or too large."""
+"""Nights: an undecided cell goes on in its own seed set, from its stored rows, until it is decided or too large."""
 
 import os
 import platform

@@ -93,7 +93,7 @@ def test_a_variant_that_no_law_speaks_of_is_not_verified(tmp_path: Path, capsys:
         "SILENT = Variant(name='silent', kind='sampler', sets=(), promises=(), make=lambda *a: None)\n"
     )
     assert cli.main(["verify", str(path)]) == USAGE
-    assert "nothing was verified: by kind, sets and claims no law speaks of silent" in capsys.readouterr().err
+    assert "nothing was verified: by kind, sets and promises no law speaks of silent" in capsys.readouterr().err
 
 
 def test_a_run_of_controls_alone_decides_no_claim(tmp_path: Path) -> None:

@@ -98,7 +98,8 @@ def test_what_is_not_executed_does_not_count() -> None:
 @pytest.mark.parametrize(
     "function",
     ["os:system", "subprocess.run:x", "benchmarks", "benchmarks.runner.units", "benchmarks.runner.units:__import__",
-     "benchmarks..units:run", "benchmarks.runner.units:run.x", " benchmarks.runner.units:run", "benchmarks.runner.units:run\n"],
+     "benchmarks..units:run", "benchmarks.runner.units:run.x",
+     " benchmarks.runner.units:run", "benchmarks.runner.units:run\n"],
 )  # fmt: skip
 def test_names_of_other_things_are_refused(function: str) -> None:
     with pytest.raises(ValueError, match="function must look like"):

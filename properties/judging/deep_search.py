@@ -1,7 +1,7 @@
 """The deep search: every statement that should hold and every law, on fresh random problems, until the time is up.
 
-`python -m properties.judging.deep_search --budget 30min` goes through the catalogue and the gallery in rounds, each with new
-seeds and twice the examples of the one before. What it finds is kept as counterexample files that
+`python -m properties.judging.deep_search --budget 30min` goes through the catalogue and the gallery in rounds, each
+with new seeds and twice the examples of the one before. What it finds is kept as counterexample files that
 `robust-core replay` judges again; the exit code is 1 if there was anything.
 """
 

@@ -66,7 +66,8 @@ promise 'bellman'; did you mean 'bellman'?
         )
         can = ", ".join(map(repr, allowed))
         raise ValueError(
-            f"variant {one_line(variant.name)!r}: promises: {wrong}; a variant of kind {variant.kind!r} can promise {can}"
+            f"variant {one_line(variant.name)!r}: promises: {wrong}; "
+            f"a variant of kind {variant.kind!r} can promise {can}"
             f"{meant(promise, allowed)}"
         )
 

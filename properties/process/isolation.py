@@ -1,8 +1,8 @@
 """Verification in a process of its own: a variant that hangs, dies or eats memory cannot take the suite down.
 
-The child (`properties.process.child`) runs the laws in order; the parent gives each law a limited time. When the child is
-killed or dies, the law it was at gets a verdict that says so, and a new child goes on with the next. The same happens
-when a message is not the expected one: only a record of the law and the variant at work is believed.
+The child (`properties.process.child`) runs the laws in order; the parent gives each law a limited time. When the child
+is killed or dies, the law it was at gets a verdict that says so, and a new child goes on with the next. The same
+happens when a message is not the expected one: only a record of the law and the variant at work is believed.
 """
 
 import json

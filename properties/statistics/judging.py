@@ -166,5 +166,6 @@ def _pinned(item: Planned, excuse: Expectation, tick: Callable[[], None]) -> Ver
     verdict = judged(item, seed_set=excuse.seed_set, tick=tick)
     if verdict.outcome == "violated":
         return verdict
-    text = f"expected to fail ({excuse.reason}), but it is {verdict.outcome} in seed set {excuse.seed_set!r}: remove the entry"
+    found = f"it is {verdict.outcome} in seed set {excuse.seed_set!r}"
+    text = f"expected to fail ({excuse.reason}), but {found}: remove the entry"
     return replace(verdict, outcome="error", evidence=text)

@@ -11,7 +11,8 @@ PINNED = "pinned"
 def fresh(today: datetime.date | None = None) -> str:
     """The seed set of a run that begins today: new samples every day.
 
-    A run asks once, at its start, and keeps the answer (`benchmarks.batch.history`): it may end, or go on, on another day.
+    A run asks once, at its start, and keeps the answer (`benchmarks.batch.history`): it may end, or go on, on another
+    day.
 
     >>> fresh(datetime.date(2030, 1, 2))
     'night 2030-01-02'

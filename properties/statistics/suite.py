@@ -23,7 +23,7 @@ class Planned:
 
 
 def cells(variant: Variant, size: Size) -> list[tuple[StatisticalLaw, Cell]]:
-    """The cells of every law whose promise the variant makes; a law that has none to offer is one that is not judged."""
+    """The cells of every law whose promise the variant makes; a law without cells is not judged."""
     if not set(variant.promises) & set(PROMISES):
         return []
     from properties.statistics.laws import laws

@@ -174,7 +174,7 @@ THIRD = Fraction(1, 3)
 
 
 def test_a_largest_mass_that_does_not_make_the_set_is_found_out() -> None:
-    """The counterexample of `oracles.sets.base_polytope`; of two states the ball is an interval, where the rule is right."""
+    """The counterexample of `oracles.sets.base_polytope`; with two states the rule is right."""
     with pytest.raises(rational.NoExactSupport, match=r"gives .* around \(1/3, 1/3, 1/3\), which is not in ChiSquare"):
         rational.sigma(ChiSquare(0.25), [THIRD] * 3, [0, 1, 2])
     # 1/2 + √(R/4) in floats and in units of 2^-20: nothing is rounded.

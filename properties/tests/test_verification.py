@@ -13,7 +13,7 @@ from properties.checks import checks
 from properties.judging.counterexample import Counterexample
 from properties.judging.search import explore, judged
 from properties.judging.verdict import Record
-from properties.judging.verification import applicable, claims_of, on_untested, require_claims, verify
+from properties.judging.verification import applicable, on_untested, promises_of, require_promises, verify
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
 from properties.process.loading import built_in, load, target_of
@@ -106,25 +106,25 @@ def test_a_wrong_argument_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("claims", "message"),
+    ("promises", "message"),
     [
-        (("bellmann",), "claims: no such claim 'bellmann'; .* can claim 'bellman'; did you mean 'bellman'?"),
-        (("bellman", "TDC"), "claims: 'TDC' is for kind 'linear evaluation'; .* can claim 'bellman'$"),
-        (("converges",), "claims: 'converges' is for kind 'control' or 'evaluation'; .* can claim 'bellman'$"),
-        (("",), "claims: no such claim ''; .* can claim 'bellman'$"),
+        (("bellmann",), "promises: no such promise 'bellmann'; .* can promise 'bellman'; did you mean 'bellman'?"),
+        (("bellman", "TDC"), "promises: 'TDC' is for kind 'linear evaluation'; .* can promise 'bellman'$"),
+        (("converges",), "promises: 'converges' is for kind 'control' or 'evaluation'; .* can promise 'bellman'$"),
+        (("",), "promises: no such promise ''; .* can promise 'bellman'$"),
     ],
 )
-def test_a_claim_that_the_kind_does_not_have_is_refused(claims: tuple[str, ...], message: str) -> None:
-    variant = replace(GALLERY[RIGHT], promises=claims, make=lambda *_: pytest.fail("work has begun"))
+def test_a_promise_that_the_kind_does_not_have_is_refused(promises: tuple[str, ...], message: str) -> None:
+    variant = replace(GALLERY[RIGHT], promises=promises, make=lambda *_: pytest.fail("work has begun"))
     for refuse in (lambda: properties.verify(variant), lambda: checks([variant])):
         with pytest.raises(ValueError, match=f"^variant {variant.name!r}: {message}"):
             refuse()
 
 
-def test_every_claim_belongs_to_a_kind_and_the_built_in_variants_make_such_claims() -> None:
-    assert {claim for kind in KINDS for claim in claims_of(kind)} == CLAIMS.keys() | STATISTICAL.keys()
+def test_every_promise_belongs_to_a_kind_and_the_built_in_variants_make_such_promises() -> None:
+    assert {promise for kind in KINDS for promise in promises_of(kind)} == PROMISES.keys() | STATISTICAL.keys()
     for variant in GALLERY.values():
-        require_claims(variant)
+        require_promises(variant)
 
 
 def test_contamination_tdc_sold_for_total_variation_is_not_certified() -> None:
@@ -164,28 +164,28 @@ CONTAMINATION_ONLY = {
 }
 
 
-def promising(claim: str, *sets: type[Any]) -> Variant:
-    return replace(GALLERY[CONTAMINATION_ONLY[claim]], promises=(claim,), sets=sets)
+def promising(promise: str, *sets: type[Any]) -> Variant:
+    return replace(GALLERY[CONTAMINATION_ONLY[promise]], promises=(promise,), sets=sets)
 
 
-@pytest.mark.parametrize("claim", CONTAMINATION_ONLY)
-def test_a_formula_of_the_contamination_set_certifies_nothing_for_another_set(claim: str) -> None:
+@pytest.mark.parametrize("promise", CONTAMINATION_ONLY)
+def test_a_formula_of_the_contamination_set_certifies_nothing_for_another_set(promise: str) -> None:
     """The same algorithm sold for total variation: its promise is untested, neither kept nor broken."""
-    variant = promising(claim, TotalVariation)
+    variant = promising(promise, TotalVariation)
     assert [law.name for law in applicable(variant) if law.promise is not None] == []
     assert allotted(variant, "quick") == []
     (record,) = on_untested(variant)
-    assert (record.law, record.outcome) == (f"claim {claim!r}", "undecided")
+    assert (record.law, record.outcome) == (f"promise {promise!r}", "undecided")
     assert record.evidence.endswith(f"for kind {variant.kind!r} with TotalVariation")
-    assert on_untested(promising(claim, Contamination)) == []
+    assert on_untested(promising(promise, Contamination)) == []
 
 
-@pytest.mark.parametrize("claim", CONTAMINATION_ONLY)
-def test_a_promise_for_two_sets_is_tested_for_the_one_and_untested_for_the_other(claim: str) -> None:
-    variant = promising(claim, Contamination, TotalVariation)
+@pytest.mark.parametrize("promise", CONTAMINATION_ONLY)
+def test_a_promise_for_two_sets_is_tested_for_the_one_and_untested_for_the_other(promise: str) -> None:
+    variant = promising(promise, Contamination, TotalVariation)
     (record,) = on_untested(variant)
     assert record.evidence.endswith("with TotalVariation")
-    laws = [law for law in applicable(variant) if law.promise == claim]
+    laws = [law for law in applicable(variant) if law.promise == promise]
     assert laws or allotted(variant, "quick")
     for law in laws:
         drawn: list[Any] = []

@@ -1,4 +1,4 @@
-"""The fifteen panels with their interpretations, from the committed results; a field that a record lacks is left out."""
+"""The fifteen panels with their interpretations, from the committed results; missing fields are left out."""
 
 import re
 from typing import Any
@@ -21,7 +21,7 @@ _ELSEWHERE = re.compile(r" \((?:last column|columns?|table)\b[^)]*\)")
 
 
 def collected() -> dict[str, Any]:
-    """Panels in the order of the paper, each with its curves, claims, controls, and outcome under every interpretation."""
+    """Panels in the order of the paper, each with its curves, claims, controls, and all its outcomes."""
     from benchmarks.documents import experiments_text
     from benchmarks.documents.experiments import flips
     from benchmarks.experiments.interpretations import INTERPRETATIONS
@@ -36,7 +36,8 @@ def collected() -> dict[str, Any]:
         default = next((record for record in mine if record["interpretation"] == "default"), None)
         if default is not None:
             panels.append({**_shown(default), "figure": panel.figure, "gamma": panel.gamma, "alpha": panel.alpha,
-                           "beta": panel.beta, "interpretations": [_interpretation(record) for record in mine]})  # fmt: skip
+                           "beta": panel.beta,
+                           "interpretations": [_interpretation(record) for record in mine]})  # fmt: skip
     figures = dict.fromkeys(panel["figure"] for panel in panels)
     return {
         "panels": panels,

@@ -20,11 +20,11 @@ TITLES = {
 }
 Y_LABELS = {"tdc": "‖∇J‖²", "rarl": "reward in the worst case"}
 INTRODUCTION = (
-    "The panels of Section 6 and Appendix E under the default interpretation: the mean of 30 runs with the 5th and 95th "
+    "The panels of Section 6 and Appendix E under the default interpretation: the mean of 30 runs, the 5th and 95th "
     "percentile. Outcomes follow from a rule fixed in advance, with a 99.9 % interval for the paired effect over all "
     "runs; positive effects favour the paper. Effects on rewards are in % of the scale, which is the way from no skill "
     "(the better of the uniform policy and the best constant action) to the optimum; effects on squared gradients are "
-    "in powers of ten, so 1 is a factor of ten. What the paper leaves open is a named interpretation; each other interpretation "
+    "in powers of ten, so 1 is a factor of ten. What the paper leaves open is a named interpretation; each other one "
     "changes one choice. The outcome by the median assumes nothing about the law of the scores."
 )
 VALUES = {

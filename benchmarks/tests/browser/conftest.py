@@ -101,7 +101,7 @@ class Window:
         self.expect(lambda: self.js(LOADED), [address, "complete"])
 
     def until(self, read: Callable[[], T], holds: Callable[[T], object], patience: float = PATIENCE) -> T:
-        """Read a state until it holds or the patience ends. Return the last interpretation, which the caller asserts."""
+        """Read a state until it holds or the patience ends. Return the last value, which the caller asserts."""
         from selenium.common.exceptions import TimeoutException
         from selenium.webdriver.support.ui import WebDriverWait
 

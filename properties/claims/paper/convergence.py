@@ -14,10 +14,10 @@ bounded variance. Convergence then follows from an inequality that holds on *eve
     ‖psi_t‖ <= ∏_f (1 − (1−gamma) w_f) ‖psi_0‖ + N_t/(1−gamma),      w_f = min over pairs of 1 − ∏ (1 − alpha_i),
 
 f running over any consecutive frames, the product inside over the visits of the pair in the frame. (Proof: as for
-`oracles.bounds.q_learning.pathwise_bound`, with (1−alpha)^j replaced by ∏(1−alpha_i).) As Σ alpha = ∞ over the visits, frames
-with w_f >= ½ never end and the first term vanishes; N_t, the largest |k_2| of a restart, vanishes because k_2 at the
-n-th visit has variance at most v_n span(V*)², v_{n+1} = (1−alpha)²v_n + alpha², which tends to 0. The mean recursion
-(every sample replaced by its expectation) obeys the inequality with N = 0; it is judged on the same path.
+`oracles.bounds.q_learning.pathwise_bound`, with (1−alpha)^j replaced by ∏(1−alpha_i).) As Σ alpha = ∞ over the visits,
+frames with w_f >= ½ never end and the first term vanishes; N_t, the largest |k_2| of a restart, vanishes because k_2
+at the n-th visit has variance at most v_n span(V*)², v_{n+1} = (1−alpha)²v_n + alpha², which tends to 0. The mean
+recursion (every sample replaced by its expectation) obeys the inequality with N = 0; it is judged on the same path.
 """
 
 from fractions import Fraction

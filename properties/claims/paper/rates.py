@@ -1,7 +1,8 @@
 """Theorems 6 and 3 (Appendix B), the choice of the step size, and the comparison with vanilla Q-learning.
 
 Printed, none of them bounds the cost or Q_0. Both sides of a bound on ‖Q_t − Q*‖ must then scale with the cost, and
-none does. Amended, they follow from an inequality that holds on every path (`oracles.bounds.q_learning.pathwise_bound`),
+none does. Amended, they follow from an inequality that holds on every path
+(`oracles.bounds.q_learning.pathwise_bound`),
 
     ‖psi_t‖ <= (1−rho)^⌊t/L⌋ ‖psi_0‖ + N_t/(1−gamma),    rho = (1−gamma)(1−(1−alpha)^m),                        (*)
 

@@ -1,10 +1,10 @@
 """Robust double Q-learning: two tables, a coin decides which learns; the other one values its greedy action.
 
 The estimate is their mean. Its mean update is no Bellman backup of that estimate (the two tables differ), and an
-argmin that flips makes it neither monotone nor a non-expansion, so it promises none of these. It converges all the same:
-the distance of the tables contracts (both sigma(A's values) and sigma(B's) are non-expansive in the sup norm), and with
-it gone each table is a Q-learner (van Hasselt's proof; the maximum over states changes nothing in it). That takes step
-sizes that count the visits of each table: with the visits of both counted together it is far slower.
+argmin that flips makes it neither monotone nor a non-expansion, so it promises none of these. It converges all the
+same: the distance of the tables contracts (both sigma(A's values) and sigma(B's) are non-expansive in the sup norm),
+and with it gone each table is a Q-learner (van Hasselt's proof; the maximum over states changes nothing in it). That
+takes step sizes that count the visits of each table: with the visits of both counted together it is far slower.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Robust SARSA for a fixed policy.
 
-It does not promise to be monotone in R: max V is a maximum of averages over actions, and the sampled Q(s',a') may exceed
-it, so more weight on max V can lower the target.
+It does not promise to be monotone in R: max V is a maximum of averages over actions, and the sampled Q(s',a') may
+exceed it, so more weight on max V can lower the target.
 """
 
 from functools import partial
