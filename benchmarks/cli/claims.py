@@ -57,9 +57,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def _ids() -> list[str]:
     """The claims by their evidence, which is there without loading the claims: a shell waits for it."""
     import properties
-    from properties.files import json_of
+    from robust_core import json as strict_json
 
-    return list(json_of(Path(properties.__file__).parent / "claims" / "evidence.json"))
+    return list(strict_json.load(Path(properties.__file__).parent / "claims" / "evidence.json"))
 
 
 def _status(text: str) -> str:

@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
     except (ValueError, OSError, ImportError) as error:
-        from properties.files import in_words
+        from robust_core.text import in_words
 
         print(f"robust-core: {in_words(error) if isinstance(error, OSError) else error}", file=sys.stderr)
         return USAGE

@@ -26,7 +26,7 @@ from benchmarks.cli.conventions import (
     require_writable,
 )
 from benchmarks.cli.loading import loaded, require_promises, say
-from properties.files import one_line
+from robust_core.text import one_line
 
 if TYPE_CHECKING:
     from properties.judging.verdict import Record

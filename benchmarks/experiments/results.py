@@ -27,7 +27,8 @@ from benchmarks.experiments.interpretations import INTERPRETATIONS
 from benchmarks.experiments.panels import PANELS
 from benchmarks.experiments.schema import checked
 from benchmarks.runner.identity import fingerprint
-from properties.files import blamed_on, json_of
+from robust_core import json as strict_json
+from robust_core.json import blamed_on
 
 FILE = Path(__file__).with_name("results.json")
 Record = dict[str, Any]
@@ -82,7 +83,7 @@ def load_all(path: Path = FILE) -> Results:
     >>> sorted(load_all())
     ['made by', 'records', 'trends']
     """
-    made: Results = json_of(path)
+    made: Results = strict_json.load(path)
     with blamed_on(path):
         checked(made)
     return made

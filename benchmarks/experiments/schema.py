@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.experiments.interpretations import CONTROL, INTERPRETATIONS, of_figure
 from benchmarks.experiments.outcome import OUTCOMES, outcome
 from benchmarks.experiments.panels import BESIDE_DEFAULT, PANELS
-from properties.files import shortened
+from robust_core.text import shortened
 
 Check = Callable[[Any, str], None]
 Fields = Mapping[str, Check]

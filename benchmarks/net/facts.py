@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from properties.files import blamed_on, json_of
+from robust_core import json as strict_json
+from robust_core.json import blamed_on
 
 DIGITS = 16
 """Hexadecimal digits of a hash: 64 bits, so two of ten thousand facts share one with probability below 1e-11."""
@@ -77,7 +78,7 @@ def write(path: Path, facts: Mapping[str, str]) -> None:
 
 def read(path: Path) -> dict[str, str]:
     """The frozen facts; a file of any other form is refused."""
-    data = json_of(path)
+    data = strict_json.load(path)
     with blamed_on(path):
         if not isinstance(data, dict):
             raise ValueError("must be an object with an entry per fact")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from properties.files import shortened
 from robust_core import LogSumExp, Mellowmax, StepSize, UncertaintySet
 from robust_core.mdp import MDP
+from robust_core.text import shortened
 
 
 def _floats(data: Any) -> np.ndarray:

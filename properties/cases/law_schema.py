@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from properties.files import one_line, shortened
 from properties.laws.law import Case, Law
 from robust_core import LogSumExp, Mellowmax, StepSize, Transition, UncertaintySet, validate
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
+from robust_core.text import one_line, shortened
 
 LEARNER = frozenset({"mdp", "uncertainty_set", "step_size", "initial", "path"})
 """What a learner's case has, whatever it learns; it has more by its kind."""

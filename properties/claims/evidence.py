@@ -16,8 +16,9 @@ from typing import Any, get_args
 
 from properties.claims import catalogue
 from properties.claims.claim import Adjudication, Claim, Status, adjudicate
-from properties.files import blamed_on, json_of
 from properties.judging.counterexample import Counterexample
+from robust_core import json as strict_json
+from robust_core.json import blamed_on
 
 EXAMPLES, SEED = 200, 0
 FILE = Path(__file__).parent / "evidence.json"
@@ -58,7 +59,7 @@ def stored() -> Mapping[str, Evidence]:
 
 def read(path: Path) -> dict[str, Evidence]:
     """The evidence in a file, by claim; anything else is refused with the reason."""
-    data = json_of(path)
+    data = strict_json.load(path)
     with blamed_on(path):
         if not isinstance(data, dict):
             raise ValueError(f"must be an object with an entry per claim, got {data!r:.80}")

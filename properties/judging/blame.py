@@ -11,9 +11,9 @@ import traceback
 from collections.abc import Iterator
 
 from oracles.planning.rational import NoExactSupport
-from properties.files import one_line, shortened
 from properties.judging.guard import TooSlow
 from properties.memory import shortage_note
+from robust_core.text import one_line, shortened
 from robust_core.uncertainty import UncertaintySet
 
 # Packages whose frames say nothing of who is at work; all others are a variant's.

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from properties.cases.codec import decode, encode
-from properties.files import blamed_on, json_of
 from properties.judging.verdict import Finding
 from properties.laws.law import Case, Law
+from robust_core import json as strict_json
+from robust_core.json import blamed_on
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 
@@ -98,7 +99,7 @@ class Counterexample:
     @staticmethod
     def load(path: Path) -> "Counterexample":
         """Read a file that `save` wrote; anything else, and what is no case of its law, is refused with the reason."""
-        data = json_of(path, infinite=True, largest=LARGEST_FILE)
+        data = strict_json.load(path, infinite=True, largest=LARGEST_FILE)
         with blamed_on(path):
             texts, case = _texts(data), {}
             for name, value in data["case"].items():
@@ -139,7 +140,7 @@ def names(path: Path) -> tuple[str, str]:
 
     The case may hold an uncertainty set that only the variant's own module defines.
     """
-    data = json_of(path, infinite=True, largest=LARGEST_FILE)
+    data = strict_json.load(path, infinite=True, largest=LARGEST_FILE)
     with blamed_on(path):
         texts = _texts(data)
     return texts["law"], texts["variant"]

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from properties.files import blamed_on, text_of
 from properties.judging.counterexample import Counterexample
+from robust_core.json import blamed_on, text_of
 
 # Some two hundred entries, more than there are laws; the time to parse TOML grows with the square of its length.
 LARGEST_FILE = 1 << 15

@@ -2,8 +2,8 @@
 
 from html import escape
 
-from properties.files import one_line
 from properties.judging.verdict import Record
+from robust_core.text import one_line
 
 COLUMNS = ("verdict", "law", "time", "evidence")
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from properties.files import in_words, one_line
 from properties.judging.blame import CannotBeJudged
 from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample
@@ -18,6 +17,7 @@ from properties.judging.search import judged, search
 from properties.judging.verdict import Record, Verdict, blocked
 from properties.laws.law import PROMISES, Law
 from robust_core.problem import KINDS, Kind, Variant, meant
+from robust_core.text import in_words, one_line
 from robust_core.uncertainty import UncertaintySet
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from properties.files import shortened
 from properties.memory import shortage_note
 from robust_core.problem import Variant
+from robust_core.text import shortened
 
 GROUP = "robust_core.variants"
 FORMS = "package.module[:NAME], file.py[:NAME], or a name that an installed package publishes"

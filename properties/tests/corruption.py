@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from properties.files import LONGEST_REASON
 from properties.judging.guard import observed, watched
+from robust_core.text import LONGEST_REASON
 
 Loader = Callable[[Path], object]
 

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from properties.claims import evidence
-from properties.files import LARGEST_FILE
 from properties.judging.blame import CannotBeJudged
 from properties.judging.counterexample import Counterexample, described
 from properties.judging.expectations import read
@@ -35,6 +34,7 @@ from properties.tests.corruption import (
 )
 from properties.tests.drawn_cases import drawn
 from robust_core import MDP, Contamination, StepSize
+from robust_core.json import LARGEST_FILE
 
 MODEL = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5, state_names=["dry", "wet"], action_names=["go"])
 LAW = "unbiased step"

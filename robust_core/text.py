@@ -1,0 +1,32 @@
+"""Text for messages: names and values from outside in one short line, errors of the system in words."""
+
+LONGEST_REASON = 400
+
+
+def in_words(error: OSError) -> str:
+    """The message of a system error with its file, without its number.
+
+    >>> in_words(FileNotFoundError(2, "No such file or directory", "nowhere.json"))
+    'nowhere.json: no such file or directory'
+    """
+    if error.strerror is None or error.filename is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}"
+
+
+def one_line(text: str) -> str:
+    """The text with every character escaped that would start a line or control a terminal.
+
+    >>> one_line("two\\nlines")
+    'two\\\\nlines'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def shortened(text: str, longest: int = LONGEST_REASON) -> str:
+    """The text, or its beginning: a hostile value quoted in full would fill the screen.
+
+    >>> shortened("abcdef", 4)
+    'abcd…'
+    """
+    return text if len(text) <= longest else f"{text[:longest]}…"
