@@ -51,8 +51,8 @@ def require_promises(variant: Variant) -> None:
     >>> require_promises(replace(VARIANT, promises=("belman",)))
     Traceback (most recent call last):
     ...
-    ValueError: variant 'robust Bellman operator': promises: no such promise 'belman'; a variant of kind 'operator' can \
-promise 'bellman'; did you mean 'bellman'?
+    ValueError: variant 'robust Bellman operator': promises: no such promise 'belman'; a variant of kind 'operator' \
+can promise 'bellman'; did you mean 'bellman'?
     """
     allowed = promises_of(variant.kind)
     for promise in variant.promises:
