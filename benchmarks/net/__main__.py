@@ -63,14 +63,18 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    chosen = options.only or list(PARTS)
     single_thread()
     if options.action == "freeze":
         facts.write(options.folder / f"{VERSIONS}.json", _versions())
     else:
+        if missing := [part for part in chosen if not (options.folder / f"{part}.json").is_file()]:
+            parser.error(f"{options.folder} has nothing frozen for {', '.join(missing)}: freeze it first")
         _warn_about_versions(options.folder)
     differences = 0
-    for part in options.only or PARTS:
+    for part in chosen:
         started = time.process_time()
         if options.action == "freeze":
             line = freeze(part, options.folder)

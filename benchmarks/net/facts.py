@@ -86,10 +86,11 @@ def read(path: Path) -> dict[str, str]:
 
 
 def _text(name: str, value: object) -> str:
-    lines = value if isinstance(value, list) else [value]
-    if not all(isinstance(line, str) for line in lines):
+    lines: list[object] = value if isinstance(value, list) else [value]
+    texts = [line for line in lines if isinstance(line, str)]
+    if len(texts) < len(lines):
         raise ValueError(f"{name}: must be text or a list of lines")
-    return "\n".join(map(str, lines))
+    return "\n".join(texts)
 
 
 def compare(before: Mapping[str, str], after: Mapping[str, str]) -> list[Difference]:

@@ -143,6 +143,12 @@ def test_frozen_facts_are_read_as_they_were_written(tmp_path: Path) -> None:
         facts.by_name([Fact("a", "1"), Fact("a", "1")])
 
 
+def test_a_part_that_is_not_frozen_is_refused_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["check", "--folder", str(tmp_path)])
+    assert end.value.code == 2
+
+
 def _lost(old: Rate, new: Rate) -> bool:
     return bool(rates.losses({"pair": str(old)}, {"pair": str(new)}))
 
