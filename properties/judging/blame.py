@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from oracles.planning.rational import NoExactSupport
 from properties.judging.guard import TooSlow
-from properties.memory import shortage_note
+from properties.process.memory import shortage_note
 from robust_core.text import one_line, shortened
 from robust_core.uncertainty import UncertaintySet
 

@@ -15,9 +15,9 @@ from properties.cases import reductions
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
 from properties.judging.guard import LONGEST_QUOTE, TooSlow, watched
+from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Verdict
 from properties.laws.law import Case, Law
-from properties.observation import observed_variant
 from robust_core.problem import Variant
 
 # Warnings that a verdict quotes: more would be no note but a log.

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from properties.judging.guard import divert_output
-from properties.memory import limit_memory, shortage
 from properties.process.idleness import LOOKS, Idleness
+from properties.process.memory import limit_memory, shortage
 
 SECONDS = 120.0
 """How long a child may take to say the next thing."""

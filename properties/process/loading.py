@@ -25,7 +25,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from properties.memory import shortage_note
+from properties.process.memory import shortage_note
 from robust_core.problem import Variant
 from robust_core.text import shortened
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from properties.judging.blame import CannotBeJudged
-from properties.observation import observed_variant
+from properties.judging.observation import observed_variant
 from properties.statistics import budget, seed_sets
 from properties.statistics.law import PROMISES, Cell, Memory, Result, Size, StatisticalLaw, decide
 from robust_core.problem import Variant

@@ -14,9 +14,9 @@ import pytest
 
 from oracles.planning import rational
 from properties.judging.guard import call_observed, watched
+from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Record
 from properties.judging.verification import applicable, verify
-from properties.observation import observed_variant
 from properties.variants.gallery.bellman import VARIANT as OPERATOR
 from properties.variants.gallery.q_learning import VARIANT as LEARNER
 from robust_core import Q_LEARNING, Contamination, Problem, TabularLearner, Transition, constant

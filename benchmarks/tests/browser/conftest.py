@@ -18,7 +18,7 @@ DESKTOP, PHONE = (1280, 900), (390, 844)
 PATIENCE = 20.0
 """Seconds until a state that does not come fails a test. The page answers within a frame; a busy machine does not."""
 POLL = 0.02
-"""Seconds between two interpretations of a state: about one frame."""
+"""Seconds between two values of a state: about one frame."""
 MUTANTS, LAWS, VARIANTS = 200, 15, 16
 """The size of a real report."""
 
@@ -105,15 +105,15 @@ class Window:
         from selenium.common.exceptions import TimeoutException
         from selenium.webdriver.support.ui import WebDriverWait
 
-        interpretations: list[T] = []
+        values: list[T] = []
 
         def look(_: Any) -> bool:
-            interpretations[:] = [read()]
-            return bool(holds(interpretations[0]))
+            values[:] = [read()]
+            return bool(holds(values[0]))
 
         with suppress(TimeoutException):
             WebDriverWait(self.driver, patience, POLL).until(look)
-        return interpretations[0]
+        return values[0]
 
     def expect(self, read: Callable[[], object], wanted: object, patience: float = PATIENCE) -> None:
         """Assert that a state comes to be the wanted one."""

@@ -21,6 +21,7 @@ from oracles.bounds.tdc import BesselBounds, CorrectedConstants
 from oracles.bounds.tdc_rate import Steps, largest_alpha, tdc_bound
 from oracles.chains.mixing import geometric_ergodicity
 from oracles.linear.msprbe import MSPRBE
+from properties.judging.observation import call_learner
 from properties.statistics import design, intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
@@ -135,7 +136,11 @@ def planted_for(variant: Variant) -> Planted:
 
 
 def _advance(learner: Any, walk: Walk, steps: int) -> None:
-    """Compiled for the core's learner, step by step for every other."""
+    """Compiled for the core's learner, step by step for every other; observed as one call."""
+    call_learner(_learn, learner, walk, steps)
+
+
+def _learn(learner: Any, walk: Walk, steps: int) -> None:
     if type(learner) is LinearLearner:
         linear.learn(learner, walk, steps)
         return

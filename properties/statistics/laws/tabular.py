@@ -10,7 +10,7 @@ import numpy as np
 
 from oracles.chains.chain import mu_min, pair_chain, state_chain
 from oracles.planning import closed_form, rational
-from properties.judging.guard import call_observed
+from properties.judging.observation import call_learner
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant, models, per_visit, uniform
 from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
@@ -178,7 +178,7 @@ def advance(learner: Any, recording: Recording, *, fast: bool) -> None:
     if fast:
         learner.update_many(recording)
     else:
-        call_observed(_advance, learner, recording)
+        call_learner(_advance, learner, recording)
 
 
 def _advance(learner: Any, recording: Recording) -> None:

@@ -1,7 +1,7 @@
 """A variant of which every call is observed: what the oracles and the laws do beside is not blamed on it."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,14 @@ def observed_variant(variant: Variant) -> Variant:
     if variant.kind in LEARNERS:
         return replace(variant, make=lambda problem: _Observed(make(problem)))
     return replace(variant, make=lambda *args: _observed_result(make(*args)))
+
+
+def call_learner(function: Callable[..., Any], learner: Any, *args: Any) -> Any:
+    """Call function(learner, *args), which does nothing but drive the learner, as one observed call.
+
+    The function gets the learner itself: observing every single update of a long run would take most of its time.
+    """
+    return call_observed(function, learner._learner if isinstance(learner, _Observed) else learner, *args)
 
 
 def _observed_result(result: Any) -> Any:
