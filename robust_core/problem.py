@@ -13,6 +13,7 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.learners.schedules import StepSize
+from robust_core.mdp import MDP
 from robust_core.smoothing import Smoothing
 from robust_core.trajectory import Transition
 from robust_core.uncertainty import UncertaintySet
@@ -35,7 +36,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {"estimates": ("Q", "V"), "smoothing": ("
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
-    """What a learner is told: everything but the kernel.
+    """What a learner is told: everything but the kernel. `Problem.of` makes one from a model.
 
     `initial` is the first estimate: Q (S,A), V (S,) or theta (N,). `policy` is the policy to evaluate; `features`,
     `smoothing`, `second_step_size` (beta) and `projection` (K) belong to linear evaluation.
@@ -53,6 +54,50 @@ class Problem:
     second_step_size: StepSize | None = None
     projection: float = np.inf
     rng: np.random.Generator | None = None
+
+    @classmethod
+    def of(
+        cls,
+        mdp: MDP,
+        uncertainty_set: UncertaintySet,
+        *,
+        step_size: StepSize,
+        initial: Floats | None = None,
+        gamma: float | None = None,
+        policy: Floats | None = None,
+        features: Floats | None = None,
+        smoothing: Smoothing | None = None,
+        second_step_size: StepSize | None = None,
+        projection: float = np.inf,
+        rng: np.random.Generator | None = None,
+    ) -> "Problem":
+        """The problem of learning a model: its numbers of states and actions and its discount, but not its kernel.
+
+        `initial` is by default 0: theta where there are features, and else a table Q (S,A). `gamma` is by default
+        the discount of the model.
+
+        >>> from robust_core import Contamination, constant, models
+        >>> Problem.of(models.two_states(gamma=0.5), Contamination(0.25), step_size=constant(0.5)).initial
+        array([[0., 0.],
+               [0., 0.]])
+        """
+        validate.instance("mdp", mdp, MDP)
+        if initial is None:
+            initial = np.zeros(mdp.cost.shape if features is None else np.shape(features)[-1:])
+        return cls(
+            n_states=mdp.n_states,
+            n_actions=mdp.n_actions,
+            gamma=mdp.gamma if gamma is None else gamma,
+            uncertainty_set=uncertainty_set,
+            step_size=step_size,
+            initial=initial,
+            policy=policy,
+            features=features,
+            smoothing=smoothing,
+            second_step_size=second_step_size,
+            projection=projection,
+            rng=rng,
+        )
 
     def __post_init__(self) -> None:
         S = validate.count("n_states", self.n_states, least=1)

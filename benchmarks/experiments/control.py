@@ -53,11 +53,10 @@ def fresh(setting: Setting, learner: str, replicate: int) -> tabular.TabularLear
     """A learner at its initial table."""
     panel, mdp = setting.panel, setting.training.mdp
     gamma, radius = discounts(panel, learner)
-    problem = Problem(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
+    problem = Problem.of(
+        mdp,
+        Contamination(radius),
         gamma=gamma,
-        uncertainty_set=Contamination(radius),
         step_size=constant(panel.alpha),
         initial=initial_table(setting, replicate, panel.gamma),
     )

@@ -60,11 +60,10 @@ def trajectory(setting: Setting, learner: str, replicate: int, times: list[int])
     panel, mdp, interpretation = setting.panel, setting.training.mdp, setting.interpretation
     radius, gamma = radius_and_discount(panel, learner)
     assert panel.beta is not None
-    problem = Problem(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
+    problem = Problem.of(
+        mdp,
+        Contamination(radius),
         gamma=gamma,
-        uncertainty_set=Contamination(radius),
         step_size=constant(panel.alpha * interpretation.step_scale),
         second_step_size=constant(panel.beta * interpretation.step_scale),
         initial=np.ones(N_FEATURES) if interpretation.sign != "reward" else -np.ones(N_FEATURES),

@@ -58,11 +58,9 @@ class Planted:
 
     def problem(self, initial: Floats) -> Problem:
         """What the learner is told."""
-        return Problem(
-            n_states=6,
-            n_actions=2,
-            gamma=self.mdp.gamma,
-            uncertainty_set=Contamination(RADIUS),
+        return Problem.of(
+            self.mdp,
+            Contamination(RADIUS),
             step_size=constant(ALPHA),
             second_step_size=constant(BETA),
             initial=initial,

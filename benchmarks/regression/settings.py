@@ -87,11 +87,9 @@ class Setting:
 
     def problem(self, *, radius: float, initial: Floats, step_size: StepSize | None = None) -> Problem:
         """What a tabular learner is told."""
-        return Problem(
-            n_states=self.mdp.n_states,
-            n_actions=self.mdp.n_actions,
-            gamma=self.mdp.gamma,
-            uncertainty_set=Contamination(radius),
+        return Problem.of(
+            self.mdp,
+            Contamination(radius),
             step_size=self.schedule(self.mdp.gamma) if step_size is None else step_size,
             initial=initial,
             policy=self.policy,

@@ -39,20 +39,15 @@ def waiting(place: int, seconds: float) -> int:
 
 def computing(place: int, steps: int) -> float:
     """A unit that learns: robust Q-learning on a small random model."""
-    import numpy as np
-
     from robust_core import Q_LEARNING, Contamination, Problem, TabularLearner, Walk, constant, key, uniform
     from robust_core.learners.tabular import learn
     from robust_core.models import garnet
 
     mdp = garnet(100, 4, 5, gamma=0.9, seed=key("cluster speed"))
-    problem = Problem(
-        n_states=100,
-        n_actions=4,
-        gamma=0.9,
-        uncertainty_set=Contamination(0.1),
+    problem = Problem.of(
+        mdp,
+        Contamination(0.1),
         step_size=constant(0.1),
-        initial=np.zeros((100, 4)),
     )
     learner = TabularLearner(Q_LEARNING, problem)
     learn(learner, Walk(mdp, uniform(100, 4), seed=key("cluster speed", place)), steps)

@@ -50,11 +50,9 @@ class Run:
     def fresh(self) -> TabularLearner:
         """A learner at its initial table."""
         shape = (self.mdp.n_states, self.mdp.n_actions)
-        problem = Problem(
-            n_states=shape[0],
-            n_actions=shape[1],
-            gamma=self.mdp.gamma,
-            uncertainty_set=Contamination(self.radius),
+        problem = Problem.of(
+            self.mdp,
+            Contamination(self.radius),
             step_size=constant(self.alpha),
             initial=np.broadcast_to(self.initial, shape),
         )

@@ -11,13 +11,11 @@ import tracemalloc
 from benchmarks.speed.timing import Measurement, at_most
 
 _FIRST_RUN = """
-import numpy as np
 from robust_core import *
 from robust_core.models import garnet
 from robust_core.learners.tabular import learn
 mdp = garnet(10, 2, 3, gamma=0.9)
-problem = Problem(n_states=10, n_actions=2, gamma=0.9, uncertainty_set=Contamination(0.2),
-                  step_size=constant(0.1), initial=np.zeros((10, 2)))
+problem = Problem.of(mdp, Contamination(0.2), step_size=constant(0.1))
 learn(TabularLearner(Q_LEARNING, problem), Walk(mdp, uniform(10, 2), seed=key("first")), 1000)
 """
 WARM_LIMIT = 3.0

@@ -24,11 +24,9 @@ def _learner(mdp: MDP) -> tuple[LinearLearner, Walk]:
     S, A = mdp.n_states, mdp.n_actions
     features = numpy_generator(key("speed", "features", S)).standard_normal((S, N_FEATURES))
     features /= np.linalg.norm(features, axis=1, keepdims=True)
-    problem = Problem(
-        n_states=S,
-        n_actions=A,
-        gamma=GAMMA,
-        uncertainty_set=Contamination(RADIUS),
+    problem = Problem.of(
+        mdp,
+        Contamination(RADIUS),
         step_size=constant(ALPHA),
         second_step_size=constant(BETA),
         initial=np.ones(N_FEATURES),

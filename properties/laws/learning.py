@@ -82,9 +82,7 @@ def problem(case: Case) -> Problem:
     """The case as the learner sees it: everything but the kernel, with a fresh rng."""
     mdp = case["mdp"]
     told = {name: value for name, value in case.items() if name in _FIELDS}
-    return Problem(
-        n_states=mdp.n_states, n_actions=mdp.n_actions, gamma=mdp.gamma, rng=np.random.default_rng(RNG_SEED), **told
-    )
+    return Problem.of(mdp, rng=np.random.default_rng(RNG_SEED), **told)
 
 
 def made(variant: Variant, case: Case) -> Any:

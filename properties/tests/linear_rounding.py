@@ -57,11 +57,9 @@ State = tuple[Floats, Floats]
 
 
 def make(rule: str, mdp: MDP, radius: float, Phi: Floats, **options: Any) -> LinearLearner:
-    problem = Problem(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        gamma=mdp.gamma,
-        uncertainty_set=Contamination(radius),
+    problem = Problem.of(
+        mdp,
+        Contamination(radius),
         step_size=options.get("alpha", constant(0.25)),
         second_step_size=options.get("beta", constant(0.5)),
         initial=options.get("initial", np.zeros(Phi.shape[1])),

@@ -35,11 +35,9 @@ def make(rule: Rule, mdp: MDP, radius: float, step_size: StepSize, **options: An
     shape = (mdp.n_states,) if rule is TD0 else (mdp.n_states, mdp.n_actions)
     initial = np.asarray(options.pop("initial", np.zeros(shape)), dtype=np.float64)
     policy = options.pop("policy", uniform(mdp.n_states, mdp.n_actions))
-    problem = Problem(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        gamma=mdp.gamma,
-        uncertainty_set=Contamination(radius),
+    problem = Problem.of(
+        mdp,
+        Contamination(radius),
         step_size=step_size,
         initial=initial,
         policy=policy,

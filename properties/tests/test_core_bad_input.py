@@ -25,7 +25,7 @@ from robust_core.learners.schedules import StepSize, constant, per_visit, polyno
 from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
 from robust_core.mdp import MDP
 from robust_core.policy import deterministic, greedy, uniform
-from robust_core.problem import Variant
+from robust_core.problem import Problem, Variant
 from robust_core.sampler import alias_table
 from robust_core.smoothing import LogSumExp, Mellowmax
 from robust_core.support import sigma, support, worst_case
@@ -176,6 +176,14 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "problem: initial masked": (
         lambda: problem(initial=np.ma.masked_less([[0.0, 1.0], [2.0, 3.0]], 1.0)),
         "initial must not have masked entries",
+    ),
+    "problem: no model": (
+        lambda: Problem.of(None, C, step_size=constant(0.5)),  # type: ignore[arg-type]
+        "mdp must be of type MDP, got None",
+    ),
+    "problem: features of another model": (
+        lambda: Problem.of(MDP2, C, step_size=constant(0.5), features=np.eye(3)),
+        r"features must have shape \(2, any\), got \(3, 3\)",
     ),
     # learners
     "learner: no rule": (lambda: TabularLearner("x", problem()), "rule must be of type Rule, got 'x'"),  # type: ignore[arg-type]

@@ -112,13 +112,10 @@ def _errors(mdp: Any, radius: float, alpha: float, times: list[int], Q_star: Any
     from robust_core.problem import Problem
     from robust_core.trajectory import Recording, Walk
 
-    problem = Problem(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        gamma=mdp.gamma,
-        uncertainty_set=Contamination(radius),
+    problem = Problem.of(
+        mdp,
+        Contamination(radius),
         step_size=constant(alpha),
-        initial=np.zeros(mdp.cost.shape),
     )
     learner = TabularLearner(Q_LEARNING, problem)
     path = Walk(mdp, uniform(mdp.n_states, mdp.n_actions), seed=seed).record(times[-1])

@@ -341,11 +341,9 @@ def learner(
     """Algorithm 2 as it is implemented, at (theta, 0)."""
     return LinearLearner(
         "TDC",
-        Problem(
-            n_states=mdp.n_states,
-            n_actions=mdp.n_actions,
-            gamma=mdp.gamma,
-            uncertainty_set=Contamination(radius),
+        Problem.of(
+            mdp,
+            Contamination(radius),
             step_size=constant(alpha),
             initial=theta,
             features=features,

@@ -297,11 +297,9 @@ def _vanilla_step(
     mdp: MDP, uset: Contamination, Q: Floats, alpha: float, s: int, a: int, s_next: int
 ) -> Finding | None:
     """One step of the learner against (1−alpha)Q + alpha(c + gamma min_a Q(s',a)) in the same floats."""
-    problem = Problem(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        gamma=mdp.gamma,
-        uncertainty_set=uset,
+    problem = Problem.of(
+        mdp,
+        uset,
         step_size=constant(alpha),
         initial=Q,
     )

@@ -124,11 +124,9 @@ def _line_5(run: Run, table: np.ndarray, pair: int, s_next: int) -> Fraction:
 
 
 def _problem(mdp: MDP, radius: float, Q: Floats, step_size: StepSize) -> Problem:
-    return Problem(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        gamma=mdp.gamma,
-        uncertainty_set=Contamination(radius),
+    return Problem.of(
+        mdp,
+        Contamination(radius),
         step_size=step_size,
         initial=Q,
     )

@@ -104,11 +104,9 @@ class Planted:
 
     def problem(self, steps: int) -> Problem:
         """Algorithm 2 with steps of the order 1/√T, started away from theta*."""
-        return Problem(
-            n_states=4,
-            n_actions=2,
-            gamma=self.mdp.gamma,
-            uncertainty_set=Contamination(RADIUS),
+        return Problem.of(
+            self.mdp,
+            Contamination(RADIUS),
             step_size=constant(min(1.0, STEP / np.sqrt(steps))),
             second_step_size=constant(min(1.0, SECOND_STEP / np.sqrt(steps))),
             initial=np.array([-1.0, 1.0]),

@@ -111,11 +111,9 @@ class Setting:
     def problem(self, step_size: StepSize, *, radius: float | None = None, initial: float = 0.0) -> Problem:
         """What a learner is told, started from a constant table."""
         S, A = self.mdp.n_states, self.mdp.n_actions
-        return Problem(
-            n_states=S,
-            n_actions=A,
-            gamma=self.mdp.gamma,
-            uncertainty_set=self.uncertainty_set if radius is None else Contamination(radius),
+        return Problem.of(
+            self.mdp,
+            self.uncertainty_set if radius is None else Contamination(radius),
             step_size=step_size,
             initial=np.full((S,) if self.learns == "V" else (S, A), initial),
             policy=None if self.learns == "Q*" else self.policy,
