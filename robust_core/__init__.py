@@ -10,11 +10,11 @@ from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0,
 from robust_core.mdp import MDP, SparseRows
 from robust_core.policy import deterministic, greedy, uniform
 from robust_core.problem import Problem, Variant
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.smoothing import LogSumExp, Mellowmax
 from robust_core.streams import key
 from robust_core.support import sigma, support, worst_case
 from robust_core.trajectory import Recording, Transition, Walk
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 
 __all__ = [
     "EXPECTED_SARSA", "MDP", "Q_LEARNING", "SARSA", "TD0", "Contamination", "LinearLearner", "LogSumExp", "Mellowmax",

@@ -5,8 +5,8 @@ from numpy.typing import ArrayLike
 
 from robust_core import support, validate
 from robust_core.mdp import MDP
+from robust_core.sets import UncertaintySet
 from robust_core.smoothing import Smoothing
-from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import Floats
 
 
@@ -15,7 +15,7 @@ def bellman(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Floats:
 
     A gamma-contraction in the sup norm whose fixed point is Q* (Theorem 1).
 
-    >>> from robust_core.uncertainty import Contamination
+    >>> from robust_core.sets import Contamination
     >>> mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5)
     >>> bellman(mdp, Contamination(0.5), [[2.0], [0.0]])
     array([[1.75],

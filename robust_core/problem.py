@@ -14,9 +14,9 @@ import numpy as np
 from robust_core import validate
 from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
+from robust_core.sets import UncertaintySet
 from robust_core.smoothing import Smoothing
 from robust_core.trajectory import Transition
-from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import Floats
 
 Kind = Literal["control", "evaluation", "linear evaluation", "operator", "planner", "support", "sampler"]

@@ -16,8 +16,8 @@ from robust_core import streams
 from robust_core.learners import tabular
 from robust_core.learners.schedules import constant
 from robust_core.problem import Problem
+from robust_core.sets import Contamination
 from robust_core.trajectory import Recording
-from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats, Ints
 
 LEARNERS = ("robust", "vanilla", "shorter horizon")

@@ -107,7 +107,7 @@ def limit_table(mdp: MDP, radius: float, terminal: np.ndarray | None, *, inner: 
     here; `inner` leaves the terminal states out of the maximum.
     """
     from oracles.planning import bounds
-    from robust_core.uncertainty import Contamination
+    from robust_core.sets import Contamination
 
     if terminal is None or not terminal.any():
         solution = bounds.solve(mdp, Contamination(radius), width=WIDTH)

@@ -18,8 +18,8 @@ from robust_core.learners.schedules import constant
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
 from robust_core.problem import Problem
+from robust_core.sets import Contamination
 from robust_core.smoothing import LogSumExp
-from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats
 
 N_FEATURES = 5

@@ -12,7 +12,7 @@ from oracles.chains.chain import pair_chain, stationary_exact
 from oracles.chains.mixing import t_mix
 from oracles.planning import rational
 from robust_core import Contamination, TotalVariation, bellman
-from robust_core.uncertainty import UncertaintySet
+from robust_core.sets import UncertaintySet
 
 PLANS = ("Q*", "worst value", "optimal actions", "value iteration")
 CHAIN = ("mixing time", "mu_min", "T of Theorem 3", "alpha of Theorem 3")

@@ -14,7 +14,7 @@ import numpy as np
 
 from oracles.planning import bounds
 from robust_core.mdp import MDP, SparseRows
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import Floats
 
 WIDTH = 1e-6

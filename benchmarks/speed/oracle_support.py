@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from oracles.sets import programs
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import Floats
 
 WANTED_ROWS_PER_MINUTE = 20_000

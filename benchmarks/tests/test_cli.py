@@ -200,7 +200,7 @@ def test_quiet_lines_say_whose_they_are_and_blocked_laws_are_one(capsys: pytest.
 
 
 NO_ANSWER = """
-from oracles import rational
+from oracles.planning import rational
 from properties.variants.mutants.operator import NO_DISCOUNT
 
 def fails(*_):
@@ -298,7 +298,7 @@ def test_a_variant_file_that_exits_is_a_usage_error(command: str, capsys: pytest
 OWN_SET = """
 from dataclasses import dataclass
 from typing import ClassVar
-from oracles import rational, vertices
+from oracles.sets import SetOracle, register
 from robust_core import UncertaintySet, Variant
 
 @dataclass(frozen=True)
@@ -306,13 +306,7 @@ class Anything(UncertaintySet):
     kind: ClassVar[str] = "anything"
     radius: float
 
-@rational.largest_mass.register
-def _(uncertainty_set: Anything, mass, whole):
-    return 1
-
-@vertices.contains.register
-def _(uncertainty_set: Anything, p, q):
-    return True
+register(Anything, SetOracle(contains=lambda *_: True, largest_mass=lambda *_: 1))
 
 ZERO = Variant("no support at all", "support", lambda uncertainty_set, p, v: 0.0, (Anything,), ("support function",))
 """

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from oracles.arithmetic.certified import Certified
 from robust_core import validate
 from robust_core.mdp import MDP, SparseRows
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import Floats, Ints
 
 Indices = NDArray[np.uint64]

@@ -21,7 +21,7 @@ from oracles.arithmetic.exact import Matrix, Rational, Vector
 from oracles.sets.vertices import contains, vertices
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.uncertainty import UncertaintySet
+from robust_core.sets import UncertaintySet
 
 LIMIT = 200_000
 """The most combinations enumerated: seconds. Beyond it a problem is refused, with its count."""
@@ -97,7 +97,7 @@ def stationary_game(mdp: MDP, uset: UncertaintySet) -> GameValue:
     """Deterministic stationary policies against stationary kernels of vertices, in both orders (Theorem 1).
 
     >>> mdp = MDP([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]], [[1.0, 0.0], [2.0, 2.0]], 0.5)
-    >>> from robust_core.uncertainty import Contamination
+    >>> from robust_core.sets import Contamination
     >>> game = stationary_game(mdp, Contamination(0.5))
     >>> game.min_max == game.max_min, game.policy
     (True, (1, 1))
@@ -145,7 +145,7 @@ def worst_value(mdp: MDP, uset: UncertaintySet, policy: Sequence[Sequence[Fracti
     """max over stationary kernels of vertices of the value of a randomised policy, state by state (eq:value).
 
     >>> mdp = MDP([[[1.0, 0.0]], [[0.0, 1.0]]], [[0.0], [1.0]], 0.5)
-    >>> from robust_core.uncertainty import TotalVariation
+    >>> from robust_core.sets import TotalVariation
     >>> worst_value(mdp, TotalVariation(0.5), ((Fraction(1),), (Fraction(1),)))
     (Fraction(2, 3), Fraction(2, 1))
     """
@@ -167,7 +167,7 @@ def finite_game(mdp: MDP, uset: UncertaintySet, terminal: Sequence[Fraction], *,
     (P_0, P_1, …), all combinations, each kernel sequence fixed before the policy sequence and conversely.
 
     >>> mdp = MDP([[[1.0]]], [[1.0]], 0.5)
-    >>> from robust_core.uncertainty import Contamination
+    >>> from robust_core.sets import Contamination
     >>> finite_game(mdp, Contamination(0.5), [Fraction(2)], horizon=2)
     ((Fraction(2, 1),), (Fraction(2, 1),))
     """
@@ -240,7 +240,7 @@ def saddle_violations(
     With the kernel inside the set, min max <= V <= max min over all play, stationary or not: Theorem 1.
 
     >>> mdp = MDP([[[1.0]]], [[1.0]], 0.5)
-    >>> from robust_core.uncertainty import Contamination
+    >>> from robust_core.sets import Contamination
     >>> saddle_violations(mdp, Contamination(0.5), [Fraction(3)], (0,), [((Fraction(1),),)])
     ['s=0 a=0: the kernel costs 5/2, less than V = 3']
     """

@@ -8,7 +8,7 @@ with a concave function g of the nominal mass,
 
 the base polytope of the submodular function J ↦ g(p(J)), so that Edmonds' greedy rule is optimal: go through
 the states by falling value and give each the increment of g. A further set *of that form* is registered with
-`largest_mass.register`. That the largest mass of a set depends on p(J) alone is not enough (it does for the
+its `largest_mass`. That the largest mass of a set depends on p(J) alone is not enough (it does for the
 chi-square ball, which is smaller than its base polytope), so what the rule gives for such a set is checked
 against the set's definition: `base_polytope` says how, and which sets have the form.
 """
@@ -16,7 +16,6 @@ against the set's definition: `base_polytope` says how, and which sets have the 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 from typing import cast
 
 import numpy as np
@@ -26,41 +25,33 @@ from oracles.arithmetic import exact
 from oracles.arithmetic.certified import Certified
 from oracles.arithmetic.exact import Matrix, Number, Rational, Vector
 from oracles.sets import base_polytope
+from oracles.sets.registration import is_base_polytope, oracle_of
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.sets import UncertaintySet
 
 
 class NoExactSupport(TypeError):
     """An uncertainty set that `largest_mass` does not know, or not truly: the oracle's lack, nobody's fault."""
 
 
-@singledispatch
 def largest_mass(uset: UncertaintySet, mass: int, whole: int) -> int:
     """The largest mass of a non-empty event with nominal mass `mass` out of `whole`.
 
     Counted in units of 1/(whole · denominator of the radius), in which it is integral.
 
+    >>> from robust_core.sets import TotalVariation
     >>> largest_mass(TotalVariation(0.25), 1, 2)  # min(1, 1/2 + 1/4) in units of 1/8
     6
     """
-    raise NoExactSupport(
-        f"no exact support function is registered for {type(uset).__name__}; a base polytope is known by"
-        " oracles.planning.rational.largest_mass, any other set, to laws of support functions only, by a convex program"
-        " (oracles.sets.programs.register)"
-    )
-
-
-@largest_mass.register
-def _(uset: Contamination, mass: int, whole: int) -> int:
-    numerator, denominator = uset.radius.as_integer_ratio()
-    return (denominator - numerator) * mass + numerator * whole
-
-
-@largest_mass.register
-def _(uset: TotalVariation, mass: int, whole: int) -> int:
-    numerator, denominator = uset.radius.as_integer_ratio()
-    return min(denominator * whole, denominator * mass + numerator * whole)
+    registered = oracle_of(type(uset)).largest_mass
+    if registered is None:
+        raise NoExactSupport(
+            f"no exact support function is registered for {type(uset).__name__}; register the largest_mass of a base"
+            " polytope, or a convex program, by which laws of support functions can judge any set"
+            " (oracles.sets.register)"
+        )
+    return registered(uset, mass, whole)
 
 
 def _worst_row(uset: UncertaintySet, p: Rational, v: Rational) -> Rational:
@@ -73,7 +64,7 @@ def _worst_row(uset: UncertaintySet, p: Rational, v: Rational) -> Rational:
         weights[state] = allowed - given
         given = allowed
     row = Rational(tuple(weights), given)
-    if type(uset) not in base_polytope.PROVED:
+    if not is_base_polytope(type(uset)):
         objection = base_polytope.objection(uset, p, v, row)
         if objection is not None:
             raise NoExactSupport(f"no exact support function is known of {type(uset).__name__}: {objection}")
@@ -83,6 +74,7 @@ def _worst_row(uset: UncertaintySet, p: Rational, v: Rational) -> Rational:
 def worst_distribution(uset: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Vector:
     """A distribution of the set around p that attains sigma(v).
 
+    >>> from robust_core.sets import TotalVariation
     >>> worst_distribution(TotalVariation(0.5), [0.5, 0.25, 0.25], [0.0, 1.0, 2.0])
     (Fraction(0, 1), Fraction(1, 4), Fraction(3, 4))
     """
@@ -92,6 +84,7 @@ def worst_distribution(uset: UncertaintySet, p: Sequence[Number], v: Sequence[Nu
 def sigma(uset: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Fraction:
     """The support function max_{q in the set around p} q·v (Section 2), exactly.
 
+    >>> from robust_core.sets import Contamination
     >>> sigma(Contamination(0.25), [0.5, 0.5], [0.0, 1.0])
     Fraction(5, 8)
     """
@@ -132,6 +125,7 @@ class _Model:
 def backup(mdp: MDP, uset: UncertaintySet, Q: ArrayLike | Matrix) -> Matrix:
     """TQ(s,a) = c(s,a) + gamma sigma(min_a Q(·,a)) (Section 2), exactly.
 
+    >>> from robust_core.sets import Contamination
     >>> backup(MDP([[[1.0]]], [[1.0]], 0.5), Contamination(0.5), [[3.0]])
     ((Fraction(5, 2),),)
     """
@@ -177,6 +171,7 @@ def evaluate(mdp: MDP, uset: UncertaintySet, policy: ArrayLike) -> Evaluation:
     strictly, no kernel returns, and the greedy rule has at most S! distributions per row (the vertices of the
     set), to which the nominal start adds one, so it ends.
 
+    >>> from robust_core.sets import Contamination
     >>> evaluate(MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[0.0], [1.0]], 0.5), Contamination(0.5), [0, 0]).V
     (Fraction(6, 7), Fraction(2, 1))
     """
@@ -229,6 +224,7 @@ def solve(mdp: MDP, uset: UncertaintySet) -> Optimum:
     is none, V^pi = T V^pi, so V^pi = V*. Otherwise T V^pi <= V^pi with < somewhere and, T being monotone, the
     next policy's value is at most T V^pi: values fall strictly, no policy returns, and there are A^S of them.
 
+    >>> from robust_core.sets import TotalVariation
     >>> mdp = MDP([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]], [[1.0, 0.0], [0.0, 0.0]], 0.5)
     >>> optimum = solve(mdp, TotalVariation(0.5))
     >>> optimum.V, optimum.optimal_actions
@@ -266,6 +262,7 @@ def certify(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
 
         TQ + gamma/(1−gamma) min d  <=  Q*  <=  TQ + gamma/(1−gamma) max d.
 
+    >>> from robust_core.sets import Contamination
     >>> certify(MDP([[[1.0]]], [[1.0]], 0.5), Contamination(0.5), [[7.0]])
     Certified(value=array([[2.]]), error_bound=0.0, method='one exact backup (MacQueen)')
     """
@@ -279,6 +276,7 @@ def certify(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
 def certify_policy(mdp: MDP, uset: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Certified:
     """V^pi, enclosed by one exact application of T_pi to any V (as `certify`).
 
+    >>> from robust_core.sets import TotalVariation
     >>> certify_policy(MDP([[[1.0]]], [[1.0]], 0.5), TotalVariation(0.5), [0], [7.0]).value
     array([2.])
     """

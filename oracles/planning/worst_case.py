@@ -3,7 +3,7 @@
 import numpy as np
 
 from robust_core.mdp import MDP, SparseRows
-from robust_core.uncertainty import TotalVariation, UncertaintySet
+from robust_core.sets import TotalVariation, UncertaintySet
 from robust_core.validate import Floats, Ints
 
 
@@ -12,7 +12,7 @@ def worst_kernel(mdp: MDP, uncertainty: UncertaintySet, v: Floats) -> Floats | S
 
     the state of greatest value. Stored like the kernel of the model.
 
-    >>> from robust_core.uncertainty import Contamination
+    >>> from robust_core.sets import Contamination
     >>> worst_kernel(MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5), Contamination(0.5), np.array([1.0, 0.0]))
     array([[[0.75, 0.25]],
     <BLANKLINE>

@@ -17,17 +17,15 @@ sigma(v) + sigma(w): the distorted expectations. The balls of chi-square, of the
 the Euclidean norm have a concave g too, but are smaller than B, and the rule's value is too large. With p uniform on
 three states, v = (0, 1, 2) and R = 1/4 it gives 1.4714 for the chi-square ball Σ(q−p)²/p <= R; the truth is 1.4082.
 
-So for a set that is not proved here every answer of the rule is held against the definition, `vertices.contains`.
+A set that is proved here, with the g of its `largest_mass`, is registered with `is_base_polytope`. For every other set
+each answer of the rule is checked against the definition, `vertices.contains`.
 """
 
 from fractions import Fraction
 
 from oracles.arithmetic.exact import Rational, Vector
 from oracles.sets.vertices import contains
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
-
-PROVED = (Contamination, TotalVariation)
-"""The sets of which it is shown above that they are base polytopes, with the g of `rational.largest_mass`."""
+from robust_core.sets import UncertaintySet
 
 HALVINGS = 20
 """Of two states every convex set is an interval; halving finds its end to 2^-20."""
@@ -39,16 +37,13 @@ def objection(uset: UncertaintySet, p: Rational, v: Rational, q: Rational) -> st
     If q is in the set, q·v <= sigma(v): that is checked of every answer. If g is nowhere smaller than the largest mass,
     sigma(v) <= q·v: that is checked of two states, where the largest mass is found by halving.
 
+    >>> from robust_core.sets import TotalVariation
     >>> half, v = Rational((1, 1), 2), Rational((0, 1), 1)
     >>> print(objection(TotalVariation(0.25), half, v, Rational((1, 3), 4)))
     None
     >>> objection(TotalVariation(0.25), half, v, Rational((0, 1), 1))
     'the greedy rule gives (0, 1) around (1/2, 1/2), which is not in TotalVariation(radius=0.25)'
     """
-    if contains.dispatch(type(uset)) is contains.dispatch(object):
-        return (
-            "register its definition too (oracles.sets.vertices.contains), without which largest_mass cannot be checked"
-        )
     centre, given = p.fractions(), q.fractions()
     answer = f"the greedy rule gives {_shown(given)} around {_shown(centre)}"
     if min(given) < 0 or not contains(uset, centre, given):

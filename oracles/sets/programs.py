@@ -12,21 +12,20 @@ inaccurate, as it does of sets without interior (radius 0, a p with zeros), is j
 proposals that need no solver: q = p, and for y the two ends, v (tight if the set is p alone) and 0 (tight if
 the largest value can be attained).
 
-A further set is one `register(SetType, Cut(...))`.
+The program of a set is the `program` of its `SetOracle`.
 """
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from oracles.arithmetic.certified import Certified
 from oracles.sets.pairs import checked_pairs
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from oracles.sets.registration import Cut, oracle_of
+from robust_core.sets import UncertaintySet
 from robust_core.validate import EPS, Floats
 
 BLOCK = 64
@@ -47,8 +46,6 @@ SOLVER_OPTIONS: dict[str, dict[str, float]] = {
 WIDEST = 2.0**-10
 """A wider certified interval, as a share of max |v|, is no answer: it would let wrong support functions pass."""
 
-SetType = TypeVar("SetType", bound=UncertaintySet)
-
 
 def _cvxpy() -> Any:
     import cvxpy  # slow, so only when a program is built
@@ -60,33 +57,16 @@ class SolverFailure(RuntimeError):
     """A convex program ended without a solution, or with one that certifies next to nothing."""
 
 
-@dataclass(frozen=True)
-class Cut(Generic[SetType]):
-    """The set K that cuts the simplex, in the three forms a certified program needs. Rows are the last axis.
-
-    `constraints(q, p)`: the cvxpy constraints on the variable q, and a function that writes (uset, p) into
-    their parameters (they must be parametrised by the rules of DPP).
-    `price(uset, p, y)`: y moved to where sigma_K is finite, and sigma_K there.
-    `attained(uset, p, q, v)`: the value q'·v of some q' that is certainly in the set around p, near q >= 0.
-    """
-
-    constraints: Callable[[Any, Any], tuple[list[Any], Callable[[SetType, Floats], None]]]
-    price: Callable[[SetType, Floats, Floats], tuple[Floats, Floats]]
-    attained: Callable[[SetType, Floats, Floats, Floats], Floats]
-
-
-_CUTS: dict[type[UncertaintySet], Cut[Any]] = {}
-
-
-def register(kind: type[SetType], cut: Cut[SetType]) -> None:
-    """Teach the oracle a further set."""
-    _CUTS[kind] = cut
-    _program.cache_clear()
-
-
 def is_registered(kind: type[UncertaintySet]) -> bool:
     """Whether there is a convex program for the sets of this kind."""
-    return kind in _CUTS
+    return oracle_of(kind).program is not None
+
+
+def _cut(uset: UncertaintySet) -> Cut[Any]:
+    program = oracle_of(type(uset)).program
+    if program is None:
+        raise TypeError(f"no convex program is registered for {type(uset).__name__}")
+    return program
 
 
 def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
@@ -95,6 +75,7 @@ def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
     `p` and `v` are rows or batches of rows and broadcast against each other; a batch is solved in blocks. The
     bound is that of the worst row; `enclosures` has each row's own.
 
+    >>> from robust_core.sets import TotalVariation
     >>> answer = support(TotalVariation(0.25), [0.5, 0.5], [[0.0, 1.0], [2.0, 0.0]])
     >>> bool(abs(answer.value - [0.75, 1.5]).max() <= answer.error_bound)
     True
@@ -108,12 +89,12 @@ def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
 def enclosures(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
     """Certified lower and upper bounds on sigma(v), row by row (see `support`).
 
+    >>> from robust_core.sets import Contamination
     >>> lower, upper = enclosures(Contamination(0.5), [0.5, 0.5], [0.0, 1.0])
     >>> bool(lower <= 0.75 <= upper)
     True
     """
-    if not is_registered(type(uset)):
-        raise TypeError(f"no convex program is registered for {type(uset).__name__}")
+    _cut(uset)
     rows, values = checked_pairs(p, v)
     shape = rows.shape[:-1]
     rows, values = rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1])
@@ -133,7 +114,7 @@ def _certified_block(uset: UncertaintySet, p: Floats, v: Floats, block: int) -> 
     exponent = np.frexp(np.abs(v).max(axis=1, keepdims=True))[1]
     scaled = np.ldexp(v, -exponent)
     filled = np.minimum(np.arange(block), count - 1)
-    q, y = _program(type(uset), block, n_states).solve(uset, p[filled], scaled[filled])
+    q, y = _program(type(uset), _cut(uset), block, n_states).solve(uset, p[filled], scaled[filled])
     proposals = ((q[:count], y[:count]), (p, scaled), (p, np.zeros_like(scaled)))
     bounds = [certificate(uset, p, scaled, members, prices) for members, prices in proposals]
     lower = np.max([low for low, _ in bounds], axis=0)
@@ -163,12 +144,13 @@ def certificate(uset: UncertaintySet, p: Floats, v: Floats, q: Floats, y: Floats
     which is within (2n+1) EPS of 1; together (3n+2) EPS times the largest magnitude, at most twice (for p and
     for q). What remains are at most OPERATIONS roundings of numbers no larger than 1 + max |y|.
 
+    >>> from robust_core.sets import TotalVariation
     >>> row, v = np.array([[0.5, 0.5]]), np.array([[0.0, 1.0]])
     >>> lower, upper = certificate(TotalVariation(0.25), row, v, q=row, y=0 * v)  # poor, so wide: not wrong
     >>> lower.round(2), upper.round(2)
     (array([0.5]), array([1.]))
     """
-    cut = _CUTS[type(uset)]
+    cut = _cut(uset)
     moved, price = cut.price(uset, p, y)
     allowance = (6 * p.shape[-1] + OPERATIONS) * EPS
     size, size_moved = np.abs(v).max(axis=1), np.abs(moved).max(axis=1)
@@ -178,16 +160,16 @@ def certificate(uset: UncertaintySet, p: Floats, v: Floats, q: Floats, y: Floats
 
 
 class _Program:
-    """max Σ_rows v·q over q in simplex and K: cvxpy compiles it once per (set type, rows, states)."""
+    """max Σ_rows v·q over q in simplex and K: cvxpy compiles it once per (set type, its K, rows, states)."""
 
-    def __init__(self, kind: type[UncertaintySet], block: int, n_states: int) -> None:
+    def __init__(self, kind: type[UncertaintySet], registered: Cut[Any], block: int, n_states: int) -> None:
         cp = _cvxpy()
 
         self._q = cp.Variable((block, n_states))
         self._p = cp.Parameter((block, n_states))
         self._v = cp.Parameter((block, n_states))
         self._simplex = [self._q >= 0, cp.sum(self._q, axis=1) == 1]
-        cut, self._write = _CUTS[kind].constraints(self._q, self._p)
+        cut, self._write = registered.constraints(self._q, self._p)
         objective = cp.Maximize(cp.sum(cp.multiply(self._v, self._q)))
         self._problem = cp.Problem(objective, self._simplex + cut)
         if not self._problem.is_dpp():
@@ -227,72 +209,14 @@ class _Program:
 _program = lru_cache(maxsize=64)(_Program)
 
 
-def _mean(p: Floats, v: Floats) -> Floats:
+def mean(p: Floats, v: Floats) -> Floats:
+    """p·v of each row."""
     result: Floats = np.einsum("rs,rs->r", p, v)
     return result
 
 
-def _normalised_mean(weights: Floats, v: Floats, otherwise: Floats) -> Floats:
+def normalised_mean(weights: Floats, v: Floats, otherwise: Floats) -> Floats:
     """Σ weights v / Σ weights of each row; `otherwise` where they vanish."""
     total = weights.sum(axis=1)
     usable = total > LEAST_TOTAL
-    return np.where(usable, _mean(weights, v) / np.where(usable, total, 1.0), otherwise)
-
-
-def _contamination_constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[Contamination, Floats], None]]:
-    cp = _cvxpy()
-
-    floor = cp.Parameter(q.shape)
-
-    def write(uset: Contamination, rows: Floats) -> None:
-        floor.value = (1.0 - uset.radius) * rows
-
-    return [q >= floor], write
-
-
-def _contamination_price(uset: Contamination, p: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """K = {q >= (1−R)p}: sigma_K(y) = (1−R) p·y for y <= 0, infinite elsewhere."""
-    moved = np.minimum(y, 0.0)
-    return moved, (1.0 - uset.radius) * _mean(p, moved)
-
-
-def _contamination_attained(uset: Contamination, p: Floats, q: Floats, v: Floats) -> Floats:
-    """(1−R)p + Ru with u the normalised part of q above (1−R)p."""
-    nominal = _mean(p, v)
-    excess = np.maximum(q - (1.0 - uset.radius) * p, 0.0)
-    return (1.0 - uset.radius) * nominal + uset.radius * _normalised_mean(excess, v, nominal)
-
-
-def _variation_constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[TotalVariation, Floats], None]]:
-    cp = _cvxpy()
-
-    radius = cp.Parameter(nonneg=True)
-
-    def write(uset: TotalVariation, rows: Floats) -> None:
-        radius.value = uset.radius
-
-    # ½‖q−p‖₁ = Σ(q−p)⁺ because both sum to 1; half as many rows, and HiGHS is twice as fast.
-    return [cp.sum(cp.pos(q - p), axis=1) <= radius], write
-
-
-def _variation_price(uset: TotalVariation, p: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """K = {½‖q−p‖₁ <= R, Σq = 1}: sigma_K(y) = p·y + R (max y − min y)."""
-    return y, _mean(p, y) + uset.radius * (y.max(axis=1) - y.min(axis=1))
-
-
-def _variation_attained(uset: TotalVariation, p: Floats, q: Floats, v: Floats) -> Floats:
-    """p + t(q−p) with q normalised and t so small that the distance is certainly at most R.
-
-    The float distance below is off by less than (6n+8) EPS: q over its exact sum differs from the float
-    quotient by n EPS/2 relative, p from its normalised self by (2n+1) EPS, and the float sum adds n EPS/2
-    of its terms, which are at most 2 in all.
-    """
-    total = np.maximum(q.sum(axis=1, keepdims=True), LEAST_TOTAL)
-    distance = np.maximum(q / total - p, 0.0).sum(axis=1) + (6 * p.shape[-1] + 8) * EPS
-    share = np.where(distance > uset.radius, uset.radius / distance * (1.0 - 4 * EPS), 1.0)
-    nominal = _mean(p, v)
-    return (1.0 - share) * nominal + share * _normalised_mean(q, v, nominal)
-
-
-register(Contamination, Cut(_contamination_constraints, _contamination_price, _contamination_attained))
-register(TotalVariation, Cut(_variation_constraints, _variation_price, _variation_attained))
+    return np.where(usable, mean(weights, v) / np.where(usable, total, 1.0), otherwise)

@@ -16,7 +16,7 @@ from oracles.planning import rational
 from properties.laws.law import Case
 from properties.strategies import mdps, policies, q_tables, radii, trajectories
 from robust_core.mdp import MDP
-from robust_core.uncertainty import Contamination
+from robust_core.sets import Contamination
 from robust_core.validate import Floats, Ints
 
 Objects = np.ndarray  # of fractions

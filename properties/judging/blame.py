@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from oracles.planning.rational import NoExactSupport
 from properties.judging.guard import TooSlow
 from properties.process.memory import shortage_note
+from robust_core.sets import UncertaintySet
 from robust_core.text import one_line, shortened
-from robust_core.uncertainty import UncertaintySet
 
 # Packages whose frames say nothing of who is at work; all others are a variant's.
 _NEUTRAL = sys.stdlib_module_names | {"properties", "robust_core", "numpy", "numba", "hypothesis"}

@@ -17,8 +17,8 @@ from properties.judging.search import judged, search
 from properties.judging.verdict import Record, Verdict, blocked
 from properties.laws.law import PROMISES, Law
 from robust_core.problem import KINDS, Kind, Variant, meant
+from robust_core.sets import UncertaintySet
 from robust_core.text import in_words, one_line
-from robust_core.uncertainty import UncertaintySet
 
 if TYPE_CHECKING:
     from properties.statistics.suite import Planned

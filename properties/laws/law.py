@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from properties.judging.verdict import Finding
 from robust_core.problem import Kind, Variant
-from robust_core.uncertainty import UncertaintySet
+from robust_core.sets import UncertaintySet
 
 Case = dict[str, Any]
 

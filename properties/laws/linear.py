@@ -21,8 +21,8 @@ from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
 from robust_core import polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
+from robust_core.sets import Contamination
 from robust_core.smoothing import LogSumExp, Mellowmax
-from robust_core.uncertainty import Contamination
 
 KIND: tuple[Kind, ...] = ("linear evaluation",)
 ROTATION = np.array([[0.6, 0.8], [-0.8, 0.6]])

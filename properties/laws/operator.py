@@ -13,7 +13,7 @@ from properties.laws.law import Case, Law
 from properties.laws.rounding import UNIT, backup_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.uncertainty import UncertaintySet
+from robust_core.sets import UncertaintySet
 
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
 

@@ -13,7 +13,7 @@ from properties.laws.law import Case, Law
 from properties.laws.rounding import UNIT, fixed_point_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.uncertainty import Contamination, UncertaintySet
+from robust_core.sets import Contamination, UncertaintySet
 
 # A planner that iterates needs about 1/(1−gamma) sweeps for each digit: one horizon in thirteen is long, more would
 # only cost time.

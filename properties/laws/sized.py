@@ -25,7 +25,7 @@ from properties.laws.rounding import UNIT
 from robust_core import StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.uncertainty import UncertaintySet
+from robust_core.sets import UncertaintySet
 from robust_core.validate import Floats
 
 # Probabilities of 40 binary digits: float32 would lose some.

@@ -11,7 +11,7 @@ from properties.laws.comparison import below, compared
 from properties.laws.law import Case, Law
 from properties.laws.rounding import UNIT, support_bound
 from robust_core.problem import Variant
-from robust_core.uncertainty import UncertaintySet
+from robust_core.sets import UncertaintySet
 
 FACTORS = (2.0, 0.5, 3.0, 0.0, 0.1)
 SHIFTS = (1.0, -2.0, 16.0, 0.1)

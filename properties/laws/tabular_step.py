@@ -30,7 +30,7 @@ from properties.laws.learning import (
 from properties.laws.rounding import UNIT, step_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.uncertainty import Contamination, UncertaintySet
+from robust_core.sets import Contamination, UncertaintySet
 
 Place = int | tuple[int, int]
 

@@ -13,8 +13,8 @@ from properties.statistics.budget import Entry
 from properties.statistics.intervals import Interval
 from properties.statistics.sequential import BETA, Plan, look_at_least, run
 from robust_core.problem import Kind, Variant
+from robust_core.sets import UncertaintySet
 from robust_core.streams import Part, key
-from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import Floats
 
 Size = Literal["quick", "full"]

@@ -20,11 +20,12 @@ def register() -> None:
 
     from properties import profiles
     from robust_core.mdp import MDP
-    from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+    from robust_core.sets import SETS, UncertaintySet
 
     profiles.register()
     st.register_type_strategy(MDP, _models)
-    for kind in (UncertaintySet, Contamination, TotalVariation):
+    st.register_type_strategy(UncertaintySet, _sets)
+    for kind in SETS:
         st.register_type_strategy(kind, _sets)
 
 
@@ -35,6 +36,7 @@ def _models(_: type) -> Any:
 
 
 def _sets(kind: type) -> Any:
-    from properties.strategies.sets import KINDS, uncertainty_sets
+    from properties.strategies.sets import uncertainty_sets
+    from robust_core.sets import SETS
 
-    return uncertainty_sets(kinds=(kind,) if kind in KINDS else KINDS)
+    return uncertainty_sets(kinds=(kind,) if kind in SETS else SETS)

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from properties.strategies import scalars
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
-
-KINDS: tuple[type[UncertaintySet], ...] = (Contamination, TotalVariation)
+from robust_core.sets import SETS, UncertaintySet
 
 
 def uncertainty_sets(
     *,
-    kinds: Sequence[type[UncertaintySet]] = KINDS,
+    kinds: Sequence[type[UncertaintySet]] = SETS,
     radii: st.SearchStrategy[float] | None = None,
 ) -> st.SearchStrategy[UncertaintySet]:
     """Sets of the given kinds (Section 3), each with a radius; shrinks to the first kind and radius 0.

@@ -44,9 +44,9 @@ from robust_core.learners.schedules import constant, polynomial
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
 from robust_core.problem import Problem
+from robust_core.sets import Contamination
 from robust_core.smoothing import LogSumExp, Mellowmax
 from robust_core.trajectory import Transition, Walk
-from robust_core.uncertainty import Contamination
 from robust_core.validate import EPS, Floats
 
 U = EPS / 2

@@ -9,9 +9,9 @@ from robust_core.learners import linear
 from robust_core.learners.schedules import constant
 from robust_core.learners.tabular import Q_LEARNING, TabularLearner
 from robust_core.problem import Problem
+from robust_core.sets import Contamination
 from robust_core.smoothing import LogSumExp
 from robust_core.trajectory import Recording, Walk
-from robust_core.uncertainty import Contamination
 
 MDP2 = models.two_states()
 C = Contamination(0.25)

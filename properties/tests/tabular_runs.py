@@ -20,8 +20,8 @@ from robust_core.learners.tabular import (
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
 from robust_core.problem import Problem
+from robust_core.sets import Contamination
 from robust_core.trajectory import Walk
-from robust_core.uncertainty import Contamination
 
 RULES = (Q_LEARNING, EXPECTED_SARSA, SARSA, TD0)
 SCHEDULES = {

@@ -27,10 +27,10 @@ from robust_core.mdp import MDP
 from robust_core.policy import deterministic, greedy, uniform
 from robust_core.problem import Problem, Variant
 from robust_core.sampler import alias_table
+from robust_core.sets import Contamination, TotalVariation
 from robust_core.smoothing import LogSumExp, Mellowmax
 from robust_core.support import sigma, support, worst_case
 from robust_core.trajectory import Transition, Walk
-from robust_core.uncertainty import Contamination, TotalVariation
 
 NAN, INF = float("nan"), float("inf")
 LARGER = Walk(models.ring(3), np.ones((3, 1)), seed=SEED)
@@ -60,7 +60,7 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "sigma: v nan": (lambda: sigma(C, [0.5, 0.5], [0.0, NAN]), r"v\[1\] must be finite"),
     "sigma: v shape": (lambda: sigma(C, [1.0], [[1.0]]), "v must have shape"),
     "sigma: v empty": (lambda: sigma(C, [], []), "v must not be empty"),
-    "sigma: no set": (lambda: sigma(0.5, [1.0], [1.0]), "no closed-form"),  # type: ignore[arg-type]
+    "sigma: no set": (lambda: sigma(0.5, [1.0], [1.0]), "uncertainty_set must be of type UncertaintySet, got 0.5"),  # type: ignore[arg-type]
     "worst_case: p sum": (lambda: worst_case(C, [[0.5, 0.5], [0.5, 0.25]], [0.0, 1.0]), r"p row \(1,\) sums to"),
     "support: v length": (lambda: support(MDP2, C, [1.0]), r"v must have shape \(2,\), got \(1,\)"),
     "sigma: v masked": (lambda: sigma(C, [0.5, 0.5], MASKED), "v must not have masked entries"),

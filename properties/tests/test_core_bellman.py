@@ -20,8 +20,8 @@ from robust_core import models
 from robust_core.bellman import bellman, bellman_policy, smoothed_bellman_policy
 from robust_core.mdp import MDP
 from robust_core.policy import deterministic, greedy, uniform
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.smoothing import LogSumExp
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import EPS, Floats
 
 U = EPS / 2

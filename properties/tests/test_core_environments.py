@@ -14,7 +14,7 @@ from robust_core import environments, models, streams
 from robust_core.environments import Environment, cart_pole, cart_pole_step, from_toy_text, perturbed
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
-from robust_core.uncertainty import Contamination
+from robust_core.sets import Contamination
 from robust_core.validate import EPS, Floats
 
 gymnasium = pytest.importorskip("gymnasium", reason="the environments are compared with gymnasium's")

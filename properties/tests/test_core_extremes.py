@@ -17,10 +17,10 @@ from robust_core.learners.schedules import constant
 from robust_core.learners.tabular import Q_LEARNING, TD0, TabularLearner
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
+from robust_core.sets import Contamination, TotalVariation
 from robust_core.smoothing import Mellowmax
 from robust_core.support import sigma
 from robust_core.trajectory import Transition, Walk
-from robust_core.uncertainty import Contamination, TotalVariation
 from robust_core.validate import EPS
 
 U = EPS / 2

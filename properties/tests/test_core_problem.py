@@ -1,6 +1,7 @@
 """`Problem.of` tells a learner everything about a model but its kernel."""
 
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def test_with_features_the_first_estimate_is_a_vector() -> None:
 
 
 def test_every_field_can_be_given() -> None:
-    given = {
+    given: dict[str, Any] = {
         "step_size": HALF,
         "initial": np.array([1.0, 2.0]),
         "gamma": 0.75,
@@ -35,6 +36,6 @@ def test_every_field_can_be_given() -> None:
         "projection": 4.0,
         "rng": np.random.default_rng(0),
     }
-    problem = Problem.of(MODEL, Contamination(0.25), **given)  # type: ignore[arg-type]
+    problem = Problem.of(MODEL, Contamination(0.25), **given)
     assert {field.name for field in fields(Problem)} == given.keys() | {"n_states", "n_actions", "uncertainty_set"}
     assert all(np.array_equal(getattr(problem, name), value) for name, value in given.items())

@@ -28,8 +28,8 @@ from robust_core import models
 from robust_core.bellman import bellman_policy, smoothed_bellman_policy
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
+from robust_core.sets import Contamination
 from robust_core.smoothing import LogSumExp, Mellowmax, Smoothing
-from robust_core.uncertainty import Contamination
 from robust_core.validate import EPS, Floats
 
 U = EPS / 2

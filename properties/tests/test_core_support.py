@@ -29,11 +29,11 @@ from oracles.arithmetic import exact
 from oracles.planning import rational
 from properties.profiles import examples
 from properties.strategies import mdps, radii, uncertainty_sets, values
-from robust_core import models, uncertainty
+from robust_core import models
 from robust_core.mdp import MDP
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet, base
 from robust_core.streams import key
-from robust_core.support import row_support, sigma, support, worst_case
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.support import sigma, support, worst_case
 from robust_core.validate import EPS, Floats
 
 UNIT_ROUNDOFF = EPS / 2
@@ -252,7 +252,7 @@ def test_overflow_is_an_error_never_nan() -> None:
 
 
 def test_a_set_without_a_form_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uncertainty, "_BY_KIND", dict(uncertainty._BY_KIND))  # the class below is for this test only
+    monkeypatch.setattr(base, "_BY_KIND", dict(base._BY_KIND))  # the class below is for this test only
 
     class Unknown(UncertaintySet):
         kind = "unknown to the closed forms"
@@ -262,10 +262,10 @@ def test_a_set_without_a_form_is_refused_by_name(monkeypatch: pytest.MonkeyPatch
         lambda: support(models.single_state(), Unknown(), [0.0]),
     ]
     for call in calls:
-        with pytest.raises(TypeError, match="no closed-form support function"):
+        with pytest.raises(TypeError, match="Unknown defines no support function in closed form"):
             call()
-    with pytest.raises(TypeError, match="no closed-form"):
-        row_support("contamination", np.ones(1), np.ones(1))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="uncertainty_set must be of type UncertaintySet"):
+        sigma("contamination", np.ones(1), np.ones(1))  # type: ignore[arg-type]
 
 
 def test_sets_as_data() -> None:

@@ -11,7 +11,7 @@ from oracles.arithmetic.exact import Vector
 from oracles.planning import game, rational
 from properties.strategies import mdps, policies, uncertainty_sets
 from robust_core.mdp import MDP
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 
 SEARCH = settings(phases=(Phase.generate,), max_examples=200, deadline=None, derandomize=True, database=None)
 """For finding where a broken oracle fails; the smallest such case is of no interest."""

@@ -13,7 +13,7 @@ from oracles.arithmetic.certified import Certified
 from oracles.planning import bounds, closed_form, newton, rational
 from properties.strategies import mdps, policies, radii, uncertainty_sets
 from robust_core.mdp import MDP, SparseRows
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import EPS
 
 Ball = Contamination | TotalVariation

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracles.sets import programs
-from robust_core.uncertainty import TotalVariation
+from oracles.sets import Cut, SetOracle, programs, register
+from robust_core.sets import TotalVariation
 from robust_core.validate import EPS, Floats
 
 
@@ -45,8 +45,8 @@ def euclidean_attained(uset: EuclideanBall, p: Floats, q: Floats, v: Floats) -> 
 
 
 def test_a_further_set_is_one_registration_and_its_cone_program_is_certified() -> None:
-    cut: Any = programs.Cut(euclidean_constraints, euclidean_price, euclidean_attained)
-    programs.register(EuclideanBall, cut)
+    cut: Any = Cut(euclidean_constraints, euclidean_price, euclidean_attained)
+    register(EuclideanBall, SetOracle(program=cut))
     rng = np.random.default_rng(4)
     p, v = rng.dirichlet(np.ones(2), 20), rng.normal(size=(20, 2))
     lower, upper = programs.enclosures(EuclideanBall(0.25), p, v)  # type: ignore[arg-type]
@@ -102,8 +102,8 @@ def chi_square_attained(uset: ChiSquareBall, p: Floats, q: Floats, v: Floats) ->
 
 @pytest.fixture
 def chi_square() -> Callable[[float], Any]:
-    cut: Any = programs.Cut(chi_square_constraints, chi_square_price, chi_square_attained)
-    programs.register(ChiSquareBall, cut)
+    cut: Any = Cut(chi_square_constraints, chi_square_price, chi_square_attained)
+    register(ChiSquareBall, SetOracle(program=cut))
     return ChiSquareBall
 
 
@@ -144,8 +144,8 @@ def test_a_price_of_another_set_is_refused(factor: float) -> None:
     def price(uset: EuclideanBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:
         return euclidean_price(EuclideanBall(factor * uset.radius), p, y)
 
-    cut: Any = programs.Cut(euclidean_constraints, price, euclidean_attained)
-    programs.register(EuclideanBall, cut)
+    cut: Any = Cut(euclidean_constraints, price, euclidean_attained)
+    register(EuclideanBall, SetOracle(program=cut))
     with pytest.raises(programs.SolverFailure, match=r"EuclideanBall\(radius=0.25\) .* of one set\?"):
         programs.support(EuclideanBall(0.25), [0.25, 0.5, 0.25], [0.0, 1.0, 3.0])  # type: ignore[arg-type]
 
@@ -156,8 +156,8 @@ class EmptySet:
 
 
 def test_a_program_that_fails_names_the_set_the_solver_and_the_status() -> None:
-    cut: Any = programs.Cut(lambda q, p: ([q >= 2], lambda uset, rows: None), euclidean_price, euclidean_attained)
-    programs.register(EmptySet, cut)
+    cut: Any = Cut(lambda q, p: ([q >= 2], lambda uset, rows: None), euclidean_price, euclidean_attained)
+    register(EmptySet, SetOracle(program=cut))
     with pytest.raises(programs.SolverFailure, match=r"HIGHS on .* of EmptySet\(\), .* status 'infeasible'"):
         programs.support(EmptySet(), [0.5, 0.5], [0.0, 1.0])  # type: ignore[arg-type]
 

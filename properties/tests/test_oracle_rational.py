@@ -17,7 +17,7 @@ from oracles.planning import rational
 from oracles.sets import programs, vertices
 from properties.strategies import gammas, mdps, policies, q_tables, radii, uncertainty_sets, values
 from robust_core.mdp import MDP
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 
 LONG = gammas(max_gamma=0.9999, dyadic=False)
 SEARCH = settings(phases=(Phase.generate,), max_examples=200, deadline=None, derandomize=True, database=None)

@@ -15,7 +15,7 @@ from oracles.arithmetic.certified import Certified
 from oracles.planning import rational
 from oracles.sets import dual, programs, vertices
 from properties.strategies import mdps, q_tables, radii, uncertainty_sets
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import EPS, Floats
 
 ROWS = 4

@@ -30,7 +30,7 @@ from properties.strategies import (
     values,
 )
 from robust_core.mdp import MDP
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 
 GRAIN = 2**20
 

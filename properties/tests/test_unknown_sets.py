@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from oracles.planning import rational
-from oracles.sets import vertices
+from oracles.sets import SetOracle, register, vertices
 from properties.checks import checks
 from properties.judging.search import search
 from properties.judging.verification import applicable, verify
@@ -133,15 +133,7 @@ class Halved(Unheard):
     kind: ClassVar[str] = "a ball taken for a smaller one"
 
 
-@dataclass(frozen=True)
-class Undefined(Unheard):
-    """A set with a largest mass and no definition."""
-
-    kind: ClassVar[str] = "a set without a definition"
-
-
-@rational.largest_mass.register
-def _(uset: ChiSquare, mass: int, whole: int) -> int:
+def _chi_square_mass(uset: ChiSquare, mass: int, whole: int) -> int:
     """x + √(R x(1−x)), rounded down in units of 1/(whole · 2^20)."""
     units = 1 << 20
     x, radius = Fraction(mass, whole), Fraction(uset.radius)
@@ -149,25 +141,21 @@ def _(uset: ChiSquare, mass: int, whole: int) -> int:
     return min(units * whole, int(units * whole * (x + Fraction(reach))))
 
 
-@vertices.contains.register
-def _(uset: ChiSquare, p: Any, q: Any) -> bool:
+def _in_chi_square(uset: ChiSquare, p: Any, q: Any) -> bool:
     pairs = [(x, y) for x, y in zip(p, q, strict=True) if x or y]
     return all(x for x, _ in pairs) and sum((y - x) ** 2 / x for x, y in pairs) <= Fraction(uset.radius)
 
 
-@rational.largest_mass.register
-def _(uset: Halved, mass: int, whole: int) -> int:
+def _half_the_mass(uset: Halved, mass: int, whole: int) -> int:
     return rational.largest_mass(TotalVariation(uset.radius / 2), mass, whole)
 
 
-@vertices.contains.register
-def _(uset: Halved, p: Any, q: Any) -> bool:
+def _in_the_ball(uset: Halved, p: Any, q: Any) -> bool:
     return vertices.contains(TotalVariation(uset.radius), p, q)
 
 
-@rational.largest_mass.register
-def _(uset: Undefined, mass: int, whole: int) -> int:
-    return rational.largest_mass(TotalVariation(uset.radius), mass, whole)
+register(ChiSquare, SetOracle(contains=_in_chi_square, largest_mass=_chi_square_mass))
+register(Halved, SetOracle(contains=_in_the_ball, largest_mass=_half_the_mass))
 
 
 THIRD = Fraction(1, 3)
@@ -187,15 +175,14 @@ def test_a_largest_mass_that_is_too_small_is_found_out() -> None:
 
 
 def test_a_largest_mass_needs_a_definition_beside_it() -> None:
-    with pytest.raises(rational.NoExactSupport, match=r"Undefined: register .*oracles.sets.vertices.contains"):
-        rational.sigma(Undefined(0.25), [0.5, 0.5], [0, 1])
+    with pytest.raises(ValueError, match="give `contains` beside"):
+        SetOracle(largest_mass=_half_the_mass)
 
 
-@pytest.mark.parametrize("kind", [Halved, Undefined])
-def test_no_variant_is_blamed_for_a_wrong_largest_mass(kind: type[Unheard]) -> None:
+def test_no_variant_is_blamed_for_a_wrong_largest_mass() -> None:
     def right(mdp: MDP, uset: Unheard, Q: Any) -> Any:
         return bellman(mdp, TotalVariation(uset.radius), Q)
 
     law = next(law for law in LAWS if law.name == "bellman backup")
-    verdict = search(law, Variant("T", "operator", right, (kind,), ("bellman",)), examples=30, master_seed=0)
+    verdict = search(law, Variant("T", "operator", right, (Halved,), ("bellman",)), examples=30, master_seed=0)
     assert (verdict.outcome, "cannot be judged" in verdict.evidence) == ("error", True)

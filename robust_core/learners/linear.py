@@ -19,8 +19,8 @@ import numpy as np
 
 from robust_core import streams, validate
 from robust_core.problem import Problem
+from robust_core.sets import Contamination
 from robust_core.trajectory import Transition, Walk, checked
-from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats
 
 LinearRule = Literal["TDC", "GTD2"]

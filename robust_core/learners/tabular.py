@@ -24,8 +24,8 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.problem import Problem
+from robust_core.sets import Contamination
 from robust_core.trajectory import Recording, Transition, Walk, checked
-from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats, Ints
 
 

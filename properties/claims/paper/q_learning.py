@@ -22,8 +22,8 @@ from robust_core.learners.tabular import Q_LEARNING, TabularLearner
 from robust_core.mdp import MDP
 from robust_core.problem import Problem
 from robust_core.sampler import AliasTable, alias_table
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.trajectory import Transition
-from robust_core.uncertainty import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import Floats
 
 # mle-unbiased. E[1_{s'} | s,a] is the law of s' given (s,a). It is read off the alias table in exact integers: a

@@ -21,7 +21,7 @@ from properties.judging.verdict import Finding
 from properties.laws.law import Case
 from properties.laws.rounding import operations_bound
 from properties.strategies import policies, radii, values
-from robust_core.uncertainty import Contamination, TotalVariation
+from robust_core.sets import Contamination, TotalVariation
 from robust_core.validate import Floats
 
 MAX_STATES = 4

@@ -27,8 +27,8 @@ from properties.laws.law import Case
 from properties.strategies import values
 from robust_core.bellman import smoothed_bellman_policy
 from robust_core.mdp import MDP
+from robust_core.sets import Contamination
 from robust_core.smoothing import LogSumExp, Mellowmax, Smoothing
-from robust_core.uncertainty import Contamination
 from robust_core.validate import Floats
 
 DIGITS = 60

@@ -16,9 +16,9 @@ from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
 from robust_core.sampler import AliasTable, alias_table
+from robust_core.sets import UncertaintySet
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Recording, Transition, Walk
-from robust_core.uncertainty import UncertaintySet
 from robust_core.validate import EPS, Floats
 
 AGREEMENT = 64

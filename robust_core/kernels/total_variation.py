@@ -1,8 +1,8 @@
 """Total-variation support functions of all rows of a kernel, with one sort of v for all of them.
 
-sigma(v) = p·v + Σ_i t_i (max v − v_i), where t takes the mass R from the states of lowest v (`support` has the
-plain form). The walk up from the lowest state ends soon after the mass is taken, so for small R a row costs little
-more than the product p·v.
+sigma(v) = p·v + Σ_i t_i (max v − v_i), where t takes the mass R from the states of lowest v (the plain form is in
+`robust_core.sets.total_variation`). The walk up from the lowest state ends soon after the mass is taken, so for small R
+a row costs little more than the product p·v.
 """
 
 import numpy as np
@@ -63,7 +63,7 @@ def _sparse(
                 above = lowest
 
 
-def total_variation(mdp: MDP, radius: float, v: Floats) -> Floats:
+def kernel_support(mdp: MDP, radius: float, v: Floats) -> Floats:
     """sigma of the ball of the given radius around every p(.|s,a): an array (S, A)."""
     if radius == 1.0:  # the whole simplex: exactly the maximum
         return np.full((mdp.n_states, mdp.n_actions), v.max())
