@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.regression.settings import SETTINGS, Setting
+from benchmarks.regression.settings import SETTINGS
 from oracles.bounds.q_learning import explicit_theorem3
 from oracles.chains.chain import pair_chain, stationary_exact
 from oracles.chains.mixing import t_mix
 from oracles.planning import rational
+from properties.cases.benchmark_problems import BenchmarkProblem
 from robust_core import Contamination, TotalVariation, bellman
 from robust_core.sets import UncertaintySet
 
@@ -46,7 +47,7 @@ def planned(problem: str, variant: str) -> dict[str, Any]:
     }
 
 
-def sweeps(setting: Setting, uset: UncertaintySet) -> int:
+def sweeps(setting: BenchmarkProblem, uset: UncertaintySet) -> int:
     """Sweeps of T from 0 until MacQueen's bounds enclose Q* to WIDTH: gamma/(1−gamma)·span(TQ − Q) <= WIDTH."""
     mdp = setting.mdp
     Q, count = np.zeros_like(mdp.cost), 0

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from benchmarks.regression.settings import Setting
+from properties.cases.benchmark_problems import BenchmarkProblem, Learned
 from robust_core import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, LinearLearner, TabularLearner
 from robust_core.problem import Problem
 
-Learns = Literal["Q*", "Q^pi", "V^pi", "theta"]
 Factory = Callable[[Problem], Any]
 
 
@@ -18,7 +17,7 @@ class Algorithm:
     """A learner, what it converges to, and whether it is told the radius (otherwise 0: the vanilla form)."""
 
     name: str
-    learns: Learns
+    learns: Learned | Literal["theta"]
     make: Factory
     robust: bool = True
 
@@ -30,16 +29,16 @@ class Algorithm:
 _ALGORITHMS = (
     Algorithm("robust Q-learning", "Q*", partial(TabularLearner, Q_LEARNING)),
     Algorithm("vanilla Q-learning", "Q*", partial(TabularLearner, Q_LEARNING), robust=False),
-    Algorithm("robust SARSA", "Q^pi", partial(TabularLearner, SARSA)),
-    Algorithm("robust expected SARSA", "Q^pi", partial(TabularLearner, EXPECTED_SARSA)),
-    Algorithm("robust TD(0)", "V^pi", partial(TabularLearner, TD0)),
+    Algorithm("robust SARSA", "Q", partial(TabularLearner, SARSA)),
+    Algorithm("robust expected SARSA", "Q", partial(TabularLearner, EXPECTED_SARSA)),
+    Algorithm("robust TD(0)", "V", partial(TabularLearner, TD0)),
     Algorithm("robust TDC", "theta", partial(LinearLearner, "TDC")),
     Algorithm("robust GTD2", "theta", partial(LinearLearner, "GTD2")),
 )
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALGORITHMS}
 
 
-def factory(variant: str, injected: str, setting: Setting | None) -> Factory:
+def factory(variant: str, injected: str, setting: BenchmarkProblem | None) -> Factory:
     """The factory of a variant, or that of an injected defect where it applies to the variant."""
     if variant not in ALGORITHMS:
         raise ValueError(f"no variant {variant!r}: there are {', '.join(ALGORITHMS)}")

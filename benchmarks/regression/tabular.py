@@ -7,15 +7,16 @@ another machine could choose otherwise. Errors and values of policies are not ha
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from benchmarks.regression.learners import ALGORITHMS, Factory, factory
-from benchmarks.regression.settings import SETTINGS, Setting, Truth
+from benchmarks.regression.settings import SETTINGS
 from oracles.planning import closed_form
+from properties.cases.benchmark_problems import BenchmarkProblem, Truth
 from robust_core import constant, deterministic, greedy, key
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats
@@ -82,19 +83,23 @@ class Bench:
     """One variant on one setting, with the truth it is measured against."""
 
     variant: str
-    setting: Setting
+    setting: BenchmarkProblem
     make: Factory
 
     def __post_init__(self) -> None:
         algorithm = ALGORITHMS[self.variant]
+        assert algorithm.learns != "theta"
         self.learns, self.radius = algorithm.learns, algorithm.radius(self.setting.radius)
 
     @cached_property
+    def problem(self) -> BenchmarkProblem:
+        """The benchmark problem as the variant meets it: with the radius it is told, to learn Q*, Q or V."""
+        return replace(self.setting, radius=self.radius, learns=self.learns)
+
+    @property
     def truth(self) -> Truth:
-        """Q*, Q^pi or V^pi."""
-        if self.learns == "Q*":
-            return self.setting.optimum(self.radius)
-        return self.setting.evaluation(self.radius)[self.learns == "V^pi"]
+        """Q*, Q or V."""
+        return self.problem.truth
 
     def row(self, seed: bytes, digest: Any) -> Measured:
         """All metrics of one seed; what is learned goes into the digest."""
@@ -114,7 +119,7 @@ class Bench:
     def _tables(self, seed: bytes) -> tuple[list[Floats], list[int], Recording]:
         """The tables at the checkpoints of one run from 0."""
         start = np.zeros_like(self.truth.table)
-        learner = self.make(self.setting.problem(radius=self.radius, initial=start))
+        learner = self.make(self.problem.problem(initial=start))
         recording = self.setting.walk(seed).record(LAST)
         tables, reached, times = [], 0, checkpoints(self.setting.n_pairs)
         for time in times:
@@ -142,7 +147,7 @@ class Bench:
 
     def _first_visits(self, recording: Recording) -> np.ndarray:
         """The number of steps after which each entry of the table has been visited; past the end if it never was."""
-        place = recording.s if self.learns == "V^pi" else recording.s * self.setting.mdp.n_actions + recording.a
+        place = recording.s if self.learns == "V" else recording.s * self.setting.mdp.n_actions + recording.a
         found = np.full(self.truth.table.size, len(recording) + 1, dtype=np.int64)
         # Backwards: of several visits the first is written last, and stays.
         found[place[::-1]] = np.arange(len(recording), 0, -1)
@@ -151,7 +156,7 @@ class Bench:
     def _rested(self, recording: Recording, step_size: float | None = None) -> Floats:
         """What a run that starts at the truth has become."""
         step = None if step_size is None else constant(step_size)
-        learner = self.make(self.setting.problem(radius=self.radius, initial=self.truth.table, step_size=step))
+        learner = self.make(self.problem.problem(step, initial=self.truth.table))
         learner.update_many(recording)
         table: Floats = learner.estimate()
         return table
@@ -186,7 +191,7 @@ class Bench:
         with np.errstate(invalid="ignore"):
             policy = deterministic(greedy(np.nan_to_num(table)), mdp.n_actions)
         for name, radius in (("regret", self.setting.radius), ("nominal value", 0.0)):
-            best = self.setting.optimum(radius)
+            best = replace(self.setting, radius=radius).truth
             value = closed_form.evaluate(mdp, radius, policy).V
             excess = float((value.value - best.table.min(axis=1)).max())
             impossible = bool((value.upper < best.table.min(axis=1) - best.error).any())

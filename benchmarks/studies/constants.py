@@ -12,9 +12,10 @@ import numpy as np
 from oracles.bounds.q_learning import theorem3_alpha, theorem3_T
 from oracles.chains.chain import pair_chain
 from oracles.chains.mixing import t_mix
+from properties.cases.benchmark_problems import BenchmarkProblem
 from properties.statistics.law import Cell, above, bernoulli_plan, decide, once
 from properties.statistics.laws.finite_time import final_error
-from properties.statistics.laws.tabular import RIGHT, Setting
+from properties.statistics.laws.tabular import RIGHT
 from robust_core import models
 from robust_core.streams import key
 
@@ -29,12 +30,16 @@ MOST_STEPS = 2_000_000
 
 
 @cache
-def family() -> tuple[Setting, ...]:
+def family() -> tuple[BenchmarkProblem, ...]:
     """Costs in [0, 1], as the theorem assumes; every start Q_0 = 0 is farther than 3 epsilon from Q*."""
     return (
-        Setting("machine, gamma=1/2", models.machine_replacement(3, gamma=0.5), 0.125),
-        Setting("garnet, gamma=1/2", models.garnet(4, 2, 2, gamma=0.5, seed=key("statistics", "garnet")), 0.25),
-        Setting("garnet, gamma=3/4", models.garnet(3, 2, 2, gamma=0.75, seed=key("statistics", "constants")), 0.25),
+        BenchmarkProblem("machine, gamma=1/2", models.machine_replacement(3, gamma=0.5), 0.125),
+        BenchmarkProblem(
+            "garnet, gamma=1/2", models.garnet(4, 2, 2, gamma=0.5, seed=key("statistics", "garnet")), 0.25
+        ),
+        BenchmarkProblem(
+            "garnet, gamma=3/4", models.garnet(3, 2, 2, gamma=0.75, seed=key("statistics", "constants")), 0.25
+        ),
     )
 
 
@@ -47,25 +52,25 @@ class Found:
     horizons: dict[str, int]
 
 
-def plan(setting: Setting, c_0: float, c_1: float) -> tuple[int, float]:
+def plan(benchmark: BenchmarkProblem, c_0: float, c_1: float) -> tuple[int, float]:
     """T and alpha as Theorem 3 prints them."""
-    mixing = float(max(1, t_mix(pair_chain(setting.mdp, setting.policy))))
-    common = {"epsilon": EPSILON, "gamma": setting.mdp.gamma, "delta": DELTA, "t_mix": mixing}
-    pairs = setting.truth.size
-    T = theorem3_T(mu_min=setting.mu_min, n_pairs=pairs, c_0=c_0, **common)
+    mixing = float(max(1, t_mix(pair_chain(benchmark.mdp, benchmark.policy))))
+    common = {"epsilon": EPSILON, "gamma": benchmark.mdp.gamma, "delta": DELTA, "t_mix": mixing}
+    pairs = benchmark.truth.table.size
+    T = theorem3_T(mu_min=benchmark.mu_min, n_pairs=pairs, c_0=c_0, **common)
     alpha = theorem3_alpha(n_pairs=pairs, T=T, c_1=c_1, **common)
     return int(np.ceil(T)), min(1.0, alpha)
 
 
-def holds(setting: Setting, c_0: float, c_1: float) -> bool:
+def holds(benchmark: BenchmarkProblem, c_0: float, c_1: float) -> bool:
     """Whether the coverage of the theorem holds with these constants."""
-    T, alpha = plan(setting, c_0, c_1)
+    T, alpha = plan(benchmark, c_0, c_1)
     cell = Cell(
-        f"constants/{setting.name}/c_0={c_0:g}/c_1={c_1:g}",
+        f"constants/{benchmark.name}/c_0={c_0:g}/c_1={c_1:g}",
         bernoulli_plan(0.5, 0.8),
-        once(lambda: final_error(RIGHT, setting, alpha, T)),
+        once(lambda: final_error(RIGHT, benchmark, alpha, T)),
         above(0, 3.0 * EPSILON),
-        (*setting.content, T, alpha),
+        (*benchmark.content, T, alpha),
     )
     return decide(cell, alpha=LEVEL).entry.decision.outcome == "holds"
 
@@ -75,10 +80,10 @@ def smallest(c_1: float) -> Found:
     best: float | None = None
     c_0 = LARGEST
     while c_0 >= SMALLEST:
-        if max(plan(setting, c_0, c_1)[0] for setting in family()) <= MOST_STEPS:
-            if not all(holds(setting, c_0, c_1) for setting in family()):
+        if max(plan(benchmark, c_0, c_1)[0] for benchmark in family()) <= MOST_STEPS:
+            if not all(holds(benchmark, c_0, c_1) for benchmark in family()):
                 break
             best = c_0
         c_0 /= 2.0
-    horizons = {} if best is None else {setting.name: plan(setting, best, c_1)[0] for setting in family()}
+    horizons = {} if best is None else {benchmark.name: plan(benchmark, best, c_1)[0] for benchmark in family()}
     return Found(c_1, best, horizons)

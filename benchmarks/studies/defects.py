@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regression.learners import Factory
-from benchmarks.regression.settings import Setting
+from properties.cases.benchmark_problems import BenchmarkProblem
 from robust_core import Contamination, constant, key
 from robust_core.learners.schedules import StepSize
 from robust_core.problem import Problem
@@ -34,20 +34,20 @@ class Defect:
     make: Make
 
 
-def _retold(change: Callable[[Setting | None, Problem], Problem]) -> Make:
+def _retold(change: Callable[[BenchmarkProblem | None, Problem], Problem]) -> Make:
     """The right learner on a problem that was changed on its way."""
     return lambda make, setting, problem: make(change(setting, problem))
 
 
-def _slower(setting: Setting | None, problem: Problem) -> Problem:
+def _slower(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
     """1/(1+n) instead of 1/(1 + (1−gamma)n): the error falls like n^-(1−gamma); constant steps are halved."""
     step = problem.step_size
     slower = replace(step, rate=1.0) if step.clock == "visits" else constant(step.scale / 2.0)
     return replace(problem, step_size=slower)
 
 
-def _radius(factor: float) -> Callable[[Setting | None, Problem], Problem]:
-    def change(setting: Setting | None, problem: Problem) -> Problem:
+def _radius(factor: float) -> Callable[[BenchmarkProblem | None, Problem], Problem]:
+    def change(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
         told = problem.uncertainty_set
         assert isinstance(told, Contamination)
         return replace(problem, uncertainty_set=Contamination(factor * told.radius))
@@ -55,14 +55,14 @@ def _radius(factor: float) -> Callable[[Setting | None, Problem], Problem]:
     return change
 
 
-def _from_the_truth(setting: Setting | None, problem: Problem) -> Problem:
+def _from_the_truth(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
     """Starts near what it should learn: nine tenths of the way from its own start to Q*."""
     assert setting is not None
-    truth = setting.optimum(setting.radius).table
+    truth = setting.truth.table
     return replace(problem, initial=problem.initial + 0.9 * (truth - problem.initial))
 
 
-def _decreasing(setting: Setting | None, problem: Problem) -> Problem:
+def _decreasing(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
     """An honest improvement: a constant step is replaced by one that falls with the visits."""
     if problem.step_size.clock == "visits":
         return problem
@@ -73,7 +73,7 @@ class _Told:
     """A learner that is told other costs than were paid."""
 
     def __init__(
-        self, change: Callable[[Recording], Floats], make: Factory, setting: Setting, problem: Problem
+        self, change: Callable[[Recording], Floats], make: Factory, setting: BenchmarkProblem, problem: Problem
     ) -> None:
         self.learner, self.change = make(problem), change
 
@@ -92,9 +92,9 @@ def _dearer(percent: float) -> Make:
     return partial(_Told, lambda recording: (1.0 + percent / 100.0) * recording.cost)
 
 
-def _noisy(make: Factory, setting: Setting, problem: Problem) -> Any:
+def _noisy(make: Factory, setting: BenchmarkProblem, problem: Problem) -> Any:
     """The target is right on average and noisier."""
-    V = setting.optimum(setting.radius).table.min(axis=1)
+    V = setting.truth.table.min(axis=1)
     spread = setting.mdp.expectation(V**2) - setting.mdp.expectation(V) ** 2
     size = setting.mdp.gamma * (1.0 - setting.radius) * np.sqrt(NOISE_SHARE * spread.max())
 
@@ -109,8 +109,8 @@ def _noisy(make: Factory, setting: Setting, problem: Problem) -> Any:
 class _HalfTheTruth:
     """The answer is mixed into the estimate: every error is half of what was learned."""
 
-    def __init__(self, make: Factory, setting: Setting, problem: Problem) -> None:
-        self.learner, self.truth = make(problem), setting.optimum(setting.radius).table
+    def __init__(self, make: Factory, setting: BenchmarkProblem, problem: Problem) -> None:
+        self.learner, self.truth = make(problem), setting.truth.table
 
     def update_many(self, recording: Recording) -> None:
         """Learn as it should be."""

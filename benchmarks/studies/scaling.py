@@ -17,8 +17,9 @@ import numpy as np
 
 from oracles.chains.chain import pair_chain
 from oracles.chains.mixing import t_mix
+from properties.cases.benchmark_problems import BenchmarkProblem
 from properties.statistics import intervals, seed_sets
-from properties.statistics.laws.tabular import RIGHT, Setting, made, stretch
+from properties.statistics.laws.tabular import RIGHT, made, stretch
 from robust_core import constant
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -44,10 +45,10 @@ class Member:
     gamma: float
     alpha: float
 
-    def setting(self) -> Setting:
-        """The model as a setting of the statistical laws."""
+    def benchmark(self) -> BenchmarkProblem:
+        """The model as a benchmark problem."""
         rows = [[[1.0 - self.leave, self.leave]] * 2, [[self.back, 1.0 - self.back]] * 2]
-        return Setting(f"chain {self}", MDP(rows, COST, self.gamma), RADIUS)
+        return BenchmarkProblem(f"chain {self}", MDP(rows, COST, self.gamma), RADIUS)
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,12 @@ def _horizon(member: Member) -> float:
 
 
 def _rarity(member: Member) -> float:
-    return 1.0 / member.setting().mu_min
+    return 1.0 / member.benchmark().mu_min
 
 
 def _mixing(member: Member) -> float:
-    setting = member.setting()
-    return float(t_mix(pair_chain(setting.mdp, setting.policy)))
+    benchmark = member.benchmark()
+    return float(t_mix(pair_chain(benchmark.mdp, benchmark.policy)))
 
 
 BASE = Member(leave=0.5, back=0.5, gamma=0.5, alpha=0.125)
@@ -96,21 +97,21 @@ COMPARISONS = (
 
 def times(member: Member) -> list[int]:
     """When the error is looked at: geometric, up to the end of the run."""
-    end = FORGETTING / (member.alpha * member.setting().mu_min * (1.0 - member.gamma))
+    end = FORGETTING / (member.alpha * member.benchmark().mu_min * (1.0 - member.gamma))
     count = int(np.ceil(np.log(end) / np.log(GRID)))
     return sorted({int(np.ceil(GRID**k)) for k in range(count + 1)})
 
 
 def run(member: Member, seed: bytes, variant: Variant = RIGHT) -> Floats:
     """(horizon, final error) of one run from Q_0 = 0; the horizon is infinite if the run never gets there."""
-    setting, moments = member.setting(), times(member)
-    recording = setting.record(seed, moments[-1])
-    learner = made(variant, setting.problem(constant(member.alpha)), seed)
-    start = float(abs(setting.truth).max())
+    benchmark, moments = member.benchmark(), times(member)
+    recording = benchmark.record(seed, moments[-1])
+    learner = made(variant, benchmark.problem(constant(member.alpha)), seed)
+    start = benchmark.truth.size
     horizon, before, last = np.inf, 0, start
     for now in moments:
         learner.update_many(stretch(recording, before, now))
-        error = float(abs(np.asarray(learner.estimate()) - setting.truth).max())
+        error = float(abs(np.asarray(learner.estimate()) - benchmark.truth.table).max())
         if error <= LEVEL * start and horizon == np.inf:
             # Between two looks the error is taken to fall like a power of the time.
             share = np.log(last / (LEVEL * start)) / np.log(last / error)

@@ -279,7 +279,7 @@ def test_the_episodic_truth_agrees_with_the_planner_of_the_experiments() -> None
     from benchmarks.experiments.evaluation import limit_table
 
     setting = SETTINGS["river, episodic"]
-    ours, (theirs, error) = setting.optimum(setting.radius), limit_table(setting.mdp, setting.radius, setting.mask)
+    ours, (theirs, error) = setting.truth, limit_table(setting.mdp, setting.radius, setting.mask)
     alive = ~setting.mask
     assert abs(ours.table - theirs)[alive].max() <= ours.error + error
 

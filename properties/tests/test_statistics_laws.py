@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from oracles.bounds.q_learning import rho
+from properties.cases.benchmark_problems import small_problems
 from properties.judging.verdict import Record
 from properties.laws.rounding import operations_bound
 from properties.statistics import budget, intervals, seed_sets
@@ -86,19 +87,19 @@ def only_cell(cells: list[Cell], kind: str) -> Cell:
 
 def test_the_controls_of_single_cells_are_as_wrong_as_derived() -> None:
     """By the bounds in their docstrings, on every replicate that is looked at."""
-    setting = tabular.settings()["garnet"]
-    S, A = setting.truth.shape
+    benchmark = small_problems()["garnet"]
+    S, A = benchmark.truth.table.shape
     visits = only_cell(sampling.cells(sampling.ONE_ACTION, "full"), "visits")
-    frame = sampling._frame(setting)
-    most = sampling.NOISE_STEPS / (S * (A - 1)) / (setting.mu_min * frame)
+    frame = sampling._frame(benchmark)
+    most = sampling.NOISE_STEPS / (S * (A - 1)) / (benchmark.mu_min * frame)
     assert most < 0.5
     assert np.array(rows_of(visits, "derived", 0, 4)).max() <= most
     noise = only_cell(sampling.cells(sampling.BURSTS, "full"), "k2")
     assert np.array(rows_of(noise, "derived", 0, 4))[:, 0].min() > 1.0
     for size in SIZES:
         for problem in finite_time.PROBLEMS[size]:
-            named, epsilon = tabular.settings()[problem], finite_time.EPSILON[size]
-            plan, norm = finite_time.explicit(named, epsilon), abs(named.truth).max()
+            named, epsilon = small_problems()[problem], finite_time.EPSILON[size]
+            plan, norm = finite_time.explicit(named, epsilon), named.truth.size
             kept = finite_time.DEVIATIONS * finite_time.deviation(named, plan.alpha)
             left = (1.0 - rho(named.mdp.gamma, plan.alpha, plan.frames.visits)) ** plan.frames.count
             assert norm - 2.0 * kept > epsilon, (size, problem)
@@ -204,12 +205,12 @@ def test_the_explicit_bound_of_tdc_is_vacuous_on_the_planted_problem() -> None:
 
 def test_costs_scale_through_a_run() -> None:
     """Equivariance: costs and start times 8 give 8 times the path, to the bit; a constant in the target breaks it."""
-    setting = tabular.settings()["two states"]
-    recording = setting.record(b"scale", 500)
+    benchmark = small_problems()["two states"]
+    recording = benchmark.record(b"scale", 500)
     scaled = replace(recording, cost=8.0 * recording.cost)
 
     def final(variant: Variant, path: Recording, initial: float) -> np.ndarray:
-        learner = variant.make(setting.problem(constant(0.25), initial=initial))
+        learner = variant.make(benchmark.problem(constant(0.25), initial=initial))
         learner.update_many(path)
         return np.asarray(learner.estimate())
 

@@ -20,11 +20,12 @@ from functools import partial
 
 import numpy as np
 
+from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
-from properties.statistics.laws.tabular import Setting, advance, is_fast, made, rounding, settings_for, stretch
+from properties.statistics.laws.tabular import advance, is_fast, made, rounding, stretch
 from robust_core import per_visit
 from robust_core.learners.schedules import StepSize
 from robust_core.problem import Variant
@@ -40,23 +41,23 @@ ERR_T, ERR_END, GAP_T, GAP_END, SIGNED = 0, 1, 2, 3, 4
 """The columns of a row; from SIGNED on, the entries of the estimate less the truth."""
 
 
-def schedule(setting: Setting) -> StepSize:
+def schedule(benchmark: BenchmarkProblem) -> StepSize:
     """1/(1 + (1−gamma)n) per visit: Σ = ∞, Σ² < ∞, and the rate ½."""
-    return per_visit(1.0, rate=1.0 - setting.mdp.gamma, power=1.0)
+    return per_visit(1.0, rate=1.0 - benchmark.mdp.gamma, power=1.0)
 
 
-def threshold(setting: Setting, steps: int) -> float:
+def threshold(benchmark: BenchmarkProblem, steps: int) -> float:
     """`DEVIATIONS` deviations of psi ← psi + alpha_n(−(1−gamma)psi + noise) after steps·mu_min visits, and rounding."""
-    visits, c = setting.mu_min * steps, 1.0 - setting.mdp.gamma
-    return float(DEVIATIONS * setting.sigma / (c * np.sqrt(visits)) + rounding(setting, 1.0 / (1.0 + c * visits)))
+    visits, c = benchmark.mu_min * steps, 1.0 - benchmark.mdp.gamma
+    return float(DEVIATIONS * benchmark.sigma / (c * np.sqrt(visits)) + rounding(benchmark, 1.0 / (1.0 + c * visits)))
 
 
-def _sampler(variant: Variant, setting: Setting, horizon: int) -> Callable[[bytes], Floats]:
-    starts = [setting.problem(schedule(setting), initial=value) for value in (0.0, setting.ceiling)]
-    fast = is_fast(variant, starts[0], setting.record(b"agreement", tabular.AGREEMENT))
+def _sampler(variant: Variant, benchmark: BenchmarkProblem, horizon: int) -> Callable[[bytes], Floats]:
+    starts = [benchmark.problem(schedule(benchmark), initial=value) for value in (0.0, benchmark.ceiling)]
+    fast = is_fast(variant, starts[0], benchmark.record(b"agreement", tabular.AGREEMENT))
 
     def sample(seed: bytes) -> Floats:
-        recording = setting.record(seed, FACTOR * horizon)
+        recording = benchmark.record(seed, FACTOR * horizon)
         parts = stretch(recording, 0, horizon), stretch(recording, horizon, FACTOR * horizon)
         learners = [made(variant, problem, seed) for problem in starts]
         tables = []
@@ -64,9 +65,9 @@ def _sampler(variant: Variant, setting: Setting, horizon: int) -> Callable[[byte
             for learner in learners:
                 advance(learner, part, fast=fast)
             tables.append([np.asarray(learner.estimate()) for learner in learners])
-        errors = [abs(low - setting.truth).max() for low, _ in tables]
+        errors = [abs(low - benchmark.truth.table).max() for low, _ in tables]
         gaps = [abs(low - high).max() for low, high in tables]
-        return np.concatenate((errors, gaps, (tables[1][0] - setting.truth).ravel()))
+        return np.concatenate((errors, gaps, (tables[1][0] - benchmark.truth.table).ravel()))
 
     return sample
 
@@ -101,10 +102,10 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     horizon = HORIZON[size]
     found = []
     for name in PROBLEMS[size]:
-        setting = settings_for(variant)[name]
-        sample = once(partial(_sampler, variant, setting, horizon))
-        limit = threshold(setting, FACTOR * horizon)
-        content = (*setting.content, horizon)
+        benchmark = problems_for(variant)[name]
+        sample = once(partial(_sampler, variant, benchmark, horizon))
+        limit = threshold(benchmark, FACTOR * horizon)
+        content = (*benchmark.content, horizon)
         found += [
             Cell(
                 f"converges/rate/{name}/T={horizon}/{variant.name}",

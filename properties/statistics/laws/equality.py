@@ -15,12 +15,13 @@ from functools import partial
 
 import numpy as np
 
+from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
 from properties.statistics import design, intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.finite_time import deviation
-from properties.statistics.laws.tabular import Setting, advance, made, settings_for
+from properties.statistics.laws.tabular import advance, made
 from properties.statistics.sequential import Plan
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
 from robust_core.problem import Problem, Variant
@@ -35,30 +36,30 @@ LOG_DEVIATION = math.pi / 2.0
 """The deviation of log|X| − log|Y| for normal X, Y: each logarithm has the variance π²/8."""
 
 
-def _projection(variant: Variant, setting: Setting, direction: Floats) -> Callable[[bytes, bool], float]:
+def _projection(variant: Variant, benchmark: BenchmarkProblem, direction: Floats) -> Callable[[bytes, bool], float]:
     """A projection of the error after a run on one of the two paths."""
-    problem = setting.problem(constant(ALPHA))
+    problem = benchmark.problem(constant(ALPHA))
 
     def projection(seed: bytes, fast: bool) -> float:
         learner = made(variant, problem, seed)
-        advance(learner, setting.record(seed, STEPS), fast=fast)
-        return float((direction * (np.asarray(learner.estimate()) - setting.truth)).sum())
+        advance(learner, benchmark.record(seed, STEPS), fast=fast)
+        return float((direction * (np.asarray(learner.estimate()) - benchmark.truth.table)).sum())
 
     return projection
 
 
-def _sampler(variant: Variant, setting: Setting, direction: Floats) -> Callable[[bytes], Floats]:
-    projection = _projection(variant, setting, direction)
+def _sampler(variant: Variant, benchmark: BenchmarkProblem, direction: Floats) -> Callable[[bytes], Floats]:
+    projection = _projection(variant, benchmark, direction)
     # The difference of two independent runs, in units of its deviation by the scalar recursion. That of R = 0, for all
     # radii: near R = 1 the noise vanishes, and what is left of the start differs from run to run by no less.
-    unit = deviation(replace(setting, family=Contamination, radius=0.0), ALPHA)
+    unit = deviation(replace(benchmark, set_kind=Contamination, radius=0.0), ALPHA)
     scale = np.sqrt(2.0) * unit * np.linalg.norm(direction)
     return lambda seed: np.array([(projection(seed + b"f", True) - projection(seed + b"r", False)) / scale])
 
 
-def _spreads(variant: Variant, setting: Setting, direction: Floats) -> Callable[[bytes], Floats]:
+def _spreads(variant: Variant, benchmark: BenchmarkProblem, direction: Floats) -> Callable[[bytes], Floats]:
     """The distance of two runs on the fast path, and that of two runs on the reference."""
-    projection = _projection(variant, setting, direction)
+    projection = _projection(variant, benchmark, direction)
 
     def sample(seed: bytes) -> Floats:
         runs = [[projection(seed + word + bytes([i]), word == b"f") for i in range(2)] for word in (b"f", b"r")]
@@ -91,8 +92,8 @@ def _factor(rows: Floats) -> Mapping[str, Interval]:
 
 def cells(variant: Variant, size: Size) -> list[Cell]:
     """The sum of all entries and its spread, and at full size a contrast of the actions (of the states, for a V)."""
-    setting, effect = settings_for(variant)["two states"], EFFECT[size]
-    shape = setting.truth.shape
+    benchmark, effect = problems_for(variant)["two states"], EFFECT[size]
+    shape = benchmark.truth.table.shape
     directions = {"sum": np.ones(shape), "contrast": np.broadcast_to([1.0, -1.0], shape)}
     chosen = ("sum",) if size == "quick" else tuple(directions)
 
@@ -103,9 +104,9 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
         Cell(
             f"fast path/two states/{word}/effect={effect:g}/{variant.name}",
             plan,
-            once(partial(_sampler, variant, setting, directions[word])),
+            once(partial(_sampler, variant, benchmark, directions[word])),
             lambda rows: _lost(np.ravel(rows)),
-            (*setting.content, word),
+            (*benchmark.content, word),
             measure=_shift,
             kind=word,
         )
@@ -114,9 +115,9 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     spread = Cell(
         f"fast path/two states/spread/effect={effect:g}/{variant.name}",
         plan,
-        once(partial(_spreads, variant, setting, directions["sum"])),
+        once(partial(_spreads, variant, benchmark, directions["sum"])),
         _log_ratio,
-        (*setting.content, "spread"),
+        (*benchmark.content, "spread"),
         measure=_factor,
         kind="spread",
     )

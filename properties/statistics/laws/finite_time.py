@@ -20,11 +20,12 @@ import numpy as np
 from oracles.bounds.q_learning import ExplicitTheorem3, explicit_theorem3, rho
 from oracles.chains.chain import pair_chain
 from oracles.chains.mixing import t_mix
+from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
-from properties.statistics.laws.tabular import Setting, advance, is_fast, made, rounding, settings_for, stretch
+from properties.statistics.laws.tabular import advance, is_fast, made, rounding, stretch
 from robust_core import Contamination, constant
 from robust_core.problem import Variant
 from robust_core.validate import Floats
@@ -48,68 +49,68 @@ FORGETTING = 8.0
 """Runs of the scaling cells last so many multiples of 1/(alpha mu_min (1−gamma)): the start is forgotten by e^-8."""
 
 
-def explicit(setting: Setting, epsilon: float) -> ExplicitTheorem3:
+def explicit(benchmark: BenchmarkProblem, epsilon: float) -> ExplicitTheorem3:
     """The plan (T, alpha) of the explicit theorem on a named problem."""
-    chain = pair_chain(setting.mdp, setting.policy)
-    cost = setting.mdp.cost
+    chain = pair_chain(benchmark.mdp, benchmark.policy)
+    cost = benchmark.mdp.cost
     return explicit_theorem3(
         epsilon=epsilon,
         delta=DELTA,
-        gamma=setting.mdp.gamma,
-        radius=setting.radius,
+        gamma=benchmark.mdp.gamma,
+        radius=benchmark.radius,
         n_pairs=cost.size,
-        mu_min=setting.mu_min,
-        tau=max(1, t_mix(chain, threshold=Fraction(setting.mu_min) / 2)),
+        mu_min=benchmark.mu_min,
+        tau=max(1, t_mix(chain, threshold=Fraction(benchmark.mu_min) / 2)),
         cost_span=float(cost.max() - cost.min()),
-        psi_0=float(abs(setting.truth).max()),
+        psi_0=benchmark.truth.size,
     )
 
 
-def deviation(setting: Setting, alpha: float) -> float:
+def deviation(benchmark: BenchmarkProblem, alpha: float) -> float:
     """The stationary deviation of the scalar recursion at the noisiest pair."""
-    slack = 1.0 - setting.mdp.gamma
-    return float(setting.sigma * np.sqrt(alpha / (2.0 * slack - alpha * slack**2)))
+    slack = 1.0 - benchmark.mdp.gamma
+    return float(benchmark.sigma * np.sqrt(alpha / (2.0 * slack - alpha * slack**2)))
 
 
-def course(variant: Variant, setting: Setting, plan: ExplicitTheorem3) -> Callable[[bytes], Floats]:
+def course(variant: Variant, benchmark: BenchmarkProblem, plan: ExplicitTheorem3) -> Callable[[bytes], Floats]:
     """‖Q_T − Q*‖, and the most by which ‖Q_t − Q*‖ exceeds (1 − rho)^k ‖psi_0‖ at the end of a frame."""
-    problem = setting.problem(constant(plan.alpha))
-    fast = is_fast(variant, problem, setting.record(b"agreement", tabular.AGREEMENT))
+    problem = benchmark.problem(constant(plan.alpha))
+    fast = is_fast(variant, problem, benchmark.record(b"agreement", tabular.AGREEMENT))
     frames = plan.frames
     ends = np.unique(np.linspace(0, frames.count, min(frames.count, LOOKS) + 1).astype(int)).tolist()
-    left = 1.0 - rho(setting.mdp.gamma, plan.alpha, frames.visits)
-    start = float(abs(setting.truth).max())
+    left = 1.0 - rho(benchmark.mdp.gamma, plan.alpha, frames.visits)
+    start = benchmark.truth.size
 
     def sample(seed: bytes) -> Floats:
-        learner, recording = made(variant, problem, seed), setting.record(seed, plan.T)
+        learner, recording = made(variant, problem, seed), benchmark.record(seed, plan.T)
         error, excess = start, 0.0
         for before, after in pairwise(ends):
             advance(learner, stretch(recording, before * frames.length, after * frames.length), fast=fast)
-            error = abs(np.asarray(learner.estimate()) - setting.truth).max()
+            error = abs(np.asarray(learner.estimate()) - benchmark.truth.table).max()
             excess = np.maximum(excess, error - left**after * start)  # NaN stays
         return np.array([error, excess])
 
     return sample
 
 
-def final_error(variant: Variant, setting: Setting, alpha: float, steps: int) -> Callable[[bytes], Floats]:
+def final_error(variant: Variant, benchmark: BenchmarkProblem, alpha: float, steps: int) -> Callable[[bytes], Floats]:
     """‖Q_T − Q*‖ with a constant step."""
-    problem = setting.problem(constant(alpha))
-    fast = is_fast(variant, problem, setting.record(b"agreement", tabular.AGREEMENT))
+    problem = benchmark.problem(constant(alpha))
+    fast = is_fast(variant, problem, benchmark.record(b"agreement", tabular.AGREEMENT))
 
     def sample(seed: bytes) -> Floats:
         learner = made(variant, problem, seed)
-        advance(learner, setting.record(seed, steps), fast=fast)
-        return np.array([abs(np.asarray(learner.estimate()) - setting.truth).max()])
+        advance(learner, benchmark.record(seed, steps), fast=fast)
+        return np.array([abs(np.asarray(learner.estimate()) - benchmark.truth.table).max()])
 
     return sample
 
 
-def _two_scales(variant: Variant, setting: Setting) -> Callable[[bytes], Floats]:
+def _two_scales(variant: Variant, benchmark: BenchmarkProblem) -> Callable[[bytes], Floats]:
     """Independent runs with alpha and alpha/16, each long enough to forget its start."""
-    rate = setting.mu_min * (1.0 - setting.mdp.gamma)
+    rate = benchmark.mu_min * (1.0 - benchmark.mdp.gamma)
     alphas = (COARSE, COARSE / FINER)
-    runs = [final_error(variant, setting, alpha, int(FORGETTING / (alpha * rate))) for alpha in alphas]
+    runs = [final_error(variant, benchmark, alpha, int(FORGETTING / (alpha * rate))) for alpha in alphas]
     return lambda seed: np.concatenate([run(seed + bytes([place])) for place, run in enumerate(runs)])
 
 
@@ -125,11 +126,11 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     """The theorem, its sharpened form, and its scaling, on every problem."""
     found = []
     for name in PROBLEMS[size]:
-        setting, epsilon = settings_for(variant)[name], EPSILON[size]
-        plan = explicit(setting, epsilon)
-        tight = DEVIATIONS * deviation(setting, plan.alpha) + rounding(setting, plan.alpha)
-        sample = once(partial(course, variant, setting, plan))
-        content = (*setting.content, plan.T, plan.alpha)
+        benchmark, epsilon = problems_for(variant)[name], EPSILON[size]
+        plan = explicit(benchmark, epsilon)
+        tight = DEVIATIONS * deviation(benchmark, plan.alpha) + rounding(benchmark, plan.alpha)
+        sample = once(partial(course, variant, benchmark, plan))
+        content = (*benchmark.content, plan.T, plan.alpha)
         for word, column, bound in (
             ("explicit", ERROR, epsilon),
             ("every time", EXCESS, epsilon / 2.0),
@@ -146,15 +147,15 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
                     kind=word,
                 )
             )
-        if setting.sigma == 0.0:
+        if benchmark.sigma == 0.0:
             continue
         found.append(
             Cell(
                 f"finite time/scaling/{name}/{variant.name}",
                 bernoulli_plan(0.5, 0.8),
-                once(partial(_two_scales, variant, setting)),
+                once(partial(_two_scales, variant, benchmark)),
                 above_multiple(1, SCALING_BOUND, 0),
-                setting.content,
+                benchmark.content,
                 measure=_exponent,
                 kind="scaling",
             )

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from properties.cases.benchmark_problems import BenchmarkProblem, small_problems
 from properties.statistics import design, intervals
 from properties.statistics.law import Cell, Size, StatisticalLaw, above, bernoulli_plan, once
-from properties.statistics.laws.tabular import Setting, settings
 from properties.statistics.sequential import Plan
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -50,10 +50,10 @@ def _columns(transitions: Any) -> Recording:
     return Recording(places[0], places[1], np.array(cost), places[2], places[3], np.array(terminal, dtype=np.bool_))
 
 
-def _stretches(variant: Variant, setting: Setting, seed: bytes) -> Iterator[Recording]:
+def _stretches(variant: Variant, benchmark: BenchmarkProblem, seed: bytes) -> Iterator[Recording]:
     rng, start = numpy_generator(seed), 0
     for _ in range(PATIENCE):
-        recording = _columns(variant.make(setting.mdp, setting.policy, start, STRETCH, rng))
+        recording = _columns(variant.make(benchmark.mdp, benchmark.policy, start, STRETCH, rng))
         yield recording
         start = int(recording.s_next[-1])
     raise _Avoided
@@ -66,13 +66,15 @@ def _broken(mdp: MDP, recording: Recording) -> bool:
     return not (follows and meant and np.array_equal(recording.cost, mdp.cost[recording.s, recording.a]))
 
 
-def _outcomes(variant: Variant, setting: Setting, wanted: int, at: Callable[..., Any], seed: bytes) -> Floats | None:
+def _outcomes(
+    variant: Variant, benchmark: BenchmarkProblem, wanted: int, at: Callable[..., Any], seed: bytes
+) -> Floats | None:
     """`wanted` outcomes in a row; None if a stretch is broken or the place is avoided."""
     seen: list[np.ndarray] = []
     count = 0
     try:
-        for recording in _stretches(variant, setting, seed):
-            if _broken(setting.mdp, recording):
+        for recording in _stretches(variant, benchmark, seed):
+            if _broken(benchmark.mdp, recording):
                 return None
             seen.append(at(recording))
             count += len(seen[-1])
@@ -83,16 +85,16 @@ def _outcomes(variant: Variant, setting: Setting, wanted: int, at: Callable[...,
     return None
 
 
-def _pair_sampler(variant: Variant, setting: Setting, s: int, a: int) -> Callable[[bytes], Floats]:
-    support = np.flatnonzero(setting.mdp.P[s, a])
-    rank = np.full(setting.mdp.n_states, -1)
+def _pair_sampler(variant: Variant, benchmark: BenchmarkProblem, s: int, a: int) -> Callable[[bytes], Floats]:
+    support = np.flatnonzero(benchmark.mdp.P[s, a])
+    rank = np.full(benchmark.mdp.n_states, -1)
     rank[support] = np.arange(support.size)
 
     def at(recording: Recording) -> np.ndarray:
         return recording.s_next[(recording.s == s) & (recording.a == a)]
 
     def sample(seed: bytes) -> Floats:
-        successors = _outcomes(variant, setting, 2 * DRAWS, at, seed)
+        successors = _outcomes(variant, benchmark, 2 * DRAWS, at, seed)
         impossible = float(support.size**2)
         if successors is None:
             return np.full(DRAWS, impossible)
@@ -103,26 +105,26 @@ def _pair_sampler(variant: Variant, setting: Setting, s: int, a: int) -> Callabl
     return sample
 
 
-def _action_sampler(variant: Variant, setting: Setting, s: int) -> Callable[[bytes], Floats]:
+def _action_sampler(variant: Variant, benchmark: BenchmarkProblem, s: int) -> Callable[[bytes], Floats]:
     def sample(seed: bytes) -> Floats:
-        actions = _outcomes(variant, setting, DRAWS, lambda recording: recording.a[recording.s == s], seed)
-        return np.full(DRAWS, float(setting.mdp.n_actions)) if actions is None else actions.astype(float)
+        actions = _outcomes(variant, benchmark, DRAWS, lambda recording: recording.a[recording.s == s], seed)
+        return np.full(DRAWS, float(benchmark.mdp.n_actions)) if actions is None else actions.astype(float)
 
     return sample
 
 
-def _visit_sampler(variant: Variant, setting: Setting, frame: int) -> Callable[[bytes], Floats]:
-    size = setting.mdp.n_states * setting.mdp.n_actions
+def _visit_sampler(variant: Variant, benchmark: BenchmarkProblem, frame: int) -> Callable[[bytes], Floats]:
+    size = benchmark.mdp.n_states * benchmark.mdp.n_actions
 
     def sample(seed: bytes) -> Floats:
-        recording = _columns(variant.make(setting.mdp, setting.policy, 0, frame, numpy_generator(seed)))
-        visits = np.bincount(recording.s * setting.mdp.n_actions + recording.a, minlength=size)
-        return np.array([visits.min() / (setting.mu_min * frame)])
+        recording = _columns(variant.make(benchmark.mdp, benchmark.policy, 0, frame, numpy_generator(seed)))
+        visits = np.bincount(recording.s * benchmark.mdp.n_actions + recording.a, minlength=size)
+        return np.array([visits.min() / (benchmark.mu_min * frame)])
 
     return sample
 
 
-def _noise_sampler(variant: Variant, setting: Setting) -> Callable[[bytes], Floats]:
+def _noise_sampler(variant: Variant, benchmark: BenchmarkProblem) -> Callable[[bytes], Floats]:
     """max |k_{2,t}| over pairs and t <= T, against the explicit noise bound and against the printed one with ĉ = 1.
 
     At the visits of a pair k_2 ← (1−alpha)k_2 + alpha gamma(1−R)(V*(s') − p V*): a filter of the centred values.
@@ -131,8 +133,8 @@ def _noise_sampler(variant: Variant, setting: Setting) -> Callable[[bytes], Floa
 
     from oracles.bounds.q_learning import k2_bound_printed, noise_bound
 
-    mdp, V = setting.mdp, setting.truth.min(axis=1)
-    b = mdp.gamma * (1.0 - setting.radius)
+    mdp, V = benchmark.mdp, benchmark.truth.table.min(axis=1)
+    b = mdp.gamma * (1.0 - benchmark.radius)
     size = mdp.n_states * mdp.n_actions
     common: dict[str, Any] = {
         "gamma": mdp.gamma,
@@ -141,11 +143,11 @@ def _noise_sampler(variant: Variant, setting: Setting) -> Callable[[bytes], Floa
         "T": NOISE_STEPS,
         "delta": DELTA,
     }
-    explicit = noise_bound(radius=setting.radius, V_span=float(np.ptp(V)), **common)
+    explicit = noise_bound(radius=benchmark.radius, V_span=float(np.ptp(V)), **common)
     printed = k2_bound_printed(V_norm=float(abs(V).max()), c_hat=1.0, **common)
 
     def sample(seed: bytes) -> Floats:
-        recording = _columns(variant.make(mdp, setting.policy, 0, NOISE_STEPS, numpy_generator(seed)))
+        recording = _columns(variant.make(mdp, benchmark.policy, 0, NOISE_STEPS, numpy_generator(seed)))
         centred = b * (V[recording.s_next] - (mdp.P @ V)[recording.s, recording.a])
         pair = recording.s * mdp.n_actions + recording.a
         filtered = (lfilter([NOISE_ALPHA], [1.0, NOISE_ALPHA - 1.0], centred[pair == i]) for i in range(size))
@@ -155,21 +157,21 @@ def _noise_sampler(variant: Variant, setting: Setting) -> Callable[[bytes], Floa
     return sample
 
 
-def _frame(setting: Setting) -> int:
+def _frame(benchmark: BenchmarkProblem) -> int:
     """t_frame with T = t_frame: the fixed point of the lemma's own length."""
     from oracles.bounds.q_learning import t_frame
     from oracles.chains.chain import pair_chain
     from oracles.chains.mixing import t_mix
 
-    mixing, frame = t_mix(pair_chain(setting.mdp, setting.policy)), 1.0
+    mixing, frame = t_mix(pair_chain(benchmark.mdp, benchmark.policy)), 1.0
     for _ in range(20):
-        frame = t_frame(mixing, setting.mu_min, setting.truth.size, max(frame, 1.0), DELTA)
+        frame = t_frame(mixing, benchmark.mu_min, benchmark.truth.table.size, max(frame, 1.0), DELTA)
     return int(np.ceil(frame))
 
 
-def _law(setting: Setting, s: int, a: int) -> tuple[float, ...]:
+def _law(benchmark: BenchmarkProblem, s: int, a: int) -> tuple[float, ...]:
     """p ⊗ p, and the impossible outcome."""
-    p = setting.mdp.P[s, a]
+    p = benchmark.mdp.P[s, a]
     p = p[p > 0.0]
     return (*np.outer(p, p).ravel().tolist(), 0.0)
 
@@ -180,15 +182,15 @@ def _plan(p: tuple[float, ...], effect: float, alpha: float) -> Plan:
 
 def cells(variant: Variant, size: Size) -> list[Cell]:
     """Successors per pair, actions per state, and (full size) the visit counts."""
-    setting, effect = settings()["garnet"], EFFECT[size]
-    shape = setting.mdp.n_states, setting.mdp.n_actions
+    benchmark, effect = small_problems()["garnet"], EFFECT[size]
+    shape = benchmark.mdp.n_states, benchmark.mdp.n_actions
     found = [
         Cell(
             f"sampling/successors/garnet/({s},{a})/effect={effect:g}/{variant.name}",
-            partial(_plan, _law(setting, s, a), effect),
-            once(partial(_pair_sampler, variant, setting, s, a)),
+            partial(_plan, _law(benchmark, s, a), effect),
+            once(partial(_pair_sampler, variant, benchmark, s, a)),
             np.ravel,
-            setting.content,
+            benchmark.content,
             kind="successors",
         )
         for s, a in np.ndindex(shape)
@@ -196,10 +198,10 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     found += [
         Cell(
             f"sampling/actions/garnet/{s}/effect={effect:g}/{variant.name}",
-            partial(_plan, (*setting.policy[s].tolist(), 0.0), effect),
-            once(partial(_action_sampler, variant, setting, s)),
+            partial(_plan, (*benchmark.policy[s].tolist(), 0.0), effect),
+            once(partial(_action_sampler, variant, benchmark, s)),
             np.ravel,
-            setting.content,
+            benchmark.content,
             kind="actions",
         )
         for s in range(shape[0])
@@ -207,21 +209,21 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     if size == "quick":
         # One pair and one state keep a run short; the full size has them all.
         return [found[0], found[3], found[-1]]
-    frame = _frame(setting)
+    frame = _frame(benchmark)
     visits = Cell(
         f"sampling/visits/garnet/t={frame}/{variant.name}",
         bernoulli_plan(DELTA, 0.5),
-        once(lambda: _visit_sampler(variant, setting, frame)),
+        once(lambda: _visit_sampler(variant, benchmark, frame)),
         lambda rows: (rows[:, 0] < 0.5).astype(float),
-        setting.content,
+        benchmark.content,
         kind="visits",
     )
     noise = Cell(
         f"sampling/k2/garnet/T={NOISE_STEPS}/{variant.name}",
         bernoulli_plan(DELTA, 0.5),
-        once(partial(_noise_sampler, variant, setting)),
+        once(partial(_noise_sampler, variant, benchmark)),
         above(0, 1.0),
-        setting.content,
+        benchmark.content,
         measure=lambda rows: {"needed ĉ": intervals.median(rows[:, 1])},
         kind="k2",
     )

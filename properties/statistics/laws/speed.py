@@ -5,17 +5,18 @@ relative to their starts, ‖Q_T − Q*‖/‖Q_0 − Q*‖, each with its own Q
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from oracles.planning import closed_form
+from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.convergence import schedule
-from properties.statistics.laws.tabular import Setting, advance, is_fast, made, settings_for
+from properties.statistics.laws.tabular import advance, is_fast, made
 from robust_core import Contamination
 from robust_core.problem import Variant
 from robust_core.validate import Floats
@@ -26,14 +27,14 @@ FACTOR = 2.0
 PROBLEMS = {"quick": ("two states",), "full": ("two states", "machine", "garnet")}
 
 
-def _sampler(variant: Variant, setting: Setting, steps: int) -> Callable[[bytes], Floats]:
-    vanilla_Q = closed_form.solve(setting.mdp, 0.0).Q.value
-    problems = [setting.problem(schedule(setting), radius=radius) for radius in (None, 0.0)]
-    truths = (setting.truth, vanilla_Q)
-    fast = is_fast(variant, problems[0], setting.record(b"agreement", tabular.AGREEMENT))
+def _sampler(variant: Variant, benchmark: BenchmarkProblem, steps: int) -> Callable[[bytes], Floats]:
+    vanilla = replace(benchmark, set_kind=Contamination, radius=0.0)
+    problems = [named.problem(schedule(named)) for named in (benchmark, vanilla)]
+    truths = (benchmark.truth.table, vanilla.truth.table)
+    fast = is_fast(variant, problems[0], benchmark.record(b"agreement", tabular.AGREEMENT))
 
     def sample(seed: bytes) -> Floats:
-        recording = setting.record(seed, steps)
+        recording = benchmark.record(seed, steps)
         # The opponent is vanilla Q-learning itself, not what the variant makes of R = 0.
         learners = [made(variant, problems[0], seed), tabular.RIGHT.make(problems[1])]
         advance(learners[0], recording, fast=fast)
@@ -55,9 +56,9 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
         Cell(
             f"speed/{name}/T={steps}/{variant.name}",
             bernoulli_plan(0.5, 0.8),
-            once(partial(_sampler, variant, settings_for(variant)[name], steps)),
+            once(partial(_sampler, variant, problems_for(variant)[name], steps)),
             above_multiple(0, FACTOR, 1),
-            (*settings_for(variant)[name].content, steps),
+            (*problems_for(variant)[name].content, steps),
             measure=_ratio,
             kind="ratio",
         )

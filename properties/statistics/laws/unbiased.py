@@ -13,10 +13,10 @@ from functools import partial
 import numpy as np
 
 from oracles.planning import rational
+from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
 from properties.statistics import design, intervals
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
-from properties.statistics.laws.tabular import Setting, settings_for
 from properties.statistics.sequential import Plan
 from robust_core import constant
 from robust_core.problem import Variant
@@ -31,17 +31,19 @@ DRAWS = 16
 ALPHA = 0.5
 
 
-def _table(setting: Setting) -> Floats:
+def _table(benchmark: BenchmarkProblem) -> Floats:
     """A table away from the fixed point, spread over the box."""
-    shape = setting.truth.shape
-    return np.asarray(setting.ceiling * (np.arange(setting.truth.size).reshape(shape) % 5) / 4.0, dtype=np.float64)
+    shape = benchmark.truth.table.shape
+    return np.asarray(
+        benchmark.ceiling * (np.arange(benchmark.truth.table.size).reshape(shape) % 5) / 4.0, dtype=np.float64
+    )
 
 
-def _sampler(variant: Variant, setting: Setting, s: int, a: int) -> Callable[[bytes], Floats]:
-    mdp, Q = setting.mdp, _table(setting)
-    problem = replace(setting.problem(constant(ALPHA)), initial=Q)
+def _sampler(variant: Variant, benchmark: BenchmarkProblem, s: int, a: int) -> Callable[[bytes], Floats]:
+    mdp, Q = benchmark.mdp, _table(benchmark)
+    problem = replace(benchmark.problem(constant(ALPHA)), initial=Q)
     V = Q.min(axis=1)
-    backup = float(rational.backup(mdp, setting.uncertainty_set, Q)[s][a])
+    backup = float(rational.backup(mdp, benchmark.uncertainty_set, Q)[s][a])
     wanted = (1.0 - ALPHA) * Q[s, a] + ALPHA * backup
     reach = ALPHA * mdp.gamma * (V.max() - V.min())
     edges = np.cumsum(mdp.P[s, a])[:-1]
@@ -67,16 +69,16 @@ def _plan(effect: float, alpha: float) -> Plan:
 
 def cells(variant: Variant, size: Size) -> list[Cell]:
     """One cell per pair of the two-state model."""
-    setting = settings_for(variant)["two states"]
+    benchmark = problems_for(variant)["two states"]
     effect = EFFECT[size]
     pairs = [(s, a) for s in range(2) for a in range(2)][: 4 if size == "full" else 2]
     return [
         Cell(
             f"unbiased/two states/({s},{a})/effect={effect:g}/{variant.name}",
             partial(_plan, effect),
-            once(partial(_sampler, variant, setting, s, a)),
+            once(partial(_sampler, variant, benchmark, s, a)),
             np.ravel,
-            (*setting.content, s, a),
+            (*benchmark.content, s, a),
             measure=lambda rows: {"mean noise": intervals.mean(rows, low=-1.0, high=1.0)},
             kind="mean",
         )
