@@ -4,8 +4,7 @@ No base class, no registration: a variant is found by its name in a module, and 
 the sets and the promises it states.
 """
 
-import difflib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
@@ -16,6 +15,7 @@ from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
 from robust_core.sets import UncertaintySet
 from robust_core.smoothing import Smoothing
+from robust_core.text import suggestion
 from robust_core.trajectory import Transition
 from robust_core.validate import Floats
 
@@ -168,8 +168,9 @@ class Variant:
         if not isinstance(self.name, str) or not self.name.strip():
             raise TypeError(f"a variant's name must be text that is not empty, got {self.name!r:.80}")
         if self.kind not in KINDS:
+            known = ", ".join(KINDS)
             raise ValueError(
-                f"{self._its('kind')} must be one of {', '.join(KINDS)}, got {self.kind!r:.80}{meant(self.kind, KINDS)}"
+                f"{self._its('kind')} must be one of {known}, got {self.kind!r:.80}{suggestion(self.kind, KINDS)}"
             )
         if not callable(self.make):
             raise TypeError(f"{self._its('make')} must be callable, got {self.make!r:.80}")
@@ -204,7 +205,7 @@ class Variant:
         for name, value in self.options.items():
             rule = self._its(f"options[{name!r}]")
             if name not in OPTIONS:
-                raise ValueError(f"{rule}: no such option; there are {', '.join(OPTIONS)}{meant(name, OPTIONS)}")
+                raise ValueError(f"{rule}: no such option; there are {', '.join(OPTIONS)}{suggestion(name, OPTIONS)}")
             if name in WORDS and value not in WORDS[name]:
                 raise ValueError(f"{rule} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r:.80}")
             if name == "accuracy":
@@ -216,14 +217,3 @@ class Variant:
                     )
                 for radius in value:
                     validate.non_negative(f"{rule}: a radius", radius)
-
-
-def meant(word: object, known: Collection[str]) -> str:
-    """A question where a word that is not known looks like one that is; else nothing.
-
-    >>> meant("unbiassed", ["asynchronous", "unbiased"])
-    "; did you mean 'unbiased'?"
-    """
-    by_form = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(str(word).lower(), by_form, n=1)
-    return f"; did you mean {by_form[close[0]]!r}?" if close else ""

@@ -1,5 +1,7 @@
 """Text for messages: names and values from outside in one short line, errors of the system in words."""
 
+from collections.abc import Collection
+
 LONGEST_REASON = 400
 
 
@@ -30,3 +32,16 @@ def shortened(text: str, longest: int = LONGEST_REASON) -> str:
     'abcd…'
     """
     return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def suggestion(word: object, known: Collection[str]) -> str:
+    """A question where a word that is not known looks like one that is; else nothing.
+
+    >>> suggestion("unbiassed", ["asynchronous", "unbiased"])
+    "; did you mean 'unbiased'?"
+    """
+    import difflib
+
+    by_form = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(str(word).lower(), by_form, n=1)
+    return f"; did you mean {by_form[close[0]]!r}?" if close else ""

@@ -31,10 +31,10 @@ from benchmarks.batch.gate import PENDING, exit_code, summary
 from benchmarks.batch.history import History, seed_set_of, warnings
 from benchmarks.batch.watched import Watched
 from benchmarks.cli.conventions import USAGE, factor, interruptible, positive, require_writable
+from benchmarks.cli.timespan import UNITS, seconds
 from benchmarks.runner.identity import executed
 from benchmarks.runner.pool import computed, single_thread
 from benchmarks.runner.store import DEFAULT, Store
-from properties.timespan import UNITS, seconds
 
 if TYPE_CHECKING:
     from properties.statistics.law import Memory

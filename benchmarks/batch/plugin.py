@@ -19,8 +19,8 @@ from benchmarks.batch import cells
 from benchmarks.batch.gate import PENDING, summary
 from benchmarks.batch.history import FRESH, seed_set_of, warnings
 from benchmarks.cli.conventions import VIOLATED, factor, positive
+from benchmarks.cli.timespan import UNITS, seconds
 from benchmarks.runner.store import DEFAULT
-from properties.timespan import UNITS, seconds
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

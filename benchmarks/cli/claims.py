@@ -94,11 +94,11 @@ def _stored(claim: "Claim") -> str:
 def _chosen(options: argparse.Namespace) -> "list[Claim]":
     """The claims asked for; filters that leave none are refused, for an empty answer would read as good news."""
     from properties.claims import catalogue
-    from robust_core.problem import meant
+    from robust_core.text import suggestion
 
     known = catalogue()
     if options.id is not None and options.id not in known:
-        raise ValueError(f"no claim {options.id!r}; robust-core claims lists them{meant(options.id, known)}")
+        raise ValueError(f"no claim {options.id!r}; robust-core claims lists them{suggestion(options.id, known)}")
     found = [claim for claim in known.values() if options.id in (None, claim.id)]
     for option, wanted, of in (("kind", options.kind, _kind), ("status", options.status, _stored)):
         left = [claim for claim in found if wanted in (None, of(claim))]

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from properties.timespan import seconds
+from benchmarks.cli.timespan import seconds
+from robust_core.text import suggestion
 
 HOLDS, VIOLATED, USAGE, UNDECIDED, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 3, 130, 141, 143
 
@@ -66,7 +67,18 @@ class HelpFormatter(argparse.HelpFormatter):
         return indent + text if text.startswith("example:") else super()._fill_text(text, width, indent)
 
 
-class CommandParser(argparse.ArgumentParser):
+class ProgramParser(argparse.ArgumentParser):
+    """A parser that suggests the word that an unknown one of its choices looks like."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            words = list(map(str, action.choices))
+            given = action.metavar if isinstance(action.metavar, str) else "value"
+            message = f"no {given} {value!r}, choose one of {', '.join(words)}{suggestion(value, words)}"
+            raise argparse.ArgumentError(None if isinstance(action, argparse._SubParsersAction) else action, message)
+
+
+class CommandParser(ProgramParser):
     """The parser of one command: what it does not know it refuses itself, with its own usage and not the program's."""
 
     def parse_known_args(  # type: ignore[override]
@@ -164,9 +176,11 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_budget(parser: argparse.ArgumentParser) -> None:
+def add_budget(parser: argparse.ArgumentParser, *, default: float = math.inf) -> None:
     """`--budget`: how long; what is not begun by then stays pending."""
-    parser.add_argument("--budget", type=seconds, default=math.inf, metavar="TIME", help="90s, 30min, 2h")
+    shown = "none" if default == math.inf else f"{default / 60:g}min"
+    what = f"stop after this time: 90s, 30min, 2h (default {shown})"
+    parser.add_argument("--budget", type=seconds, default=default, metavar="TIME", help=what)
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:

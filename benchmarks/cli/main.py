@@ -22,6 +22,7 @@ try:
         WORDS,
         CommandParser,
         HelpFormatter,
+        ProgramParser,
         hyphenated,
     )
 except KeyboardInterrupt:
@@ -30,9 +31,15 @@ except KeyboardInterrupt:
     raise SystemExit(130) from None
 
 # Each module adds its commands; heavy libraries are imported when a command runs, so that --help is quick.
-COMMANDS = ("verify", "claims", "mutants", "panels", "bench", "report")
-
-
+COMMANDS = (
+    "verify",
+    "claims",
+    "mutants",
+    "panels",
+    "bench",
+    "report",
+    "search",
+)
 SHELLS = ("bash", "zsh", "fish")
 ESCAPED = "robust-core-escaped"
 
@@ -103,7 +110,7 @@ def _interrupted(command: str, resume: str) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    root = argparse.ArgumentParser(
+    root = ProgramParser(
         prog="robust-core",
         description="Tells whether a robust reinforcement-learning algorithm does what its theorems say.",
         epilog="example: robust-core verify my_variant.py\n\n" + _exit_codes(),

@@ -50,7 +50,7 @@ class Unit:
     `repeatable` is false for measurements of time: their value is not a function of the arguments, so the store
     keeps the first, and they are taken one at a time, in this process, when nothing else runs.
 
-    >>> unit = Unit("properties.timespan:seconds", {"text": "2min"})
+    >>> unit = Unit("benchmarks.cli.timespan:seconds", {"text": "2min"})
     >>> compute(unit)
     120.0
     """
@@ -156,7 +156,8 @@ def progress_line(done: int, total: int, seconds: float, name: str) -> str:
 def labels(units: Sequence[Unit]) -> Callable[[Unit], str]:
     """How the units of a run are called in a line of progress: by what they do not all share.
 
-    >>> wanted = [Unit("properties.timespan:seconds", {"text": text, "seed_set": "pinned"}) for text in ("1s", "2s")]
+    >>> parameters = [{"text": text, "seed_set": "pinned"} for text in ("1s", "2s")]
+    >>> wanted = [Unit("benchmarks.cli.timespan:seconds", given) for given in parameters]
     >>> [labels(wanted)(unit) for unit in wanted], labels(wanted[:1])(wanted[0])
     (['1s', '2s'], 'pinned / 1s')
     """

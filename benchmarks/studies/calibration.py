@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.batch.cells import controls, fingerprint, versions
 from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED, count, require_writable
+from benchmarks.cli.timespan import seconds
 from benchmarks.runner.store import Store
-from properties.timespan import seconds
 from robust_core.streams import key
 
 if TYPE_CHECKING:

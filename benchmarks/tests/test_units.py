@@ -52,12 +52,12 @@ def computed(log: Path) -> list[int]:
 
 
 def test_a_key_is_the_function_the_arguments_and_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    unit = Unit("properties.timespan:seconds", {"text": "1s", "other": 0.1})
-    assert unit.key == Unit("properties.timespan:seconds", {"other": 0.1, "text": "1s"}).key
+    unit = Unit("benchmarks.cli.timespan:seconds", {"text": "1s", "other": 0.1})
+    assert unit.key == Unit("benchmarks.cli.timespan:seconds", {"other": 0.1, "text": "1s"}).key
     others = [
-        Unit("properties.timespan:seconds", {"text": "2s", "other": 0.1}),
+        Unit("benchmarks.cli.timespan:seconds", {"text": "2s", "other": 0.1}),
         Unit("benchmarks.batch.cells:summary", {"text": "1s", "other": 0.1}),
-        Unit("properties.timespan:seconds", {"text": "1s", "other": 0.1 + 2**-56}),
+        Unit("benchmarks.cli.timespan:seconds", {"text": "1s", "other": 0.1 + 2**-56}),
     ]
     assert unit.key not in {other.key for other in others}
     monkeypatch.setattr(units, "fingerprint", lambda module: b"other code")
@@ -116,12 +116,12 @@ def test_what_is_no_function_of_ours_is_not_called(function: str) -> None:
 
 def test_arguments_are_plain_data_that_nobody_can_change() -> None:
     shared = {"text": ["1s"]}
-    unit = Unit("properties.timespan:seconds", shared)
+    unit = Unit("benchmarks.cli.timespan:seconds", shared)
     shared["text"].append("2s")
     assert unit.arguments == {"text": ["1s"]}
     for hostile in ({"text": b"1s"}, {"text": float("nan")}, {"text": object()}):
         with pytest.raises((TypeError, ValueError)):
-            Unit("properties.timespan:seconds", hostile)
+            Unit("benchmarks.cli.timespan:seconds", hostile)
 
 
 def test_what_is_in_the_store_is_not_computed_again(tmp_path: Path) -> None:

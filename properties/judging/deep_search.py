@@ -1,13 +1,10 @@
 """The deep search: every statement that should hold and every law, on fresh random problems, until the time is up.
 
-`python -m properties.judging.deep_search --budget 30min` goes through the catalogue and the gallery in rounds, each
-with new seeds and twice the examples of the one before. What it finds is kept as counterexample files that
-`robust-core replay` judges again; the exit code is 1 if there was anything.
+It goes through the catalogue and the gallery in rounds, each with new seeds and twice the examples of the one before.
+Violations are saved as counterexample files that `robust-core replay` judges again.
 """
 
-import argparse
 import secrets
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,7 +18,6 @@ from properties.judging.search import search
 from properties.judging.verdict import Verdict
 from properties.judging.verification import applicable
 from properties.process.loading import built_in
-from properties.timespan import seconds
 
 FOLDER = Path(".robust-core") / "nightly"
 FIRST_EXAMPLES = 500
@@ -34,6 +30,33 @@ class Task:
     law: str
     variant: str
     run: Callable[[int, int], Verdict]
+
+
+@dataclass(frozen=True)
+class Begin:
+    """A task is at work, in a round with so many examples for each."""
+
+    law: str
+    variant: str
+    examples: int
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A violation, and the file that holds its counterexample."""
+
+    law: str
+    variant: str
+    evidence: str
+    seed: int
+    counterexample: Path
+
+
+@dataclass(frozen=True)
+class RoundEnd:
+    """A round is complete."""
+
+    examples: int
 
 
 def tasks() -> Iterator[Task]:
@@ -57,33 +80,18 @@ def tasks() -> Iterator[Task]:
             )
 
 
-def run(budget: float, *, folder: Path = FOLDER, say: Callable[[str], object] = sys.stdout.write) -> list[Path]:
-    """Search for `budget` seconds; returns the files of what was found."""
-    end, found, examples = time.monotonic() + budget, [], FIRST_EXAMPLES
+def run(budget: float, *, folder: Path = FOLDER) -> Iterator[Begin | Violation | RoundEnd]:
+    """Search for `budget` seconds, and report what happens as it happens."""
+    end, examples = time.monotonic() + budget, FIRST_EXAMPLES
     while time.monotonic() < end:
         for task in tasks():
             if time.monotonic() >= end:
-                break
+                return
+            yield Begin(task.law, task.variant, examples)
             seed = secrets.randbits(32)
             verdict = task.run(examples, seed)
             if verdict.case is not None:
                 path = Counterexample(task.law, task.variant, verdict.case, verdict.evidence).save(folder)
-                found.append(path)
-                say(f"{task.variant}: {task.law}: {verdict.evidence} (seed {seed}); robust-core replay {path}\n")
-        say(f"a round of {examples} examples each ended, {len(found)} found\n")
+                yield Violation(task.law, task.variant, verdict.evidence, seed, path)
+        yield RoundEnd(examples)
         examples *= 2
-    return found
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """The command line of the deep search."""
-    parser = argparse.ArgumentParser(prog="python -m properties.judging.deep_search", description=__doc__)
-    parser.add_argument("--budget", type=seconds, default=1800.0, metavar="TIME", help="e.g. 30min (default)")
-    budget = parser.parse_args(arguments).budget
-    if not budget > 0.0:
-        parser.error(f"--budget must be more than no time at all, in which nothing is searched, got {budget:g}s")
-    return 1 if run(budget) else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -16,9 +16,9 @@ from properties.judging.expectations import Expectation
 from properties.judging.search import judged, search
 from properties.judging.verdict import Record, Verdict, blocked
 from properties.laws.law import PROMISES, Law
-from robust_core.problem import KINDS, Kind, Variant, meant
+from robust_core.problem import KINDS, Kind, Variant
 from robust_core.sets import UncertaintySet
-from robust_core.text import in_words, one_line
+from robust_core.text import in_words, one_line, suggestion
 
 if TYPE_CHECKING:
     from properties.statistics.suite import Planned
@@ -68,7 +68,7 @@ can promise 'bellman'; did you mean 'bellman'?
         raise ValueError(
             f"variant {one_line(variant.name)!r}: promises: {wrong}; "
             f"a variant of kind {variant.kind!r} can promise {can}"
-            f"{meant(promise, allowed)}"
+            f"{suggestion(promise, allowed)}"
         )
 
 

@@ -27,7 +27,7 @@ def ticking() -> SimpleNamespace:
 
 
 def test_no_time_no_search(tmp_path: Path) -> None:
-    assert deep_search.run(0.0, folder=tmp_path) == []
+    assert list(deep_search.run(0.0, folder=tmp_path)) == []
     assert not list(tmp_path.iterdir())
 
 
@@ -41,12 +41,13 @@ def test_what_is_found_is_kept_and_fails_again(tmp_path: Path, monkeypatch: pyte
 
     task = deep_search.Task(LAW_PREFIX + claim.id, PRINTED, false_statement)
     monkeypatch.setattr(deep_search, "tasks", lambda: iter([task]))
-    lines: list[str] = []
     monkeypatch.setattr(deep_search, "time", ticking())
-    found = deep_search.run(10.0, folder=tmp_path, say=lines.append)
-    assert found
-    assert printed.judge(**Counterexample.load(found[0]).case) is not None
-    assert f"robust-core replay {found[0]}" in lines[0]
+    begin, violation, end, *_ = deep_search.run(10.0, folder=tmp_path)
+    assert begin == deep_search.Begin(task.law, PRINTED, deep_search.FIRST_EXAMPLES)
+    assert end == deep_search.RoundEnd(deep_search.FIRST_EXAMPLES)
+    assert isinstance(violation, deep_search.Violation)
+    assert (violation.law, violation.variant) == (task.law, PRINTED)
+    assert printed.judge(**Counterexample.load(violation.counterexample).case) is not None
 
 
 def test_every_search_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,12 +59,6 @@ def test_every_search_has_a_seed_of_its_own(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(deep_search, "tasks", lambda: iter([deep_search.Task("law", "variant", nothing)] * 3))
     monkeypatch.setattr(deep_search, "time", ticking())
-    deep_search.run(20.0, folder=tmp_path, say=lambda line: None)
+    list(deep_search.run(20.0, folder=tmp_path))
     # Numbers of 32 bits: two of twenty coincide with probability below 5e-8.
     assert 10 < len(set(seeds)) == len(seeds) <= 20
-
-
-@pytest.mark.parametrize("text", ["30", "min", "-1s", "1d"])
-def test_a_bad_budget_is_refused(text: str) -> None:
-    with pytest.raises(SystemExit):
-        deep_search.main(["--budget", text])
