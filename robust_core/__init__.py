@@ -1,20 +1,34 @@
 """The minimal algorithm core: what is verified. Needs numpy; compiled kernels need numba.
 
-Importing it compiles nothing and does not import numba.
+Importing it loads nothing: pytest and Hypothesis import this package in every project of an environment in which it is
+installed. A public name is loaded when it is used.
+
+>>> from robust_core import Contamination, Variant, verify
 """
 
-from robust_core.bellman import bellman, bellman_policy, smoothed_bellman_policy
-from robust_core.learners.linear import LinearLearner, stopping_time
-from robust_core.learners.schedules import StepSize, constant, per_visit, polynomial
-from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
-from robust_core.mdp import MDP, SparseRows
-from robust_core.policy import deterministic, greedy, uniform
-from robust_core.problem import Problem, Variant
-from robust_core.sets import Contamination, TotalVariation, UncertaintySet
-from robust_core.smoothing import LogSumExp, Mellowmax
-from robust_core.streams import key
-from robust_core.support import sigma, support, worst_case
-from robust_core.trajectory import Recording, Transition, Walk
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robust_core.bellman import bellman, bellman_policy, smoothed_bellman_policy
+    from robust_core.learners.linear import LinearLearner, stopping_time
+    from robust_core.learners.schedules import StepSize, constant, per_visit, polynomial
+    from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
+    from robust_core.mdp import MDP, SparseRows
+    from robust_core.policy import deterministic, greedy, uniform
+    from robust_core.problem import Problem, Variant
+    from robust_core.sets import Contamination, TotalVariation, UncertaintySet
+    from robust_core.smoothing import LogSumExp, Mellowmax
+    from robust_core.streams import key
+    from robust_core.support import sigma, support, worst_case
+    from robust_core.trajectory import Recording, Transition, Walk
+
+    __version__: str
+    verify: Any
+    parametrize_with_checks: Any
+    strategies: Any
 
 __all__ = [
     "EXPECTED_SARSA", "MDP", "Q_LEARNING", "SARSA", "TD0", "Contamination", "LinearLearner", "LogSumExp", "Mellowmax",
@@ -22,3 +36,67 @@ __all__ = [
     "UncertaintySet", "Variant", "Walk", "bellman", "bellman_policy", "constant", "deterministic", "greedy", "key",
     "per_visit", "polynomial", "sigma", "smoothed_bellman_policy", "stopping_time", "support", "uniform", "worst_case",
 ]  # fmt: skip
+
+MODULES = {
+    name: module
+    for module, names in {
+        "robust_core.bellman": ("bellman", "bellman_policy", "smoothed_bellman_policy"),
+        "robust_core.learners.linear": ("LinearLearner", "stopping_time"),
+        "robust_core.learners.schedules": ("StepSize", "constant", "per_visit", "polynomial"),
+        "robust_core.learners.tabular": ("EXPECTED_SARSA", "Q_LEARNING", "SARSA", "TD0", "TabularLearner"),
+        "robust_core.mdp": ("MDP", "SparseRows"),
+        "robust_core.policy": ("deterministic", "greedy", "uniform"),
+        "robust_core.problem": ("Problem", "Variant"),
+        "robust_core.smoothing": ("LogSumExp", "Mellowmax"),
+        "robust_core.streams": ("key",),
+        "robust_core.support": ("sigma", "support", "worst_case"),
+        "robust_core.trajectory": ("Recording", "Transition", "Walk"),
+        "robust_core.sets": ("Contamination", "TotalVariation", "UncertaintySet"),
+    }.items()
+    for name in names
+}
+"""The module that defines each public name."""
+# The core imports nothing of the suite, which stands above it; these names are handed out for users' convenience.
+_SUITE = {"verify": "properties", "parametrize_with_checks": "properties.checks", "strategies": "properties.strategies"}
+
+
+if not TYPE_CHECKING:  # a type checker sees the declarations above, and so a misspelt name
+
+    def __getattr__(name: str) -> Any:
+        if name in MODULES:
+            value = getattr(importlib.import_module(MODULES[name]), name)
+            if "hypothesis" in sys.modules:
+                from robust_core.entry import hypothesis_types
+
+                hypothesis_types.register()
+        elif name in _SUITE:
+            from robust_core.entry import suite
+
+            module = suite.load(_SUITE[name])
+            value = module if name == "strategies" else getattr(module, name)
+        elif name == "__version__":
+            from importlib import metadata
+
+            value = metadata.version("robust-core")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *MODULES, *_SUITE, "__version__"})
+
+
+class _Package(ModuleType):
+    """This package: `bellman` and `support` are its functions, not the modules of the same name that define them.
+
+    Importing a module binds its name in its package, which would hide the function.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        function = name in MODULES and isinstance(value, ModuleType)
+        super().__setattr__(name, getattr(value, name) if function else value)
+
+
+sys.modules[__name__].__class__ = _Package

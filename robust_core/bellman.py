@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robust_core import support, validate
+from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.sets import UncertaintySet
 from robust_core.smoothing import Smoothing
+from robust_core.support import support
 from robust_core.validate import Floats
 
 
@@ -24,7 +25,7 @@ def bellman(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Floats:
     validate.instance("mdp", mdp, MDP)
     table = validate.array("Q", Q, shape=(mdp.n_states, mdp.n_actions))
     with np.errstate(over="ignore"):
-        return _finite("TQ", mdp.cost + mdp.gamma * support.support(mdp, uncertainty_set, table.min(axis=1)))
+        return _finite("TQ", mdp.cost + mdp.gamma * support(mdp, uncertainty_set, table.min(axis=1)))
 
 
 def bellman_policy(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Floats:
@@ -33,7 +34,7 @@ def bellman_policy(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike,
     pi = validate.policy(policy, mdp.n_states, mdp.n_actions)
     values = validate.array("V", V, shape=(mdp.n_states,))
     with np.errstate(over="ignore", invalid="ignore"):
-        backup = mdp.cost + mdp.gamma * support.support(mdp, uncertainty_set, values)
+        backup = mdp.cost + mdp.gamma * support(mdp, uncertainty_set, values)
         return _finite("T_pi V", np.einsum("sa,sa->s", pi, backup))
 
 

@@ -1,34 +1,29 @@
 """The command line `robust-core`: parses, calls the command, and turns errors into exit codes."""
 
+import argparse
+import codecs
+import importlib
+import json
+import os
+import shlex
 import sys
+import textwrap
+from pathlib import Path
 
-try:
-    import argparse
-    import codecs
-    import importlib
-    import json
-    import os
-    import shlex
-    import textwrap
-    from pathlib import Path
-
-    from benchmarks.cli.conventions import (
-        HOLDS,
-        IN_SHORT,
-        INTERRUPTED,
-        STARTS_AGAIN,
-        UNREAD,
-        USAGE,
-        WORDS,
-        CommandParser,
-        HelpFormatter,
-        ProgramParser,
-        hyphenated,
-    )
-except KeyboardInterrupt:
-    # Ctrl-C right after Enter: nothing has begun, and a traceback would tell nothing.
-    sys.stderr.write("\nrobust-core: interrupted\n")
-    raise SystemExit(130) from None
+from benchmarks.cli.conventions import (
+    HOLDS,
+    IN_SHORT,
+    INTERRUPTED,
+    STARTS_AGAIN,
+    UNREAD,
+    USAGE,
+    WORDS,
+    CommandParser,
+    HelpFormatter,
+    ProgramParser,
+    hyphenated,
+)
+from robust_core.entry.suite import require_own
 
 # Each module adds its commands; heavy libraries are imported when a command runs, so that --help is quick.
 COMMANDS = (
@@ -52,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = parser().parse_args(given)
         resume = options.resume
+        require_own("oracles", "properties", "benchmarks")
         code = int(options.run(options))
         sys.stdout.flush()
     except BrokenPipeError:

@@ -23,7 +23,7 @@ HELP_SECONDS = 0.3
 # What a learner needs beside its table, per state: the tree over V has 2·4^⌈log4 S⌉ < 8 S floats (V are its leaves),
 # and while it is planted V is there once more.
 STATE_FLOATS = 9
-_HELP = (sys.executable, "-m", "benchmarks", "--help")
+_HELP = (sys.executable, "-m", "robust_core", "--help")
 
 
 def _seconds(*command: str, **settings: str) -> float:

@@ -32,7 +32,7 @@ from benchmarks.documents.command_line import DOCUMENT, example, markdown
 from benchmarks.runner.identity import PACKAGES
 from properties.judging import blame
 
-PROGRAM = (sys.executable, "-m", "benchmarks")
+PROGRAM = (sys.executable, "-m", "robust_core")
 COMMANDS = subparsers(parser())
 ESCAPE = b"\x1b"
 

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.cli.conventions import INTERRUPTED, USAGE
 from benchmarks.tests.processes import alive, await_true, interruptible
 
-PROGRAM = [sys.executable, "-m", "benchmarks"]
+PROGRAM = [sys.executable, "-m", "robust_core"]
 
 
 @pytest.fixture(autouse=True)

@@ -58,7 +58,7 @@ ELSEWHERE = (
     "robust-core bench",
     "robust-core compare --baseline HEAD",
     'robust-core baseline accept --reason "why"',
-    "pytest --pyargs properties.tests.test_variants --variant my_variant.py",
+    "pytest --pyargs properties.tests.test_variants --robust-core-variant my_variant.py",
 )
 # Run here with less to do.
 LESS = "--examples 60 --no-statistics"

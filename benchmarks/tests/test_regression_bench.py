@@ -207,7 +207,7 @@ def test_accept_as_json_says_what_moves_and_what_was_written(
 def test_a_run_that_is_asked_to_end_leaves_no_complaint_and_no_worker(words: tuple[str, ...], tmp_path: Path) -> None:
     if words[0] == "panels":
         pytest.importorskip("gymnasium")
-    command = [sys.executable, "-m", "benchmarks", *words, "--workers", "2", "--store", str(tmp_path / "s")]
+    command = [sys.executable, "-m", "robust_core", *words, "--workers", "2", "--store", str(tmp_path / "s")]
     ends_when_asked(interruptible(command))
 
 

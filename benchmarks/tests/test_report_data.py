@@ -131,7 +131,7 @@ def test_a_place_for_notes_that_somebody_chose_stays(monkeypatch: pytest.MonkeyP
 
 
 def test_a_report_that_is_ended_leaves_no_complaint_and_no_worker(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks", "report", "--workers", "2"]
+    command = [sys.executable, "-m", "robust_core", "report", "--workers", "2"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     report = subprocess.Popen(
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True

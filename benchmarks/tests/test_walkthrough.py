@@ -17,7 +17,7 @@ from benchmarks.cli.conventions import HOLDS, VIOLATED
 
 SOURCE_TREE = Path(benchmarks.__file__).parents[1] / "pyproject.toml"
 VERIFY = "robust-core verify my_variant.py"
-CHECK = "pytest --pyargs properties.tests.test_variants --variant my_variant.py"
+CHECK = "pytest --pyargs properties.tests.test_variants --robust-core-variant my_variant.py"
 
 pytestmark = pytest.mark.skipif(SOURCE_TREE.is_file(), reason="for the installed package: tox -e pkg")
 

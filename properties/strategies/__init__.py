@@ -11,18 +11,19 @@ MDP(S=2, A=1, gamma=0.0, dense, hash=cc146967)
   s=0 a=0  cost 0.0  -> 1: 1.0
   s=1 a=0  cost 0.0  -> 1: 1.0
 
-With this package imported (or installed, through its entry point) `st.from_type(MDP)` works as well.
+With this package imported (or installed, through its entry point) `st.from_type(MDP)` works as well, for the `MDP`
+that `robust_core` exports.
 """
 
 from properties.strategies.features import features
 from properties.strategies.minimal import minimal
 from properties.strategies.models import mdps
 from properties.strategies.policies import policies
-from properties.strategies.registration import register
 from properties.strategies.scalars import gammas, radii
 from properties.strategies.sets import uncertainty_sets
 from properties.strategies.trajectories import trajectories
 from properties.strategies.values import q_tables, values
+from robust_core.entry.hypothesis_types import register
 
 __all__ = [
     "features",
@@ -32,7 +33,6 @@ __all__ = [
     "policies",
     "q_tables",
     "radii",
-    "register",
     "trajectories",
     "uncertainty_sets",
     "values",

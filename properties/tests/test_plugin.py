@@ -38,7 +38,7 @@ def test_the_decorator_makes_a_test_of_every_law(tmp_path: Path) -> None:
     assert result.stdout.count("FAILED") == 1, "what says nothing new does not fail"
     assert "skipped" in result.stdout.splitlines()[-1]
     (command,) = re.findall(r"replay: robust-core (replay \S+)", result.stdout)
-    replayed = run_program(tmp_path, "benchmarks", *command.split())
+    replayed = run_program(tmp_path, "robust_core", *command.split())
     assert (replayed.returncode, replayed.stderr) == (1, "")
     assert "violated: TQ" in replayed.stdout
 
@@ -53,7 +53,7 @@ def test_the_decorator_makes_a_test_of_every_law(tmp_path: Path) -> None:
 )
 def test_the_option_checks_the_named_variant_only(tmp_path: Path, target: str, code: int, words: str) -> None:
     (tmp_path / "exits.py").write_text("import sys; sys.exit(0)")
-    result = run_pytest(tmp_path, "--pyargs", "properties.tests.test_variants", "--variant", target)
+    result = run_pytest(tmp_path, "--pyargs", "properties.tests.test_variants", "--robust-core-variant", target)
     assert result.returncode == code, result.stdout + result.stderr
     assert words in result.stdout + result.stderr
 
@@ -79,7 +79,7 @@ def test_a_misspelt_claim_is_an_error_before_any_test(tmp_path: Path) -> None:
 def test_a_misspelt_claim_of_a_named_variant_is_a_usage_error(tmp_path: Path) -> None:
     text = "from dataclasses import replace\nfrom properties.variants.gallery.bellman import VARIANT as RIGHT\n"
     (tmp_path / "mine.py").write_text(f"{text}MINE = replace(RIGHT, promises=('bellmann',))\n")
-    result = run_pytest(tmp_path, "--pyargs", "properties.tests.test_variants", "--variant", "mine.py:MINE")
+    result = run_pytest(tmp_path, "--pyargs", "properties.tests.test_variants", "--robust-core-variant", "mine.py:MINE")
     assert result.returncode == pytest.ExitCode.USAGE_ERROR, result.stdout
     assert "did you mean 'bellman'?" in result.stderr
 

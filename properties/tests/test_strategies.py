@@ -1,14 +1,10 @@
 """The strategies are valid by construction and reach the nasty places."""
 
 import math
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -319,38 +315,6 @@ def test_types_resolve(mdp: MDP, either: UncertaintySet, ball: TotalVariation) -
     assert isinstance(mdp, MDP)
     assert isinstance(either, (Contamination, TotalVariation))
     assert isinstance(ball, TotalVariation)
-
-
-ENTRY_POINT = "properties.strategies.registration:register"
-
-
-@pytest.mark.parametrize(
-    ("first", "target", "works"),
-    [
-        ("hypothesis", ENTRY_POINT, True),
-        ("properties.strategies", ENTRY_POINT, True),
-        # Controls: plugins switched off; a target that is only half imported when Hypothesis asks for it.
-        ("hypothesis", None, False),
-        ("properties.strategies", "properties.strategies:register", False),
-    ],
-)
-def test_entry_point_in_either_order_of_import(first: str, target: str | None, works: bool, tmp_path: Path) -> None:
-    """A distribution with the entry point is enough, also if its import is what imports Hypothesis."""
-    metadata = tmp_path / "probe-1.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: probe\nVersion: 1\n")
-    (metadata / "entry_points.txt").write_text(f"[hypothesis]\nprobe = {target}\n" if target else "")
-    program = (
-        f"import {first}; from hypothesis import find, settings, strategies as st; "
-        "from robust_core.mdp import MDP; "
-        "find(st.from_type(MDP), lambda mdp: True, settings=settings(database=None))"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
-    if target is None:
-        environment["HYPOTHESIS_NO_PLUGINS"] = "1"
-    command = [sys.executable, "-W", "error", "-c", program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode == 0) == works, done.stderr
 
 
 def test_quick_profile_is_the_unit_of_examples() -> None:

@@ -1,7 +1,7 @@
-"""The checks of the variants named with --variant."""
+"""The checks of the variants named with --robust-core-variant."""
 
 from properties.checks import Check
 
 
-def test_variant(variant_check: Check) -> None:
-    variant_check()
+def test_variant(robust_core_check: Check) -> None:
+    robust_core_check()
