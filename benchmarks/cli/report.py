@@ -1,12 +1,11 @@
 """`robust-core report`: one HTML page and a Markdown summary."""
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
 
 from benchmarks.cli.conventions import HOLDS, KEPT, UNDECIDED, VIOLATED, add_json, add_quiet, add_workers, progress
 from benchmarks.cli.loading import loaded
+from robust_core.json import dumps
 
 OUTPUT = Path(".robust-core") / "report"
 EXIT_CODES = {"violated": VIOLATED, "error": VIOLATED}
@@ -35,25 +34,21 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def _report(options: argparse.Namespace) -> int:
     from benchmarks.report.collect import collect
-    from benchmarks.report.files import write
+    from benchmarks.report.files import SUMMARY, write
 
     loaded(options.targets)  # a bad target is refused before any work
     options.output.mkdir(parents=True, exist_ok=True)
     try:
-        data = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=progress)
-        page = write(data, options.output)
+        report = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=progress)
+        page = write(report, options.output)
     finally:
         progress("")
+    verdict = report.verdict
     if options.json:
-        print(json.dumps(data, ensure_ascii=False, sort_keys=True, allow_nan=False))
-    elif not options.quiet or data["verdict"]["outcome"] != "holds":
-        print(_words(data, page))
-    return _exit_code(data["verdict"]["outcome"], strict=options.strict)
-
-
-def _words(data: dict[str, Any], page: Path) -> str:
-    verdict = data["verdict"]
-    return f"{verdict['outcome']}: {verdict['sentence']}\n{page}\n{page.with_name('summary.md')}"
+        print(dumps(report))
+    elif not options.quiet or verdict.outcome != "holds":
+        print(f"{verdict.outcome}: {verdict.sentence}\n{page}\n{page.with_name(SUMMARY)}")
+    return _exit_code(verdict.outcome, strict=options.strict)
 
 
 def _exit_code(outcome: str, *, strict: bool) -> int:

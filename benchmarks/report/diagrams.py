@@ -4,7 +4,10 @@ States stand on a circle; the actions of a state fan out around it, away from th
 action to every state it can reach, thicker for a larger probability.
 """
 
+import itertools
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.report.markup import Html, tag
@@ -24,28 +27,57 @@ BESIDE = 0.5
 """From this on a label stands beside its square, not above or below it."""
 
 Place = tuple[float, float]
+Matrix = tuple[tuple[float, ...], ...]
 
 
-def drawable(model: dict[str, Any]) -> bool:
+@dataclass(frozen=True)
+class Model:
+    """A small model: P[s][a][s'], cost[s][a] and the discount."""
+
+    P: tuple[Matrix, ...]
+    cost: Matrix
+    gamma: float
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "Model":
+        """The model of what `MDP.to_dict` gives, whether its kernel is dense or sparse."""
+        cost = _matrix(data["cost"])
+        if "P" in data:
+            return cls(tuple(map(_matrix, data["P"])), cost, data["gamma"])
+        states, actions = len(cost), len(cost[0])
+        rows = []
+        for start, stop in itertools.pairwise(data["offsets"]):
+            row = [0.0] * states
+            for i in range(start, stop):
+                row[data["successors"][i]] = data["probabilities"][i]
+            rows.append(tuple(row))
+        return cls(tuple(tuple(rows[s * actions : (s + 1) * actions]) for s in range(states)), cost, data["gamma"])
+
+
+def _matrix(rows: Sequence[Sequence[float]]) -> Matrix:
+    return tuple(tuple(map(float, row)) for row in rows)
+
+
+def is_small(model: Model) -> bool:
     """Whether the model is small enough to be drawn."""
-    states, actions = len(model["cost"]), len(model["cost"][0])
+    states, actions = len(model.cost), len(model.cost[0])
     return states <= MOST_STATES and states * actions <= MOST_PAIRS
 
 
-def drawn(model: dict[str, Any], title: str) -> Html:
-    """The model (`P` as nested lists, `cost`) as an SVG picture."""
-    states = _state_places(len(model["cost"]))
+def draw(model: Model, title: str) -> Html:
+    """The model as an SVG picture."""
+    states = _state_places(len(model.cost))
     actions = _action_places(model, states)
     arrows, notes = [], []
     for (s, a), place in actions.items():
         arrows.append(_link(states[s], place))
-        for target, p in enumerate(model["P"][s][a]):
+        for target, p in enumerate(model.P[s][a]):
             if p > 0:
                 arrow, note = _arrow(place, states[target], p, own=target == s)
                 arrows.append(arrow)
                 notes.append(note)
     circles = [_circle(place, s) for s, place in enumerate(states)]
-    squares = [_square(place, states[s], a, model["cost"][s][a]) for (s, a), place in actions.items()]
+    squares = [_square(place, states[s], a, model.cost[s][a]) for (s, a), place in actions.items()]
     everywhere = [*states, *actions.values()]
     left, top = (min(place[i] for place in everywhere) - margin for i, margin in enumerate((MARGIN_X, MARGIN_Y)))
     right, bottom = (max(place[i] for place in everywhere) + margin for i, margin in enumerate((MARGIN_X, MARGIN_Y)))
@@ -65,17 +97,17 @@ def drawn(model: dict[str, Any], title: str) -> Html:
     )
 
 
-def words(model: dict[str, Any]) -> str:
+def words(model: Model) -> str:
     """The model in words, for who cannot see it.
 
-    >>> words({"P": [[[1.0]]], "cost": [[2.0]]})
+    >>> words(Model(P=(((1.0,),),), cost=((2.0,),), gamma=0.5))
     'state 0, action 0, cost 2: to 0 with 1'
     """
     parts = []
-    for s, rows in enumerate(model["P"]):
+    for s, rows in enumerate(model.P):
         for a, row in enumerate(rows):
             targets = ", ".join(f"to {t} with {number(p)}" for t, p in enumerate(row) if p > 0)
-            parts.append(f"state {s}, action {a}, cost {number(model['cost'][s][a])}: {targets}")
+            parts.append(f"state {s}, action {a}, cost {number(model.cost[s][a])}: {targets}")
     return "; ".join(parts)
 
 
@@ -88,11 +120,11 @@ def _state_places(count: int) -> list[Place]:
     return [(radius * math.cos(turn), radius * math.sin(turn)) for turn in turns]
 
 
-def _action_places(model: dict[str, Any], states: list[Place]) -> dict[tuple[int, int], Place]:
+def _action_places(model: Model, states: list[Place]) -> dict[tuple[int, int], Place]:
     """Around each state, away from the middle of the picture."""
     found = {}
     for s, (x, y) in enumerate(states):
-        count = len(model["cost"][s])
+        count = len(model.cost[s])
         outward = math.atan2(y, x) if len(states) > 1 else -math.pi / 2
         fan = math.pi if len(states) == 1 else math.pi * 0.55
         for a in range(count):

@@ -1,26 +1,11 @@
-"""What the sections are built of: headings, tables that sort and filter, figures, commands."""
+"""What the sections are built of: tables that sort and filter, figures, commands, folded parts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.report.markup import Html, escaped, tag
-from benchmarks.report.plots import Plot, drawn
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the page: its anchor, its heading, its content, and the plots whose values the script shows."""
-
-    id: str
-    title: str
-    body: Html
-    plots: tuple[Plot, ...] = ()
-
-    def markup(self) -> Html:
-        """The section, with a way back to the contents."""
-        back = tag("a", tag("span", "↑", aria_hidden="true"), " contents", href="#contents", class_="back")
-        return tag("section", tag("h2", self.title), back, self.body, id=self.id)
+from benchmarks.report.markup import Html, escape, tag
+from benchmarks.report.plots import Plot, draw
 
 
 @dataclass(frozen=True)
@@ -51,7 +36,7 @@ def table(
 ) -> Html:
     """A table with a caption; with `tools` the script lets it be sorted and filtered. Empty columns are left out."""
     marked = [[_marked(cell, place, place in numeric) for place, cell in enumerate(row)] for row in rows]
-    used = [place for place in range(len(head)) if not marked or any(escaped(row[place].content) for row in marked)]
+    used = [place for place in range(len(head)) if not marked or any(escape(row[place].content) for row in marked)]
     body = [tag("tr", *(row[place].markup() for place in used)) for row in marked]
     heads = [tag("th", head[i], scope="col", class_="num" if i in numeric else None) for i in used]
     whole = tag(
@@ -73,20 +58,13 @@ def _text(caption: Any) -> str:
 
 def commands(*lines: str, lead: str = "Reproduce") -> Html:
     """The commands that give the numbers again."""
-    shown = [tag("code", line) for line in lines]
-    return tag("p", tag("span", f"{lead}: ", class_="lead"), _joined(shown), class_="commands")
-
-
-def _joined(parts: Sequence[Html]) -> list[Any]:
-    found: list[Any] = []
-    for part in parts:
-        found += [part, " "]
-    return found[:-1]
+    shown = Html(" ".join(tag("code", line) for line in lines))
+    return tag("p", tag("span", f"{lead}: ", class_="lead"), shown, class_="commands")
 
 
 def figure(plot: Plot, caption: Any) -> Html:
     """A plot with its caption."""
-    return tag("figure", drawn(plot), tag("figcaption", caption))
+    return tag("figure", draw(plot), tag("figcaption", caption))
 
 
 def fold(summary: Any, *content: Any, shown: bool = False, class_: str | None = None) -> Html:

@@ -19,10 +19,10 @@ class Html(str):
     __slots__ = ()
 
 
-def escaped(content: Any) -> Html:
+def escape(content: Any) -> Html:
     """Markup as it is, anything else as text.
 
-    >>> escaped("<b> & 'c'"), escaped(Html("<b>")), escaped([1, Html("<br>")])
+    >>> escape("<b> & 'c'"), escape(Html("<b>")), escape([1, Html("<br>")])
     ('&lt;b&gt; &amp; &#x27;c&#x27;', '<b>', '1<br>')
     """
     if isinstance(content, Html):
@@ -30,7 +30,7 @@ def escaped(content: Any) -> Html:
     if content is None:
         return Html("")
     if isinstance(content, Iterable) and not isinstance(content, str):
-        return Html("".join(escaped(part) for part in content))
+        return Html("".join(escape(part) for part in content))
     return Html(html.escape(str(content).translate(FORBIDDEN), quote=True))
 
 
@@ -43,15 +43,15 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
     words = [f"<{name}"]
     for key, value in attributes.items():
         if value is not None:
-            words.append(f' {key.rstrip("_").replace("_", "-")}="{escaped(str(value))}"')
+            words.append(f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"')
     start = "".join(words)
     if name in VOID and not children:
         return Html(start + ("/>" if name not in ("meta", "link", "br", "input", "col") else ">"))
-    return Html(f"{start}>{escaped(children)}</{name}>")
+    return Html(f"{start}>{escape(children)}</{name}>")
 
 
-def named(text: str) -> Html:
-    """A name that somebody else chose: kept apart from its surroundings in either writing direction."""
+def isolate(text: str) -> Html:
+    """A name that somebody else chose: isolated from its surroundings in either writing direction."""
     return tag("bdi", breakable(text))
 
 
@@ -64,8 +64,18 @@ def breakable(text: str) -> Html:
     words = []
     for word in re.split(r"(\s+)", text):
         pieces = re.findall(rf".{{1,{LONGEST}}}?(?:[./:_]|$)|.{{1,{LONGEST}}}", word) if len(word) > LONGEST else [word]
-        words.append("<wbr>".join(escaped(piece) for piece in pieces))
+        words.append("<wbr>".join(escape(piece) for piece in pieces))
     return Html("".join(words))
+
+
+def inline(text: str) -> Html:
+    """A text as it is written, with `names from the code` between backticks as code.
+
+    >>> inline("a `name` < 1")
+    'a <code>name</code> &lt; 1'
+    """
+    parts = re.split(r"`([^`]+)`", text)
+    return Html("".join(tag("code", part) if place % 2 else escape(part) for place, part in enumerate(parts)))
 
 
 def data_block(name: str, data: Any) -> Html:
@@ -77,4 +87,4 @@ def data_block(name: str, data: Any) -> Html:
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return Html(f'<script type="application/json" id="{escaped(name)}">{text}</script>')
+    return Html(f'<script type="application/json" id="{escape(name)}">{text}</script>')

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report.markup import Html, escaped, tag
+from benchmarks.report.markup import Html, tag
 from benchmarks.report.scales import Scale, compact, number, scale_of
 
 WIDTH, HEIGHT = 360, 230
@@ -70,7 +70,7 @@ def _width(tick: float) -> int:
     return math.ceil(GLYPH * len(text) + MINUS * text.count("−"))
 
 
-def drawn(plot: Plot) -> Html:
+def draw(plot: Plot) -> Html:
     """The plot as an SVG element that can be focused, with its legend below."""
     x, y = plot.scales()
     parts = [tag("title", plot.title), _axes(plot, x, y)]
@@ -168,5 +168,5 @@ def _legend(plot: Plot) -> Html:
         dash = DASHES[place % len(DASHES)]
         stroke = tag("line", class_=f"line s{place}", x1=1, x2=27, y1=5, y2=5, stroke_dasharray=dash)
         sample = tag("svg", stroke, class_="sample", viewBox="0 0 28 10", aria_hidden="true")
-        entries.append(tag("li", sample, escaped(line.name)))
+        entries.append(tag("li", sample, line.name))
     return tag("ul", *entries, class_="legend")

@@ -33,6 +33,25 @@ def number(x: float, digits: int = 4) -> str:
     return (mantissa + (e and f"e{int(exponent)}")).replace("-", "−")
 
 
+def percent(share: float, digits: int = 3) -> str:
+    """A share of one hundred.
+
+    >>> percent(-0.0125)
+    '−1.25\\xa0%'
+    """
+    # The space does not break: the sign belongs to its number.
+    return f"{number(float(f'{100.0 * share:.{digits}g}'), digits)}\u00a0%"
+
+
+def signed(text: str) -> str:
+    """A number in words with its sign, if it is one that has one.
+
+    >>> signed("2 %"), signed("−2 %"), signed("0")
+    ('+2 %', '−2 %', '0')
+    """
+    return text if text.startswith(("−", "0\u00a0")) or text == "0" else f"+{text}"
+
+
 def compact(x: float) -> str:
     """A number for an axis.
 

@@ -1,29 +1,28 @@
 """The summary for a pull request: the verdict, what is wrong, and where the rest is, as Markdown."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from benchmarks.report.effects import effect, urgency
+from benchmarks.documents import markdown
 from benchmarks.report.markup import FORBIDDEN
-from benchmarks.report.overall import outcome_of
+from benchmarks.report.report import Report
+from benchmarks.report.sections.panels import Panels
+from benchmarks.report.sections.regression import Comparison, counts
+from benchmarks.report.sections.variants import Gallery
+from benchmarks.report.sections.verdict import Verdict
 from benchmarks.report.words import look
 
 MOST = 20
 """Rows of a table before it only says how many more there are."""
+LAST = "The whole report: `report.html`, one file that opens without a network. Made by `robust-core report`."
 
 
-def summary(data: dict[str, Any]) -> str:
+def summary(report: Report) -> str:
     """The report in a few lines of Markdown."""
-    verdict = data["verdict"]
-    symbol = look(verdict["outcome"])[1]
-    parts = [f"## {symbol} robust-core: {verdict['outcome']}", text(verdict["sentence"]), _parts(verdict["parts"])]
-    parts += [part for part in (_violations(data), _regression(data["regression"]), _panels(data["panels"])) if part]
-    parts.append(
-        "The whole report: `report.html`, one file that opens without a network. Made by `robust-core report`."
-    )
-    return "\n\n".join(parts) + "\n"
+    head = f"## {look(report.verdict.outcome)[1]} robust-core: {report.verdict.outcome}"
+    parts = [head, text(report.verdict.sentence), _lines(report.verdict)]
+    parts += [_violations(report.variants), _regression(report.regression), _panels(report.panels), LAST]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def text(content: str) -> str:
@@ -32,64 +31,56 @@ def text(content: str) -> str:
     >>> text("a|b <script> *x*")
     'a\\\\|b &lt;script&gt; \\\\*x\\\\*'
     """
-    line = " ".join(str(content).split()).translate(FORBIDDEN)
+    line = " ".join(content.split()).translate(FORBIDDEN)
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     # Directional marks would reorder what follows; @ would notify somebody.
     line = re.sub("[\u202a-\u202e\u2066-\u2069\u200e\u200f]", "", line).replace("@", "@\u200b")
     return re.sub(r"([\\`*_\[\]|#~])", r"\\\1", line)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table of escaped cells, cut where it gets long."""
-    listed = list(rows)
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    lines += [f"| {' | '.join(row)} |" for row in listed[:MOST]]
-    if len(listed) > MOST:
-        lines.append(f"\n… and {len(listed) - MOST} more.")
-    return "\n".join(lines)
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table, cut where it gets long."""
+    shown = markdown.table(head, rows[:MOST])
+    return shown if len(rows) <= MOST else f"{shown}\n\n… and {len(rows) - MOST} more."
 
 
 def _word(outcome: str) -> str:
     return f"{look(outcome)[1]} {outcome}"
 
 
-def _parts(parts: list[dict[str, str]]) -> str:
-    return table(
-        ["part", "verdict", "in short"], [[text(p["name"]), _word(p["outcome"]), text(p["short"])] for p in parts]
-    )
+def _lines(verdict: Verdict) -> str:
+    rows = [[text(line.name), _word(line.outcome), text(line.short)] for line in verdict.lines]
+    return _table(["part", "verdict", "in short"], rows)
 
 
-def _violations(data: dict[str, Any]) -> str:
+def _violations(gallery: Gallery) -> str:
     """First causes in variants that were to hold."""
     rows = [
-        [text(variant["name"]), text(record["law"]), text(record["evidence"])]
-        for variant in data["gallery"]["variants"]
-        if variant["expected"] == "holds" and outcome_of(variant) != "holds"
-        for record in variant["records"]
-        if record["outcome"] in ("violated", "error")
+        [text(variant.name), text(verdict.law), text(verdict.evidence)]
+        for variant in gallery.variants
+        if variant.expected == "holds" != variant.outcome
+        for verdict in variant.verdicts
+        if verdict.outcome in ("violated", "error")
     ]
-    return "### Violated\n\n" + table(["variant", "law", "evidence"], rows) if rows else ""
+    return "### Violated\n\n" + _table(["variant", "law", "evidence"], rows) if rows else ""
 
 
-def _regression(comparison: dict[str, Any] | None) -> str:
-    """Cells that moved; equivalent ones are counted only."""
+def _regression(comparison: Comparison | None) -> str:
+    """Measures that moved; equivalent ones are counted only."""
     if comparison is None:
         return ""
-    cells = sorted(comparison["cells"], key=lambda cell: urgency(cell["verdict"]))
-    moved = [cell for cell in cells if cell["verdict"] not in ("equivalent", "undecided")]
-    counts = Counter(cell["verdict"] for cell in comparison["cells"])
-    line = "Against the baseline: " + ", ".join(f"{count} {word}" for word, count in sorted(counts.items())) + "."
-    if not moved:
-        return line
+    line = f"Against the baseline: {counts(comparison.measures)}."
+    ordered = sorted(comparison.measures, key=lambda measure: measure.urgency)
     rows = [
-        [_word(cell["verdict"]), *(text(cell[name]) for name in ("metric", "variant", "problem")), text(effect(cell))]
-        for cell in moved
+        [_word(one.verdict), text(one.metric), text(one.variant), text(one.problem), text(one.effect_in_words())]
+        for one in ordered
+        if one.verdict not in ("equivalent", "undecided")
     ]
-    return f"{line}\n\n" + table(["verdict", "metric", "variant", "problem", "effect"], rows)
+    return f"{line}\n\n" + _table(["verdict", "metric", "variant", "problem", "effect"], rows) if rows else line
 
 
-def _panels(panels: dict[str, Any]) -> str:
+def _panels(record: Panels) -> str:
     outcomes: dict[str, list[str]] = {}
-    for panel in panels["panels"]:
-        outcomes.setdefault(panel["outcome"], []).append(panel["panel"])
+    for panel in record.panels:
+        outcomes.setdefault(panel.outcome, []).append(panel.panel)
     return "\n".join(f"- panels {word}: {', '.join(names)}" for word, names in outcomes.items())

@@ -1,11 +1,19 @@
 """A small report for tests: the paper's claims, panels and counterexamples as they are, everything else made up."""
 
-import copy
 import functools
+from dataclasses import replace
 from typing import Any
 
-from benchmarks.report import overall
-from benchmarks.report.data import claims, counterexamples, panels
+from benchmarks.mutants.matrix import Kill
+from benchmarks.report.report import Report, judge
+from benchmarks.report.section import Work
+from benchmarks.report.sections import claims, counterexamples, panels, statistics
+from benchmarks.report.sections.convergence import Curve
+from benchmarks.report.sections.mutants import Kills
+from benchmarks.report.sections.regression import Comparison, Measure
+from benchmarks.report.sections.run import Run
+from benchmarks.report.sections.variants import CellNumbers, Example, Gallery, Judged, LawVerdict
+from robust_core.json import dumps
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -19,38 +27,29 @@ HOSTILE = (
 
 
 @functools.cache
-def _paper() -> dict[str, Any]:
-    committed = counterexamples.committed()
-    return {"claims": claims.collected(), "panels": panels.collected(), "examples": committed}
+def _paper() -> tuple[claims.Claims, panels.Panels, tuple[counterexamples.Card, ...]]:
+    committed = tuple(counterexamples.committed())
+    return replace(claims.collect(Work()), code="0123456789ab"), panels.collect(Work()), committed
 
 
-def record(law: str, outcome: str = "holds", **more: Any) -> dict[str, Any]:
-    """A record of a verification."""
-    usual = {"evidence": f"evidence of {law}", "cases": 25, "seed": 0, "blocked_by": None, "table": None}
-    return {"law": law, "outcome": outcome, **usual, "statistics": None, "counterexample": None, **more}
+def law_verdict(law: str, outcome: str = "holds", **more: Any) -> LawVerdict:
+    """The verdict of a law."""
+    return LawVerdict(law, outcome, **{"evidence": f"evidence of {law}", **more})
 
 
-def variant(name: str, *records: dict[str, Any], expected: str = "holds", kind: str = "control") -> dict[str, Any]:
-    """A variant with its records."""
-    return {
-        "target": f"my_{name}.py:VARIANT",
-        "name": name,
-        "kind": kind,
-        "claims": ["unbiased"],
-        "expected": expected,
-        "records": list(records),
-    }
+def variant(name: str, *verdicts: LawVerdict, expected: str = "holds", kind: str = "control") -> Judged:
+    """A variant with its verdicts."""
+    return Judged(f"my_{name}.py:VARIANT", name, kind, ("unbiased",), expected, verdicts)
 
 
-def _example(name: str) -> dict[str, Any]:
+def _example(name: str) -> Example:
     """A counterexample as verification keeps it: two states, two actions."""
     model = {
         "P": [[[0.5, 0.5], [1.0, 0.0]], [[0.25, 0.75], [0.0, 1.0]]],
         "cost": [[1.0, 0.0], [0.5, 2.0]],
         "gamma": 0.5,
     }
-    return {
-        "file": "sample-step-01.json",
+    data = {
         "format": "robust-core/counterexample/1",
         "law": "sample step",
         "variant": name,
@@ -63,91 +62,92 @@ def _example(name: str) -> dict[str, Any]:
             "uncertainty_set": {"set": {"kind": "contamination", "radius": 0.25}},
         },
     }
+    return Example("sample-step-01.json", dumps(data, indent=1))
 
 
-def _gallery(names: tuple[str, ...]) -> dict[str, Any]:
-    cell = {"law": "convergence to Q*", "n": 16, "alpha": 5e-7, "beta": 1e-3}
-    good = [variant(name, record("start"), record("converges/limit/two states", statistics=cell)) for name in names]
-    found = record(
+def _gallery(names: tuple[str, ...]) -> Gallery:
+    cell = CellNumbers(16, 5e-7)
+    limit = law_verdict("converges/limit/two states", statistics=cell)
+    good = [variant(name, law_verdict("start"), limit) for name in names]
+    found = law_verdict(
         "sample step", "violated", evidence="Q(0, 0): got 0.5, wanted 0.75 within 1e-15",
         counterexample=_example(names[0]), table="entry   variant   oracle\n[0, 0]  0.5       0.75  <-",
     )  # fmt: skip
-    blocked = record("box", "blocked", blocked_by="sample step")
-    bad = variant(f"wrong {names[0]}", record("start"), found, blocked, expected="violated")
-    return {
-        "examples": 25,
-        "seed": 0,
-        "laws": {"start": {"statement": "Q_0 is Q*", "claim": ""}},
-        "variants": [*good, bad],
-    }
+    blocked = law_verdict("box", "blocked")
+    bad = variant(f"wrong {names[0]}", law_verdict("start"), found, blocked, expected="violated")
+    return Gallery(25, 0, {"start": "Q_0 is Q*"}, (*good, bad))
 
 
-def _kills(names: tuple[str, ...]) -> dict[str, Any]:
+def _kills(names: tuple[str, ...]) -> Kills:
     laws = ("start", "sample step", "box")
-    records = [
-        {"mutant": f"zoo:{i}", "name": name, "kind": "control", "law": law, "finding": "off",
-         "cases": (i + 1) * 3 if j == i % 3 else None}
-        for i, name in enumerate((*names, "one that adds", "one that forgets", "one that waits", "a fourth", "a fifth"))
-        for j, law in enumerate(laws)
-    ]  # fmt: skip
-    return {"examples": 60, "seed": 0, "records": records}
+    others = ("one that adds", "one that forgets", "one that waits", "a fourth", "a fifth")
+    return Kills(
+        60,
+        0,
+        tuple(
+            Kill(f"zoo:{i}", name, "control", law, (i + 1) * 3 if j == i % 3 else None, 0.0, "off")
+            for i, name in enumerate((*names, *others))
+            for j, law in enumerate(laws)
+        ),
+    )
 
 
-def _statistics(names: tuple[str, ...]) -> dict[str, Any]:
-    path = [[16, -0.5, 2.0], [20, -1.0, 4.5], [25, -1.5, 7.5]]
-    cells = [
-        {"cell": f"converges/limit/{name}", "law": "convergence to Q*", "outcome": "holds", "n": 25, "n_max": 455,
-         "alpha": 5e-7 / len(names), "beta": 1e-3, "effect": "a bias", "log_against": -1.5, "log_favour": 7.5,
-         "path": path, "intervals": {}}
+def _statistics(names: tuple[str, ...], gallery: Gallery) -> statistics.Statistics:
+    path = ((16, -0.5, 2.0), (20, -1.0, 4.5), (25, -1.5, 7.5))
+    cells = tuple(
+        statistics.StatisticalCell(
+            f"converges/limit/{name}", "convergence to Q*", "holds", 25, 455, 5e-7 / len(names), 1e-3, "a bias", -1.5,
+            7.5, path,
+        )
         for name in names
-    ]  # fmt: skip
-    gate = {"budget": 1e-6, "spent": 1e-6, "outcome": "holds", "violated": [], "undecided": [], "pending": [],
-            "log_product": -3.0, "suspects": []}  # fmt: skip
-    controls = [{"control": f"convergence: {name}", "outcome": "violated", "n": 32, "cell": "x"} for name in names]
-    run = {"source": "quick run of this report", "today": True, "command": "python -m benchmarks.batch.cells",
-           "size": "quick", "seed_set": "e",
-           "summary": gate, "cells": cells, "controls": controls, "missed": []}  # fmt: skip
-    laws = [{"name": "convergence to Q*", "statement": "Q_t → Q*", "null": "it does", "claims": ["conv"]}]
-    return {"runs": [run], "laws": laws}
+    )  # fmt: skip
+    gate = statistics.Gate("holds", 1e-6, 1e-6, -3.0, (), (), ())
+    controls = tuple(statistics.Control(f"convergence: {name}", "violated", 32, "x") for name in names)
+    command = "python -m benchmarks.batch.cells"
+    run = statistics.StatisticalRun("quick run of this report", command, True, gate, cells, controls, ())
+    law = statistics.StatisticalLaw("convergence to Q*", "Q_t → Q*", "it does", ("conv",))
+    return statistics.Statistics((run,), (law,), statistics.allowances(gallery))
 
 
-def _convergence() -> list[dict[str, Any]]:
-    times = [1, 10, 100, 1000]
-    return [
-        {"problem": "two states", "model": "MDP(S=2)", "radius": 0.25, "runs": 30, "epsilon": 0.5, "delta": 0.25,
-         "alpha": 0.01, "T": 1000, "above": 0, "times": times,
-         "mean": [2.0, 1.0, 0.1, 0.01], "low": [2.0, 0.9, 0.05, 0.001], "high": [2.0, 1.1, 0.2, 0.02],
-         "worst": [2.0, 1.2, 0.3, 0.03], "bound": [2.5, 2.5, 1.0, 0.4]}
-    ]  # fmt: skip
+def _convergence() -> tuple[Curve, ...]:
+    return (
+        Curve(
+            problem="two states", model="MDP(S=2)", radius=0.25, runs=30, epsilon=0.5, delta=0.25, alpha=0.01, T=1000,
+            above=0, times=(1, 10, 100, 1000), mean=(2.0, 1.0, 0.1, 0.01), low=(2.0, 0.9, 0.05, 0.001),
+            high=(2.0, 1.1, 0.2, 0.02), worst=(2.0, 1.2, 0.3, 0.03), bound=(2.5, 2.5, 1.0, 0.4),
+        ),
+    )  # fmt: skip
 
 
-def comparison(name: str, verdict: str = "equivalent", **more: Any) -> dict[str, Any]:
-    """A cell of the regression table."""
+def measure(name: str, verdict: str = "equivalent", **more: Any) -> Measure:
+    """A row of the regression table."""
     usual = {"metric": "last error", "problem": "garnet", "unit": "cost", "direction": "lower", "kind": "statistical",
              "scale": "relative", "margin": 0.1, "baseline": 0.5, "today": 0.51, "effect": 0.02, "lower": -0.01,
              "upper": 0.05, "n": 96, "note": ""}  # fmt: skip
-    return {**usual, "variant": name, "verdict": verdict, **more}
+    return Measure(**{**usual, "variant": name, "verdict": verdict, **more})
 
 
-def sample(*names: str) -> dict[str, Any]:
+def change(report: Report, **records: Any) -> Report:
+    """The report with other records and the verdict that follows from them."""
+    changed = replace(report, **records)
+    return replace(changed, verdict=judge(vars(changed)))
+
+
+def sample(*names: str) -> Report:
     """A report whose variants, mutants, cells and metrics have these names; everything in it is as it should be."""
     chosen = names or ("robust Q-learning",)
-    paper = copy.deepcopy(_paper())
+    ledger, figures, committed = _paper()
     gallery = _gallery(chosen)
-    data: dict[str, Any] = {
-        "format": "robust-core/report/1",
-        "quick": True,
-        "claims": paper["claims"],
-        "claims code": "0123456789ab",
-        "gallery": gallery,
-        "kills": _kills(chosen),
-        "panels": paper["panels"],
+    records: dict[str, Any] = {
+        "claims": ledger,
+        "variants": gallery,
+        "mutants": _kills(chosen),
+        "panels": figures,
         "convergence": _convergence(),
-        "statistics": _statistics(chosen),
-        "regression": {"verdict": "equivalent", "alpha": 1e-6, "paired": True, "reason": "first",
-                       "commands": ["robust-core compare"], "cells": [comparison(name) for name in chosen]},
-        "counterexamples": {"committed": paper["examples"], "found": counterexamples.found(gallery["variants"])},
-        "run": {"begun": "2021-12-06T00:00:00+00:00", "seconds": [["claims", 1.5]], "versions": [["numpy", "2.0.0"]],
-                "speed": [comparison("loop", kind="ratio", unit="1")]},
+        "statistics": _statistics(chosen, gallery),
+        "regression": Comparison("equivalent", 1e-6, True, "first", tuple(measure(name) for name in chosen)),
+        "counterexamples": counterexamples.Counterexamples(committed, tuple(counterexamples.find(gallery))),
+        "run": Run("2021-12-06T00:00:00+00:00", (("claims", 1.5),), (("numpy", "2.0.0"),),
+                   (measure("loop", kind="ratio", unit="1"),)),
     }  # fmt: skip
-    return data | {"verdict": overall.verdict(data)}
+    return Report(**records, verdict=judge(records), quick=True)

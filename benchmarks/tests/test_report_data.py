@@ -1,10 +1,10 @@
 """Collecting: what is kept is not computed again, Ctrl-C loses nothing; the files, the summary, the command."""
 
-import json
 import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,21 @@ import pytest
 
 from benchmarks.cli import main
 from benchmarks.cli.conventions import progress
+from benchmarks.report import code, files, manners
 from benchmarks.report import collect as collecting
-from benchmarks.report import files, manners
 from benchmarks.report.collect import collect
-from benchmarks.report.data import code, convergence, gallery, kills, regression, statistics
 from benchmarks.report.files import write
-from benchmarks.report.overall import outcome_of, verdict
 from benchmarks.report.page import render
+from benchmarks.report.report import SECTIONS, Report
+from benchmarks.report.section import Work
+from benchmarks.report.sections import convergence, mutants, regression, statistics, variants
 from benchmarks.report.summary import summary, text
 from benchmarks.runner import identity
 from benchmarks.runner.units import Unit
 from benchmarks.tests.processes import ends_when_asked
-from benchmarks.tests.report_sample import HOSTILE, comparison, sample
+from benchmarks.tests.report_sample import HOSTILE, change, law_verdict, measure, sample
 from properties.judging.counterexample import Counterexample
+from robust_core.json import dumps, from_data, loads
 
 ROOT = Path(__file__).parents[2]
 RIGHT, WRONG = (
@@ -40,41 +42,39 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     def few(units: Any, keep: Any) -> Any:
         return lambda *arguments: [unit for unit in units(*arguments) if keep(unit.arguments)]
 
-    monkeypatch.setattr(gallery, "QUICK_EXAMPLES", 5)
-    monkeypatch.setattr(kills, "QUICK_EXAMPLES", 5)
-    chosen = few(gallery.units, lambda arguments: arguments["target"] in (RIGHT, WRONG))
-    monkeypatch.setattr(gallery, "units", chosen)
-    monkeypatch.setattr(kills, "units", few(kills.units, lambda arguments: arguments["module"].endswith("planner")))
-    short = [Unit("benchmarks.report.data.convergence:converged", {"problem": "two states", "runs": 2})]
+    monkeypatch.setattr(variants, "QUICK_EXAMPLES", 5)
+    monkeypatch.setattr(mutants, "QUICK_EXAMPLES", 5)
+    chosen = few(variants.units, lambda arguments: arguments["target"] in (RIGHT, WRONG))
+    monkeypatch.setattr(variants, "units", chosen)
+    planners = few(mutants.units, lambda arguments: arguments["module"].endswith("planner"))
+    monkeypatch.setattr(mutants, "units", planners)
+    short = [Unit(f"{convergence.__name__}:converge", {"problem": "two states", "runs": 2})]
     monkeypatch.setattr(convergence, "units", lambda: short)
-    run = json.loads(json.dumps(sample()["statistics"]["runs"][0])) | {"missed controls": []}
-    monkeypatch.setattr(statistics, "today", lambda *arguments, **options: run)
-    monkeypatch.setattr(regression, "collected", lambda **options: (None, []))
+    (run,) = sample().statistics.runs
+    monkeypatch.setattr(statistics, "quick_run", lambda work: run)
+    monkeypatch.setattr(regression, "compare", lambda work: (None, ()))
 
 
-def _data(folder: Path, lines: list[str] | None = None) -> dict[str, Any]:
+def _report(folder: Path, lines: list[str] | None = None) -> Report:
     show = (lambda line: None) if lines is None else lines.append
     return collect(quick=True, stores=folder, show=show)
 
 
 def test_reports_are_the_same_but_for_times_and_a_second_one_computes_nothing(small: None, tmp_path: Path) -> None:
-    first, lines = _data(tmp_path / "a"), list[str]()
-    second = _data(tmp_path / "a", lines)
-    assert _without_times(first) == _without_times(second)
+    first, lines = _report(tmp_path / "a"), list[str]()
+    second = _report(tmp_path / "a", lines)
+    assert replace(second, run=first.run) == first
     assert sum("units in the store, 0 to compute" in line for line in lines) == 3
-    assert len({line.partition("]")[0] for line in lines}) == collecting.PARTS
-    assert lines[0] == f"[part 1/{collecting.PARTS}] claims"
+    assert len({line.partition("]")[0] for line in lines}) == len(SECTIONS)
+    assert lines[0] == f"[part 1/{len(SECTIONS)}] claims"
     assert not any(" %" in line for line in lines)
-    assert json.loads(json.dumps(first)) == first
-    fresh = _data(tmp_path / "b")
-    assert fresh["run"] != first["run"]
-    assert render(_without_times(fresh) | {"run": first["run"]}) == render(first)
-    outcomes = {entry["target"]: entry["expected"] for entry in first["gallery"]["variants"]}
+    assert from_data(Report, loads(dumps(first))) == first
+    fresh = _report(tmp_path / "b")
+    assert fresh.run != first.run
+    assert render(replace(fresh, run=first.run)) == render(first)
+    outcomes = {variant.target: variant.expected for variant in first.variants.variants}
     assert outcomes == {RIGHT: "holds", WRONG: "violated"}
-
-
-def _without_times(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if key != "run"}
+    assert [name for name, _ in first.run.seconds] == [section.id for section in SECTIONS[:-1]]
 
 
 def test_an_interrupted_report_goes_on_where_it_was(small: None, tmp_path: Path) -> None:
@@ -82,16 +82,16 @@ def test_an_interrupted_report_goes_on_where_it_was(small: None, tmp_path: Path)
         if "[1/2, 50 %]" in line:
             raise KeyboardInterrupt
 
-    units, lines = gallery.units(5), list[str]()
+    units, lines = variants.units(5), list[str]()
     with pytest.raises(KeyboardInterrupt):
-        collecting._computed(units, 1, tmp_path / "store", stop)
-    collecting._computed(units, 1, tmp_path / "store", lines.append)
+        Work(stores=tmp_path, show=stop).compute(units)
+    Work(stores=tmp_path, show=lines.append).compute(units)
     assert "1 units in the store, 1 to compute" in lines
 
 
 def test_one_worker_says_which_variant_it_judges(small: None, tmp_path: Path) -> None:
     lines: list[str] = []
-    collecting._computed(gallery.units(5), 1, tmp_path / "store", lines.append)
+    Work(stores=tmp_path, show=lines.append).compute(variants.units(5))
     names = ["bellman:VARIANT", "negative.vanilla:CLAIMED_ROBUST"]
     assert lines[1:3] == [f"[0/2, 0 %] {names[0]}", f"[1/2, 50 %] {names[1]}"]
 
@@ -140,7 +140,7 @@ def test_a_report_that_is_ended_leaves_no_complaint_and_no_worker(tmp_path: Path
 
 
 def test_other_code_is_computed_again() -> None:
-    units = {unit.arguments["target"]: unit for unit in gallery.units(5)}
+    units = {unit.arguments["target"]: unit for unit in variants.units(5)}
     arguments = dict(units[RIGHT].arguments)
     changed = Unit(units[RIGHT].function, {**arguments, "code": "of yesterday"})
     assert changed.key != units[RIGHT].key
@@ -150,14 +150,15 @@ def test_other_code_is_computed_again() -> None:
 def test_results_of_the_same_code_with_other_libraries_are_known_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     module, then = "oracles.arithmetic.exact", identity.libraries() | {"gymnasium": "0.0.1"}
     made_by = identity.fingerprint(module, tuple(then.items())).hex()
-    found = code.compared(made_by, module, then)
-    assert found["libraries"] == [["gymnasium", "0.0.1", identity.libraries()["gymnasium"]]]
-    assert found["made by"] != found["present"]
-    assert code.compared(identity.fingerprint("oracles.chains.chain").hex(), module, then)["libraries"] == [], (
-        "other code"
-    )
-    assert code.compared(made_by, module)["libraries"] == [], "nothing is known about the libraries"
-    assert code.compared(identity.fingerprint(module).hex(), module, identity.libraries())["libraries"] == []
+    found = code.compare(made_by, module, then)
+    assert found.libraries == (("gymnasium", "0.0.1", identity.libraries()["gymnasium"]),)
+    assert not found.is_present
+    other_code = identity.fingerprint("oracles.chains.chain").hex()
+    assert code.compare(other_code, module, then).libraries == ()
+    assert code.compare(made_by, module).libraries == (), "nothing is known about the libraries"
+    present = code.compare(identity.fingerprint(module).hex(), module, identity.libraries())
+    assert present.is_present
+    assert present.libraries == ()
 
 
 def test_the_users_variants_are_judged_apart_and_never_kept(tmp_path: Path) -> None:
@@ -167,11 +168,11 @@ def test_the_users_variants_are_judged_apart_and_never_kept(tmp_path: Path) -> N
         "def zero(mdp, uncertainty_set, Q):\n    return Q * 0.0\n"
         "MINE = Variant('<i>zero</i>', 'operator', zero, (Contamination,), ('bellman',))\n"
     )
-    (entry,) = gallery.verified_apart(str(path), examples=5)
-    assert entry["name"] == "<i>zero</i>"
-    wrong = [record for record in entry["records"] if record["outcome"] == "violated"]
+    (mine,) = variants.verify_apart(str(path), examples=5)
+    assert mine.name == "<i>zero</i>"
+    wrong = [verdict for verdict in mine.verdicts if verdict.outcome == "violated"]
     assert wrong
-    assert all(record["counterexample"] for record in wrong)
+    assert all(verdict.counterexample for verdict in wrong)
 
 
 def test_a_claim_that_no_law_tests_is_in_the_report(tmp_path: Path) -> None:
@@ -182,22 +183,22 @@ def test_a_claim_that_no_law_tests_is_in_the_report(tmp_path: Path) -> None:
         "from robust_core import TotalVariation\n"
         "MINE = replace(linear_evaluation.VARIANT, promises=('TDC',), sets=(TotalVariation,))\n"
     )
-    (entry,) = gallery.verified_apart(str(path), examples=2)
-    (untested,) = [record for record in entry["records"] if record["outcome"] == "undecided"]
-    assert untested["law"] == "promise 'TDC'"
-    assert outcome_of(entry) == "undecided"
-    data = sample()
-    data["gallery"]["variants"].append(entry)
-    assert "no law tests this promise" in render(data)
+    (mine,) = variants.verify_apart(str(path), examples=2)
+    (untested,) = [verdict for verdict in mine.verdicts if verdict.outcome == "undecided"]
+    assert untested.law == "promise 'TDC'"
+    assert mine.outcome == "undecided"
+    report = sample()
+    both = replace(report.variants, variants=(*report.variants.variants, mine))
+    assert "no law tests this promise" in render(change(report, variants=both))
 
 
 def test_curves_start_below_the_bound_and_end_below_epsilon() -> None:
-    found = convergence.converged("two states", 3)
-    assert all(worst <= bound for worst, bound in zip(found["worst"], found["bound"], strict=True))
-    assert found["bound"][-1] <= found["epsilon"]
-    assert found["worst"][-1] < found["mean"][0] / 10
-    assert found["times"][-1] == found["T"]
-    assert found["above"] == 0
+    found = from_data(convergence.Curve, convergence.converge("two states", 3))
+    assert all(worst <= bound for worst, bound in zip(found.worst, found.bound, strict=True))
+    assert found.bound[-1] <= found.epsilon
+    assert found.worst[-1] < found.mean[0] / 10
+    assert found.times[-1] == found.T
+    assert found.above == 0
 
 
 def test_a_comparison_is_split_by_what_is_a_function_of_the_seeds() -> None:
@@ -207,26 +208,31 @@ def test_a_comparison_is_split_by_what_is_a_function_of_the_seeds() -> None:
     ]
     side = {"seed_set": "e", "reason": "r", "versions": {}, "cells": cells}
     found, speed = regression.split(side, side)
-    assert [cell["metric"] for cell in found["cells"]] == ["last error"]
-    assert [cell["metric"] for cell in speed] == ["time ratio"]
-    assert regression.collected(baseline=Path("no such file"), show=print) == (None, [])
+    assert [one.metric for one in found.measures] == ["last error"]
+    assert [one.metric for one in speed] == ["time ratio"]
+    assert regression.compare(Work(baseline=Path("no such file"))) == (None, ())
 
 
 def test_the_files_are_whole_and_the_counterexamples_can_be_replayed(tmp_path: Path) -> None:
-    data = sample()
-    page = write(data, tmp_path / "deep" / "er")
+    page = write(sample(), tmp_path / "deep" / "er")
     assert sorted(path.name for path in page.parent.iterdir()) == ["counterexamples", "report.html", "summary.md"]
     (example,) = (page.parent / "counterexamples").iterdir()
     assert Counterexample.load(example).law == "sample step"
     assert f"robust-core replay counterexamples/{example.name}" in page.read_text(encoding="utf-8")
 
 
+def _worse(report: Report, *measures: regression.Measure) -> Report:
+    """The report with measures that got worse."""
+    assert report.regression is not None
+    return change(report, regression=replace(report.regression, verdict="worse", measures=measures))
+
+
 def test_the_summary_says_what_is_wrong() -> None:
-    data = sample("mine")
-    data["gallery"]["variants"][0]["records"][0] |= {"outcome": "violated", "evidence": "got 1, wanted 2"}
-    data["regression"]["cells"].append(comparison("mine", "worse", effect=0.5))
-    data["regression"]["verdict"] = "worse"
-    lines = summary(data | {"verdict": verdict(data)}).splitlines()
+    report = sample("mine")
+    mine, *others = report.variants.variants
+    wrong = replace(mine, verdicts=(law_verdict("start", "violated", evidence="got 1, wanted 2"),))
+    gallery = replace(report.variants, variants=(wrong, *others))
+    lines = summary(change(_worse(report, measure("mine", "worse", effect=0.5)), variants=gallery)).splitlines()
     assert lines[0] == "## ✗ robust-core: violated"
     assert "| mine | start | got 1, wanted 2 |" in lines
     assert r"| ▼ worse | last error | mine | garnet | +50 % \[−1 %, +5 %\] |" in lines
@@ -244,9 +250,7 @@ def test_hostile_names_cannot_break_the_summary() -> None:
 
 
 def test_long_lists_are_cut_in_the_summary() -> None:
-    data = sample()
-    data["regression"]["cells"] = [comparison(f"v{i}", "worse") for i in range(30)]
-    assert "… and 10 more." in summary(data)
+    assert "… and 10 more." in summary(_worse(sample(), *(measure(f"v{i}", "worse") for i in range(30))))
 
 
 @pytest.mark.parametrize(("outcome", "strict", "code"), [("holds", True, 0), ("violated", False, 1),
@@ -259,17 +263,17 @@ def test_the_command(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    data = sample()
-    data["verdict"]["outcome"] = outcome
-    monkeypatch.setattr(collecting, "collect", lambda **options: data)
-    monkeypatch.setattr(files, "render", lambda data: "a page")
+    report = sample()
+    report = replace(report, verdict=replace(report.verdict, outcome=outcome))
+    monkeypatch.setattr(collecting, "collect", lambda **options: report)
+    monkeypatch.setattr(files, "render", lambda report: "a page")
     arguments = ["report", "--output", str(tmp_path / "out"), *(["--strict"] if strict else [])]
     assert main.main(arguments) == code
     assert capsys.readouterr().out.splitlines()[1:] == [
         str(tmp_path / "out" / n) for n in ("report.html", "summary.md")
     ]
     assert main.main([*arguments, "--json"]) == code
-    assert json.loads(capsys.readouterr().out)["verdict"]["outcome"] == outcome
+    assert from_data(Report, loads(capsys.readouterr().out)) == report
     assert main.main([*arguments, "--quiet"]) == code
     assert capsys.readouterr().out.startswith(f"{outcome}: ") == (outcome != "holds")
 

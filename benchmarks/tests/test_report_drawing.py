@@ -1,6 +1,5 @@
-"""Typeset formulas, plots and diagrams: nothing is lost, nothing breaks on odd numbers."""
+"""Plots and diagrams: nothing is lost, nothing breaks on odd numbers."""
 
-import html
 import math
 import re
 from typing import Any
@@ -11,76 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.report import diagrams, plots
-from benchmarks.report.data import claims
+from benchmarks.report.diagrams import Model
 from benchmarks.report.plots import Plot, Series
 from benchmarks.report.scales import LARGEST, Scale, compact, number, scale_of
-from benchmarks.report.typeset import GREEK, HAT, HATTED, INDICES, POWERS, RELATIONS, formula, prose
-from benchmarks.tests.report_sample import HOSTILE
 from robust_core.validate import EPS
-
-FIELDS = ("title", "hypotheses", "printed", "amended", "note")
-TEXTS = [claim[field] for claim in claims.collected() for field in FIELDS if claim[field]]
-
-
-def letters(text: str) -> str:
-    """A text without what typesetting turns into position: marks, spaces, braces of indices, brackets of roots."""
-    for name in sorted(GREEK, key=len, reverse=True):
-        text = re.sub(rf"(?<![a-z]){name}(?![a-z])", GREEK[name], text)
-    for old, new in {**RELATIONS, **POWERS, **INDICES, **HATTED, "'": "′", "√": "", HAT: ""}.items():
-        text = text.replace(old, new)
-    return re.sub(r"[\s_^{}()`⊤ᵀ]", "", text.replace("-", "−"))
-
-
-def shown(markup: str) -> str:
-    """The characters of a piece of markup."""
-    root = ElementTree.fromstring(f"<p>{markup}</p>")
-    for hat in root.iter("mover"):
-        hat.remove(hat[1])
-    return "".join(root.itertext())
-
-
-def test_no_character_of_a_claim_is_lost() -> None:
-    assert len(TEXTS) > 300
-    for text in TEXTS:
-        # Sorted: an index is written before a power, whatever their order was.
-        assert sorted(letters(shown(prose(text)).replace("′", "'"))) == sorted(letters(text)), text
-
-
-def test_the_comparison_of_characters_sees_a_lost_one() -> None:
-    assert sorted(letters("Q_t <= alpha")) == sorted(letters("Q t ≤ α")) != sorted(letters("Q_t <= beta"))
-
-
-def test_indices_powers_and_roots() -> None:
-    assert "<msub><mi>Q</mi><mrow><mi>t</mi><mo" in formula("Q_{t−1}")
-    assert "<msubsup><mi>p</mi><mrow><mi>s</mi></mrow><mrow><mi>a</mi></mrow></msubsup>" in formula("p_s^a")
-    assert "<msqrt><mi>α</mi>" in formula("√(alpha log(SAT/delta))")
-    assert "<mo>⌊</mo>" in formula("(1−rho)^⌊t/L⌋")
-    assert formula("theta_{").startswith("<math>")
-
-
-def test_words_are_not_typeset_and_notation_is() -> None:
-    text = prose("T is a gamma-contraction in the sup norm, with a = 1")
-    assert 'is a <span class="whole"><math><mi>γ</mi></math>-</span>contraction in the sup norm' in text
-    assert "<math><mi>a</mi><mo" in text
-
-
-@pytest.mark.parametrize("text", ["each step is GTD2's, recomputed", "each step is Algorithm 2's, recomputed"])
-def test_a_genitive_is_no_derivative(text: str) -> None:
-    assert html.unescape(prose(text)) == text
-    assert "′" in prose("V(s') against V(s)")
-
-
-def test_bars_around_a_value_and_the_mark_after_a_formula_stay_with_it() -> None:
-    assert prose("the bound of |delta|, always").startswith('the bound of <span class="whole"><math><mo')
-    assert "</math>,</span> always" in prose("the bound of |delta|, always")
-    assert prose("either a | b or nothing") == "either a | <math><mi>b</mi></math> or nothing"
-
-
-@pytest.mark.parametrize("text", HOSTILE[:6])
-def test_hostile_text_is_escaped_between_formulas(text: str) -> None:
-    assert not re.search(r"<(script|img)", prose(text))
-    assert not re.search(r"<(script|img)", formula(text))
-
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -115,7 +48,7 @@ def _plot(series: list[Series], **more: Any) -> Plot:
 
 def test_a_plot_has_every_line_and_a_hover_has_every_value() -> None:
     plot = _plot([Series("a", [1, 2], [0.5, 0.25], [0.4, 0.2], [0.6, 0.3]), Series("b", [1, 2], [1.0, math.inf])])
-    root = ElementTree.fromstring(f"<div>{plots.drawn(plot)}</div>")
+    root = ElementTree.fromstring(f"<div>{plots.draw(plot)}</div>")
     classes = [element.get("class") or "" for element in root.iter("path")]
     assert sum("band" in name for name in classes) == 1
     assert sum("line" in name for name in classes) == 2
@@ -127,7 +60,7 @@ def test_a_plot_has_every_line_and_a_hover_has_every_value() -> None:
 
 def _names(plot: Plot) -> list[tuple[float, str]]:
     """The height of the name of every rule."""
-    root = ElementTree.fromstring(f"<div>{plots.drawn(plot)}</div>")
+    root = ElementTree.fromstring(f"<div>{plots.draw(plot)}</div>")
     found = [element for element in root.iter("text") if (element.get("class") or "").startswith("note")]
     return [(float(str(element.get("y"))), str(element.text)) for element in found]
 
@@ -146,17 +79,29 @@ def test_lines_differ_by_more_than_colour() -> None:
 @pytest.mark.parametrize("values", [[0.0], [1.0, 1.0], [-1e300, 1e300], [math.nan, math.inf]])
 def test_odd_numbers_are_drawn_somehow(values: list[float]) -> None:
     for log_y in (False, True):
-        text = plots.drawn(_plot([Series("a", range(len(values)), values)], log_y=log_y))
+        text = plots.draw(_plot([Series("a", range(len(values)), values)], log_y=log_y))
         places = re.findall(r' (?:d|x|y|x1|x2|y1|y2)="([^"]*)"', text)
         assert len(places) > 10
         assert not any("nan" in place or "inf" in place for place in places), places
 
 
-MODEL = {"P": [[[0.5, 0.5], [1.0, 0.0]], [[0.25, 0.75], [0.0, 1.0]]], "cost": [[1.0, 0.0], [0.5, 2.0]], "gamma": 0.5}
+DENSE = {"P": [[[0.5, 0.5], [1.0, 0.0]], [[0.25, 0.75], [0.0, 1.0]]], "cost": [[1.0, 0.0], [0.5, 2.0]], "gamma": 0.5}
+SPARSE = {
+    "offsets": [0, 2, 3, 5, 6],
+    "successors": [0, 1, 0, 0, 1, 1],
+    "probabilities": [0.5, 0.5, 1.0, 0.25, 0.75, 1.0],
+    "cost": [[1.0, 0.0], [0.5, 2.0]],
+    "gamma": 0.5,
+}
+MODEL = Model.of(DENSE)
+
+
+def test_a_sparse_kernel_is_the_same_model() -> None:
+    assert Model.of(SPARSE) == MODEL
 
 
 def test_a_diagram_has_a_circle_per_state_a_square_per_pair_and_an_arrow_per_transition() -> None:
-    root = ElementTree.fromstring(diagrams.drawn(MODEL, "a model"))
+    root = ElementTree.fromstring(diagrams.draw(MODEL, "a model"))
     classes = [element.get("class") for element in root.iter()]
     assert classes.count("state") == 2
     assert classes.count("action") == 4
@@ -166,7 +111,7 @@ def test_a_diagram_has_a_circle_per_state_a_square_per_pair_and_an_arrow_per_tra
 
 
 def test_a_diagram_keeps_everything_inside() -> None:
-    root = ElementTree.fromstring(diagrams.drawn(MODEL, "a model"))
+    root = ElementTree.fromstring(diagrams.draw(MODEL, "a model"))
     left, top, width, height = (float(x) for x in str(root.get("viewBox")).split())
     for element in root.iter("text"):
         x, y = float(str(element.get("x"))), float(str(element.get("y")))
@@ -175,6 +120,6 @@ def test_a_diagram_keeps_everything_inside() -> None:
 
 
 def test_large_models_are_not_drawn() -> None:
-    assert diagrams.drawable(MODEL)
-    assert not diagrams.drawable({"cost": [[0.0]] * 9})
+    assert diagrams.is_small(MODEL)
+    assert not diagrams.is_small(Model(P=(), cost=((0.0,),) * 9, gamma=0.5))
     assert "state 1, action 1, cost 2: to 1 with 1" in diagrams.words(MODEL)

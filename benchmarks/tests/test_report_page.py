@@ -4,9 +4,9 @@ import base64
 import functools
 import hashlib
 import itertools
-import json
 import re
 from collections.abc import Callable
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -15,7 +15,10 @@ import pytest
 from benchmarks.report import page, words
 from benchmarks.report.markup import VOID, Html, tag
 from benchmarks.report.page import render
-from benchmarks.tests.report_sample import HOSTILE, sample
+from benchmarks.report.report import SECTIONS, Report
+from benchmarks.report.sections.run import Run
+from benchmarks.tests.report_sample import HOSTILE, change, law_verdict, sample
+from robust_core.json import dumps, from_data, loads
 
 RUN = re.compile(r'<section id="run">.*?</section>', re.DOTALL)
 
@@ -109,14 +112,14 @@ def test_nothing_is_loaded_and_only_this_script_and_style_may_act() -> None:
 
 
 def test_the_same_data_give_the_same_bytes_even_through_json() -> None:
-    again = json.loads(json.dumps(sample(), sort_keys=True))
+    again = from_data(Report, loads(dumps(sample())))
+    assert again == sample()
     assert _page() == render(again)
 
 
 def test_times_and_versions_are_in_one_section_only() -> None:
-    other = sample()
-    times = {"begun": "2031-01-01T11:11:11+00:00", "seconds": [["claims", 77.7]]}
-    other["run"] = times | {"versions": [["numpy", "9.9.9"]], "speed": []}
+    times = Run("2031-01-01T11:11:11+00:00", (("claims", 77.7),), (("numpy", "9.9.9"),), ())
+    other = change(sample(), run=times)
     first, second = _page(), render(other)
     assert first != second
     assert RUN.sub("", first) == RUN.sub("", second)
@@ -174,60 +177,69 @@ def test_tags_escape_what_they_hold() -> None:
     assert tag("p", "<", Html("<b>"), ["&", None, 3], title='"') == '<p title="&quot;">&lt;<b>&amp;3</p>'
 
 
-def _break(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    from benchmarks.report.overall import verdict
-
-    data = sample()
-    change(data)
-    return verdict(data)
+def _violate(report: Report) -> Report:
+    first, *others = report.variants.variants
+    wrong = replace(first, verdicts=(law_verdict("start", "violated"),))
+    return change(report, variants=replace(report.variants, variants=(wrong, *others)))
 
 
-def _violate(data: dict[str, Any]) -> None:
-    data["gallery"]["variants"][0]["records"][0]["outcome"] = "violated"
+def _pass(report: Report) -> Report:
+    *others, last = report.variants.variants
+    right = replace(last, verdicts=(law_verdict("start"),))
+    return change(report, variants=replace(report.variants, variants=(*others, right)))
 
 
-def _pass(data: dict[str, Any]) -> None:
-    for record in data["gallery"]["variants"][-1]["records"]:
-        record["outcome"] = "holds"
+def _survive(report: Report) -> Report:
+    kills = (replace(kill, cases=None) if kill.mutant == "zoo:0" else kill for kill in report.mutants.kills)
+    return change(report, mutants=replace(report.mutants, kills=tuple(kills)))
 
 
-def _survive(data: dict[str, Any]) -> None:
-    for record in data["kills"]["records"]:
-        record["cases"] = None if record["mutant"] == "zoo:0" else record["cases"]
+def _change_run(report: Report, **fields: Any) -> Report:
+    (run,) = report.statistics.runs
+    return change(report, statistics=replace(report.statistics, runs=(replace(run, **fields),)))
 
 
-def _miss(data: dict[str, Any]) -> None:
-    data["statistics"]["runs"][0]["missed"] = ["convergence: a stuck learner"]
+def _miss(report: Report) -> Report:
+    return _change_run(report, missed=("convergence: a stuck learner",))
 
 
-def _gate(data: dict[str, Any]) -> None:
-    data["statistics"]["runs"][0]["summary"]["outcome"] = "violated"
+def _gate(report: Report) -> Report:
+    return _change_run(report, gate=replace(report.statistics.runs[0].gate, outcome="violated"))
 
 
-def _worsen(data: dict[str, Any]) -> None:
-    data["regression"]["verdict"] = data["regression"]["cells"][0]["verdict"] = "worse"
+def _worsen(report: Report) -> Report:
+    assert report.regression is not None
+    return change(report, regression=replace(report.regression, verdict="worse"))
 
 
-def _heal(data: dict[str, Any]) -> None:
-    data["counterexamples"]["committed"][0]["outcome"] = "holds"
+def _lose(report: Report) -> Report:
+    first, *others = report.counterexamples.committed
+    cards = (replace(first, outcome="holds"), *others)
+    return change(report, counterexamples=replace(report.counterexamples, committed=cards))
 
 
-@pytest.mark.parametrize("change", [_violate, _pass, _survive, _miss, _gate, _worsen, _heal], ids=lambda f: f.__name__)
-def test_one_thing_wrong_makes_the_verdict_violated(change: Callable[[dict[str, Any]], None]) -> None:
-    found = _break(change)
-    assert found["outcome"] == "violated"
-    assert sum(part["outcome"] == "violated" for part in found["parts"]) == 1
+@pytest.mark.parametrize("defect", [_violate, _pass, _survive, _miss, _gate, _worsen, _lose], ids=lambda f: f.__name__)
+def test_one_thing_wrong_makes_the_verdict_violated(defect: Callable[[Report], Report]) -> None:
+    verdict = defect(sample()).verdict
+    assert verdict.outcome == "violated"
+    (line,) = [line for line in verdict.lines if line.outcome == "violated"]
+    assert verdict.sentence == f"{line.short}."
 
 
 def test_undecided_is_neither_good_nor_bad() -> None:
-    def leave(data: dict[str, Any]) -> None:
-        data["statistics"]["runs"][0]["summary"]["undecided"] = ["converges/limit"]
-
-    assert _break(leave)["outcome"] == "undecided"
-    assert _break(lambda data: None)["outcome"] == "holds"
+    report = sample()
+    gate = replace(report.statistics.runs[0].gate, undecided=("converges/limit",))
+    assert _change_run(report, gate=gate).verdict.outcome == "undecided"
+    assert report.verdict.outcome == "holds"
 
 
 def test_what_the_paper_got_wrong_is_a_finding_and_decides_nothing() -> None:
-    parts = {part["id"]: part for part in _break(lambda data: None)["parts"]}
-    assert parts["claims"]["decides"] == parts["panels"]["decides"] == "no"
-    assert "reversed" in parts["panels"]["short"]
+    lines = {line.section: line for line in sample().verdict.lines}
+    assert not lines["claims"].decides
+    assert not lines["panels"].decides
+    assert "reversed" in lines["panels"].short
+
+
+def test_the_fields_of_a_report_are_its_sections() -> None:
+    names = [field.name for field in fields(Report)]
+    assert names[: len(SECTIONS)] == [section.id for section in SECTIONS]

@@ -2,17 +2,18 @@
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from benchmarks.report.data import panels as panel_data
-from benchmarks.report.effects import ORDER
+from benchmarks.report.code import Provenance
 from benchmarks.report.layout import table
-from benchmarks.report.overall import verdict
-from benchmarks.report.sections import claims, counterexamples, mutants, panels, regression, statistics, variants
+from benchmarks.report.report import Report
+from benchmarks.report.sections import counterexamples, mutants, panels, regression, statistics, variants
+from benchmarks.report.sections.panels import Control, Curve, Panel, Sample
 from benchmarks.report.words import with_entry
-from benchmarks.tests.report_sample import comparison, sample
+from benchmarks.tests.report_sample import change, law_verdict, measure, sample
 
 
 def shown(markup: str) -> str:
@@ -20,37 +21,33 @@ def shown(markup: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
 
 
-def rows(markup: str) -> list[list[str]]:
-    """The cells of the body of the first table, as text."""
-    body = markup.partition("<tbody>")[2].partition("</tbody>")[0]
-    return [[shown(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in body.split("</tr>") if row]
-
-
 def entries(markup: str) -> list[dict[str, str]]:
     """The rows of all tables, by heading."""
     found = []
     for one in re.findall(r"<table.*?</table>", markup):
-        head = [shown(cell) for cell in re.findall(r"<th\b.*?</th>", one.partition("<tbody>")[0])]
-        found += [dict(zip(head, row, strict=True)) for row in rows(one)]
+        head, _, body = one.partition("<tbody>")
+        names = [shown(cell) for cell in re.findall(r"<th\b.*?</th>", head)]
+        rows = [re.findall(r"<t[hd].*?</t[hd]>", row) for row in body.split("</tr>")[:-1]]
+        found += [dict(zip(names, map(shown, row), strict=True)) for row in rows]
     return found
 
 
-def compared(*cells: dict[str, Any]) -> list[dict[str, str]]:
-    data = sample()
-    data["regression"]["cells"] = list(cells)
-    return entries(regression.section(data).body)
+def compared(*measures: regression.Measure) -> list[dict[str, str]]:
+    comparison = sample().regression
+    assert comparison is not None
+    return entries(regression.render(replace(comparison, measures=measures)).body)
 
 
 def test_what_must_be_looked_at_comes_first() -> None:
     verdicts = ("equivalent", "better", "undecided", "changed", "worse", "equivalent")
-    found = compared(*(comparison(word, word) for word in verdicts))
-    assert [row["variant"] for row in found] == sorted(verdicts, key=ORDER.index)
+    found = compared(*(measure(word, word) for word in verdicts))
+    assert [row["variant"] for row in found] == sorted(verdicts, key=regression.URGENCY.index)
     assert found[0]["verdict"] == "▼ worse"
     assert "note" not in found[0]
 
 
 def test_a_column_is_there_as_soon_as_one_row_needs_it() -> None:
-    found = compared(comparison("a"), comparison("b", note="the seeds differ"))
+    found = compared(measure("a"), measure("b", note="the seeds differ"))
     assert [row["note"] for row in found] == ["", "the seeds differ"]
     listed = table("T", ["a", "b", "c"], [["x", "", 1], ["y", None, 2]], numeric=[2])
     assert entries(listed) == [{"a": "x", "c": "1"}, {"a": "y", "c": "2"}]
@@ -58,42 +55,44 @@ def test_a_column_is_there_as_soon_as_one_row_needs_it() -> None:
     assert "<th" in table("T", ["a", "b"], [])
 
 
-def _chapters(markup: str) -> dict[str, bool]:
-    """The first lines of what is folded, and whether it is open."""
-    found = re.findall(r'<details class="chapter"( open="open")?><summary>(.*?)</summary>', markup)
-    return {shown(summary): bool(opened) for opened, summary in found}
+def _open(markup: str) -> list[bool]:
+    """Whether the folded parts are open, in their order."""
+    return [bool(opened) for opened in re.findall(r'<details class="chapter"( open="open")?>', markup)]
 
 
 def test_long_parts_are_folded_where_all_is_well_and_open_where_it_is_not() -> None:
-    data = sample()
-    assert _chapters(mutants.section(data).body)["Kind control: 6 mutants ✓ all caught"] is False
-    assert _chapters(variants.section(data).body) == {"Kind control: 4 laws, 2 variants ✓ as it must be": False}
-    assert _chapters(regression.section(data).body) == {"Cells: = 1 equivalent": False}
-    for record in data["kills"]["records"]:
-        record["cases"] = None if record["mutant"] == "zoo:0" else record["cases"]
-    assert _chapters(mutants.section(data).body)["Kind control: 6 mutants ✗ 1 alive"] is True
-    data["gallery"]["variants"][0]["records"][0]["outcome"] = "violated"
-    assert _chapters(variants.section(data).body) == {"Kind control: 4 laws, 2 variants ✗ not as it must be": True}
-    data["statistics"]["runs"][0]["controls"][0]["outcome"] = "holds"
-    assert _chapters(statistics.section(data).body)["Negative controls: 0 of 1 caught"] is True
+    report = sample()
+    assert _open(mutants.render(report.mutants).body) == [False, False]
+    assert _open(variants.render(report.variants).body) == [False]
+    assert report.regression is not None
+    assert _open(regression.render(report.regression).body) == [False]
+    assert _open(statistics.render(report.statistics).body) == [False, False, False]
+    kills = tuple(replace(kill, cases=None) if kill.mutant == "zoo:0" else kill for kill in report.mutants.kills)
+    assert _open(mutants.render(replace(report.mutants, kills=kills)).body) == [True, False]
+    first, *others = report.variants.variants
+    wrong = replace(first, verdicts=(law_verdict("start", "violated"),))
+    assert _open(variants.render(replace(report.variants, variants=(wrong, *others))).body) == [True]
+    (run,) = report.statistics.runs
+    missed = replace(run, controls=(replace(run.controls[0], outcome="holds"),))
+    assert _open(statistics.render(replace(report.statistics, runs=(missed,))).body) == [False, True, False]
 
 
 @pytest.mark.parametrize(
-    ("cell", "effect", "margin"),
+    ("fields", "effect", "margin"),
     [
-        ({"effect": 0.02, "lower": -0.01, "upper": 0.05}, "+2 % [−1 %, +5 %]", "10 %"),
-        ({"effect": 0.02, "lower": None, "upper": None}, "+2 % [−∞, +∞]", "10 %"),
+        ({"effect": 0.02, "lower": -0.01, "upper": 0.05}, "+2\xa0% [−1\xa0%, +5\xa0%]", "10\xa0%"),
+        ({"effect": 0.02, "lower": None, "upper": None}, "+2\xa0% [−∞, +∞]", "10\xa0%"),
         ({"effect": -0.002, "lower": None, "upper": 0.001, "scale": "absolute", "unit": "‖Q*‖", "margin": 0.005},
          "−0.002 [−∞, +0.001] ‖Q*‖", "0.005 ‖Q*‖"),
         ({"effect": 1, "lower": None, "upper": None, "scale": "absolute", "unit": "sweeps", "margin": 0.0,
           "kind": "deterministic"}, "+1 sweeps", "exact"),
-        ({"effect": 0.0, "lower": 0.0, "upper": 0.0}, "0 % [0 %, 0 %]", "10 %"),
-        ({"effect": None}, "", "10 %"),
+        ({"effect": 0.0, "lower": 0.0, "upper": 0.0}, "0\xa0% [0\xa0%, 0\xa0%]", "10\xa0%"),
+        ({"effect": None}, "", "10\xa0%"),
     ],
 )  # fmt: skip
-def test_effects_and_margins_have_their_unit(cell: dict[str, Any], effect: str, margin: str) -> None:
-    (found,) = compared(comparison("v", **cell))
-    assert (found.get("effect and interval", ""), found["margin"]) == (effect, margin)
+def test_effects_and_margins_have_their_unit(fields: dict[str, Any], effect: str, margin: str) -> None:
+    found = measure("v", **fields)
+    assert (found.effect_in_words(), found.margin_in_words()) == (effect, margin)
 
 
 @pytest.mark.parametrize(
@@ -101,47 +100,52 @@ def test_effects_and_margins_have_their_unit(cell: dict[str, Any], effect: str, 
     [("lower", "lower is better"), ("higher", "higher is better"), ("exact", "must not change")],
 )
 def test_the_direction_is_a_column(direction: str, words: str) -> None:
-    assert compared(comparison("v", direction=direction))[0]["direction"] == words
+    assert compared(measure("v", direction=direction))[0]["direction"] == words
 
 
-def panel(data: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(one for one in data["panels"]["panels"] if one["panel"] == name)
+def panel(report: Report, name: str) -> Panel:
+    return next(one for one in report.panels.panels if one.panel == name)
 
 
-def captions(data: dict[str, Any]) -> dict[str, str]:
-    found = map(shown, re.findall(r"<figcaption>.*?</figcaption>", panels.section(data).body))
-    return dict(zip((one["panel"] for one in data["panels"]["panels"]), found, strict=True))
+def caption(one: Panel) -> str:
+    """The caption of the figure of a panel."""
+    record = replace(sample().panels, panels=(one,))
+    (found,) = re.findall(r"<figcaption>.*?</figcaption>", panels.render(record).body)
+    return shown(found)
 
 
 def test_every_effect_of_a_panel_names_its_unit() -> None:
-    for name, text in captions(sample()).items():
-        unit = "powers of ten" if name.startswith("tdc") else "of the scale"
-        assert unit in text, name
-        assert ("%" in text.partition(unit)[0].rpartition("[")[2]) == (unit == "of the scale")
-    spread = {"claim": "robust runs vary much less", "effect": 0.1, "interval": [-0.1, 0.3]}
-    assert panels.effect(spread, "tdc").endswith("of the pairs of runs, for minus against")
+    for one in sample().panels.panels:
+        for claim in one.claims:
+            unit = "powers of ten" if one.figure == "tdc" else "of the scale"
+            if claim.claim.startswith("robust runs vary"):
+                unit = "of the pairs of runs, for minus against"
+            assert claim.effect.unit == unit
+            assert str(claim.effect).endswith(f"] {unit}")
+            assert ("%" in str(claim.effect)) == (unit != "powers of ten")
+        assert str(one.claims[0].effect) in caption(one).replace(" %", "\xa0%")
 
 
 def test_the_median_speaks_where_it_says_something_else() -> None:
-    data = sample()
-    claim = panel(data, "taxi-a")["claims"][0]
-    claim["outcome by median"] = claim["outcome"]
-    assert "by the median" not in captions(data)["taxi-a"]
-    claim["outcome by median"] = "not reproduced"
-    assert "; by the median not reproduced" in captions(data)["taxi-a"]
+    one = panel(sample(), "taxi-a")
+    first, *others = one.claims
+    same = replace(first, outcome_by_median=first.effect.outcome)
+    assert "by the median" not in caption(replace(one, claims=(same, *others)))
+    other = replace(first, outcome_by_median="not reproduced")
+    assert "; by the median not reproduced" in caption(replace(one, claims=(other, *others)))
 
 
 def test_curves_that_lie_on_each_other_are_named_and_keep_their_legend() -> None:
-    data = sample()
-    one = panel(data, "frozenlake-a")
-    robust, shorter = (next(c for c in one["curves"] if c["name"] == n) for n in ("robust", "vanilla at γ(1−R)"))
-    shorter.update({part: list(robust[part]) for part in ("mean", "low", "high")})
-    one["same as"] = panel_data.coincidences(one["curves"])
-    assert "The curve of vanilla at γ(1−R) lies on that of robust." in captions(data)["frozenlake-a"]
-    legend = panels.section(data).body.partition('data-plot="frozenlake-a"')[2].partition("</figure>")[0]
+    one = panel(sample(), "frozenlake-a")
+    robust, vanilla, shorter = one.curves
+    same = (robust, vanilla, replace(robust, name=shorter.name))
+    assert panels.coincidences(same) == [("vanilla at γ(1−R)", "robust")]
+    assert "The curve of vanilla at γ(1−R) lies on that of robust." in caption(replace(one, curves=same))
+    body = panels.render(replace(sample().panels, panels=(replace(one, curves=same),))).body
+    legend = body.partition('data-plot="frozenlake-a"')[2].partition("</figure>")[0]
     assert re.findall(r"</svg>([^<]+)</li>", legend) == ["robust", "vanilla", "vanilla at γ(1−R)"]
-    shorter["mean"] = [shorter["mean"][0] + 1.0, *shorter["mean"][1:]]
-    assert panel_data.coincidences(one["curves"]) == []
+    moved = Curve(shorter.name, (robust.mean[0] + 1.0, *robust.mean[1:]), robust.low, robust.high)
+    assert panels.coincidences((robust, vanilla, moved)) == []
 
 
 RECORD: dict[str, Any] = {
@@ -155,101 +159,83 @@ RECORD: dict[str, Any] = {
 
 
 def test_controls_have_their_exact_values_beside_monte_carlo() -> None:
-    data = sample()
-    for one in data["panels"]["panels"]:
-        one["controls"] = panel_data.controls(RECORD) if one["panel"] == "frozenlake-a" else []
-    table = panels.section(data).body.partition("Values and controls")[2].partition("</table>")[0]
-    found = {row[0]: row[1] for row in rows(table)}
-    assert found == {
-        "robust": "0.5",
-        "robust, last policies of 30 runs, by Monte Carlo": "0.51 (exactly 0.5: 1.5 standard errors apart)",
-        "vanilla": "0.25",
-        "vanilla at γ(1−R)": "0.5 (as robust in 399 of 400 runs)",
-        "optimum": "1",
-        "best constant action": "0.125",
-        "uniform policy": "0.0625",
-        "robust, where it converges, α → 0": "0.75",
-        "vanilla, where it converges, α → 0": "0.75 (or 0.875, by the choice among equal actions)",
-    }
+    found = panels.controls(RECORD)
+    assert found == [
+        Control("robust", 0.5, Sample(0.51, 0.5, -1.5)),
+        Control("vanilla", 0.25),
+        Control("vanilla at γ(1−R)", 0.5, remark="as robust in 399 of 400 runs"),
+        Control("optimum", 1.0),
+        Control("best constant action", 0.125),
+        Control("uniform policy", 0.0625),
+        Control("robust, where it converges, α → 0", 0.75),
+        Control("vanilla, where it converges, α → 0", 0.75, remark="or 0.875, by the choice among equal actions"),
+    ]
+    one = replace(panel(sample(), "frozenlake-a"), controls=tuple(found))
+    body = panels.render(replace(sample().panels, panels=(one,))).body
+    rows = {row[""]: row[one.source] for row in entries(body.partition("Values and controls")[2]) if "" in row}
+    sampled = "robust, last policies of 30 runs, by Monte Carlo"
+    assert list(rows) == [found[0].name, sampled, *(control.name for control in found[1:])]
+    assert rows[sampled] == "0.51 (exactly 0.5: 1.5 standard errors apart)"
+    assert rows["vanilla at γ(1−R)"] == "0.5 (as robust in 399 of 400 runs)"
 
 
-def test_fields_that_results_lack_are_left_out() -> None:
-    bare = {name: RECORD[name] for name in ("values", "claims")}
-    assert [row[0] for row in panel_data.controls(bare)][:3] == ["robust", "vanilla", "vanilla at γ(1−R)"]
-    data = sample()
-    for name in ("why", "code"):
-        data["panels"].pop(name)
-    for one in data["panels"]["panels"]:
-        for name in ("controls", "same as"):
-            one.pop(name)
-        one["interpretations"] = one["interpretations"][:1]
-        for claim in one["claims"]:
-            claim.pop("outcome by median")
-    assert "Values and controls" not in panels.section(data).body
-
-
-def test_a_interpretation_that_stands_beside_the_default_is_in_the_caption() -> None:
-    data = sample()
-    one = panel(data, "tdc-a")
-    beside = {**one["interpretations"][0], "interpretation": "fresh-features", "outcome": "reversed", "effect": -3.0}
-    one["interpretations"] = [*(r for r in one["interpretations"] if r["interpretation"] == "default"), beside]
-    assert "with features drawn anew for every run: reversed, −3 [" in captions(data)["tdc-a"]
+def test_an_interpretation_that_stands_beside_the_default_is_in_the_caption() -> None:
+    one = panel(sample(), "tdc-a")
+    effect = dict(one.interpretations)["default"]
+    beside = replace(effect, outcome="reversed", effect=-3.0)
+    both = (("default", effect), ("fresh-features", beside))
+    assert "with features drawn anew for every run: reversed, −3 [" in caption(replace(one, interpretations=both))
 
 
 def test_interpretations_have_their_intervals_and_figures_their_reasons() -> None:
-    data = sample()
-    body = panels.section(data).body
-    table = body.partition("Interpretations of cartpole")[2].partition("</table>")[0]
-    cells = [cell for row in rows(table) for cell in row[1:] if "not run" not in cell]
+    record = sample().panels
+    body = panels.render(record).body
+    (listed,) = re.findall(r"<table[^>]*><caption>Interpretations of cartpole.*?</table>", body)
+    cells = [cell for row in entries(listed) for cell in list(row.values())[1:] if "not run" not in cell]
     assert cells
     assert all(re.search(r"\[.*, .*\] of the scale", cell) for cell in cells)
-    assert {one["figure"] for one in data["panels"]["why"]} >= {"", "tdc", "rarl"}
+    assert {one.figure for one in record.why} >= {"", "tdc", "rarl"}
     tdc = body.partition("against vanilla TDC")[2].partition("<h3>")[0]
     assert "<strong>TDC: " in tdc
-    assert "last column" not in shown(body)
+    assert not any("last column" in one.text for one in record.why)
 
 
-@pytest.mark.parametrize(("made", "present", "flagged"), [("aa", "aa", False), ("aa", "bb", True), ("", "bb", True)])
-def test_results_of_other_code_are_flagged(made: str, present: str, flagged: bool) -> None:
-    data = sample()
-    data["panels"]["code"] = {"made by": made, "present": present}
-    text = shown(panels.section(data).body)
-    assert ("other code" in text) == flagged
-    assert present in text
-    (line,) = (part for part in verdict(data)["parts"] if part["id"] == "panels")
-    assert ("made by other code" in line["short"]) == flagged
-
-
-def test_results_of_other_libraries_are_not_called_those_of_other_code() -> None:
-    data = sample()
-    data["panels"]["code"] = {"made by": "aa", "present": "bb", "libraries": [["gymnasium", "1.4.0", "absent"]]}
-    text = shown(panels.section(data).body)
-    assert "other libraries" in text
-    assert "gymnasium 1.4.0 then, absent now" in text
-    (line,) = (part for part in verdict(data)["parts"] if part["id"] == "panels")
-    assert line["short"].endswith("(made with other libraries)")
-    assert "other code" not in text + line["short"]
-
-
-def test_the_claims_name_the_present_code() -> None:
-    assert "0123456789ab" in shown(claims.section(sample()).body)
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (Provenance("aa", "aa"), ""),
+        (Provenance("aa", "bb"), "other code"),
+        (Provenance("", "bb"), "other code"),
+        (Provenance("aa", "bb", (("gymnasium", "1.4.0", "absent"),)), "other libraries"),
+    ],
+)
+def test_results_of_other_code_or_other_libraries_are_flagged(code: Provenance, words: str) -> None:
+    report = sample()
+    report = change(report, panels=replace(report.panels, code=code))
+    text = shown(panels.render(report.panels).body)
+    (line,) = (line for line in report.verdict.lines if line.section == "panels")
+    for known in ("other code", "other libraries"):
+        assert (known in text) == (known in line.short) == (known == words)
+    assert all(f"{name} {before} then, {now} now" in text for name, before, now in code.libraries)
+    assert code.libraries or code.present in text
 
 
 def test_cards_show_values_in_words() -> None:
-    data = sample()
-    (found,) = data["counterexamples"]["found"]
-    found["case"]["step_size"] = {"steps": {"clock": "constant", "power": 1.0, "scale": 0.5}}
-    body = counterexamples.section(data).body
-    assert "step size clock constant, power 1, scale 0.5" in shown(body)
+    (found,) = sample().counterexamples.found
+    values = dict(found.values)
+    assert values["step size"] == "clock constant, power 1, rate 0, scale 0.5"
+    assert values["set"] == "contamination, 0.25"
+    assert values["γ"] == "0.5"
+    assert (found.got, found.wanted, found.allowed) == ("0.5", "0.75", "1e-15")
 
 
 def test_cards_say_what_a_counterexample_refutes_and_leave_no_empty_brackets() -> None:
-    data = sample()
-    committed = data["counterexamples"]["committed"]
-    assert any(with_entry(example["what"]) != example["what"] for example in committed), "there is something to tidy"
-    body = counterexamples.section(data).body
+    record = sample().counterexamples
+    assert any(with_entry(card.what) != card.what for card in record.committed), "there is something to tidy"
+    body = counterexamples.render(record).body
     for line in map(shown, re.findall(r'<p class="what">.*?</p>', body)):
         assert not re.search(r"\[[\d, ]*\]$", line), line
-    assert body.count("refutes the printed statement") == len(committed)
-    committed[0]["outcome"] = "holds"
-    assert "refutes nothing any more" in counterexamples.section(data).body
+    assert body.count("refutes the printed statement") == len(record.committed)
+    first, *others = record.committed
+    lost = replace(record, committed=(replace(first, outcome="holds"), *others))
+    assert "refutes nothing any more" in counterexamples.render(lost).body

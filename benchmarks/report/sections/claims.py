@@ -1,11 +1,13 @@
-"""The claims of the paper, typeset, each with the status that running it gave."""
+"""The claims of the paper, each with its verified status (the committed evidence)."""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report.layout import Cell, Section, commands, fold, table
-from benchmarks.report.markup import Html, tag
-from benchmarks.report.typeset import prose
+from benchmarks.report.code import present
+from benchmarks.report.layout import Cell, commands, fold, table
+from benchmarks.report.markup import Html, inline, tag
+from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.words import badge, with_entry
 
 INTRODUCTION = (
@@ -14,17 +16,68 @@ INTRODUCTION = (
 )
 
 
-def section(data: dict[str, Any]) -> Section:
+@dataclass(frozen=True)
+class Claim:
+    """A claim as text; what does not apply to it is empty."""
+
+    id: str
+    where: str
+    title: str
+    hypotheses: str
+    printed: str
+    finding: str
+    amendment: str
+    amended: str
+    checked: str
+    note: str
+    status: str
+    counterexamples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The claims in the order of the paper, and the hash of the present code that judges them."""
+
+    claims: tuple[Claim, ...]
+    code: str
+
+
+def collect(work: Work) -> Claims:
+    """The ledger with its committed evidence."""
+    from properties.claims import evidence
+    from properties.claims.text import AMENDMENTS, checked, parts
+
+    stored = evidence.stored()
+    claims = tuple(
+        Claim(
+            id=claim.id,
+            where=claim.where,
+            title=claim.title,
+            hypotheses=claim.hypotheses,
+            printed=claim.printed.text if claim.printed else "",
+            finding=stored[claim.id].finding or "",
+            amendment=AMENDMENTS[claim.amendment] if claim.amendment else "",
+            amended=claim.amended.text if claim.amended else "",
+            checked=checked(claim, stored[claim.id]),
+            note=claim.note,
+            status=stored[claim.id].status,
+            counterexamples=tuple(path.name for path, _ in evidence.counterexamples(claim)),
+        )
+        for part in parts().values()
+        for claim in part
+    )
+    return Claims(claims, present(evidence.__name__))
+
+
+def render(record: Claims) -> Content:
     """A table of all claims, the statement and its evidence behind each."""
-    claims = data["claims"]
-    counts = Counter(claim["status"] for claim in claims)
+    counts = Counter(claim.status for claim in record.claims)
     tally = tag("p", *(part for word, n in counts.most_common() for part in (badge(word, f"{n} {word}"), " ")))
-    rows = [_row(claim) for claim in claims]
-    caption = f"The {len(claims)} claims, in the order of the paper"
+    rows = [_row(claim) for claim in record.claims]
+    caption = f"The {len(rows)} claims, in the order of the paper"
     listed = table(caption, ["claim", "status", "statement", "where"], rows, class_="claims")
     again = commands("robust-core claims ID", "robust-core claims ID --run", "robust-core claims --run")
-    quiet = _provenance(data["claims code"])
-    return Section("claims", "Claims of the paper", Html(tag("p", INTRODUCTION) + tally + quiet + listed + again))
+    return Content(Html(tag("p", INTRODUCTION) + tally + _provenance(record.code) + listed + again))
 
 
 def _provenance(present: str) -> Html:
@@ -33,35 +86,44 @@ def _provenance(present: str) -> Html:
     return tag("p", unsaid, "status. The present code is ", tag("code", present), ".", class_="quiet")
 
 
-def _row(claim: dict[str, Any]) -> list[Any]:
+def _row(claim: Claim) -> list[Any]:
     return [
-        Cell(tag("code", claim["id"], id=f"claim-{claim['id']}")),
-        badge(claim["status"]),
-        Cell(_statement(claim), key=claim["title"]),
-        claim["where"],
+        Cell(tag("code", claim.id, id=f"claim-{claim.id}")),
+        badge(claim.status),
+        Cell(_statement(claim), key=claim.title),
+        claim.where,
     ]
 
 
-def _statement(claim: dict[str, Any]) -> Html:
+def _statement(claim: Claim) -> Html:
     """The title, and behind it what is printed, what is wrong with it, and what was checked."""
     entries: list[tuple[str, Any]] = [
-        ("hypotheses", claim["hypotheses"] and prose(claim["hypotheses"])),
-        ("printed", claim["printed"] and prose(claim["printed"])),
-        ("fails", claim["finding"] and _finding(claim["finding"])),
-        (claim["amendment"], claim["amended"] and prose(claim["amended"])),
-        ("checked", claim["checked"]),
-        ("note", claim["note"] and prose(claim["note"])),
-        ("counterexample", [_link(name) for name in claim["counterexamples"]]),
+        ("hypotheses", inline(claim.hypotheses)),
+        ("printed", inline(claim.printed)),
+        ("fails", _finding(claim.finding)),
+        (claim.amendment, inline(claim.amended)),
+        ("checked", claim.checked),
+        ("note", inline(claim.note)),
+        ("counterexample", [_link(name) for name in claim.counterexamples]),
     ]
     terms = [(tag("dt", label), tag("dd", content)) for label, content in entries if content]
-    return fold(prose(claim["title"]), tag("dl", terms))
+    return fold(inline(claim.title), tag("dl", terms))
 
 
 def _finding(text: str) -> Html:
-    """What was compared is notation; the two numbers stay as they were printed."""
     what, got, rest = text.partition(": got ")
-    return Html(prose(with_entry(what)) + tag("span", got + rest))
+    return Html(inline(with_entry(what)) + inline(got + rest))
 
 
 def _link(name: str) -> Html:
     return Html(tag("a", name, href=f"#example-{name.removesuffix('.json')}") + " ")
+
+
+def judge(record: Claims) -> list[Line]:
+    """How many claims have which status: a finding about the paper."""
+    counts = Counter(claim.status for claim in record.claims)
+    short = ", ".join(f"{count} {word}" for word, count in counts.most_common())
+    return [Line("claims", "Claims of the paper", "open" if counts["open"] else "finding", short, decides=False)]
+
+
+SECTION = Section("claims", "Claims of the paper", collect, render, judge)

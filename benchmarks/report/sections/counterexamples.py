@@ -1,13 +1,21 @@
-"""Counterexamples drawn: the model as a picture, the numbers side by side, and the command that judges them again."""
+"""Counterexamples: the committed ones to the paper's claims, judged again, and those that verification found.
 
+Each is a card: the model as a picture, the numbers side by side, and the command that judges it again.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report import diagrams
-from benchmarks.report.layout import Section, commands, fold
-from benchmarks.report.markup import Html, named, tag
+from benchmarks.report.diagrams import Model, draw, is_small
+from benchmarks.report.layout import commands, fold
+from benchmarks.report.markup import Html, inline, isolate, tag
 from benchmarks.report.scales import number
-from benchmarks.report.typeset import formula, prose
-from benchmarks.report.words import badge, with_entry
+from benchmarks.report.section import Content, Line, Section, Work
+from benchmarks.report.sections import variants
+from benchmarks.report.words import badge, plural, with_entry
+from properties.cases.codec import encode
 
 INTRODUCTION = (
     "The smallest cases found in which a printed statement of the paper fails, judged again for this report. Each "
@@ -15,118 +23,185 @@ INTRODUCTION = (
     "states, squares actions with their cost c, arrows transitions with their probability."
 )
 FOUND = "What verification found in variants that do not obey a law (files beside this page):"
-SYMBOLS = {"radius": "R", "uncertainty_set": "set", "n_states": "S", "lam": "λ", "s_next": "s'", "c_hat": "ĉ",
-           "log2_psi_0": "log_2 ‖psi_0‖", "log2_Q_0": "log_2 Q_0", "log_T": "log T",
-           "step_size": "step size"}  # fmt: skip
-WORDS = frozenset({"path", "period", "phase", "policy", "features", "visits", "pair", "speed", "scale", "other", "set",
-                   "initial", "step size"})  # fmt: skip
+SYMBOLS = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lam": "λ", "mu": "μ",
+    "tau": "τ", "omega": "ω", "rho": "ρ", "varrho": "ϱ", "psi": "ψ", "phi": "φ",
+    "radius": "R", "uncertainty_set": "set", "n_states": "S", "s_next": "s′", "c_hat": "ĉ", "step_size": "step size",
+    "log2_psi_0": "log₂ ‖ψ_0‖", "log2_Q_0": "log₂ Q_0", "log_T": "log T",
+}  # fmt: skip
+"""Arguments of a case as a reader knows them; the others are shown by their names."""
 
 
-def section(data: dict[str, Any]) -> Section:
-    """A card for every counterexample."""
-    examples = data["counterexamples"]
-    parts = [tag("p", INTRODUCTION), _cards(examples["committed"])]
-    if examples["found"]:
-        parts += [tag("p", FOUND), _cards(examples["found"])]
-    parts.append(commands("robust-core replay FILE", lead="Judge one again"))
-    return Section("counterexamples", "Counterexamples", Html("".join(parts)))
+@dataclass(frozen=True)
+class Card:
+    """A counterexample as it is shown.
+
+    `values` are the arguments of the case, in words. `got` is empty where nothing was compared: `what` then says it
+    all.
+    """
+
+    file: str
+    about: str
+    title: str
+    outcome: str
+    what: str
+    got: str
+    wanted: str
+    allowed: str
+    model: Model | None
+    values: tuple[tuple[str, str], ...]
+    table: str = ""
 
 
-def _cards(examples: list[dict[str, Any]]) -> Html:
-    return tag("div", *(_card(example) for example in examples), class_="cards")
+@dataclass(frozen=True)
+class Counterexamples:
+    """The committed ones to printed statements of the paper, and those found in variants."""
+
+    committed: tuple[Card, ...]
+    found: tuple[Card, ...]
 
 
-def _card(example: dict[str, Any]) -> Html:
-    name = example["file"].rpartition("/")[2].removesuffix(".json")
-    case = dict(example["case"])
-    model = _model(case.pop("mdp", None))
-    head = tag("h3", tag("code", example["about"]), " ", _badge(example))
-    title = tag("p", prose(example["title"]) if "statement" in example["against"] else named(example["title"]))
-    picture = _picture(model, example["about"]) if model is not None else Html("")
-    parts = [picture, _sides(example), _table(example), _values(model, case), _replay(example)]
-    # The script opens it where there is room.
-    case_of_it = fold("The case", *parts, class_="roomy")
-    return tag("article", head, title, case_of_it, class_="card", id=f"example-{name}")
+def collect(work: Work) -> Counterexamples:
+    """Every committed counterexample with its present judgement, and those of the gallery."""
+    return Counterexamples(tuple(committed()), tuple(find(work.result(variants.collect))))
 
 
-def _badge(example: dict[str, Any]) -> Html:
-    """A committed counterexample that stands is a finding about the paper; one that does not is a fault."""
-    if "statement" not in example["against"]:
-        return badge(example["outcome"])
-    stands = example["outcome"] == "violated"
-    return badge("refuted", "refutes the printed statement") if stands else badge("missed", "refutes nothing any more")
+def committed() -> Iterable[Card]:
+    """A counterexample that has lost its force has the outcome *holds*."""
+    from properties.claims import catalogue, evidence
+
+    for claim in catalogue().values():
+        for path, example in evidence.counterexamples(claim):
+            assert claim.printed is not None
+            finding = claim.printed.judge(**example.case)
+            compared = ("", "", "")
+            if finding is not None:
+                compared = (_text(finding.got), _text(finding.wanted), f"{finding.allowed:.3g}")
+            yield Card(
+                f"properties/counterexamples/{path.name}",
+                claim.id,
+                claim.title,
+                "holds" if finding is None else "violated",
+                example.finding if finding is None else finding.what,
+                *compared,
+                *_case({name: encode(value) for name, value in example.case.items()}),
+            )
 
 
-def _model(encoded: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The kernel as nested lists, whether it was stored dense or sparse."""
-    if encoded is None:
-        return None
-    model = encoded["mdp"]
-    if "P" in model:
-        return dict(model)
-    states, actions = len(model["cost"]), len(model["cost"][0])
-    P = [[[0.0] * states for _ in range(actions)] for _ in range(states)]
-    for row in range(states * actions):
-        for i in range(model["offsets"][row], model["offsets"][row + 1]):
-            P[row // actions][row % actions][model["successors"][i]] = model["probabilities"][i]
-    return {**model, "P": P}
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else repr(value)
 
 
-def _picture(model: dict[str, Any], about: str) -> Html:
-    if not diagrams.drawable(model):
-        return tag("p", "The model is too large to be drawn.", class_="quiet")
-    return diagrams.drawn(model, f"model of {about}")
+def find(gallery: variants.Gallery) -> Iterable[Card]:
+    """The counterexamples of a verification."""
+    for variant in gallery.variants:
+        for verdict in variant.verdicts:
+            if verdict.counterexample is not None:
+                what, _, numbers = verdict.evidence.partition(": got ")
+                got, _, rest = numbers.partition(", wanted ")
+                wanted, _, allowed = rest.rpartition(" within ")
+                yield Card(
+                    f"counterexamples/{verdict.counterexample.file}",
+                    verdict.law,
+                    f"{variant.name}: {verdict.law}",
+                    verdict.outcome,
+                    what,
+                    got.strip("'"),
+                    wanted.strip("'"),
+                    allowed,
+                    *_case(json.loads(verdict.counterexample.text)["case"]),
+                    table=verdict.table or "",
+                )
 
 
-def _sides(example: dict[str, Any]) -> Html:
-    """What came out next to what the statement promises."""
-    if not example["got"]:
-        return tag("p", with_entry(example["what"]))
-    rows = [
-        ("came out", tag("span", example["got"], class_="value")),
-        ("promised", tag("span", example["wanted"], class_="value")),
-        ("error allowed", tag("span", example["allowed"], class_="value")),
-    ]
-    return Html(
-        tag("p", prose(with_entry(example["what"])), class_="what")
-        + tag("dl", [(tag("dt", a), tag("dd", b)) for a, b in rows], class_="sides")
-    )
+def _case(case: dict[str, Any]) -> tuple[Model | None, tuple[tuple[str, str], ...]]:
+    """The model of an encoded case, and its other arguments in words."""
+    model = Model.of(case["mdp"]["mdp"]) if "mdp" in case else None
+    values = [("gamma", number(model.gamma, 6))] if model is not None else []
+    values += [(name, _value(encoded)) for name, encoded in case.items() if name != "mdp"]
+    return model, tuple((SYMBOLS.get(name, name), value) for name, value in values if value not in ("()", ""))
 
 
-def _table(example: dict[str, Any]) -> Html:
-    """The variant's and the oracle's results side by side."""
-    return tag("pre", example["table"], tabindex="0") if example["table"] else Html("")
-
-
-def _values(model: dict[str, Any] | None, case: dict[str, Any]) -> Html:
-    entries = [("gamma", model["gamma"])] if model is not None else []
-    entries += [(name, _value(encoded)) for name, encoded in case.items()]
-    shown = [(tag("dt", _symbol(name)), tag("dd", _shown(value))) for name, value in entries if value not in ([], "")]
-    return tag("dl", shown, class_="case") if shown else Html("")
-
-
-def _symbol(name: str) -> Html:
-    shown = SYMBOLS.get(name, name)
-    return tag("span", shown) if shown in WORDS else formula(shown)
-
-
-def _value(encoded: dict[str, Any]) -> Any:
-    """The content of a tagged value; a set as its kind and radius."""
-    (kind, content), *_ = encoded.items()
+def _value(encoded: dict[str, Any]) -> str:
+    """A tagged value in words."""
+    ((kind, content),) = encoded.items()
     if kind == "set":
-        return ", ".join(str(value) if isinstance(value, str) else number(value) for value in content.values())
-    return [_value(item) for item in content] if kind == "list" else content
+        return ", ".join(value if isinstance(value, str) else number(value) for value in content.values())
+    return f"({', '.join(map(_value, content))})" if kind == "list" else _words(content)
 
 
-def _shown(value: Any) -> str:
+def _words(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(item)}" for name, item in value.items())
+        return ", ".join(f"{name} {_words(item)}" for name, item in value.items())
     if isinstance(value, list):
-        return f"({', '.join(_shown(item) for item in value)})"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"({', '.join(map(_words, value))})"
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return number(value, 6)
     return str(value)
 
 
-def _replay(example: dict[str, Any]) -> Html:
-    return commands(f"robust-core replay {example['file']}", lead="Replay")
+def render(record: Counterexamples) -> Content:
+    """A card for every counterexample."""
+    parts = [tag("p", INTRODUCTION), tag("div", *map(_committed_card, record.committed), class_="cards")]
+    if record.found:
+        parts += [tag("p", FOUND), tag("div", *map(_found_card, record.found), class_="cards")]
+    parts.append(commands("robust-core replay FILE", lead="Judge one again"))
+    return Content(Html("".join(parts)))
+
+
+def _committed_card(card: Card) -> Html:
+    """A committed counterexample that stands is a finding about the paper; one that does not is a fault."""
+    stands = badge("refuted", "refutes the printed statement")
+    return _card(card, inline(card.title), stands if card.outcome == "violated" else badge("missed", LOST))
+
+
+LOST = "refutes nothing any more"
+
+
+def _found_card(card: Card) -> Html:
+    return _card(card, isolate(card.title), badge(card.outcome))
+
+
+def _card(card: Card, title: Html, state: Html) -> Html:
+    name = card.file.rpartition("/")[2].removesuffix(".json")
+    head = tag("h3", tag("code", card.about), " ", state)
+    replay = commands(f"robust-core replay {card.file}", lead="Replay")
+    table = tag("pre", card.table, tabindex="0") if card.table else ""
+    # The script opens it where there is room.
+    case = fold("The case", _picture(card), _sides(card), table, _values(card), replay, class_="roomy")
+    return tag("article", head, tag("p", title), case, class_="card", id=f"example-{name}")
+
+
+def _picture(card: Card) -> Html:
+    if card.model is None:
+        return Html("")
+    if not is_small(card.model):
+        return tag("p", "The model is too large to be drawn.", class_="quiet")
+    return draw(card.model, f"model of {card.about}")
+
+
+def _sides(card: Card) -> Html:
+    """What came out next to what the statement promises."""
+    if not card.got:
+        return tag("p", with_entry(card.what))
+    rows = (("came out", card.got), ("promised", card.wanted), ("error allowed", card.allowed))
+    entries = [(tag("dt", label), tag("dd", tag("span", value, class_="value"))) for label, value in rows]
+    return Html(tag("p", inline(with_entry(card.what)), class_="what") + tag("dl", entries, class_="sides"))
+
+
+def _values(card: Card) -> Html:
+    entries = [(tag("dt", tag("span", name)), tag("dd", value)) for name, value in card.values]
+    return tag("dl", entries, class_="case") if entries else Html("")
+
+
+def judge(record: Counterexamples) -> list[Line]:
+    """Whether every committed counterexample still refutes its statement."""
+    name = "Counterexamples to the paper"
+    lost = [card.about for card in record.committed if card.outcome != "violated"]
+    if lost:
+        return [Line("counterexamples", name, "violated", f"counterexamples that no longer are: {', '.join(lost)}")]
+    short = f"{plural(len(record.committed), 'counterexample')} to printed statements still stand"
+    return [Line("counterexamples", name, "holds", short)]
+
+
+SECTION = Section("counterexamples", "Counterexamples", collect, render, judge)

@@ -1,16 +1,22 @@
-"""The fifteen panels: curves with envelopes, outcomes, and the interpretations that decide."""
+"""The fifteen panels of the paper from the committed results: curves, outcomes, and the interpretations that decide."""
 
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report.effects import percent, signed
-from benchmarks.report.layout import Cell, Section, chapter, commands, figure, table
-from benchmarks.report.markup import Html, tag
+from benchmarks.report.code import Provenance, compare
+from benchmarks.report.layout import Cell, chapter, commands, figure, table
+from benchmarks.report.markup import Html, inline, tag
 from benchmarks.report.plots import Plot, Series
-from benchmarks.report.scales import number
-from benchmarks.report.typeset import prose
+from benchmarks.report.scales import number, percent, signed
+from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.words import badge
 
+ENTRY = "benchmarks.experiments.panels"
+"""The module whose sources, at any depth, make a record."""
+AGAIN = "python -m benchmarks.experiments"
 TITLES = {
     "frozenlake": "Frozen Lake: robust against vanilla Q-learning",
     "cartpole": "Cart-Pole: robust against vanilla Q-learning",
@@ -18,6 +24,13 @@ TITLES = {
     "rarl": "Taxi: robust Q-learning against RARL",
     "taxi": "Taxi: robust against vanilla Q-learning",
 }
+CURVE_LABELS = {"robust": "robust", "vanilla": "vanilla", "shorter horizon": "vanilla at γ(1−R)", "rarl": "RARL"}
+"""In the order in which they are drawn: a learner has the same colour in all panels."""
+FIXED = ("optimum", "never falling", "best constant action", "uniform policy")
+"""What needs no learning, in the order in which it is shown."""
+LIMITS = "where it converges, α → 0"
+ABOUT = {"FrozenLake": "frozenlake", "CartPole": "cartpole", "TDC": "tdc", "RARL": "rarl", "Taxi": "taxi"}
+"""The first word of an explanation, and the figure that it is about."""
 Y_LABELS = {"tdc": "‖∇J‖²", "rarl": "reward in the worst case"}
 INTRODUCTION = (
     "The panels of Section 6 and Appendix E under the default interpretation: the mean of 30 runs, the 5th and 95th "
@@ -39,207 +52,386 @@ BESIDE = {
 }
 """Interpretations whose number stands beside that of the default, and their words."""
 
+_ELSEWHERE = re.compile(r" \((?:last column|columns?|table)\b[^)]*\)")
+"""References to the tables of docs/experiments.md, which are others here."""
 
-def section(data: dict[str, Any]) -> Section:
+
+@dataclass(frozen=True)
+class Effect:
+    """A paired effect over the runs with its interval, its outcome and its unit."""
+
+    effect: float
+    interval: tuple[float, float]
+    outcome: str
+    runs: int
+    unit: str
+    in_percent: bool
+
+    def __str__(self) -> str:
+        low, middle, high = (signed(self.amount(x)) for x in (self.interval[0], self.effect, self.interval[1]))
+        return f"{middle} [{low}, {high}] {self.unit}"
+
+    def amount(self, x: float) -> str:
+        """A number in the unit of the effect."""
+        return percent(x, 2) if self.in_percent else number(x, 3)
+
+
+@dataclass(frozen=True)
+class PanelClaim:
+    """What the paper says of a panel or of a trend: its effect, the effect it asks for, and the signs of the runs."""
+
+    claim: str
+    effect: Effect
+    outcome_by_median: str
+    much: float
+    in_favour: int
+    even: int
+    against: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A learner's scores over time: the mean and the envelope."""
+
+    name: str
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The last policies of thirty runs by Monte Carlo, next to their exact value."""
+
+    sampled: float
+    exact: float
+    errors: float
+
+
+@dataclass(frozen=True)
+class Control:
+    """The exact value that a learner reached, or of what needs no learning."""
+
+    name: str
+    value: float
+    sample: Sample | None = None
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel under the default interpretation, and its effects under all of them, each with its name."""
+
+    panel: str
+    figure: str
+    source: str
+    p: float
+    R: float
+    outcome: str
+    claims: tuple[PanelClaim, ...]
+    times: tuple[int, ...]
+    curves: tuple[Curve, ...]
+    optimum: float | None
+    controls: tuple[Control, ...]
+    interpretations: tuple[tuple[str, Effect], ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why the panels of a figure ("": of all) came out as they did."""
+
+    figure: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Panels:
+    """The panels in the order of the paper, and what is said of them.
+
+    `trends` are pairs of a figure and a claim; `decided_by` has by figure the interpretations that flip a result;
+    `interpretations` says what each means.
+    """
+
+    panels: tuple[Panel, ...]
+    trends: tuple[tuple[str, PanelClaim], ...]
+    decided_by: dict[str, tuple[str, ...]]
+    interpretations: tuple[tuple[str, str], ...]
+    why: tuple[Explanation, ...]
+    code: Provenance
+
+
+def collect(work: Work) -> Panels:
+    """The committed results."""
+    from benchmarks.documents import experiments_text
+    from benchmarks.documents.experiments import flips
+    from benchmarks.experiments.interpretations import INTERPRETATIONS
+    from benchmarks.experiments.panels import PANELS
+    from benchmarks.experiments.results import load, load_all
+
+    records, trends = load()
+    made_by = load_all()["made by"]
+    panels = []
+    for name, panel in PANELS.items():
+        mine = {record["interpretation"]: record for record in records if record["panel"] == name}
+        if "default" in mine:
+            panels.append(_panel(mine["default"], panel.figure, mine))
+    return Panels(
+        panels=tuple(panels),
+        trends=tuple((trend["figure"], _claim(trend, trend["figure"])) for trend in trends),
+        decided_by={
+            figure: tuple(flips(records, figure)) for figure in dict.fromkeys(one.figure for one in PANELS.values())
+        },
+        interpretations=tuple((name, one.what) for name, one in INTERPRETATIONS.items()),
+        why=tuple(explanations(experiments_text.WHY)),
+        code=compare(made_by["code"], ENTRY, made_by.get("libraries")),
+    )
+
+
+def _panel(record: Mapping[str, Any], figure_name: str, interpretations: Mapping[str, Mapping[str, Any]]) -> Panel:
+    order = [*CURVE_LABELS, *record["curves"]]
+    return Panel(
+        panel=record["panel"],
+        figure=figure_name,
+        source=record["source"],
+        p=record["p"],
+        R=record["R"],
+        outcome=record["outcome"],
+        claims=tuple(_claim(claim, figure_name) for claim in record["claims"]),
+        times=tuple(record["times"]),
+        curves=tuple(
+            Curve(CURVE_LABELS.get(name, name), *(tuple(curve[part]) for part in ("mean", "low", "high")))
+            for name, curve in sorted(record["curves"].items(), key=lambda item: order.index(item[0]))
+        ),
+        optimum=record["values"].get("optimum"),
+        controls=tuple(controls(record)),
+        interpretations=tuple((name, _effect(one["claims"][0], figure_name)) for name, one in interpretations.items()),
+    )
+
+
+def _claim(data: Mapping[str, Any], figure_name: str) -> PanelClaim:
+    signs = (data["for"], data["even"], data["against"])
+    return PanelClaim(data["claim"], _effect(data, figure_name), data["outcome by median"], data["much"], *signs)
+
+
+def _effect(data: Mapping[str, Any], figure_name: str) -> Effect:
+    unit, in_percent = ("powers of ten", False) if figure_name == "tdc" else ("of the scale", True)
+    if "runs vary" in data["claim"]:
+        unit, in_percent = "of the pairs of runs, for minus against", True
+    low, high = data["interval"]
+    return Effect(data["effect"], (low, high), data["outcome"], data["runs"], unit, in_percent)
+
+
+def controls(record: Mapping[str, Any]) -> list[Control]:
+    """What the learners reached and what needs no learning."""
+    values, sampled = record["values"], record.get("monte carlo", {})
+    diverged, runs = record.get("diverged", {}), record["claims"][0]["runs"]
+    found = []
+    for name, label in CURVE_LABELS.items():
+        if name in values:
+            remark = f"{diverged[name]} of {runs} runs diverged" if name in diverged else ""
+            if name == "shorter horizon" and "runs equal to shorter horizon" in record:
+                remark = f"as robust in {record['runs equal to shorter horizon']} of {runs} runs"
+            found.append(Control(label, values[name], _sample(sampled, name), remark))
+    found += [Control(name, values[name]) for name in FIXED if name in values]
+    for name, (low, high) in record.get("limits", {}).items():
+        remark = "" if low == high else f"or {high:.4g}, by the choice among equal actions"
+        found.append(Control(f"{CURVE_LABELS.get(name, name)}, {LIMITS}", low, remark=remark))
+    return found
+
+
+def _sample(found: Mapping[str, float], name: str) -> Sample | None:
+    if name not in found:
+        return None
+    return Sample(found[name], found[f"{name} exact"], found[f"{name} standardised error"])
+
+
+def coincidences(curves: Sequence[Curve]) -> list[tuple[str, str]]:
+    """Pairs of names whose curves lie on each other at every time."""
+    return [
+        (later.name, earlier.name)
+        for place, later in enumerate(curves)
+        for earlier in curves[:place]
+        if (later.mean, later.low, later.high) == (earlier.mean, earlier.low, earlier.high)
+    ]
+
+
+def explanations(text: str) -> list[Explanation]:
+    """The paragraphs of an explanation, each with its title and the figure that it is about ("" for all).
+
+    >>> explanations("**TDC: it grows.** Because\\nof steps.")
+    [Explanation(figure='tdc', title='TDC: it grows.', text='Because of steps.')]
+    """
+    found = []
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        line = _ELSEWHERE.sub("", " ".join(paragraph.split()))
+        title, _, rest = line.removeprefix("**").partition("**") if line.startswith("**") else ("", "", line)
+        first = re.split(r"\W", title, maxsplit=1)[0]
+        found.append(Explanation(ABOUT.get(first, ""), title.strip(), rest.strip()))
+    return found
+
+
+def render(record: Panels) -> Content:
     """Three plots per figure, its controls and interpretations, why it is so, and the table of outcomes."""
-    panels = data["panels"]
-    drawn, parts = [], [tag("p", INTRODUCTION), _provenance(panels), _outcomes(panels["panels"]), _why(panels, "")]
-    for name in dict.fromkeys(panel["figure"] for panel in panels["panels"]):
-        mine = [panel for panel in panels["panels"] if panel["figure"] == name]
+    drawn, parts = [], [tag("p", INTRODUCTION), _provenance(record.code), _outcomes(record.panels), _why(record, "")]
+    for name in dict.fromkeys(panel.figure for panel in record.panels):
+        mine = [panel for panel in record.panels if panel.figure == name]
         plots = [_plot(panel) for panel in mine]
         drawn += plots
         figures = [figure(plot, _caption(panel)) for plot, panel in zip(plots, mine, strict=True)]
-        parts += [tag("h3", TITLES.get(name, name)), tag("div", *figures, class_="grid"), _why(panels, name)]
-        parts += [_controls(name, mine), _interpretations(name, mine, panels)]
-    parts += [_trends(panels["trends"]), chapter("What the interpretations mean", _meanings(panels["interpretations"]))]
+        parts += [tag("h3", TITLES.get(name, name)), tag("div", *figures, class_="grid"), _why(record, name)]
+        parts += [_controls(name, mine), _interpretations(name, mine, record.decided_by.get(name, ()))]
+    parts += [_trends(record.trends), chapter("What the interpretations mean", _meanings(record.interpretations))]
     parts.append(commands("robust-core panels --panel ID --interpretation NAME", AGAIN))
     note = "The plotted results are the committed ones (benchmarks/experiments/results.json); these commands run them "
     parts.append(tag("p", note, "again.", class_="quiet"))
-    return Section("panels", "The fifteen panels", Html("".join(parts)), tuple(drawn))
+    return Content(Html("".join(parts)), tuple(drawn))
 
 
-AGAIN = "python -m benchmarks.experiments"
-
-
-def _provenance(panels: dict[str, Any]) -> Html:
+def _provenance(code: Provenance) -> Html:
     """Which code made the results, and whether it is the present one."""
-    found = panels.get("code", {})
-    made, present = found.get("made by", ""), found.get("present", "")
-    if made and made == present:
-        return tag("p", "Made by the present code, ", tag("code", made), ".", class_="quiet")
-    if libraries := found.get("libraries"):
-        moved = ", ".join(f"{name} {before} then, {now} now" for name, before, now in libraries)
-        told = f" made by the present code with {moved}. Numbers may still be the same; "
-        return tag("p", badge("other libraries"), told, tag("code", AGAIN), " makes them again.", class_="flag warn")
-    known = (
-        ["made by the code ", tag("code", made), ", "] if made else ["the results do not say which code made them, "]
-    )
-    last = ["and the present code with its libraries is ", tag("code", present), ". Numbers may still be the same; "]
-    return tag(
-        "p", badge("other code"), " ", *known, *last, tag("code", AGAIN), " makes them again.", class_="flag warn"
-    )
+    if code.is_present:
+        return tag("p", "Made by the present code, ", tag("code", code.made_by), ".", class_="quiet")
+    again = [" Numbers may still be the same; ", tag("code", AGAIN), " makes them again."]
+    if code.libraries:
+        moved = ", ".join(f"{name} {before} then, {now} now" for name, before, now in code.libraries)
+        words = [badge("other libraries"), f" made by the present code with {moved}."]
+    else:
+        made_by = ["made by the code ", tag("code", code.made_by)] if code.made_by else UNKNOWN
+        present = [", and the present code with its libraries is ", tag("code", code.present), "."]
+        words = [badge("other code"), " ", *made_by, *present]
+    return tag("p", *words, *again, class_="flag warn")
 
 
-def _why(panels: dict[str, Any], name: str) -> Html:
+UNKNOWN = ["the results do not say which code made them"]
+
+
+def _why(record: Panels, name: str) -> Html:
     """The explanations that are about a figure, or about none in particular."""
-    mine = [one for one in panels.get("why", ()) if one["figure"] == name]
-    return Html("".join(tag("p", tag("strong", prose(one["title"])), " ", emphasised(one["text"])) for one in mine))
+    mine = [one for one in record.why if one.figure == name]
+    return Html("".join(tag("p", tag("strong", inline(one.title)), " ", emphasise(one.text)) for one in mine))
 
 
-def emphasised(text: str) -> Html:
+def emphasise(text: str) -> Html:
     """Prose in which *words* between stars are emphasised.
 
-    >>> emphasised("of the *robust* one")
+    >>> emphasise("of the *robust* one")
     'of the <em>robust</em> one'
     """
     parts = re.split(r"(?<!\w)\*(\w[^*]*)\*(?!\w)", text)
-    return Html("".join(tag("em", part) if place % 2 else prose(part) for place, part in enumerate(parts)))
+    return Html("".join(tag("em", part) if place % 2 else inline(part) for place, part in enumerate(parts)))
 
 
-def _plot(panel: dict[str, Any]) -> Plot:
-    series = [
-        Series(curve["name"], panel["times"], curve["mean"], curve["low"], curve["high"]) for curve in panel["curves"]
-    ]
-    rules = [("optimum", panel["values"]["optimum"])] if "optimum" in panel["values"] else []
+def _plot(panel: Panel) -> Plot:
     return Plot(
-        id=panel["panel"],
-        title=f"{panel['source']}: p = {panel['p']}, R = {panel['R']}",
-        x_label="iterations" if panel["figure"] == "rarl" else "steps",
-        y_label=Y_LABELS.get(panel["figure"], "discounted reward"),
-        series=series,
-        rules=rules,
-        log_y=panel["figure"] == "tdc",
+        id=panel.panel,
+        title=f"{panel.source}: p = {panel.p}, R = {panel.R}",
+        x_label="iterations" if panel.figure == "rarl" else "steps",
+        y_label=Y_LABELS.get(panel.figure, "discounted reward"),
+        series=[Series(curve.name, panel.times, curve.mean, curve.low, curve.high) for curve in panel.curves],
+        rules=[] if panel.optimum is None else [("optimum", panel.optimum)],
+        log_y=panel.figure == "tdc",
     )
 
 
-def _caption(panel: dict[str, Any]) -> list[Any]:
-    claim = panel["claims"][0]
-    sizes = prose(f"p = {panel['p']}, R = {panel['R']}")
-    parts = [tag("strong", panel["source"]), " ", sizes, " ", badge(panel["outcome"]), " "]
-    parts += [effect(claim, panel["figure"]), *_by_median(claim)]
-    for name, words in BESIDE.items():
-        beside = next((one for one in panel["interpretations"] if one["interpretation"] == name), None)
-        if beside is not None:
-            parts.append(f"; {words}: {beside['outcome']}, {effect(beside, panel['figure'])}")
+def _caption(panel: Panel) -> list[Any]:
+    claim = panel.claims[0]
+    parts = [tag("strong", panel.source), f" p = {panel.p}, R = {panel.R} ", badge(panel.outcome), f" {claim.effect}"]
+    if claim.outcome_by_median != claim.effect.outcome:
+        parts.append(f"; by the median {claim.outcome_by_median}")
+    for name, effect in panel.interpretations:
+        if name in BESIDE:
+            parts.append(f"; {BESIDE[name]}: {effect.outcome}, {effect}")
     parts.append(". ")
-    parts += [f"The curve of {later} lies on that of {earlier}. " for later, earlier in panel.get("same as", ())]
+    parts += [f"The curve of {later} lies on that of {earlier}. " for later, earlier in coincidences(panel.curves)]
     return parts
 
 
-def _by_median(claim: dict[str, Any]) -> list[Any]:
-    """What the median says, where it says something else."""
-    word = claim.get("outcome by median", claim["outcome"])
-    return [] if word == claim["outcome"] else [f"; by the median {word}"]
-
-
-def effect(claim: dict[str, Any], figure_name: str) -> str:
-    """The effect of a claim with its interval and its unit in words.
-
-    >>> effect({"effect": -0.009, "interval": [-0.017, -0.001]}, "taxi")
-    '−0.9\\xa0% [−1.7\\xa0%, −0.1\\xa0%] of the scale'
-    >>> effect({"effect": -12.0, "interval": [-12.5, -11.5]}, "tdc")
-    '−12 [−12.5, −11.5] powers of ten'
-    """
-    unit, in_percent = unit_of(claim, figure_name)
-    low, middle, high = (
-        signed(percent(x, 2) if in_percent else number(x, 3))
-        for x in (claim["interval"][0], claim["effect"], claim["interval"][1])
-    )
-    return f"{middle} [{low}, {high}] {unit}"
-
-
-def unit_of(claim: dict[str, Any], figure_name: str) -> tuple[str, bool]:
-    """The unit of an effect in words, and whether it is in percent."""
-    if "runs vary" in claim.get("claim", ""):
-        return "of the pairs of runs, for minus against", True
-    return ("powers of ten", False) if figure_name == "tdc" else ("of the scale", True)
-
-
-def _outcomes(panels: list[dict[str, Any]]) -> Html:
+def _outcomes(panels: Sequence[Panel]) -> Html:
     rows = []
     for panel in panels:
-        for claim in panel["claims"]:
-            signs = f"{claim['for']} / {claim['even']} / {claim['against']}"
-            in_percent = unit_of(claim, panel["figure"])[1]
-            much = percent(claim["much"], 2) if in_percent else number(claim["much"], 3)
+        for claim in panel.claims:
+            much = claim.effect.amount(claim.much) if claim.much else "any"
             rows.append([
-                Cell(tag("code", panel["panel"]), panel["panel"]), panel["source"], badge(claim["outcome"]),
-                badge(claim["outcome by median"]) if "outcome by median" in claim else "",
-                prose(claim["claim"]), Cell(effect(claim, panel["figure"]), claim["effect"]),
-                Cell(much if claim["much"] else "any", claim["much"]), signs,
+                Cell(tag("code", panel.panel), panel.panel), panel.source, badge(claim.effect.outcome),
+                badge(claim.outcome_by_median), inline(claim.claim), Cell(str(claim.effect), claim.effect.effect),
+                Cell(much, claim.much), f"{claim.in_favour} / {claim.even} / {claim.against}",
             ])  # fmt: skip
     head = ["panel", "paper", "outcome", "by the median", "claim", "effect and interval", "asked for",
             "runs for / even / against"]  # fmt: skip
     return chapter("All claims of all panels, with effects and intervals", table("Claims of the panels", head, rows))
 
 
-def _controls(figure_name: str, panels: list[dict[str, Any]]) -> Html:
+def _controls(figure_name: str, panels: Sequence[Panel]) -> Html:
     """The exact values of learners and controls side by side, and Monte Carlo where there is some."""
-    found = [{row[0]: row for row in panel.get("controls", ())} for panel in panels]
-    names = dict.fromkeys(name for rows in found for name in rows)
+    found = [{control.name: control for control in panel.controls} for panel in panels]
     rows = []
-    for name in names:
+    for name in dict.fromkeys(name for controls in found for name in controls):
+        here = [controls.get(name) for controls in found]
         label = OPTIMUM_OF_RARL if (figure_name, name) == ("rarl", "optimum") else name
-        rows.append([label, *(_control(here.get(name)) for here in found)])
-        if any(here.get(name) and here[name][2] for here in found):
-            rows.append(
-                [f"{name}, last policies of 30 runs, by Monte Carlo", *(_sampled(here.get(name)) for here in found)]
-            )
-    head = ["", *(panel["source"] for panel in panels)]
+        rows.append([label, *map(_exact, here)])
+        if any(control is not None and control.sample is not None for control in here):
+            rows.append([f"{name}, last policies of 30 runs, by Monte Carlo", *map(_sampled, here)])
+    head = ["", *(panel.source for panel in panels)]
     caption = f"Values and controls: {VALUES.get(figure_name, VALUES_OF_REWARDS)}"
-    return (
-        chapter("Values and controls", table(caption, head, rows, class_="controls", tools=False)) if rows else Html("")
-    )
+    listed = table(caption, head, rows, class_="controls", tools=False)
+    return chapter("Values and controls", listed) if rows else Html("")
 
 
-def _control(row: list[Any] | None) -> Cell:
-    if row is None:
+def _exact(control: Control | None) -> Cell:
+    if control is None:
         return Cell("")
-    remark = tag("span", f" ({row[3]})", class_="quiet") if row[3] else ""
-    return Cell([number(row[1]), remark], row[1])
+    remark = tag("span", f" ({control.remark})", class_="quiet") if control.remark else ""
+    return Cell([number(control.value), remark], control.value)
 
 
-def _sampled(row: list[Any] | None) -> Cell:
-    if row is None or row[2] is None:
+def _sampled(control: Control | None) -> Cell:
+    if control is None or control.sample is None:
         return Cell("")
-    found = row[2]
-    facts = f" (exactly {number(found['exact'])}: {number(abs(found['errors']), 2)} standard errors apart)"
-    return Cell([number(found["sampled"]), tag("span", facts, class_="quiet")], found["sampled"])
+    found = control.sample
+    facts = f" (exactly {number(found.exact)}: {number(abs(found.errors), 2)} standard errors apart)"
+    return Cell([number(found.sampled), tag("span", facts, class_="quiet")], found.sampled)
 
 
-def _interpretations(figure_name: str, panels: list[dict[str, Any]], data: dict[str, Any]) -> Html:
-    by_panel = [
-        {interpretation["interpretation"]: interpretation for interpretation in panel["interpretations"]}
-        for panel in panels
-    ]
-    names = dict.fromkeys(name for found in by_panel for name in found)
-    rows = [
-        [tag("code", name), *(_interpretation(found.get(name), figure_name) for found in by_panel)] for name in names
-    ]
-    head = ["interpretation", *(panel["source"] for panel in panels)]
-    decided = ", ".join(data["decided by"].get(figure_name, ())) or "no interpretation that was tried"
+def _interpretations(figure_name: str, panels: Sequence[Panel], decided_by: Sequence[str]) -> Html:
+    found = [dict(panel.interpretations) for panel in panels]
+    names = dict.fromkeys(name for effects in found for name in effects)
+    rows = [[tag("code", name), *(_beside(effects.get(name)) for effects in found)] for name in names]
+    head = ["interpretation", *(panel.source for panel in panels)]
+    decided = ", ".join(decided_by) or "no interpretation that was tried"
     line = tag("p", tag("span", "Turned for or against the paper by: ", class_="lead"), decided, ".")
     listed = table(f"Interpretations of {figure_name}", head, rows, class_="interpretations")
     return Html(line + chapter(f"Outcomes under all {len(names)} interpretations, with intervals", listed))
 
 
-def _interpretation(found: dict[str, Any] | None, figure_name: str) -> Cell:
-    if found is None:
+def _beside(effect: Effect | None) -> Cell:
+    if effect is None:
         return Cell(badge("not run"), "")
-    shown = tag("div", effect(found, figure_name), class_="quiet")
-    return Cell([badge(found["outcome"]), f" {found['runs']} runs", shown], found["effect"])
+    shown = tag("div", str(effect), class_="quiet")
+    return Cell([badge(effect.outcome), f" {effect.runs} runs", shown], effect.effect)
 
 
-def _trends(trends: list[dict[str, Any]]) -> Html:
+def _trends(trends: Sequence[tuple[str, PanelClaim]]) -> Html:
     rows = [
-        [trend["figure"], prose(trend["claim"]), badge(trend["outcome"]),
-         badge(trend["outcome by median"]) if "outcome by median" in trend else "",
-         Cell(effect(trend, trend["figure"]), trend["effect"])]
-        for trend in trends
+        [figure_name, inline(trend.claim), badge(trend.effect.outcome), badge(trend.outcome_by_median),
+         Cell(str(trend.effect), trend.effect.effect)]
+        for figure_name, trend in trends
     ]  # fmt: skip
     head = ["figure", "claim", "outcome", "by the median", "change of the effect"]
     return table("The trend: does the advantage grow with p and R?", head, rows)
 
 
-def _meanings(interpretations: list[dict[str, str]]) -> Html:
-    return tag("dl", *((tag("dt", tag("code", one["name"])), tag("dd", one["what"])) for one in interpretations))
+def _meanings(interpretations: Sequence[tuple[str, str]]) -> Html:
+    return tag("dl", *((tag("dt", tag("code", name)), tag("dd", what)) for name, what in interpretations))
+
+
+def judge(record: Panels) -> list[Line]:
+    """How many panels have which outcome: a finding about the paper."""
+    counts = Counter(panel.outcome for panel in record.panels)
+    short = ", ".join(f"{count} {word}" for word, count in counts.most_common())
+    if not record.code.is_present:
+        short += f" (made {'with other libraries' if record.code.libraries else 'by other code than the present'})"
+    return [Line("panels", "Panels of the paper", "finding", short, decides=False)]
+
+
+SECTION = Section("panels", "The fifteen panels", collect, render, judge)

@@ -1,14 +1,19 @@
-"""Today against the baseline, cell by cell."""
+"""The present code against the committed baseline; ratios of times apart, for they differ from run to run."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, fields
 from typing import Any
 
-from benchmarks.report import effects
-from benchmarks.report.layout import Cell, Section, chapter, commands, table
-from benchmarks.report.markup import Html, named, tag
-from benchmarks.report.scales import number
+from benchmarks.report.layout import Cell, chapter, commands, table
+from benchmarks.report.markup import Html, isolate, tag
+from benchmarks.report.scales import number, percent, signed
+from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.words import badge
+from benchmarks.runner.store import Store
 
+COMMANDS = ("robust-core bench", "robust-core compare --all")
 INTRODUCTION = (
     "Deterministic quantities are compared exactly, statistical ones seed by seed with an interval; equivalent is a "
     "positive finding: the whole interval lies within the margin. Each statistical cell has an equal share of alpha. "
@@ -17,23 +22,113 @@ INTRODUCTION = (
     "section: they differ from run to run and do not decide."
 )
 ABSENT = "There is nothing to compare with: no baseline was found."
+BETTER = {"lower": "lower is better", "higher": "higher is better"}
+URGENCY = ("worse", "changed", "undecided", "better", "equivalent")
+"""Verdicts in the order in which somebody must look at them."""
 
 
-def section(data: dict[str, Any]) -> Section:
-    """The table of cells with effects and intervals."""
-    found = data["regression"]
-    if found is None:
-        return Section("regression", "Against the baseline", tag("p", ABSENT))
-    counts = Counter(cell["verdict"] for cell in found["cells"])
-    tally = tag(
-        "p", *(part for word in sorted(counts, key=effects.urgency) for part in (_count(word, counts[word]), " "))
+@dataclass(frozen=True)
+class Measure:
+    """One measure of one variant on one problem, compared; open ends of the interval are None."""
+
+    metric: str
+    variant: str
+    problem: str
+    verdict: str
+    unit: str
+    direction: str
+    kind: str
+    scale: str
+    margin: float
+    baseline: Any
+    today: Any
+    effect: float | None
+    lower: float | None
+    upper: float | None
+    n: int
+    note: str
+
+    @property
+    def urgency(self) -> int:
+        """The place of its verdict in URGENCY; an unknown one comes first."""
+        return URGENCY.index(self.verdict) if self.verdict in URGENCY else 0
+
+    def effect_in_words(self) -> str:
+        """The effect with its unit, and with its interval where there is one."""
+        if self.effect is None:
+            return ""
+        ends = f" [{self._signed(self.lower, '−∞')}, {self._signed(self.upper, '+∞')}]"
+        shown = self._signed(self.effect, "") + ("" if self.kind == "deterministic" else ends)
+        return shown if self.scale == "relative" else f"{shown} {self.unit}"
+
+    def margin_in_words(self) -> str:
+        """The margin in the same form."""
+        if not self.margin:
+            return "exact"
+        return percent(self.margin) if self.scale == "relative" else f"{number(self.margin, 3)} {self.unit}"
+
+    def _signed(self, value: float | None, missing: str) -> str:
+        if value is None:
+            return missing
+        return signed(percent(value) if self.scale == "relative" else number(value, 3))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The measures that are functions of their seeds, under one error budget."""
+
+    verdict: str
+    alpha: float
+    paired: bool
+    reason: str
+    measures: tuple[Measure, ...]
+
+
+def collect(work: Work) -> Comparison | None:
+    """The comparison with the baseline; None where there is no baseline."""
+    return work.result(compare)[0]
+
+
+def compare(work: Work) -> tuple[Comparison | None, tuple[Measure, ...]]:
+    """The comparison, and the ratios of times."""
+    from benchmarks.regression.baseline import COMMITTED, load
+    from benchmarks.regression.bench import bench
+
+    path = COMMITTED if work.baseline is None else work.baseline
+    if not path.is_file():
+        return None, ()
+    # The store of `robust-core bench`: what it measured is not measured again.
+    with closing(Store(work.stores / "regression.jsonl")) as store:
+        today = bench(store=store, workers=work.workers, show=work.show)
+    return split(load(str(path)), today)
+
+
+def split(baseline: Mapping[str, Any], today: Mapping[str, Any]) -> tuple[Comparison, tuple[Measure, ...]]:
+    """One comparison under one error budget, in two parts: what is a function of its seeds, and ratios of times."""
+    from benchmarks.regression.compare import SEVERITY, compared
+
+    found = compared(baseline, today)
+    names = [field.name for field in fields(Measure)]
+    measures = [Measure(**{name: cell[name] for name in names}) for cell in found["cells"]]
+    kept = tuple(measure for measure in measures if measure.kind != "ratio")
+    words = {measure.verdict for measure in kept}
+    verdict = next((word for word in SEVERITY if word in words), "equivalent")
+    comparison = Comparison(verdict, found["alpha"], found["paired"], found["reason"], kept)
+    return comparison, tuple(measure for measure in measures if measure.kind == "ratio")
+
+
+def render(comparison: Comparison | None) -> Content:
+    """The table of measures with effects and intervals."""
+    if comparison is None:
+        return Content(tag("p", ABSENT))
+    counts = Counter(measure.verdict for measure in sorted(comparison.measures, key=lambda measure: measure.urgency))
+    tally = tag("p", *(part for word, count in counts.items() for part in (_count(word, count), " ")))
+    seeds = "the same seeds" if comparison.paired else "different seeds"
+    facts = f"On {seeds}; alpha {number(comparison.alpha)} for all cells together. Baseline: {comparison.reason}"
+    listed = tables("Cells", comparison.measures)
+    return Content(
+        Html(tag("p", INTRODUCTION) + tally + listed + tag("p", facts, class_="quiet") + commands(*COMMANDS))
     )
-    listed = comparison("Cells", found["cells"])
-    seeds = "the same seeds" if found["paired"] else "different seeds"
-    facts = f"On {seeds}; alpha {number(found['alpha'])} for all cells together. Baseline: {found['reason']}"
-    quiet = tag("p", facts, class_="quiet")
-    body = Html(tag("p", INTRODUCTION) + tally + listed + quiet + commands(*found["commands"]))
-    return Section("regression", "Against the baseline", body)
 
 
 def _count(word: str, n: int) -> Html:
@@ -46,35 +141,35 @@ HEAD = (
 )  # fmt: skip
 
 
-def comparison(caption: str, cells: list[dict[str, Any]]) -> Html:
-    """Cells of a comparison as tables: what somebody must look at, the most urgent first; the rest folded away."""
-    ordered = sorted(cells, key=lambda cell: effects.urgency(cell["verdict"]))
-    quiet = [cell for cell in ordered if cell["verdict"] == "equivalent"]
-    parts = []
-    if len(quiet) < len(ordered):
-        parts.append(_table(caption, [cell for cell in ordered if cell["verdict"] != "equivalent"]))
+def tables(caption: str, measures: Sequence[Measure]) -> Html:
+    """Measures as tables: what somebody must look at, the most urgent first; the equivalent ones folded away."""
+    ordered = sorted(measures, key=lambda measure: measure.urgency)
+    moved = [measure for measure in ordered if measure.verdict != "equivalent"]
+    quiet = [measure for measure in ordered if measure.verdict == "equivalent"]
+    parts = [_table(caption, moved)] if moved else []
     if quiet:
         title = f"{caption}: {len(quiet)} equivalent"
         parts.append(chapter([f"{caption}: ", _count("equivalent", len(quiet))], _table(title, quiet)))
     return Html("".join(parts))
 
 
-def _table(caption: str, cells: list[dict[str, Any]]) -> Html:
-    return table(caption, HEAD, [_row(cell) for cell in cells], numeric=[4, 5, 7, 8, 9], class_="compare")
+def _table(caption: str, measures: list[Measure]) -> Html:
+    return table(caption, HEAD, map(_row, measures), numeric=[4, 5, 7, 8, 9], class_="compare")
 
 
-def _row(cell: dict[str, Any]) -> list[Any]:
+def _row(measure: Measure) -> list[Any]:
     return [
-        Cell([cell["metric"], tag("span", f" ({cell['unit']})", class_="quiet")], cell["metric"]),
-        Cell(badge(cell["verdict"]), effects.urgency(cell["verdict"])),
-        named(cell["variant"]),
-        named(cell["problem"]),
-        Cell(effects.effect(cell), _key(cell["effect"]), "num effect"),
-        Cell(effects.margin(cell), _key(cell["margin"])),
-        effects.direction(cell),
-        *(Cell(_side(cell[name]), _key(cell[name])) for name in ("baseline", "today")),
-        cell["n"],
-        Cell(cell["note"], class_="remark"),
+        Cell([measure.metric, tag("span", f" ({measure.unit})", class_="quiet")], measure.metric),
+        Cell(badge(measure.verdict), measure.urgency),
+        isolate(measure.variant),
+        isolate(measure.problem),
+        Cell(measure.effect_in_words(), _key(measure.effect), "num effect"),
+        Cell(measure.margin_in_words(), _key(measure.margin)),
+        BETTER.get(measure.direction, "must not change"),
+        Cell(_side(measure.baseline), _key(measure.baseline)),
+        Cell(_side(measure.today), _key(measure.today)),
+        measure.n,
+        Cell(measure.note, class_="remark"),
     ]
 
 
@@ -88,3 +183,22 @@ def _side(value: Any) -> Any:
 
 def _key(value: Any) -> Any:
     return value if isinstance(value, (int, float)) else ""
+
+
+def counts(measures: Sequence[Measure]) -> str:
+    """How many measures have which verdict."""
+    found = Counter(measure.verdict for measure in measures)
+    return ", ".join(f"{count} {word}" for word, count in sorted(found.items()))
+
+
+def judge(comparison: Comparison | None) -> list[Line]:
+    """Whether anything is worse or changed."""
+    if comparison is None:
+        return []
+    outcomes = {"worse": "violated", "changed": "violated", "undecided": "undecided"}
+    short = f"against the baseline: {counts(comparison.measures)}"
+    outcome = outcomes.get(comparison.verdict, "holds")
+    return [Line("regression", "Against the baseline", outcome, short, "nothing is worse")]
+
+
+SECTION = Section("regression", "Against the baseline", collect, render, judge)

@@ -1,15 +1,23 @@
 """Statistical laws: e-process paths, the error budget, and what it was spent on."""
 
+import json
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report.layout import Cell, Section, chapter, commands, figure, table
-from benchmarks.report.markup import Html, breakable, named, tag
+from benchmarks.report.layout import Cell, chapter, commands, figure, table
+from benchmarks.report.markup import Html, breakable, inline, isolate, tag
 from benchmarks.report.plots import Plot, Series
 from benchmarks.report.scales import number
-from benchmarks.report.typeset import prose
+from benchmarks.report.section import Content, Line, Section, Work
+from benchmarks.report.sections import variants
 from benchmarks.report.words import badge, plural
+from robust_core.json import Extended, to_data
 
+SEED_SET = "pinned"
+QUICK_COMMAND = "python -m benchmarks.batch.cells --size quick"
+FULL_COMMAND = "python -m benchmarks.batch.cells --size full --json REPORT.json"
 INTRODUCTION = (
     "Two e-processes per cell. Against has the null “the claim holds” and decides violated at 1/alpha; in favour has "
     "the null “the claim fails by the stated effect” and decides holds at 1/beta. Both may be looked at as often as "
@@ -17,145 +25,286 @@ INTRODUCTION = (
 )
 
 
-def section(data: dict[str, Any]) -> Section:
-    """The runs: gate and budget, paths, cells, controls."""
-    statistics = data["statistics"]
-    parts, plots = [tag("p", INTRODUCTION)], []
-    for place, run in enumerate(statistics["runs"]):
-        drawn = _paths(run, place)
-        plots += [plot for plot, _ in drawn]
-        parts += [tag("h3", f"{run['source'].capitalize()}: {plural(len(run['cells']), 'cell')}"), _gate(run)]
-        parts += [_budget(run), _figures(drawn), _cells(run), _controls(run), commands(run["command"])]
-    parts.append(_gallery(data["gallery"]["variants"]))
-    parts.append(chapter("The statistical laws and their nulls", _laws(statistics["laws"])))
-    return Section("statistics", "Statistical laws and the error budget", Html("".join(parts)), tuple(plots))
+@dataclass(frozen=True)
+class StatisticalCell:
+    """A law on one problem: its verdict, its samples, its logarithms of E and their path (n, against, in favour)."""
+
+    cell: str
+    law: str
+    outcome: str
+    n: int
+    n_max: int | None
+    alpha: float
+    beta: float
+    effect: str
+    log_against: Extended
+    log_favour: Extended
+    path: tuple[tuple[int, Extended, Extended], ...]
 
 
-def _gate(run: dict[str, Any]) -> Html:
-    gate = run["summary"]
-    words = (
-        f" Budget {number(gate['budget'])}: the probability that a run of right algorithms comes out red; "
-        f"{number(gate['spent'])} of it is given out. Log of the product of all evidence: "
-        f"{number(gate['log_product'], 3)}, red from {number(-math.log(gate['budget'] / 2), 3)}."
+@dataclass(frozen=True)
+class Control:
+    """A wrong variant that the law must catch, in which cell it did, and after how many samples."""
+
+    control: str
+    outcome: str
+    n: int | None
+    cell: str | None
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The verdict over all cells of a run, and its error budget."""
+
+    outcome: str
+    budget: float
+    spent: float
+    log_product: Extended
+    violated: tuple[str, ...]
+    undecided: tuple[str, ...]
+    pending: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StatisticalRun:
+    """All cells and controls of one size; `today` if the present code decided them."""
+
+    source: str
+    command: str
+    today: bool
+    gate: Gate
+    cells: tuple[StatisticalCell, ...]
+    controls: tuple[Control, ...]
+    missed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The cells of a variant: how many, their share of alpha together, and their samples."""
+
+    variant: str
+    cells: int
+    alpha: float
+    samples: int
+
+
+@dataclass(frozen=True)
+class StatisticalLaw:
+    """A statistical law and the claims of the paper that it decides."""
+
+    name: str
+    statement: str
+    null: str
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The runs, the laws, and the budget of the verification of variants."""
+
+    runs: tuple[StatisticalRun, ...]
+    laws: tuple[StatisticalLaw, ...]
+    variants: tuple[Allowance, ...]
+
+
+def collect(work: Work) -> Statistics:
+    """The quick run of the present code and the committed full run."""
+    from properties.statistics.laws import laws
+
+    return Statistics(
+        runs=(quick_run(work), *committed_runs()),
+        laws=tuple(StatisticalLaw(law.name, law.statement, law.null, tuple(law.claims)) for law in laws()),
+        variants=allowances(work.result(variants.collect)),
     )
-    return tag("p", badge(gate["outcome"]), words)
 
 
-def _budget(run: dict[str, Any]) -> Html:
+def quick_run(work: Work) -> StatisticalRun:
+    """A quick run of all cells and controls with pinned seeds; what the store has is not computed again."""
+    from benchmarks.batch.cells import run
+
+    store = work.stores / "statistics.jsonl"
+    data = run(size="quick", seed_set=SEED_SET, path=store, workers=work.workers, show=work.show)
+    return _run(data, source="quick run of this report", command=QUICK_COMMAND, today=True)
+
+
+def committed_runs() -> list[StatisticalRun]:
+    """The committed full run, if there is one."""
+    from benchmarks.documents.statistics import FULL
+
+    if not FULL.exists():
+        return []
+    data = json.loads(FULL.read_text(encoding="utf-8"))
+    return [_run(data, source="committed full run", command=FULL_COMMAND, today=False)]
+
+
+def _run(data: Mapping[str, Any], *, source: str, command: str, today: bool) -> StatisticalRun:
+    gate = data["summary"]
+    lists = [tuple(gate[name]) for name in ("violated", "undecided", "pending")]
+    return StatisticalRun(
+        source=source,
+        command=command,
+        today=today,
+        gate=Gate(gate["outcome"], gate["budget"], gate["spent"], gate["log_product"], *lists),
+        cells=tuple(map(_cell, data["cells"])),
+        controls=tuple(Control(one["control"], one["outcome"], one["n"], one["cell"]) for one in data["controls"]),
+        missed=tuple(data["missed controls"]),
+    )
+
+
+def _cell(data: Mapping[str, Any]) -> StatisticalCell:
+    names = ("cell", "law", "outcome", "n", "n_max", "alpha", "beta", "effect", "log_against", "log_favour")
+    path = tuple((point[0], point[1], point[2]) for point in data.get("path") or ())
+    return StatisticalCell(**{name: data[name] for name in names}, path=path)
+
+
+def allowances(gallery: variants.Gallery) -> tuple[Allowance, ...]:
+    """What the cells of the variants were given: their verification has a budget of its own."""
+    found = []
+    for variant in gallery.variants:
+        cells = [verdict.statistics for verdict in variant.verdicts if verdict.statistics is not None]
+        if cells:
+            alpha = math.fsum(cell.alpha for cell in cells)
+            found.append(Allowance(variant.name, len(cells), alpha, sum(cell.n for cell in cells)))
+    return tuple(found)
+
+
+def render(statistics: Statistics) -> Content:
+    """The runs: gate and budget, paths, cells, controls."""
+    parts, plots = [tag("p", INTRODUCTION)], []
+    for place, run in enumerate(statistics.runs):
+        slowest = _slowest(run.cells)
+        drawn = [_plot(cell, f"path-{place}-{i}") for i, cell in enumerate(slowest)]
+        plots += drawn
+        parts += [tag("h3", f"{run.source.capitalize()}: {plural(len(run.cells), 'cell')}"), _gate(run.gate)]
+        parts += [_budget(run), _figures(drawn, slowest), _cells(run), _controls(run), commands(run.command)]
+    parts += [_variants(statistics.variants), chapter("The statistical laws and their nulls", _laws(statistics.laws))]
+    return Content(Html("".join(parts)), tuple(plots))
+
+
+def _gate(gate: Gate) -> Html:
+    words = (
+        f" Budget {number(gate.budget)}: the probability that a run of right algorithms comes out red; "
+        f"{number(gate.spent)} of it is given out. Log of the product of all evidence: "
+        f"{number(gate.log_product, 3)}, red from {number(-math.log(gate.budget / 2), 3)}."
+    )
+    return tag("p", badge(gate.outcome), words)
+
+
+def _budget(run: StatisticalRun) -> Html:
     """What the budget was spent on: half on the cells by weight, half on the product of all."""
-    laws: dict[str, list[dict[str, Any]]] = {}
-    for cell in run["cells"]:
-        laws.setdefault(cell["law"], []).append(cell)
-    budget = run["summary"]["budget"]
-    rows = []
-    for law, cells in laws.items():
-        share = math.fsum(cell["alpha"] or 0.0 for cell in cells)
-        rows.append(_share(law, len(cells), share, budget, sum(cell["n"] or 0 for cell in cells)))
-    rows.append(_share("the product of the evidence of all cells", len(run["cells"]), budget / 2, budget, None))
+    laws: dict[str, list[StatisticalCell]] = {}
+    for cell in run.cells:
+        laws.setdefault(cell.law, []).append(cell)
+    budget = run.gate.budget
+    rows = [
+        _share(law, len(cells), math.fsum(cell.alpha for cell in cells), budget, sum(cell.n for cell in cells))
+        for law, cells in laws.items()
+    ]
+    rows.append(_share("the product of the evidence of all cells", len(run.cells), budget / 2, budget, None))
     head = ["spent on", "cells", "share of alpha", "", "samples taken"]
-    return table(f"The error budget, {run['source']}", head, rows, numeric=[1, 2, 4], tools=False)
+    return table(f"The error budget, {run.source}", head, rows, numeric=[1, 2, 4], tools=False)
 
 
 def _share(law: str, cells: int, share: float, budget: float, samples: int | None) -> list[Any]:
     width = round(100 * share / budget, 1)
     bar = tag("svg", tag("rect", class_="bar", width=width, height=10), class_="share", viewBox="0 0 100 10",
               preserveAspectRatio="none", role="img", aria_label=f"{width:g} percent of the budget")  # fmt: skip
-    return [law, cells, number(share, 3), bar, "" if samples is None else samples]
+    return [law, cells, number(share, 3), bar, samples]
 
 
-def _paths(run: dict[str, Any], place: int) -> list[tuple[Plot, list[Any]]]:
+def _slowest(cells: Sequence[StatisticalCell]) -> list[StatisticalCell]:
     """For every law the cell that needed most samples: the longest path says most."""
-    slowest: dict[str, dict[str, Any]] = {}
-    for cell in run["cells"]:
-        if len(cell["path"]) > 1 and cell["n"] > slowest.get(cell["law"], {"n": 0})["n"]:
-            slowest[cell["law"]] = cell
-    return [(_plot(cell, f"path-{place}-{i}"), _caption(cell)) for i, cell in enumerate(slowest.values())]
+    slowest: dict[str, StatisticalCell] = {}
+    for cell in cells:
+        if len(cell.path) > 1 and (cell.law not in slowest or cell.n > slowest[cell.law].n):
+            slowest[cell.law] = cell
+    return list(slowest.values())
 
 
-def _plot(cell: dict[str, Any], id_: str) -> Plot:
-    # Evidence without a finite logarithm is drawn at the edge; None stands for it in the data.
-    n, against, favour = zip(*([-math.inf if x is None else x for x in point] for point in cell["path"]), strict=True)
+def _plot(cell: StatisticalCell, id_: str) -> Plot:
+    n, against, favour = zip(*cell.path, strict=True)
     return Plot(
         id=id_,
-        title=f"E-processes of {cell['cell']}",
+        title=f"E-processes of {cell.cell}",
         x_label="samples",
         y_label="log E",
         series=[Series("in favour", n, favour), Series("against", n, against)],
-        rules=[("1/α: violated", -math.log(cell["alpha"])), ("1/β: holds", -math.log(cell["beta"]))],
+        rules=[("1/α: violated", -math.log(cell.alpha)), ("1/β: holds", -math.log(cell.beta))],
         log_x=True,
     )
 
 
-def _caption(cell: dict[str, Any]) -> list[Any]:
-    return [tag("strong", cell["law"]), " ", tag("code", cell["cell"]), " ", badge(cell["outcome"])]
-
-
-def _figures(drawn: list[tuple[Plot, list[Any]]]) -> Html:
-    if not drawn:
+def _figures(plots: list[Plot], cells: list[StatisticalCell]) -> Html:
+    if not plots:
         return tag("p", "No cell of this run has a path with more than one look.", class_="quiet")
     lead = tag("p", "The longest path of every law that needed more than one look:")
-    return Html(lead + tag("div", *(figure(plot, caption) for plot, caption in drawn), class_="grid"))
+    figures = [
+        figure(plot, [tag("strong", cell.law), " ", tag("code", cell.cell), " ", badge(cell.outcome)])
+        for plot, cell in zip(plots, cells, strict=True)
+    ]
+    return Html(lead + tag("div", *figures, class_="grid"))
 
 
-def _cells(run: dict[str, Any]) -> Html:
-    rows = []
-    for cell in run["cells"]:
-        logs = [
-            Cell(_log(cell[key]), cell[key] if cell[key] is not None else "") for key in ("log_against", "log_favour")
+def _cells(run: StatisticalRun) -> Html:
+    rows = [
+        [
+            Cell(breakable(cell.cell), cell.cell), cell.law, badge(cell.outcome), cell.n, cell.n_max,
+            number(cell.alpha, 2), Cell(number(cell.log_against, 3), to_data(cell.log_against)),
+            Cell(number(cell.log_favour, 3), to_data(cell.log_favour)), cell.effect,
         ]
-        sizes = [cell["n"], "" if cell["n_max"] is None else cell["n_max"], number(cell["alpha"] or 0.0, 2)]
-        rows.append(
-            [
-                Cell(breakable(cell["cell"]), cell["cell"]),
-                cell["law"],
-                badge(cell["outcome"]),
-                *sizes,
-                *logs,
-                cell["effect"],
-            ]
-        )
+        for cell in run.cells
+    ]  # fmt: skip
     head = ["cell", "law", "verdict", "n", "n max", "alpha", "log E against", "log E in favour", "detects"]
-    listed = table(f"Cells, {run['source']}", head, rows, numeric=[3, 4, 5, 6, 7])
-    held = all(cell["outcome"] == "holds" for cell in run["cells"])
+    listed = table(f"Cells, {run.source}", head, rows, numeric=[3, 4, 5, 6, 7])
+    held = all(cell.outcome == "holds" for cell in run.cells)
     return chapter(f"All {plural(len(rows), 'cell')}", listed, shown=not held)
 
 
-def _log(value: float | None) -> str:
-    return "" if value is None else number(value, 3)
-
-
-def _controls(run: dict[str, Any]) -> Html:
+def _controls(run: StatisticalRun) -> Html:
     rows = [
-        [breakable(control["control"]), badge("caught" if control["outcome"] == "violated" else control["outcome"]),
-         "" if control["n"] is None else control["n"], control["cell"] or ""]
-        for control in run["controls"]
-    ]  # fmt: skip
-    listed = table(f"Controls, {run['source']}", ["control", "verdict", "n", "in cell"], rows, numeric=[2])
-    caught = sum(control["outcome"] == "violated" for control in run["controls"])
+        [breakable(one.control), badge("caught" if one.outcome == "violated" else one.outcome), one.n, one.cell]
+        for one in run.controls
+    ]
+    listed = table(f"Controls, {run.source}", ["control", "verdict", "n", "in cell"], rows, numeric=[2])
+    caught = sum(control.outcome == "violated" for control in run.controls)
     return chapter(f"Negative controls: {caught} of {len(rows)} caught", listed, shown=caught < len(rows))
 
 
-def _gallery(variants: list[dict[str, Any]]) -> Html:
-    """What the cells of the variants were given: their verification has a budget of its own."""
-    rows = []
-    for variant in variants:
-        cells = [record["statistics"] for record in variant["records"] if record["statistics"] is not None]
-        if cells:
-            share = math.fsum(cell["alpha"] or 0.0 for cell in cells)
-            samples = sum(cell["n"] or 0 for cell in cells)
-            rows.append([named(variant["name"]), len(cells), number(share, 3), samples])
+def _variants(found: Sequence[Allowance]) -> Html:
+    rows = [[isolate(one.variant), one.cells, number(one.alpha, 3), one.samples] for one in found]
     head = ["spent on", "cells", "share of alpha", "samples taken"]
     caption = "The error budget of the verification of variants: 1e−6 for the gallery, and for every other variant"
     return table(caption, head, rows, numeric=[1, 2, 3], tools=False) if rows else Html("")
 
 
-def _laws(laws: list[dict[str, Any]]) -> Html:
+def _laws(laws: Sequence[StatisticalLaw]) -> Html:
     rows = [
-        [law["name"], prose(law["statement"]), prose(law["null"]), [_claim(claim) for claim in law["claims"]]]
-        for law in laws
+        [law.name, inline(law.statement), inline(law.null), [_claim(claim) for claim in law.claims]] for law in laws
     ]
     return table("Statistical laws", ["law", "statement", "null", "claims"], rows)
 
 
 def _claim(claim: str) -> Html:
     return Html(tag("a", claim, href=f"#claim-{claim}") + " ")
+
+
+def judge(statistics: Statistics) -> list[Line]:
+    """A line per run."""
+    return [_line(run) for run in statistics.runs]
+
+
+def _line(run: StatisticalRun) -> Line:
+    gate, name = run.gate, f"Statistical laws, {run.source}"
+    if gate.outcome == "violated" or run.missed:
+        wrong = [*gate.violated, *(f"control missed: {control}" for control in run.missed)]
+        short = ", ".join(wrong) or "the product of all evidence is against them"
+        return Line("statistics", name, "violated", short)
+    for word, cells in (("undecided", gate.undecided), ("pending", gate.pending)):
+        if cells:
+            return Line("statistics", name, word, f"{word}: {', '.join(cells)}")
+    brief = f"{plural(len(run.cells), 'statistical cell')} hold"
+    short = f"{brief}, all {len(run.controls)} controls are caught"
+    return Line("statistics", name, "holds", short, brief if run.today else "")
+
+
+SECTION = Section("statistics", "Statistical laws and the error budget", collect, render, judge)

@@ -1,13 +1,27 @@
-"""Variants × laws, kind by kind."""
+"""Variants × laws: the verification of the gallery and of variants that the user names, kind by kind."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.report.layout import Cell, Section, chapter, commands, table
-from benchmarks.report.markup import Html, breakable, named, tag
-from benchmarks.report.overall import outcome_of
-from benchmarks.report.typeset import prose
+from benchmarks.report import code
+from benchmarks.report.layout import Cell, chapter, commands, table
+from benchmarks.report.markup import Html, breakable, inline, isolate, tag
+from benchmarks.report.section import Content, Line, Section, Show, Work, worst
 from benchmarks.report.words import badge, mark, plural
+from benchmarks.runner.units import Unit
+from properties.judging.verdict import Record
+from properties.statistics.law import Size
+from robust_core.json import from_data, to_data
+from robust_core.problem import Variant
 
+EXAMPLES, QUICK_EXAMPLES, SEED = 200, 25, 0
+SIZE: Size = "quick"
+"""Of the statistical laws."""
+NEGATIVE = "properties.variants.gallery.negative."
+"""Variants that must not hold: their place among the real ones is to show it."""
 INTRODUCTION = (
     "A law applies to a variant of its kind that makes the claim it tests. Exact laws come first, then the cells of "
     "the statistical ones (with a slash in their name), which share one error budget. A blocked law says nothing new "
@@ -15,64 +29,208 @@ INTRODUCTION = (
 )
 
 
-def section(data: dict[str, Any]) -> Section:
-    """A summary per variant, and for every kind a table of laws."""
-    gallery = data["gallery"]
-    variants = gallery["variants"]
-    kinds = dict.fromkeys(variant["kind"] for variant in variants)
-    parts = [tag("p", INTRODUCTION), _summary(variants)]
-    parts += [_kind(kind, [v for v in variants if v["kind"] == kind], gallery["laws"]) for kind in kinds]
-    again = commands(
-        f"robust-core verify --examples {gallery['examples']} --seed {gallery['seed']}",
-        *(f"robust-core verify {v['target']}" for v in variants if v["expected"] == "violated"),
+@dataclass(frozen=True)
+class CellNumbers:
+    """How many samples a cell of a statistical law took, and its share of alpha."""
+
+    n: int
+    alpha: float
+
+
+@dataclass(frozen=True)
+class Example:
+    """A counterexample: the name and the text of its file."""
+
+    file: str
+    text: str
+
+
+@dataclass(frozen=True)
+class LawVerdict:
+    """The verdict of one law on a variant, without its time."""
+
+    law: str
+    outcome: str
+    evidence: str
+    statistics: CellNumbers | None = None
+    table: str | None = None
+    counterexample: Example | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A variant with the verdicts of its laws, and the outcome that it should have."""
+
+    target: str
+    name: str
+    kind: str
+    promises: tuple[str, ...]
+    expected: str
+    verdicts: tuple[LawVerdict, ...]
+
+    @property
+    def outcome(self) -> str:
+        """The worst outcome of its laws; blocked laws follow their cause."""
+        return worst({verdict.outcome for verdict in self.verdicts})
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """The variants, the size of the search, and the statements of the exact laws by name."""
+
+    examples: int
+    seed: int
+    laws: dict[str, str]
+    variants: tuple[Judged, ...]
+
+
+def collect(work: Work) -> Gallery:
+    """The user's variants, then the gallery."""
+    from properties.laws.catalogue import LAWS
+
+    examples = QUICK_EXAMPLES if work.quick else EXAMPLES
+    variants = [one for target in work.targets for one in verify_apart(target, examples=examples, show=work.show)]
+    variants += [from_data(Judged, data) for data in work.compute(units(examples))]
+    return Gallery(examples, SEED, {law.name: law.statement for law in LAWS}, tuple(variants))
+
+
+def units(examples: int) -> list[Unit]:
+    """The work of this section: one unit per variant of the gallery."""
+    from benchmarks.documents.gallery import variants
+    from properties.statistics.suite import weight
+
+    known = variants()
+    common = {"examples": examples, "seed": SEED, "weight": weight(known.values(), SIZE)}
+    return [
+        Unit(f"{__name__}:verify_here", {"target": target, **common, "code": code.of(target.partition(":")[0])})
+        for target in known
+    ]
+
+
+def verify_here(target: str, examples: int, seed: int, weight: float, code: str) -> Any:
+    """The data of one variant of the gallery: exact laws, then the cells of the statistical ones.
+
+    `weight` is that of all cells of the gallery, which share one error budget; `code` is part of what the result is
+    kept under.
+    """
+    from properties.judging.verification import on_untested, verify
+    from properties.process.loading import load
+    from properties.statistics.suite import allotted
+
+    (variant,) = load(target).values()
+    cells = allotted(variant, SIZE, total=weight)
+    with TemporaryDirectory(prefix="robust-core-report-") as folder:
+        records = verify(variant, name=target, examples=examples, seed=seed, keep=Path(folder), cells=cells)
+        return to_data(_judged(target, variant, [*on_untested(variant, seed=seed), *records]))
+
+
+def verify_apart(target: str, *, examples: int, seed: int = SEED, show: Show = lambda line: None) -> list[Judged]:
+    """The user's variants, each in a process of its own; never kept, for their code can be anything."""
+    from properties.judging.verification import on_untested
+    from properties.process.isolation import verify_isolated
+    from properties.process.loading import load
+
+    found = []
+    for name, variant in load(target).items():
+        records = on_untested(variant, seed=seed)
+        with TemporaryDirectory(prefix="robust-core-report-") as folder:
+            for message in verify_isolated(name, examples=examples, seed=seed, keep=Path(folder), size=SIZE):
+                if isinstance(message, Record):
+                    records.append(message)
+                else:
+                    show(f"{variant.name}: {message}")
+            found.append(_judged(name, variant, records))
+    return found
+
+
+def _judged(target: str, variant: Variant, records: Iterable[Record]) -> Judged:
+    expected = "violated" if target.startswith(NEGATIVE) else "holds"
+    verdicts = tuple(_law_verdict(record) for record in records)
+    return Judged(target, variant.name, variant.kind, tuple(variant.promises), expected, verdicts)
+
+
+def _law_verdict(record: Record) -> LawVerdict:
+    numbers, path = record.statistics, record.counterexample
+    return LawVerdict(
+        law=record.law,
+        outcome=record.outcome,
+        evidence=record.evidence,
+        statistics=CellNumbers(numbers["n"], numbers["alpha"]) if numbers else None,
+        table=record.table,
+        counterexample=None if path is None else Example(Path(path).name, Path(path).read_text(encoding="utf-8")),
     )
-    return Section("variants", "Variants × laws", Html("".join([*parts, again])))
 
 
-def _summary(variants: list[dict[str, Any]]) -> Html:
+def render(gallery: Gallery) -> Content:
+    """A summary per variant, and for every kind a table of laws."""
+    variants = gallery.variants
+    kinds = dict.fromkeys(variant.kind for variant in variants)
+    parts = [tag("p", INTRODUCTION), _summary(variants)]
+    parts += [_kind(kind, [v for v in variants if v.kind == kind], gallery.laws) for kind in kinds]
+    again = commands(
+        f"robust-core verify --examples {gallery.examples} --seed {gallery.seed}",
+        *(f"robust-core verify {variant.target}" for variant in variants if variant.expected == "violated"),
+    )
+    return Content(Html("".join([*parts, again])))
+
+
+def _summary(variants: Iterable[Judged]) -> Html:
     rows = []
     for variant in variants:
-        outcome = outcome_of(variant)
-        shown = badge(outcome, f"{outcome}, as it must" if variant["expected"] == outcome == "violated" else None)
-        wrong = [_cause(record) for record in variant["records"] if record["outcome"] in ("violated", "error")]
-        holds = [record for record in variant["records"] if record["outcome"] == "holds"]
-        cells = sum(record["statistics"] is not None for record in holds)
-        first = [named(variant["name"]), tag("br"), tag("code", breakable(variant["target"]), class_="quiet")]
-        rows.append(
-            [
-                Cell(first, variant["name"]),
-                shown,
-                variant["kind"],
-                len(holds) - cells,
-                cells,
-                Cell(wrong, class_="causes"),
-            ]
-        )
+        outcome = variant.outcome
+        shown = badge(outcome, f"{outcome}, as it must" if variant.expected == outcome == "violated" else None)
+        wrong = [_cause(verdict) for verdict in variant.verdicts if verdict.outcome in ("violated", "error")]
+        holds = [verdict for verdict in variant.verdicts if verdict.outcome == "holds"]
+        cells = sum(verdict.statistics is not None for verdict in holds)
+        name = [isolate(variant.name), tag("br"), tag("code", breakable(variant.target), class_="quiet")]
+        counts = [len(holds) - cells, cells]
+        rows.append([Cell(name, variant.name), shown, variant.kind, *counts, Cell(wrong, class_="causes")])
     head = ["variant", "verdict", "kind", "exact laws that hold", "statistical cells that hold", "first causes"]
     return table("Variants and their verdicts", head, rows, numeric=[3, 4], class_="variants")
 
 
-def _cause(record: dict[str, Any]) -> Html:
-    return tag("p", tag("strong", record["law"]), ": ", record["evidence"], class_="cause")
+def _cause(verdict: LawVerdict) -> Html:
+    return tag("p", tag("strong", verdict.law), ": ", verdict.evidence, class_="cause")
 
 
-def _kind(kind: str, variants: list[dict[str, Any]], laws: dict[str, dict[str, str]]) -> Html:
-    asked = dict.fromkeys(record["law"] for variant in variants for record in variant["records"])
-    by_law = [{record["law"]: record for record in variant["records"]} for variant in variants]
+def _kind(kind: str, variants: list[Judged], laws: dict[str, str]) -> Html:
+    by_law = [{verdict.law: verdict for verdict in variant.verdicts} for variant in variants]
+    asked = dict.fromkeys(law for verdicts in by_law for law in verdicts)
     rows = []
     for law in asked:
-        statement = laws.get(law, {}).get("statement", "")
-        name = [breakable(law), tag("div", prose(statement), class_="quiet")] if statement else breakable(law)
-        rows.append([Cell(name, law), *(_place(found.get(law)) for found in by_law)])
+        statement = laws.get(law, "")
+        name = [breakable(law), tag("div", inline(statement), class_="quiet")] if statement else breakable(law)
+        rows.append([Cell(name, law), *(_place(verdicts.get(law)) for verdicts in by_law)])
     title = f"Kind {kind}: {plural(len(asked), 'law')}, {plural(len(variants), 'variant')}"
-    head = ["law", *(named(variant["name"]) for variant in variants)]
-    wrong = [outcome_of(variant) for variant in variants if outcome_of(variant) != variant["expected"]]
+    head = ["law", *(isolate(variant.name) for variant in variants)]
+    wrong = any(variant.outcome != variant.expected for variant in variants)
     state = badge("violated", "not as it must be") if wrong else badge("holds", "as it must be")
-    return chapter([title, " ", state], table(title, head, rows, class_="matrix"), shown=bool(wrong))
+    return chapter([title, " ", state], table(title, head, rows, class_="matrix"), shown=wrong)
 
 
-def _place(record: dict[str, Any] | None) -> Cell:
-    if record is None:
+def _place(verdict: LawVerdict | None) -> Cell:
+    if verdict is None:
         return Cell("", "", "centre")
-    title = f"{record['outcome']}: {record['evidence']}"
-    return Cell(mark(record["outcome"], title), record["outcome"], "centre")
+    return Cell(mark(verdict.outcome, f"{verdict.outcome}: {verdict.evidence}"), verdict.outcome, "centre")
+
+
+def judge(gallery: Gallery) -> list[Line]:
+    """Whether every variant has the outcome that it should have."""
+    wrong = [variant for variant in gallery.variants if variant.outcome != variant.expected]
+    if wrong:
+        outcome = worst({one.outcome if one.expected == "holds" else "violated" for one in wrong})
+        return [Line("variants", "Variants against laws", outcome, ", ".join(map(_surprise, wrong)))]
+    negative = sum(variant.expected == "violated" for variant in gallery.variants)
+    brief = f"{plural(len(gallery.variants) - negative, 'variant')} obey the laws they claim to obey"
+    short = f"{brief}; {negative} that must not do not" if negative else brief
+    return [Line("variants", "Variants against laws", "holds", short, brief)]
+
+
+def _surprise(variant: Judged) -> str:
+    if variant.expected == "violated":
+        return f"{variant.name} was to be caught and was not"
+    laws = [verdict.law for verdict in variant.verdicts if verdict.outcome == variant.outcome]
+    return f"{variant.name}: {', '.join(laws)} {variant.outcome}"
+
+
+SECTION = Section("variants", "Variants × laws", collect, render, judge)

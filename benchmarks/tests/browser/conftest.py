@@ -5,20 +5,23 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from benchmarks.mutants.matrix import Kill
 from benchmarks.report.page import render
-from benchmarks.tests.report_sample import HOSTILE, sample
+from benchmarks.report.report import Report
+from benchmarks.tests.report_sample import HOSTILE, change, sample
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DESKTOP, PHONE = (1280, 900), (390, 844)
 PATIENCE = 20.0
 """Seconds until a state that does not come fails a test. The page answers within a frame; a busy machine does not."""
 POLL = 0.02
-"""Seconds between two values of a state: about one frame."""
+"""Seconds between two looks at a state: about one frame."""
 MUTANTS, LAWS, VARIANTS = 200, 15, 16
 """The size of a real report."""
 
@@ -105,15 +108,15 @@ class Window:
         from selenium.common.exceptions import TimeoutException
         from selenium.webdriver.support.ui import WebDriverWait
 
-        values: list[T] = []
+        states: list[T] = []
 
         def look(_: Any) -> bool:
-            values[:] = [read()]
-            return bool(holds(values[0]))
+            states[:] = [read()]
+            return bool(holds(states[0]))
 
         with suppress(TimeoutException):
             WebDriverWait(self.driver, patience, POLL).until(look)
-        return values[0]
+        return states[0]
 
     def expect(self, read: Callable[[], object], wanted: object, patience: float = PATIENCE) -> None:
         """Assert that a state comes to be the wanted one."""
@@ -186,29 +189,30 @@ def window(browser: Any, request: pytest.FixtureRequest) -> Window:
     return Window(browser, request.config.getoption("screenshots", default=None))
 
 
-def _full_size() -> dict[str, Any]:
-    data = sample(*(f"variant {i}" for i in range(VARIANTS)))
-    first = data["kills"]["records"][0]
-    data["kills"]["records"] = [
-        {**first, "mutant": f"zoo:{i}", "name": f"mutant {i}", "law": f"law {j}",
-         "cases": i % 60 + 1 if i % LAWS == j else None}
+def _full_size() -> Report:
+    kills = tuple(
+        Kill(f"zoo:{i}", f"mutant {i}", "control", f"law {j}", i % 60 + 1 if i % LAWS == j else None, 0.0, "off")
         for i in range(MUTANTS)
         for j in range(LAWS)
-    ]  # fmt: skip
-    return data
+    )
+    report = sample(*(f"variant {i}" for i in range(VARIANTS)))
+    return change(report, mutants=replace(report.mutants, kills=kills))
 
 
-def _one_of_each() -> dict[str, Any]:
+def _one_of_each() -> Report:
     """A page with an element of every sort: axe-core's time grows fast with the number of elements."""
-    data = sample(*HOSTILE[:4])
-    statuses = {claim["status"]: claim for claim in data["claims"]}
-    shown = {name for claim in statuses.values() for name in claim["counterexamples"]}
-    data["claims"] = list(statuses.values())
-    data["statistics"]["laws"][0]["claims"] = []
-    data["panels"]["panels"] = data["panels"]["panels"][:1]
-    examples = data["counterexamples"]["committed"]
-    data["counterexamples"]["committed"] = [e for e in examples if e["file"].rpartition("/")[2] in shown]
-    return data
+    report = sample(*HOSTILE[:4])
+    claims = tuple({claim.status: claim for claim in report.claims.claims}.values())
+    shown = {name for claim in claims for name in claim.counterexamples}
+    cards = (card for card in report.counterexamples.committed if card.file.rpartition("/")[2] in shown)
+    (law,) = report.statistics.laws
+    return change(
+        report,
+        claims=replace(report.claims, claims=claims),
+        statistics=replace(report.statistics, laws=(replace(law, claims=()),)),
+        panels=replace(report.panels, panels=report.panels.panels[:1]),
+        counterexamples=replace(report.counterexamples, committed=tuple(cards)),
+    )
 
 
 @pytest.fixture(scope="session")
@@ -216,7 +220,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A report of real size, one whose names attack it, and a short one."""
     folder = tmp_path_factory.mktemp("pages")
     found = {}
-    for name, data in (("usual", _full_size()), ("hostile", sample(*HOSTILE)), ("short", _one_of_each())):
+    for name, report in (("usual", _full_size()), ("hostile", sample(*HOSTILE)), ("short", _one_of_each())):
         found[name] = folder / f"{name}.html"
-        found[name].write_text(render(data), encoding="utf-8")
+        found[name].write_text(render(report), encoding="utf-8")
     return found

@@ -1,8 +1,8 @@
 """Which code made a result: for kept ones code that is found by name at run time, for committed ones a short hash."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
 
 from benchmarks.runner.identity import ABSENT, LIBRARIES, fingerprint, libraries
 
@@ -10,20 +10,34 @@ SHORT = 12
 """Digits of a hash that are shown."""
 
 
-def compared(made_by: str, module: str, versions: Mapping[str, str] | None = None) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Provenance:
     """The hash of the code that made committed results ("" if they do not say), and that of the present code.
 
-    `versions` are those of the libraries that they were made with; `libraries` has those of them that differ now
-    (name, then, now) if the code is the same and they alone are why the hashes are not.
+    `libraries` has those that differ now (name, then, now), if they alone are why the hashes differ.
+    """
 
-    >>> compared("", "oracles.arithmetic.exact")["made by"]
-    ''
+    made_by: str
+    present: str
+    libraries: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def is_present(self) -> bool:
+        """Whether the present code made the results."""
+        return bool(self.made_by) and self.made_by == self.present
+
+
+def compare(made_by: str, module: str, versions: Mapping[str, str] | None = None) -> Provenance:
+    """The code that made results next to the present code; `versions` are those of its libraries, if known.
+
+    >>> compare("", "oracles.arithmetic.exact").is_present
+    False
     """
     before = {name: (versions or {}).get(name, ABSENT) for name in LIBRARIES}
-    others: list[list[str]] = []
+    moved: tuple[tuple[str, str, str], ...] = ()
     if versions and made_by and fingerprint(module, tuple(before.items())).hex() == made_by:
-        others = [[name, before[name], now] for name, now in libraries().items() if now != before[name]]
-    return {"made by": made_by[:SHORT], "present": present(module), "libraries": others}
+        moved = tuple((name, before[name], now) for name, now in libraries().items() if now != before[name])
+    return Provenance(made_by[:SHORT], present(module), moved)
 
 
 def present(module: str) -> str:

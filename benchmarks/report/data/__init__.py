@@ -1,1 +1,0 @@
-"""What the report shows, as plain data: one module per section."""
