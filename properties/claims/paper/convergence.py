@@ -152,16 +152,16 @@ CONV = Claim(
     "Theorem 2 (thm:Qasyconv)",
     "S",
     "Q_t → Q* with probability 1",
-    "printed: Σ alpha_t = ∞ and Σ alpha_t² < ∞ only",
+    "printed: Σ α_t = ∞ and Σ α_t² < ∞ only",
     printed=Statement(
-        "for every behaviour policy, start and steps with Σ alpha_t = ∞, Σ alpha_t² < ∞: Q_t → Q*",
+        "for every behaviour policy, start and steps with Σ α_t = ∞, Σ α_t² < ∞: Q_t → Q*",
         lambda: _cases(ergodic=False),
         _converges,
         exact=True,
     ),
     amended=Statement(
-        "the same if the chain of pairs is ergodic and visits all of them (Assumption 1 with mu_min > 0): every path "
-        "obeys ‖psi_t‖ <= ∏_f(1 − (1−gamma)w_f)‖psi_0‖ + N_t/(1−gamma), the mean recursion with N = 0",
+        "the same if the chain of pairs is ergodic and visits all of them (Assumption 1 with μ_min > 0): every path "
+        "obeys ‖ψ_t‖ ≤ ∏_f(1 − (1−γ)w_f)‖ψ_0‖ + N_t/(1−γ), the mean recursion with N = 0",
         lambda: _cases(ergodic=True),
         _converges,
         _tightness,

@@ -15,31 +15,31 @@ CLAIMS = (
         "fig-frozenlake",
         "Section 6.1, Figure 1 (Fig.44fl), three panels",
         "robust Q-learning gets a much higher discounted reward than vanilla Q-learning on the 4×4 Frozen Lake",
-        PANELS + "; gamma = 0.96, alpha = 0.8, 30 trajectories, horizon 100",
+        PANELS + "; γ = 0.96, α = 0.8, 30 trajectories, horizon 100",
     ),
     _figure(
         "fig-cartpole",
         "Section 6.1, Figure 2 (Fig.CP), three panels",
         "robust Q-learning gets a much higher discounted reward than vanilla Q-learning on Cart-Pole",
-        PANELS + "; gamma = 0.95, alpha = 0.2, 30 trajectories, horizon 100; the discretisation is not printed",
+        PANELS + "; γ = 0.95, α = 0.2, 30 trajectories, horizon 100; the discretisation is not printed",
     ),
     _figure(
         "fig-taxi",
         "Appendix E, Figure 5 (Fig.TX), three panels",
         "robust Q-learning gets a much higher discounted reward than vanilla Q-learning on Taxi",
-        PANELS + "; gamma = 0.8, alpha = 0.3, 30 trajectories, horizon 100",
+        PANELS + "; γ = 0.8, α = 0.3, 30 trajectories, horizon 100",
     ),
     _figure(
         "fig-tdc",
         "Section 6.2, Figure 3 (Fig.TDC), three panels",
         "robust TDC reaches a stationary point faster and with smaller variance; vanilla TDC may diverge",
-        PANELS + "; Frozen Lake, gamma = 0.9, alpha = 0.1, beta = 0.5, five random features, theta_0 = 1, omega_0 = 0",
+        PANELS + "; Frozen Lake, γ = 0.9, α = 0.1, β = 0.5, five random features, θ_0 = 1, ω_0 = 0",
     ),
     _figure(
         "fig-rarl",
         "Section 6.3, Figure 4 (Fig.AD), three panels",
         "robust Q-learning beats RARL in the worst-case test MDP, with smaller variance",
-        "Taxi; (p, R) as in the other panels; gamma = 0.9, alpha = 0.2; tested where nature moves to the worst state "
+        "Taxi; (p, R) as in the other panels; γ = 0.9, α = 0.2; tested where nature moves to the worst state "
         "with probability p",
     ),
     _figure(

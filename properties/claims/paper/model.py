@@ -91,9 +91,9 @@ DUALITY = Claim(
     "Theorem 1 (thm:dualtiy)",
     "E",
     "perfect duality, the robust Bellman equations, stationary deterministic optima on both sides",
-    "product (rectangular) uncertainty sets around every row, gamma < 1",
+    "product (rectangular) uncertainty sets around every row, γ < 1",
     printed=Statement(
-        "min_pi max_kappa = max_kappa min_pi = V*, V* = min_a Q*, Q* = c + gamma sigma(V*); attained by a stationary "
+        "min_π max_κ = max_κ min_π = V*, V* = min_a Q*, Q* = c + γ σ(V*); attained by a stationary "
         "deterministic policy and a stationary kernel",
         _games,
         _duality,
@@ -177,21 +177,21 @@ CONTRACTION = Claim(
     "contraction",
     "Section 2, Appendix A.1",
     "E",
-    "T is a gamma-contraction in the sup norm with fixed point Q*",
+    "T is a γ-contraction in the sup norm with fixed point Q*",
     "any set here, any radius",
     printed=Statement(
-        "‖TQ − TQ'‖ <= gamma‖Q − Q'‖, line by line for contamination, and T Q* = Q*",
+        "‖TQ − TQ'‖ ≤ γ‖Q − Q'‖, line by line for contamination, and T Q* = Q*",
         _tables,
         _contracts,
         of_sides(_contraction),
         exact=True,
     ),
     broken=Statement(
-        "‖TQ − TQ'‖ <= gamma(1−R)‖Q − Q'‖ (the rate in span, not in the sup norm)",
+        "‖TQ − TQ'‖ ≤ γ(1−R)‖Q − Q'‖ (the rate in span, not in the sup norm)",
         lambda: _tables(kinds=(Contamination,)),
         _span_rate,
     ),
-    note="gamma is attained by Q' = Q + constant; in the span seminorm contamination contracts at gamma(1−R).",
+    note="γ is attained by Q' = Q + constant; in the span seminorm contamination contracts at γ(1−R).",
 )
 
 
@@ -250,10 +250,10 @@ EVAL_CONTRACTION = Claim(
     "eval-contraction",
     "Section 5 (eq:bellman op)",
     "E",
-    "T_pi is a gamma-contraction in the sup norm with fixed point V^pi",
+    "T_π is a γ-contraction in the sup norm with fixed point V^π",
     "any set here, any radius, any stationary policy",
     printed=Statement(
-        "‖T_pi V − T_pi V'‖ <= gamma‖V − V'‖ and T_pi V^pi = V^pi",
+        "‖T_π V − T_π V'‖ ≤ γ‖V − V'‖ and T_π V^π = V^π",
         _evaluations,
         _evaluation,
         of_sides(_evaluation_sides),
@@ -315,7 +315,7 @@ R0_VANILLA = Claim(
     "E",
     "R = 0 gives the ordinary Bellman operator and ordinary Q-learning, exactly",
     printed=Statement(
-        "at R = 0: TQ = c + gamma P min_a Q in rationals, and the learner's step has the bits of the vanilla step",
+        "at R = 0: TQ = c + γ P min_a Q in rationals, and the learner's step has the bits of the vanilla step",
         _vanilla_cases,
         _vanilla,
         exact=True,

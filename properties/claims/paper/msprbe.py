@@ -72,24 +72,23 @@ C_MATRIX = Claim(
     "C-matrix",
     "Section 5, Assumption 4",
     "E",
-    "C = E[phi phiᵀ] is non-singular, λ is its smallest eigenvalue",
+    "C = E[φ φᵀ] is non-singular, λ is its smallest eigenvalue",
     "features independent on the states that the policy visits",
     printed=Statement(
-        "C = E_mu[phiᵀphi], the matrix ΦᵀDΦ of J (phi a column, V = phiᵀtheta; the number read as a multiple of the "
-        "identity)",
+        "C = E_μ[φᵀφ], the matrix ΦᵀDΦ of J (φ a column, V = φᵀθ; the number read as a multiple of the identity)",
         _points,
         lambda **case: _C_matrix(**case, form=_printed_C),
         exact=True,
     ),
     amended=Statement(
-        "C = E_mu[phi phiᵀ] = ΦᵀDΦ, positive definite, 0 < λ <= 1/N; the oracle's C and λ are within their bounds",
+        "C = E_μ[φ φᵀ] = ΦᵀDΦ, positive definite, 0 < λ ≤ 1/N; the oracle's C and λ are within their bounds",
         _points,
         _C_matrix,
         exact=True,
     ),
     amendment="correction",
     note="Assumption 4 has the right form; the definition above it has the transpose on the wrong factor. They agree "
-    "for one feature. λ <= 1/N because the trace is E‖phi‖² <= 1, so every 1/λ in Appendix D is at least N.",
+    "for one feature. λ ≤ 1/N because the trace is E‖φ‖² ≤ 1, so every 1/λ in Appendix D is at least N.",
 )
 
 
@@ -125,9 +124,9 @@ MOMENT = Claim(
     "moment",
     "Section 5",
     "E",
-    "E_mu[delta phi] = ΦᵀD(T̂V − V)",
-    "S ~ mu_pi, A ~ pi, S' ~ p",
-    printed=Statement("E_mu[delta(theta) phi] = ΦᵀD(T̂_pi V_theta − V_theta)", _points, _moment, exact=True),
+    "E_μ[δ φ] = ΦᵀD(T̂V − V)",
+    "S ~ μ_π, A ~ π, S' ~ p",
+    printed=Statement("E_μ[δ(θ) φ] = ΦᵀD(T̂_π V_θ − V_θ)", _points, _moment, exact=True),
     broken=Statement("the same with D = I/S", _points, lambda **case: _moment(**case, stationary=False)),
 )
 
@@ -165,7 +164,7 @@ PROJ = Claim(
     "Section 5",
     "E",
     "ΠᵀDΠ = DᵀΦ(ΦᵀDΦ)⁻¹ΦᵀD",
-    "Π the projection on the span of the features in ‖·‖_mu; ΦᵀDΦ non-singular",
+    "Π the projection on the span of the features in ‖·‖_μ; ΦᵀDΦ non-singular",
     printed=Statement("ΠᵀDΠ = DᵀΦ(ΦᵀDΦ)⁻¹ΦᵀD, Π from Gram-Schmidt in rationals", _points, _proj, exact=True),
     broken=Statement("the same with ΦᵀΦ for ΦᵀDΦ", _points, lambda **case: _proj(**case, weighted=False)),
     note="D is diagonal, so Dᵀ = D; Π = ΦC⁻¹ΦᵀD.",
@@ -192,11 +191,11 @@ J_FORM = Claim(
     "J-form",
     "Section 5 (eq:sMSPRBE)",
     "E",
-    "J = ‖ΠT̂V − V‖²_mu = E[delta phi]ᵀC⁻¹E[delta phi]",
-    "C the matrix E[phi phiᵀ] (claim C-matrix), non-singular",
-    printed=Statement("‖ΠT̂_pi V_theta − V_theta‖²_mu = E[delta phi]ᵀC⁻¹E[delta phi]", _points, _J_form, exact=True),
+    "J = ‖ΠT̂V − V‖²_μ = E[δ φ]ᵀC⁻¹E[δ φ]",
+    "C the matrix E[φ φᵀ] (claim C-matrix), non-singular",
+    printed=Statement("‖ΠT̂_π V_θ − V_θ‖²_μ = E[δ φ]ᵀC⁻¹E[δ φ]", _points, _J_form, exact=True),
     broken=Statement(
-        "the same with the number C = E[phiᵀphi] of the text", _points, lambda **case: _J_form(**case, C=_printed_C)
+        "the same with the number C = E[φᵀφ] of the text", _points, lambda **case: _J_form(**case, C=_printed_C)
     ),
 )
 
@@ -225,22 +224,22 @@ J_GRAD = Claim(
     "Section 5",
     "E",
     "two displayed forms of −½∇J",
-    "C the matrix E[phi phiᵀ]",
+    "C the matrix E[φ φᵀ]",
     printed=Statement(
-        "−½∇J = −E[(∇delta)phiᵀ]ᵀC⁻¹E[delta phi] (the text has a product of two columns, (∇delta)phi, then the "
-        "transpose) = E[delta phi] − gamma E[((1−R)phi' + R∇LSE)phiᵀ]omega(theta)",
+        "−½∇J = −E[(∇δ)φᵀ]ᵀC⁻¹E[δ φ] (the text has a product of two columns, (∇δ)φ, then the "
+        "transpose) = E[δ φ] − γ E[((1−R)φ' + R∇LSE)φᵀ]ω(θ)",
         _points,
         lambda **case: _J_grad(**case, transposed=True),
     ),
     amended=Statement(
-        "−½∇J = −E[(∇delta)phiᵀ]C⁻¹E[delta phi] = E[delta phi] − gamma E[((1−R)phi' + R∇LSE)phiᵀ]omega(theta)",
+        "−½∇J = −E[(∇δ)φᵀ]C⁻¹E[δ φ] = E[δ φ] − γ E[((1−R)φ' + R∇LSE)φᵀ]ω(θ)",
         _points,
         _J_grad,
     ),
     amendment="correction",
-    note="Only the first display is wrong, and only for two or more features: of the readings of (∇delta)phi, the "
-    "outer product ∇delta phiᵀ must not be transposed, and the inner product is a number. phi(∇delta)ᵀ under the "
-    "transpose would be right. The second display, which the algorithm uses, holds (∇LSE in theta: Φᵀsoftmax).",
+    note="Only the first display is wrong, and only for two or more features: of the readings of (∇δ)φ, the "
+    "outer product ∇δ φᵀ must not be transposed, and the inner product is a number. φ(∇δ)ᵀ under the "
+    "transpose would be right. The second display, which the algorithm uses, holds (∇LSE in θ: Φᵀsoftmax).",
 )
 
 
@@ -314,9 +313,9 @@ J_NONCONVEX = Claim(
     "E",
     "unlike in the vanilla problem, J is non-convex",
     "R > 0",
-    printed=Statement("J is not convex (for every problem with gamma R > 0)", _two_states, _never_convex, _small),
+    printed=Statement("J is not convex (for every problem with γ R > 0)", _two_states, _never_convex, _small),
     amended=Statement(
-        "if gamma R E[phi] != 0 and the features differ, J is non-convex once all costs are low enough (by an explicit "
+        "if γ R E[φ] ≠ 0 and the features differ, J is non-convex once all costs are low enough (by an explicit "
         "k); otherwise J is a convex quadratic, whatever the costs",
         _points,
         _convex_or_not,
@@ -325,9 +324,9 @@ J_NONCONVEX = Claim(
     broken=Statement(
         "non-convex once all costs are high enough", _points, lambda **case: _convex_or_not(**case, direction=1.0)
     ),
-    note="J is an exact square when E[phi] = 0: gamma R·LSE enters b only through E[phi]. With E[phi] != 0 the sign of "
-    "E[phi]ᵀomega decides: high costs make J locally convex, low ones concave in the directions that softmax sees. "
-    "Costs in [0, 1] can do it: phi = (¾, −1), c = (0, 1), p(1|0) = ¼, p(1|1) = 1/16, gamma = 15/16, R = 1, varrho "
+    note="J is an exact square when E[φ] = 0: γ R·LSE enters b only through E[φ]. With E[φ] ≠ 0 the sign of "
+    "E[φ]ᵀω decides: high costs make J locally convex, low ones concave in the directions that softmax sees. "
+    "Costs in [0, 1] can do it: φ = (¾, −1), c = (0, 1), p(1|0) = ¼, p(1|1) = 1/16, γ = 15/16, R = 1, ϱ "
     "= 16 has J''(0) = −1.117.",
 )
 

@@ -45,7 +45,7 @@ K2_FORM = Claim(
     "each entry of k_{2,t} is a weighted sum over the visits of its pair",
     "t_i is the time of the i-th visit, P_{t_i+1} its sample",
     printed=Statement(
-        "k_{2,t}(s,a) = gamma(1−R)Σ_{i<=K} alpha(1−alpha)^{K−i}(P_{t_i+1}−P)V* + gamma R Σ … w*",
+        "k_{2,t}(s,a) = γ(1−R)Σ_{i≤K} α(1−α)^{K−i}(P_{t_i+1}−P)V* + γ R Σ … w*",
         runs,
         _k2_form,
         exact=True,
@@ -108,23 +108,23 @@ K2_VAR = Claim(
     "k2-var",
     "Appendix B, k_2 lemma",
     "E",
-    "the weighted sum over K visits has variance alpha·Var_P[V*]; the w* sum has variance 0",
+    "the weighted sum over K visits has variance α·Var_P[V*]; the w* sum has variance 0",
     "K fixed, samples independent",
     printed=Statement(
-        "Var[Σ_{i<=K} alpha(1−alpha)^{K−i}(P_{t_i+1}−P)V*] = alpha Var_P[V*]",
+        "Var[Σ_{i≤K} α(1−α)^{K−i}(P_{t_i+1}−P)V*] = α Var_P[V*]",
         _weighted_sums,
         lambda **case: _k2_var(**case, printed=True),
         exact=True,
     ),
     amended=Statement(
-        "… = alpha(1−(1−alpha)^{2K})/(2−alpha)·Var_P[V*], so at most alpha/(2−alpha)·Var_P[V*]",
+        "… = α(1−(1−α)^{2K})/(2−α)·Var_P[V*], so at most α/(2−α)·Var_P[V*]",
         _weighted_sums,
         lambda **case: _k2_var(**case, printed=False),
         exact=True,
     ),
     amendment="correction",
-    note="As an inequality (<= alpha Var) the line is true and is all that the Bernstein step uses; for small alpha "
-    "it is loose by the factor 2 − alpha.",
+    note="As an inequality (≤ α Var) the line is true and is all that the Bernstein step uses; for small α "
+    "it is loose by the factor 2 − α.",
 )
 
 
@@ -142,21 +142,21 @@ K2_INCR = Claim(
     "k2-incr",
     "Appendix B, k_2 lemma",
     "P",
-    "each increment is at most D = 2 alpha‖V*‖",
-    "0 <= alpha <= 1",
+    "each increment is at most D = 2 α‖V*‖",
+    "0 ≤ α ≤ 1",
     printed=Statement(
-        "|alpha(1−alpha)^{K−i}(P_{t_i+1}−P)V*| <= 2 alpha‖V*‖ (and 0 for w*)",
+        "|α(1−α)^{K−i}(P_{t_i+1}−P)V*| ≤ 2 α‖V*‖ (and 0 for w*)",
         lambda: runs(max_length=0),
         lambda **case: at_most("increment against D", *_increments(**case)),
         of_sides(_increments),
         exact=True,
     ),
     broken=Statement(
-        "the same with D = ¼alpha‖V*‖",
+        "the same with D = ¼α‖V*‖",
         lambda: runs(min_states=2, max_actions=1, max_length=0),
         lambda **case: at_most("increment against D/8", *_increments(**case, factor=Fraction(1, 4))),
     ),
-    note="alpha·span(V*) is the sharp form: for costs of one sign D is loose by at least 2.",
+    note="α·span(V*) is the sharp form: for costs of one sign D is loose by at least 2.",
 )
 
 
@@ -241,11 +241,11 @@ K2_BOUND = Claim(
     "k2-bound",
     "Appendix B, k_2 lemma",
     "S",
-    "|k_{2,t}| <= 5 gamma ĉ √(alpha log(SAT/delta))‖V*‖ with probability at least 1−delta/(SAT)",
-    "0 < alpha log(SAT/delta) < 1; ĉ is not given",
+    "|k_{2,t}| ≤ 5 γ ĉ √(α log(SAT/δ))‖V*‖ with probability at least 1−δ/(SAT)",
+    "0 < α log(SAT/δ) < 1; ĉ is not given",
     amended=Statement(
-        "P(|Σ_K| >= x) <= 2 exp(−2x²(2−alpha)/(alpha span(V*)²)) for all K and x; by the union over K <= T and pairs "
-        "the lemma holds with ĉ = √6/5 ≈ 0.49, for all pairs and all t <= T at once",
+        "P(|Σ_K| ≥ x) ≤ 2 exp(−2x²(2−α)/(α span(V*)²)) for all K and x; by the union over K ≤ T and pairs "
+        "the lemma holds with ĉ = √6/5 ≈ 0.49, for all pairs and all t ≤ T at once",
         _long_sums,
         _hoeffding,
         _needed_constant,

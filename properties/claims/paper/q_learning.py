@@ -155,9 +155,9 @@ UPDATE_EQ = Claim(
     "Algorithm 1, line 5, and eq:Qupdate",
     "P",
     "line 5 of Algorithm 1 is the closed update",
-    "0 <= alpha <= 1",
+    "0 ≤ α ≤ 1",
     printed=Statement(
-        "(1−alpha)Q + alpha(c + gamma sigma_{P̂_t}(V_t)) = (1−alpha)Q + alpha(c + gamma R max V_t + gamma(1−R) V_t(s')) "
+        "(1−α)Q + α(c + γ σ_{P̂_t}(V_t)) = (1−α)Q + α(c + γ R max V_t + γ(1−R) V_t(s')) "
         "on every path, and the learner computes it up to the rounding of one step",
         runs,
         _update,
@@ -245,19 +245,19 @@ EXPAND_T = Claim(
     "each of the four displayed lines equals TQ(s,a)",
     "contamination",
     printed=Statement(
-        "TQ = c + gamma sigma(V) = c + gamma(1−R)p·V + R max V (twice) = c + gamma Σ p((1−R)V(s') + R max_q q·V)",
+        "TQ = c + γ σ(V) = c + γ(1−R)p·V + R max V (twice) = c + γ Σ p((1−R)V(s') + R max_q q·V)",
         _backups,
         lambda **case: _expanded(**case, lost=True),
         exact=True,
     ),
     amended=Statement(
-        "the same with gamma R max V in lines 2 and 3",
+        "the same with γ R max V in lines 2 and 3",
         _backups,
         lambda **case: _expanded(**case, lost=False),
         exact=True,
     ),
     amendment="correction",
-    note="gamma is lost in lines 2 and 3; line 4 has it again.",
+    note="γ is lost in lines 2 and 3; line 4 has it again.",
 )
 
 
@@ -286,7 +286,7 @@ NOISE_MEAN = Claim(
     "E",
     "the noise of the update has mean zero given (s,a)",
     "contamination",
-    printed=Statement("Σ_{s'} p(s'|s,a) eta(s,a,s') = 0", _backups, _noise_mean, exact=True),
+    printed=Statement("Σ_{s'} p(s'|s,a) η(s,a,s') = 0", _backups, _noise_mean, exact=True),
     broken=Statement(
         "the same for the total-variation ball around 1_{s'} (its support function is not linear in the centre)",
         lambda: _backups(kinds=(TotalVariation,)),
@@ -311,10 +311,10 @@ NOISE_VAR = Claim(
     "noise-var",
     "Appendix A.2",
     "E",
-    "E[eta²] <= gamma²(1−R)² max Q²",
+    "E[η²] ≤ γ²(1−R)² max Q²",
     "contamination; the square inside the maximum",
     printed=Statement(
-        "Σ_{s'} p(s'|s,a) eta² <= gamma²(1−R)² max_{s,a} Q(s,a)²",
+        "Σ_{s'} p(s'|s,a) η² ≤ γ²(1−R)² max_{s,a} Q(s,a)²",
         _backups,
         lambda **case: at_most("E[eta²]", *_noise_sides(**case)),
         of_sides(_noise_sides),
@@ -325,9 +325,9 @@ NOISE_VAR = Claim(
         lambda: _backups(min_states=3),
         lambda **case: at_most("E[eta²]", *_noise_sides(**case, factor=Fraction(1, 4))),
     ),
-    note="True because Var V(s') <= E V(s')² <= max V² <= max Q²; the reason printed (V <= max V <= max Q) does not "
+    note="True because Var V(s') ≤ E V(s')² ≤ max V² ≤ max Q²; the reason printed (V ≤ max V ≤ max Q) does not "
     "give it when Q is negative. Sharp for V = (−1, 1), p = (½, ½); the sharp general form is "
-    "gamma²(1−R)² span(V)²/4, four times smaller for tables of one sign.",
+    "γ²(1−R)² span(V)²/4, four times smaller for tables of one sign.",
 )
 
 

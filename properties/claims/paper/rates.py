@@ -130,16 +130,16 @@ THM6 = Claim(
     "thm6",
     "Theorem 6 (eq:thm5)",
     "S",
-    "‖Q_t − Q*‖ <= (1−rho)^k‖psi_0‖/(1−gamma) + 5ĉ gamma/(1−gamma)√(alpha log(SAT/delta)) + epsilon for all t < T",
-    "printed: 0 < alpha log(SAT/delta) < 1, epsilon < 1/(1−gamma), T large; costs of any size",
+    "‖Q_t − Q*‖ ≤ (1−ρ)^k‖ψ_0‖/(1−γ) + 5ĉ γ/(1−γ)√(α log(SAT/δ)) + ε for all t < T",
+    "printed: 0 < α log(SAT/δ) < 1, ε < 1/(1−γ), T large; costs of any size",
     printed=Statement(
         "eq:thm5 at t = 1 from Q_0 = Q*, for any ĉ and c_0",
         _scaled,
         _theorem6_printed,
     ),
     amended=Statement(
-        "‖psi_t‖ <= (1−rho)^⌊t/L⌋‖psi_0‖ + N_t/(1−gamma) on every path, homogeneous in the cost; with the visit counts "
-        "and the k_2 lemma: N_t/(1−gamma) <= √6 gamma/(1−gamma)√(alpha log(SAT/delta))·‖V*‖ with probability 1−2 delta",
+        "‖ψ_t‖ ≤ (1−ρ)^⌊t/L⌋‖ψ_0‖ + N_t/(1−γ) on every path, homogeneous in the cost; with the visit counts "
+        "and the k_2 lemma: N_t/(1−γ) ≤ √6 γ/(1−γ)√(α log(SAT/δ))·‖V*‖ with probability 1−2 δ",
         _frames,
         _theorem6,
         lambda **case: max(ratio(*pair) for pair in _pathwise(**case)),
@@ -148,7 +148,7 @@ THM6 = Claim(
     amendment="correction",
     elsewhere="properties/statistics",
     note="The noise term lost the factor ‖V*‖ of its own lemma: it does not scale with the cost, and no ĉ helps. The "
-    "corrected bound needs neither epsilon nor a large T nor 1/(1−gamma) before the first term.",
+    "corrected bound needs neither ε nor a large T nor 1/(1−γ) before the first term.",
 )
 
 
@@ -237,16 +237,16 @@ THM3 = Claim(
     "thm3",
     "Theorem 3 (thm:Qbound)",
     "S",
-    "constants c_0, c_1 exist such that ‖Q_T − Q*‖ <= 3 epsilon with probability at least 1−6 delta",
-    "printed: delta < 1, epsilon < 1/(1−gamma), T and alpha as displayed; costs and Q_0 of any size",
+    "constants c_0, c_1 exist such that ‖Q_T − Q*‖ ≤ 3 ε with probability at least 1−6 δ",
+    "printed: δ < 1, ε < 1/(1−γ), T and α as displayed; costs and Q_0 of any size",
     printed=Statement(
-        "for (c_0, c_1) as drawn: ‖Q_T − Q*‖ <= 3 epsilon for one state, one action, no cost, any Q_0",
+        "for (c_0, c_1) as drawn: ‖Q_T − Q*‖ ≤ 3 ε for one state, one action, no cost, any Q_0",
         _unbounded,
         _theorem3_printed,
     ),
     amended=Statement(
-        "for costs in [0,1], Q_0 in [0, 1/(1−gamma)], t_mix >= 1 of the chain of pairs, c_0 = 3500 and c_1 = 1/6 do: "
-        "‖Q_T − Q*‖ <= 2 epsilon or 3 epsilon >= 1/(1−gamma), with probability at least 1−2 delta",
+        "for costs in [0,1], Q_0 in [0, 1/(1−γ)], t_mix ≥ 1 of the chain of pairs, c_0 = 3500 and c_1 = 1/6 do: "
+        "‖Q_T − Q*‖ ≤ 2 ε or 3 ε ≥ 1/(1−γ), with probability at least 1−2 δ",
         _bounded,
         _theorem3,
         lambda **case: _theorem3_sides(**case)[0] / _theorem3_sides(**case)[1],
@@ -314,24 +314,24 @@ STEP_CHOICE = Claim(
     "step-choice",
     "Appendix B, last paragraph",
     "E",
-    "a constant c_1 exists such that the first two terms of eq:thm5 are at most epsilon",
-    "printed: any Q_0, epsilon < 1/(1−gamma)",
+    "a constant c_1 exists such that the first two terms of eq:thm5 are at most ε",
+    "printed: any Q_0, ε < 1/(1−γ)",
     printed=Statement(
-        "for (c_0, c_1) as drawn, both terms are at most epsilon at t = T",
+        "for (c_0, c_1) as drawn, both terms are at most ε at t = T",
         lambda: _parameters(bounded=False),
         _step_choice,
     ),
     amended=Statement(
-        "c_0 = 5000 and c_1 = 1/7 do, with ĉ = √6/5, if ‖psi_0‖ <= 1/(1−gamma), ‖V*‖ <= 1/(1−gamma) (factor restored) "
-        "and epsilon < 1/(3(1−gamma)) (beyond which Theorem 3 says nothing)",
+        "c_0 = 5000 and c_1 = 1/7 do, with ĉ = √6/5, if ‖ψ_0‖ ≤ 1/(1−γ), ‖V*‖ ≤ 1/(1−γ) (factor restored) "
+        "and ε < 1/(3(1−γ)) (beyond which Theorem 3 says nothing)",
         lambda: _parameters(bounded=True),
         _step_choice,
         lambda **case: max(_terms(**case)),
     ),
     amendment="hypothesis",
-    note="The second term fixes c_1 <= 1/(25ĉ²), the first then fixes c_0. Without a bound on ‖psi_0‖ no constants do; "
-    "nor near epsilon = 1/(1−gamma), gamma = 0, where the logarithm in T vanishes and T with it. That alpha has "
-    "(1−gamma)⁴, not (1−gamma)², shows that the factor ‖V*‖ <= 1/(1−gamma) was meant. The parameters are drawn from "
+    note="The second term fixes c_1 ≤ 1/(25ĉ²), the first then fixes c_0. Without a bound on ‖ψ_0‖ no constants do; "
+    "nor near ε = 1/(1−γ), γ = 0, where the logarithm in T vanishes and T with it. That α has "
+    "(1−γ)⁴, not (1−γ)², shows that the factor ‖V*‖ ≤ 1/(1−γ) was meant. The parameters are drawn from "
     "grids; the general statement is the proof of Theorem 3 in the module.",
 )
 
@@ -362,9 +362,9 @@ SAME_RATE = Claim(
     "Section 4 (after Theorem 3), Appendix B",
     "S",
     "robust Q-learning converges as fast as vanilla Q-learning within a constant factor",
-    "the same chain, gamma, epsilon, delta",
+    "the same chain, γ, ε, δ",
     amended=Statement(
-        "the explicit T that suffices for epsilon at radius R is at most the one at R = 0: the guarantee is no worse",
+        "the explicit T that suffices for ε at radius R is at most the one at R = 0: the guarantee is no worse",
         _plans,
         lambda **case: at_most("T at R against T at 0", *_planned(**case)),
         lambda **case: ratio(*_planned(**case)),
@@ -376,5 +376,5 @@ SAME_RATE = Claim(
         lambda **case: equal("T at R against T at 0", *_planned(**case)),
     ),
     elsewhere="properties/statistics",
-    note="Compares guarantees, not runs: the noise term falls with R (span(V*) and 1−R), the contraction stays gamma.",
+    note="Compares guarantees, not runs: the noise term falls with R (span(V*) and 1−R), the contraction stays γ.",
 )

@@ -46,19 +46,19 @@ MATRIX_UPDATE = Claim(
     "Appendix B (eq:matrixQupdate)",
     "P",
     "the matrix form is Algorithm 1 step by step",
-    "constant alpha",
+    "constant α",
     printed=Statement(
-        "Q_t = (I−Lambda_t)Q_{t−1} + Lambda_t(c + gamma(1−R)P_tV_{t−1} + gamma R max V_{t−1} P_t1)",
+        "Q_t = (I−Λ_t)Q_{t−1} + Λ_t(c + γ(1−R)P_tV_{t−1} + γ R max V_{t−1} P_t1)",
         runs,
         _matrix_update,
         exact=True,
     ),
     broken=Statement(
-        "the same with alpha in place of the second Lambda_t",
+        "the same with α in place of the second Λ_t",
         runs,
         lambda **case: _matrix_update(**case, selected=False),
     ),
-    note="P_t1 is 1 at the visited pair and 0 elsewhere, unlike P1 = 1 in eq:Bellman; Lambda_t removes the difference.",
+    note="P_t1 is 1 at the visited pair and 0 elsewhere, unlike P1 = 1 in eq:Bellman; Λ_t removes the difference.",
 )
 
 
@@ -85,13 +85,13 @@ BELLMAN_MATRIX = Claim(
     "the robust Bellman equation in matrix form",
     "contamination",
     printed=Statement(
-        "Q* = c + gamma(1−R)PV* + gamma R max V* P1, Q* from exact policy iteration",
+        "Q* = c + γ(1−R)PV* + γ R max V* P1, Q* from exact policy iteration",
         _models,
         _bellman_matrix,
         exact=True,
     ),
     broken=Statement(
-        "the same without gamma before R (the slip of eq:exp=0)",
+        "the same without γ before R (the slip of eq:exp=0)",
         _models,
         lambda **case: _bellman_matrix(**case, discounted=False),
     ),
@@ -138,10 +138,10 @@ RECURSION = Claim(
     "recursion",
     "Appendix B (eq:recursion1, eq:recursion2)",
     "P",
-    "both displayed recursions of psi_t, line by line, and the splittings of k_1 and k_2",
-    "constant alpha",
+    "both displayed recursions of ψ_t, line by line, and the splittings of k_1 and k_2",
+    "constant α",
     printed=Statement(
-        "psi_t = (I−Lambda_t)psi_{t−1} + Lambda_t·noise + Lambda_t·(fed-back error), and every line between",
+        "ψ_t = (I−Λ_t)ψ_{t−1} + Λ_t·noise + Λ_t·(fed-back error), and every line between",
         runs,
         _recursion,
         exact=True,
@@ -171,9 +171,9 @@ UNROLLED = Claim(
     "unrolled",
     "Appendix B, after eq:recursion2",
     "P",
-    "psi_t = k_{1,t} + k_{2,t} + k_{3,t}",
-    "constant alpha",
-    printed=Statement("the displayed sums with ∏_{j=i+1}^t (I−Lambda_j)Lambda_i", runs, _unrolled, exact=True),
+    "ψ_t = k_{1,t} + k_{2,t} + k_{3,t}",
+    "constant α",
+    printed=Statement("the displayed sums with ∏_{j=i+1}^t (I−Λ_j)Λ_i", runs, _unrolled, exact=True),
     broken=Statement("the same with products from j = i", runs, lambda **case: _unrolled(**case, first_factor=0)),
 )
 
@@ -193,7 +193,7 @@ K1_FORM = Claim(
     "k1-form",
     "Appendix B (eq:k1t)",
     "P",
-    "k_{1,t}(s,a) = (1−alpha)^{K_t(s,a)} psi_0(s,a)",
+    "k_{1,t}(s,a) = (1−α)^{K_t(s,a)} ψ_0(s,a)",
     "K_t counts visits before time t; 0^0 = 1",
     printed=Statement("(eq:k1t) at every pair and time", runs, _k1_form, exact=True),
     broken=Statement("the same with visits up to and including t", runs, lambda **case: _k1_form(**case, ahead=1)),
@@ -215,21 +215,21 @@ K3_BOUND = Claim(
     "k3-bound",
     "Appendix B, k_3 lemma",
     "P",
-    "|k_{3,t}| <= gamma Σ_i ‖psi_{i−1}‖ ∏(I−Lambda_j)Lambda_i 1",
-    "0 <= alpha <= 1; printed for t >= T",
+    "|k_{3,t}| ≤ γ Σ_i ‖ψ_{i−1}‖ ∏(I−Λ_j)Λ_i 1",
+    "0 ≤ α ≤ 1; printed for t ≥ T",
     printed=Statement(
-        "|k_{3,t}(s,a)| <= gamma Σ_{i<=t} ‖psi_{i−1}‖ [∏_{j>i}(I−Lambda_j)Lambda_i 1](s,a), for every t >= 0",
+        "|k_{3,t}(s,a)| ≤ γ Σ_{i≤t} ‖ψ_{i−1}‖ [∏_{j>i}(I−Λ_j)Λ_i 1](s,a), for every t ≥ 0",
         runs,
         lambda **case: at_most("|k_3|", *_k3_sides(**case)),
         of_sides(_k3_sides),
         exact=True,
     ),
     broken=Statement(
-        "the same with gamma(1−R)",
+        "the same with γ(1−R)",
         runs,
         lambda **case: at_most("|k_3|", *_k3_sides(**case, rate=Fraction(1))),
     ),
-    note="True for every t, hence for the printed range t >= T; what the proof of Theorem 3 uses is t <= T.",
+    note="True for every t, hence for the printed range t ≥ T; what the proof of Theorem 3 uses is t ≤ T.",
 )
 
 
@@ -253,16 +253,16 @@ ROUGH = Claim(
     "rough",
     "Appendix B (eq:roughbound1, eq:roughbound2)",
     "P",
-    "the two recursive bounds on ‖psi_t‖",
-    "0 <= alpha <= 1; the events of the k_1 and k_2 lemmas taken as given: m = min K_t, N_t = max_{i<=t}‖k_{2,i}‖",
+    "the two recursive bounds on ‖ψ_t‖",
+    "0 ≤ α ≤ 1; the events of the k_1 and k_2 lemmas taken as given: m = min K_t, N_t = max_{i≤t}‖k_{2,i}‖",
     printed=Statement(
-        "‖psi_t‖∞ <= (1−alpha)^m ‖psi_0‖ 1 + N_t 1 + gamma Σ_i ‖psi_{i−1}‖ ∏(I−Lambda_j)Lambda_i 1 in every entry",
+        "‖ψ_t‖∞ ≤ (1−α)^m ‖ψ_0‖ 1 + N_t 1 + γ Σ_i ‖ψ_{i−1}‖ ∏(I−Λ_j)Λ_i 1 in every entry",
         lambda: runs(max_states=1, min_length=3, max_length=6),
         lambda **case: at_most("‖psi_t‖", *_rough(**case, entrywise=False)),
         exact=True,
     ),
     amended=Statement(
-        "|psi_t| <= the same vector, entry by entry",
+        "|ψ_t| ≤ the same vector, entry by entry",
         lambda: runs(max_length=6),
         lambda **case: at_most("|psi_t|", *_rough(**case, entrywise=True)),
         of_sides(lambda **case: _rough(**case, entrywise=True)),

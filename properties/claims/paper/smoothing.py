@@ -124,15 +124,15 @@ LSE_GRAD = Claim(
     "lse-grad",
     "Appendix C (proof of Theorem 4)",
     "E",
-    "the gradient of LSE is softmax(varrho V), of 1-norm 1; LSE is 1-Lipschitz in the sup norm",
-    "varrho > 0",
+    "the gradient of LSE is softmax(ϱ V), of 1-norm 1; LSE is 1-Lipschitz in the sup norm",
+    "ϱ > 0",
     printed=Statement(
-        "∂LSE/∂V_i = e^{varrho V_i}/Σ_j e^{varrho V_j}, ‖∇LSE‖₁ = 1, |LSE(V) − LSE(V')| <= ‖V − V'‖∞",
+        "∂LSE/∂V_i = e^{ϱ V_i}/Σ_j e^{ϱ V_j}, ‖∇LSE‖₁ = 1, |LSE(V) − LSE(V')| ≤ ‖V − V'‖∞",
         _vectors,
         _gradient,
         _lipschitz_ratio,
     ),
-    broken=Statement("the gradient is softmax(2 varrho V)", _vectors, lambda **case: _gradient(**case, claimed=2.0)),
+    broken=Statement("the gradient is softmax(2 ϱ V)", _vectors, lambda **case: _gradient(**case, claimed=2.0)),
     note="The derivative is a difference of 60-digit decimals. The Lipschitz constant 1 is attained by shifts.",
 )
 
@@ -153,18 +153,18 @@ LSE_GAP = Claim(
     "lse-gap",
     "Appendix C (proof of Theorem 4)",
     "E",
-    "0 <= LSE(V) − max V <= log S/varrho",
-    "varrho > 0",
+    "0 ≤ LSE(V) − max V ≤ log S/ϱ",
+    "ϱ > 0",
     printed=Statement(
-        "0 <= LSE(V) − max V <= log S/varrho",
+        "0 ≤ LSE(V) − max V ≤ log S/ϱ",
         _vectors,
         _gap,
         lambda V, other, varrho: ratio(
             _value(V, LogSumExp(varrho))[0] - number(float(V.max())), math.log(len(V)) / varrho
         ),
     ),
-    broken=Statement("LSE(V) − max V <= log(S/2)/varrho", _vectors, lambda **case: _gap(**case, states=0.5)),
-    note="Both ends are sharp: log S/varrho for equal values, 0 (not attained for S > 1) for far ones.",
+    broken=Statement("LSE(V) − max V ≤ log(S/2)/ϱ", _vectors, lambda **case: _gap(**case, states=0.5)),
+    note="Both ends are sharp: log S/ϱ for equal values, 0 (not attained for S > 1) for far ones.",
 )
 
 
@@ -232,16 +232,16 @@ SMOOTH_CONTRACTION = Claim(
     "smooth-contraction",
     "Theorem 4 (1), Appendix C",
     "E",
-    "the smoothed operator is a gamma-contraction in the sup norm, so it has a (unique) fixed point",
-    "gamma < 1, varrho > 0",
+    "the smoothed operator is a γ-contraction in the sup norm, so it has a (unique) fixed point",
+    "γ < 1, ϱ > 0",
     printed=Statement(
-        "‖T̂_pi V − T̂_pi V'‖∞ <= gamma‖V − V'‖∞; T̂_pi V_1 = V_1 for V_1 = W + gamma R/(1−gamma)·LSE(W)",
+        "‖T̂_π V − T̂_π V'‖∞ ≤ γ‖V − V'‖∞; T̂_π V_1 = V_1 for V_1 = W + γ R/(1−γ)·LSE(W)",
         _operators,
         _contracts,
         _contraction_ratio,
     ),
-    broken=Statement("contraction at rate gamma/2", _operators, lambda **case: _contracts(**case, rate=0.5)),
-    note="gamma is attained by shifts. V_1 comes from a linear solve at discount gamma(1−R), not from iteration.",
+    broken=Statement("contraction at rate γ/2", _operators, lambda **case: _contracts(**case, rate=0.5)),
+    note="γ is attained by shifts. V_1 comes from a linear solve at discount γ(1−R), not from iteration.",
 )
 
 
@@ -289,18 +289,18 @@ THM4 = Claim(
     "thm4",
     "Theorem 4 (thm:lim)",
     "E",
-    "the fixed points of the smoothed and of the robust operator are within gamma R log S/((1−gamma) varrho)",
-    "gamma < 1, varrho > 0",
+    "the fixed points of the smoothed and of the robust operator are within γ R log S/((1−γ) ϱ)",
+    "γ < 1, ϱ > 0",
     printed=Statement(
-        "‖V_1 − V_2‖∞ <= gamma R log S/((1−gamma) varrho), V_1 = T̂_pi V_1, V_2 = T_pi V_2",
+        "‖V_1 − V_2‖∞ ≤ γ R log S/((1−γ) ϱ), V_1 = T̂_π V_1, V_2 = T_π V_2",
         _operators,
         _thm4,
         _thm4_ratio,
     ),
-    broken=Statement("‖V_1 − V_2‖∞ <= gamma R log S/varrho", _operators, lambda **case: _thm4(**case, horizon=False)),
-    note="Sharp: attained when all values W at discount gamma(1−R) are equal. Moreover V_1 − V_2 is the same constant "
-    "gamma R/(1−gamma)·(LSE(W) − max W) >= 0 in every state, so greedy choices do not change. The proof exchanges the "
-    "names (it has T_pi V_1 = V_1 and T̂_pi V_2 = V_2); the bound is symmetric, so nothing depends on it.",
+    broken=Statement("‖V_1 − V_2‖∞ ≤ γ R log S/ϱ", _operators, lambda **case: _thm4(**case, horizon=False)),
+    note="Sharp: attained when all values W at discount γ(1−R) are equal. Moreover V_1 − V_2 is the same constant "
+    "γ R/(1−γ)·(LSE(W) − max W) ≥ 0 in every state, so greedy choices do not change. The proof exchanges the "
+    "names (it has T_π V_1 = V_1 and T̂_π V_2 = V_2); the bound is symmetric, so nothing depends on it.",
 )
 
 
@@ -329,25 +329,25 @@ MELLOWMAX = Claim(
     "Section 5",
     "E",
     "LSE can be replaced by mellow-max: the same gradient, contraction and Theorem 4, with a gap of the other sign",
-    "gamma < 1, varrho > 0",
+    "γ < 1, ϱ > 0",
     printed=Statement(
-        "∇mm = softmax(varrho V), 0 <= max V − mm(V) <= log S/varrho, T̂ with mm is a gamma-contraction and its fixed "
-        "point V_1 satisfies V_2 − gamma R log S/((1−gamma)varrho) <= V_1 <= V_2",
+        "∇mm = softmax(ϱ V), 0 ≤ max V − mm(V) ≤ log S/ϱ, T̂ with mm is a γ-contraction and its fixed "
+        "point V_1 satisfies V_2 − γ R log S/((1−γ)ϱ) ≤ V_1 ≤ V_2",
         _operators,
         _mellow,
         lambda V, other, varrho, **_: ratio(
             number(float(V.max())) - _value(V, Mellowmax(varrho))[0], math.log(len(V)) / varrho
         ),
     ),
-    broken=Statement("max V <= mm(V), as for LSE", _operators, lambda **case: _mellow(**case, below=False)),
-    note="mm = LSE − log S/varrho, so gap and fixed point lie on the other side: mellow-max is exact for equal values, "
-    "off by up to log S/varrho for far ones, LSE the reverse. With mellow-max the term gamma R log S/varrho of C_delta "
-    "is not needed: |mm(V)| <= max|V|.",
+    broken=Statement("max V ≤ mm(V), as for LSE", _operators, lambda **case: _mellow(**case, below=False)),
+    note="mm = LSE − log S/ϱ, so gap and fixed point lie on the other side: mellow-max is exact for equal values, "
+    "off by up to log S/ϱ for far ones, LSE the reverse. With mellow-max the term γ R log S/ϱ of C_δ "
+    "is not needed: |mm(V)| ≤ max|V|.",
 )
 
 CLAIMS = (LSE_GRAD, LSE_GAP, SMOOTH_CONTRACTION, THM4, MELLOWMAX)
 
 SHARPER = {
-    "thm4": Statement("V_1 − V_2 = gamma R/(1−gamma)·(LSE(W) − max W) in every state", _operators, _thm4_exact),
+    "thm4": Statement("V_1 − V_2 = γ R/(1−γ)·(LSE(W) − max W) in every state", _operators, _thm4_exact),
 }
 """Statements that say more than the paper, by the claim they sharpen."""

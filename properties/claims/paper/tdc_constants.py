@@ -40,7 +40,7 @@ def _omega_increment(power: float, lost: float = 0.0) -> Any:
         problem = problem_of(case)
         c = problem.constants(case["K"])
         gap = problem.omega(point(case)) - problem.omega(point(case, "other"))
-        yield "‖omega(theta) − omega(theta')‖", norm(gap), above((c.L_delta - lost) / c.lam**power * distance(case))
+        yield "‖ω(θ) − ω(θ')‖", norm(gap), above((c.L_delta - lost) / c.lam**power * distance(case))
 
     return sides
 
@@ -49,13 +49,11 @@ OMEGA_LIP = Claim(
     "omega-lip",
     "Appendix D (lemma:Jlsmooth, eq:zupdatebound)",
     "E",
-    "omega(theta) is L_delta/λ-Lipschitz",
-    "‖phi‖ <= 1; any theta",
-    printed=inequality(
-        "‖omega(theta) − omega(theta')‖ <= L_delta/λ·‖theta − theta'‖", in_ball("theta", "other"), _omega_increment(1.0)
-    ),
-    broken=inequality("omega is gamma/λ-Lipschitz", in_ball("theta", "other"), _omega_increment(1.0, lost=1.0)),
-    note="L_delta/√λ is enough (Bessel).",
+    "ω(θ) is L_δ/λ-Lipschitz",
+    "‖φ‖ ≤ 1; any θ",
+    printed=inequality("‖ω(θ) − ω(θ')‖ ≤ L_δ/λ·‖θ − θ'‖", in_ball("theta", "other"), _omega_increment(1.0)),
+    broken=inequality("ω is γ/λ-Lipschitz", in_ball("theta", "other"), _omega_increment(1.0, lost=1.0)),
+    note="L_δ/√λ is enough (Bessel).",
 )
 
 
@@ -83,22 +81,22 @@ J_LIP = Claim(
     "Appendix D (lemma:Jlsmooth)",
     "E",
     "∇J is L_J-Lipschitz, and the four inequalities of the proof",
-    "‖phi‖ <= 1, |c| <= c_max",
+    "‖φ‖ ≤ 1, |c| ≤ c_max",
     printed=inequality(
-        "for any theta, theta': ‖E[∇delta phiᵀ]‖ <= L_delta, its increments <= L'_delta‖theta − theta'‖, ‖omega‖ <= "
-        "C_delta/λ, its increments <= L_delta/λ·‖theta − theta'‖, ‖∇J − ∇J'‖ <= L_J‖theta − theta'‖",
+        "for any θ, θ': ‖E[∇δ φᵀ]‖ ≤ L_δ, its increments ≤ L'_δ‖θ − θ'‖, ‖ω‖ ≤ "
+        "C_δ/λ, its increments ≤ L_δ/λ·‖θ − θ'‖, ‖∇J − ∇J'‖ ≤ L_J‖θ − θ'‖",
         in_ball("theta", "other", reach=FAR),
         _J_lipschitz(),
     ),
     amended=inequality(
-        "the same for ‖theta‖, ‖theta'‖ <= K, L_J = 2(L_delta² + C_delta L'_delta)/λ",
+        "the same for ‖θ‖, ‖θ'‖ ≤ K, L_J = 2(L_δ² + C_δ L'_δ)/λ",
         in_ball("theta", "other"),
         where_inside(_J_lipschitz(), "theta", "other"),
     ),
     amendment="hypothesis",
-    note="C_delta bounds delta only on the ball; beyond it ‖omega‖ grows with theta and so does the Hessian along "
-    "ties of the features. On the ball 2(L_delta² + gamma R varrho C_delta) is enough: no 1/λ, no factor 2 in "
-    "L'_delta.",
+    note="C_δ bounds δ only on the ball; beyond it ‖ω‖ grows with θ and so does the Hessian along "
+    "ties of the features. On the ball 2(L_δ² + γ R ϱ C_δ) is enough: no 1/λ, no factor 2 in "
+    "L'_δ.",
 )
 
 
@@ -126,34 +124,34 @@ G_BOUND = Claim(
     "G-bound",
     "Appendix D (eq:Gbound) and its list of constants",
     "P",
-    "‖G_t‖ <= C_G, with both printed values",
-    "‖theta_t‖, ‖omega_t‖ <= K",
+    "‖G_t‖ ≤ C_G, with both printed values",
+    "‖θ_t‖, ‖ω_t‖ ≤ K",
     printed=inequality(
-        "‖G_t‖ <= C_delta + gamma K (eq:Gbound), and <= C_delta + gamma K + 2 gamma varrho R K² (the list)",
+        "‖G_t‖ ≤ C_δ + γ K (eq:Gbound), and ≤ C_δ + γ K + 2 γ ϱ R K² (the list)",
         in_ball("theta", "omega"),
         _size("G", _both_C_G),
     ),
     broken=inequality(
-        "‖G_t‖ <= C_delta + gamma K with c_max forgotten",
+        "‖G_t‖ ≤ C_δ + γ K with c_max forgotten",
         in_ball("theta", "omega"),
         _size("G", lambda c, K: [("(1 + 2 gamma)K", (1 + 2 * c("list").gamma) * K)]),
     ),
-    note="C_delta + gamma K with C_delta of the list is enough: Φᵀsoftmax is an average of features. The extra term of "
-    "the list, 2 gamma varrho R K², is not needed and dominates for large varrho K.",
+    note="C_δ + γ K with C_δ of the list is enough: Φᵀsoftmax is an average of features. The extra term of "
+    "the list, 2 γ ϱ R K², is not needed and dominates for large ϱ K.",
 )
 H_BOUND = Claim(
     "H-bound",
     "Appendix D (eq:Hbound)",
     "P",
-    "‖H_t‖ <= C_H = C_delta + K",
-    "‖theta_t‖, ‖omega_t‖ <= K",
+    "‖H_t‖ ≤ C_H = C_δ + K",
+    "‖θ_t‖, ‖ω_t‖ ≤ K",
     printed=inequality(
-        "‖H_t‖ <= C_delta + K",
+        "‖H_t‖ ≤ C_δ + K",
         in_ball("theta", "omega"),
         _size("H", lambda c, K: [("C_H", c("list").C_H)]),
     ),
     broken=inequality(
-        "‖H_t‖ <= C_delta", in_ball("theta", "omega"), _size("H", lambda c, K: [("C_delta", c("list").C_delta)])
+        "‖H_t‖ ≤ C_δ", in_ball("theta", "omega"), _size("H", lambda c, K: [("C_delta", c("list").C_delta)])
     ),
 )
 
@@ -179,7 +177,7 @@ def _g_lipschitz(factor: float = 1.0) -> Any:
         bound = factor * inverse * (
             c.K_z * c.L_delta * distance(case) + c.C_delta * math.hypot(*(z.mid - z_other.mid))
         )  # fmt: skip
-        yield "|g(theta,z) − g(theta',z')|", largest(gap), above(bound)
+        yield "|g(θ,z) − g(θ',z')|", largest(gap), above(bound)
 
     return sides
 
@@ -188,17 +186,17 @@ G_LIP = Claim(
     "g-lip",
     "Appendix D (eq:glip)",
     "E",
-    "g is Lipschitz in (theta, z)",
-    "‖theta‖ <= K, ‖z‖ <= K_z",
+    "g is Lipschitz in (θ, z)",
+    "‖θ‖ ≤ K, ‖z‖ ≤ K_z",
     printed=inequality(
-        "|g(theta,z) − g(theta',z')| <= K_z L_delta(1+1/λ)‖theta − theta'‖ + C_delta(1+1/λ)‖z − z'‖",
+        "|g(θ,z) − g(θ',z')| ≤ K_z L_δ(1+1/λ)‖θ − θ'‖ + C_δ(1+1/λ)‖z − z'‖",
         in_ball("theta", "other", "z", "z_other"),
         _g_lipschitz(),
     ),
     broken=inequality(
         "the same with a quarter of the right side", in_ball("theta", "other", "z", "z_other"), _g_lipschitz(0.25)
     ),
-    note="K_z and 1+1/λ can be lowered to K + C_delta/√λ and 1+1/√λ. The display writes a signed difference for its "
+    note="K_z and 1+1/λ can be lowered to K + C_δ/√λ and 1+1/√λ. The display writes a signed difference for its "
     "absolute value.",
 )
 
@@ -223,10 +221,10 @@ F_LIP = Claim(
     "Appendix D (eq:flip)",
     "E",
     "f is 4K_z-Lipschitz",
-    "‖phi‖ <= 1, ‖z‖, ‖z'‖ <= K_z",
-    printed=inequality("|f(z) − f(z')| <= 4K_z‖z − z'‖", in_ball("z", "z_other"), _f_lipschitz(4.0)),
+    "‖φ‖ ≤ 1, ‖z‖, ‖z'‖ ≤ K_z",
+    printed=inequality("|f(z) − f(z')| ≤ 4K_z‖z − z'‖", in_ball("z", "z_other"), _f_lipschitz(4.0)),
     broken=inequality("f is K_z-Lipschitz", in_ball("z", "z_other"), _f_lipschitz(1.0)),
-    note="Twice what is needed: C and phi phiᵀ lie between 0 and I, so ‖C − phi phiᵀ‖ <= 1 and 2K_z is enough, sharp.",
+    note="Twice what is needed: C and φ φᵀ lie between 0 and I, so ‖C − φ φᵀ‖ ≤ 1 and 2K_z is enough, sharp.",
 )
 
 
@@ -237,7 +235,7 @@ def _G_omega(smooth: bool) -> Any:
         problem, theta = problem_of(case), point(case)
         gap = problem.G(theta, point(case, "omega")) - problem.G(theta, point(case, "other"))
         factor = problem.constants(case["K"]).G_omega if smooth else case["mdp"].gamma
-        yield "‖G(theta,omega) − G(theta,omega')‖", largest(row_norms(gap)), above(factor * distance(case, "omega"))
+        yield "‖G(θ,ω) − G(θ,ω')‖", largest(row_norms(gap)), above(factor * distance(case, "omega"))
 
     return sides
 
@@ -250,15 +248,15 @@ G_OMEGA_LIP = Claim(
     "G-omega-lip",
     "Appendix D (eq:G2lip)",
     "E",
-    "G is (gamma + 2 gamma R varrho K)-Lipschitz in omega",
-    "‖phi‖ <= 1; any theta (the text asks for ‖theta‖ <= R, meaning K)",
+    "G is (γ + 2 γ R ϱ K)-Lipschitz in ω",
+    "‖φ‖ ≤ 1; any θ (the text asks for ‖θ‖ ≤ R, meaning K)",
     printed=inequality(
-        "‖G(theta,omega) − G(theta,omega')‖ <= (gamma + 2 gamma R varrho K)‖omega − omega'‖",
+        "‖G(θ,ω) − G(θ,ω')‖ ≤ (γ + 2 γ R ϱ K)‖ω − ω'‖",
         in_ball("theta", "omega", "other"),
         _G_omega(smooth=True),
     ),
-    broken=inequality("G is gamma/2-Lipschitz in omega", in_ball("theta", "omega", "other"), _G_omega_half),
-    note="gamma is enough, and sharp: the term 2 gamma R varrho K is not needed.",
+    broken=inequality("G is γ/2-Lipschitz in ω", in_ball("theta", "omega", "other"), _G_omega_half),
+    note="γ is enough, and sharp: the term 2 γ R ϱ K is not needed.",
 )
 
 CLAIMS: tuple[Claim, ...] = (
@@ -268,14 +266,12 @@ CLAIMS: tuple[Claim, ...] = (
 
 SHARPER = {
     "J-lip": inequality(
-        "‖∇J − ∇J'‖ <= 2(L_delta² + gamma R varrho C_delta)‖theta − theta'‖ on the ball",
+        "‖∇J − ∇J'‖ ≤ 2(L_δ² + γ R ϱ C_δ)‖θ − θ'‖ on the ball",
         in_ball("theta", "other"),
         _J_lipschitz(bessel=True),
     ),
-    "omega-lip": inequality("omega is L_delta/√λ-Lipschitz", in_ball("theta", "other"), _omega_increment(0.5)),
+    "omega-lip": inequality("ω is L_δ/√λ-Lipschitz", in_ball("theta", "other"), _omega_increment(0.5)),
     "f-lip": inequality("f is 2K_z-Lipschitz", in_ball("z", "z_other"), _f_lipschitz(2.0)),
-    "G-omega-lip": inequality(
-        "G is gamma-Lipschitz in omega", in_ball("theta", "omega", "other"), _G_omega(smooth=False)
-    ),
+    "G-omega-lip": inequality("G is γ-Lipschitz in ω", in_ball("theta", "omega", "other"), _G_omega(smooth=False)),
 }
 """Statements that say more than the paper, by the claim they sharpen."""

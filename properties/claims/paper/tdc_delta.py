@@ -69,22 +69,22 @@ DELTA_BOUND = Claim(
     "delta-bound",
     "Appendix D (lemma:delta) and its list of constants",
     "E",
-    "|delta| <= C_delta, with both values of C_delta",
-    "‖phi‖ <= 1, |c| <= c_max",
+    "|δ| ≤ C_δ, with both values of C_δ",
+    "‖φ‖ ≤ 1, |c| ≤ c_max",
     printed=inequality(
-        "for any theta: |delta| <= c_max + gamma R(K + log S/varrho) + (1+gamma)K",
+        "for any θ: |δ| ≤ c_max + γ R(K + log S/ϱ) + (1+γ)K",
         in_ball("theta", reach=FAR),
         _delta("lemma"),
     ),
     amended=inequality(
-        "for ‖theta‖ <= K: |delta| <= c_max + gamma R log S/varrho + (1+gamma)K (the list of constants)",
+        "for ‖θ‖ ≤ K: |δ| ≤ c_max + γ R log S/ϱ + (1+γ)K (the list of constants)",
         in_ball("theta"),
         where_inside(_delta(), "theta"),
     ),
     amendment="hypothesis",
-    broken=inequality("the same with gamma K for (1+gamma)K", in_ball("theta"), _delta(lost=1.0)),
-    note='The lemma says "for any theta" but K bounds only projected ones. On the ball both printed values hold; the '
-    "lemma counts gamma R K twice, the list once, which is enough.",
+    broken=inequality("the same with γ K for (1+γ)K", in_ball("theta"), _delta(lost=1.0)),
+    note='The lemma says "for any θ" but K bounds only projected ones. On the ball both printed values hold; the '
+    "lemma counts γ R K twice, the list once, which is enough.",
 )
 
 
@@ -94,7 +94,7 @@ def _delta_increment(factor: Any) -> Any:
     def sides(**case: Any) -> Iterable[Side]:
         problem = problem_of(case)
         gap = problem.delta(point(case)) - problem.delta(point(case, "other"))
-        yield "|delta(theta) − delta(theta')|", largest(gap), above(factor(case["mdp"].gamma) * distance(case))
+        yield "|δ(θ) − δ(θ')|", largest(gap), above(factor(case["mdp"].gamma) * distance(case))
 
     return sides
 
@@ -103,15 +103,15 @@ DELTA_LIP = Claim(
     "delta-lip",
     "Appendix D (lemma:delta)",
     "E",
-    "delta is (1+gamma)-Lipschitz",
-    "‖phi‖ <= 1; any theta",
+    "δ is (1+γ)-Lipschitz",
+    "‖φ‖ ≤ 1; any θ",
     printed=inequality(
-        "|delta(theta) − delta(theta')| <= (1+gamma)‖theta − theta'‖",
+        "|δ(θ) − δ(θ')| ≤ (1+γ)‖θ − θ'‖",
         in_ball("theta", "other", reach=FAR),
         _delta_increment(lambda gamma: 1 + gamma),
     ),
-    broken=inequality("delta is 1-Lipschitz", in_ball("theta", "other"), _delta_increment(lambda gamma: 1.0)),
-    note="Sharp: attained by phi_s = −phi_{s'} = −g.",
+    broken=inequality("δ is 1-Lipschitz", in_ball("theta", "other"), _delta_increment(lambda gamma: 1.0)),
+    note="Sharp: attained by φ_s = −φ_{s'} = −g.",
 )
 
 
@@ -120,7 +120,7 @@ def _slope_increment(factor: float) -> Any:
         problem = problem_of(case)
         gap = problem.slope(point(case)) - problem.slope(point(case, "other"))
         bound = factor * case["mdp"].gamma * case["radius"] * case["varrho"] * distance(case)
-        yield "‖∇delta(theta) − ∇delta(theta')‖", largest(row_norms(gap)), above(bound)
+        yield "‖∇δ(θ) − ∇δ(θ')‖", largest(row_norms(gap)), above(bound)
 
     return sides
 
@@ -129,16 +129,16 @@ DELTA_GRAD_LIP = Claim(
     "delta-grad-lip",
     "Appendix D (lemma:delta)",
     "E",
-    "∇delta is 2 gamma R varrho-Lipschitz",
-    "‖phi‖ <= 1; any theta",
+    "∇δ is 2 γ R ϱ-Lipschitz",
+    "‖φ‖ ≤ 1; any θ",
     printed=inequality(
-        "‖∇delta(theta) − ∇delta(theta')‖ <= 2 gamma R varrho‖theta − theta'‖",
+        "‖∇δ(θ) − ∇δ(θ')‖ ≤ 2 γ R ϱ‖θ − θ'‖",
         in_ball("theta", "other", reach=FAR),
         _slope_increment(2.0),
     ),
-    broken=inequality("∇delta is gamma R varrho/2-Lipschitz", in_ball("theta", "other"), _slope_increment(0.5)),
-    note="Twice what is needed: gamma R varrho is enough (a covariance of vectors in the unit ball has norm at most 1) "
-    "and is approached by features ±1 near theta = 0.",
+    broken=inequality("∇δ is γ R ϱ/2-Lipschitz", in_ball("theta", "other"), _slope_increment(0.5)),
+    note="Twice what is needed: γ R ϱ is enough (a covariance of vectors in the unit ball has norm at most 1) "
+    "and is approached by features ±1 near θ = 0.",
 )
 
 
@@ -173,29 +173,27 @@ DELTA_HESS = Claim(
     "delta-hess",
     "Appendix D (eq:nndelta)",
     "E",
-    "the displayed Hessian of delta and its bound 2 gamma R varrho",
-    "‖phi‖ <= 1; any theta",
+    "the displayed Hessian of δ and its bound 2 γ R ϱ",
+    "‖φ‖ ≤ 1; any θ",
     printed=Statement(
-        "∇²delta = gamma R varrho (Σ_{ij} e_i e_j phi_iᵀphi_i − Σ_{ij} e_i e_j phi_iᵀphi_j)/(Σ_j e_j)² <= 2 gamma R "
-        "varrho (the number read as a multiple of the identity)",
+        "∇²δ = γ R ϱ (Σ_{ij} e_i e_j φ_iᵀφ_i − Σ_{ij} e_i e_j φ_iᵀφ_j)/(Σ_j e_j)² ≤ 2 γ R "
+        "ϱ (the number read as a multiple of the identity)",
         in_ball("theta", "x"),
         _hessian(outer=False),
     ),
     amended=Statement(
-        "∇²delta = gamma R varrho (Σ_{ij} e_i e_j (phi_i phi_iᵀ − phi_i phi_jᵀ))/(Σ_j e_j)² <= gamma R varrho I",
+        "∇²δ = γ R ϱ (Σ_{ij} e_i e_j (φ_i φ_iᵀ − φ_i φ_jᵀ))/(Σ_j e_j)² ≤ γ R ϱ I",
         in_ball("theta", "x"),
         _hessian(outer=True),
     ),
     amendment="correction",
-    note="phiᵀphi is printed for phi phiᵀ: the display is the trace of the Hessian. It agrees for one feature. The "
-    "bound 2 gamma R varrho is right and twice what is needed.",
+    note="φᵀφ is printed for φ φᵀ: the display is the trace of the Hessian. It agrees for one feature. The "
+    "bound 2 γ R ϱ is right and twice what is needed.",
 )
 
 CLAIMS = (DELTA_BOUND, DELTA_LIP, DELTA_GRAD_LIP, DELTA_HESS)
 
 SHARPER = {
-    "delta-grad-lip": inequality(
-        "∇delta is gamma R varrho-Lipschitz", in_ball("theta", "other", reach=FAR), _slope_increment(1.0)
-    ),
+    "delta-grad-lip": inequality("∇δ is γ R ϱ-Lipschitz", in_ball("theta", "other", reach=FAR), _slope_increment(1.0)),
 }
 """Statements that say more than the paper, by the claim they sharpen."""

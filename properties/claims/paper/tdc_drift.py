@@ -67,11 +67,11 @@ H_ZERO = Claim(
     "h-zero",
     "Appendix D (lemma:h)",
     "E",
-    "E_Ô[h(theta, z, Ô)] = 0",
-    "Ŝ ~ mu, Â ~ pi, Ŝ' ~ p",
-    printed=Statement("Σ mu(s)pi(a|s)p(s'|s,a) h(theta, z, (s,a,s')) = 0", _cases("theta", "z"), _h_zero),
+    "E_Ô[h(θ, z, Ô)] = 0",
+    "Ŝ ~ μ, Â ~ π, Ŝ' ~ p",
+    printed=Statement("Σ μ(s)π(a|s)p(s'|s,a) h(θ, z, (s,a,s')) = 0", _cases("theta", "z"), _h_zero),
     broken=Statement("the same with −½∇J in h", _cases("theta", "z"), lambda **case: _h_zero(**case, sign=-1.0)),
-    note="Because E[G(theta, omega(theta))] = −½∇J. The text's Ô ~ mu × P leaves the policy out.",
+    note="Because E[G(θ, ω(θ))] = −½∇J. The text's Ô ~ μ × P leaves the policy out.",
 )
 
 
@@ -119,7 +119,7 @@ def _star(power: float, *, smooth: bool, lost: bool = False) -> Any:
         G = problem.G(here, problem.omega(here))
         gap = G - problem.G(there, problem.omega(there))
         far = math.hypot(*(case["theta"] - case["other"]))
-        yield "‖G(theta, omega(theta))‖", largest(row_norms(G)), above(C_star)
+        yield "‖G(θ, ω(θ))‖", largest(row_norms(G)), above(C_star)
         yield "‖G(theta, omega(theta)) − G(theta', omega(theta'))‖", largest(row_norms(gap)), above(L_star * far)
 
     return sides
@@ -129,18 +129,15 @@ G_STAR = Claim(
     "G-star",
     "Appendix D (before the ζ lemma)",
     "E",
-    "‖G(theta, omega(theta))‖ <= C_{G*}, and it is L_{G*}-Lipschitz",
-    "‖theta‖ <= K",
+    "‖G(θ, ω(θ))‖ ≤ C_{G*}, and it is L_{G*}-Lipschitz",
+    "‖θ‖ ≤ K",
     printed=inequality(
-        "‖G(theta, omega(theta))‖ <= C_delta + C_delta/λ·(gamma + 2 varrho K gamma R); Lipschitz with L_delta + "
-        "L_delta/λ·(gamma + 2 gamma R varrho K) + C_delta L'_delta/λ",
+        "‖G(θ, ω(θ))‖ ≤ C_δ + C_δ/λ·(γ + 2 ϱ K γ R); Lipschitz with L_δ + L_δ/λ·(γ + 2 γ R ϱ K) + C_δ L'_δ/λ",
         _cases("theta", "other"),
         _star(1.0, smooth=True),
     ),
-    broken=inequality(
-        "‖G(theta, omega(theta))‖ <= C_delta", _cases("theta", "other"), _star(1.0, smooth=True, lost=True)
-    ),
-    note="Enough: C_delta(1 + gamma/√λ) and L_delta + (gamma L_delta + gamma R varrho C_delta)/√λ.",
+    broken=inequality("‖G(θ, ω(θ))‖ ≤ C_δ", _cases("theta", "other"), _star(1.0, smooth=True, lost=True)),
+    note="Enough: C_δ(1 + γ/√λ) and L_δ + (γ L_δ + γ R ϱ C_δ)/√λ.",
 )
 
 
@@ -174,14 +171,14 @@ H_CONST = Claim(
     "Appendix D (lemma:h)",
     "E",
     "C_h bounds the vector of h and L_h its increments",
-    "‖theta‖ <= K",
+    "‖θ‖ ≤ K",
     printed=inequality(
-        "‖∇omega(theta)(G + ½∇J)‖ <= C_h, and it is L_h-Lipschitz", _cases("theta", "other"), _h_constants(False)
+        "‖∇ω(θ)(G + ½∇J)‖ ≤ C_h, and it is L_h-Lipschitz", _cases("theta", "other"), _h_constants(False)
     ),
-    broken=inequality("C_h without its factor L_delta/λ²", _cases("theta", "other"), _h_constants(False, lost=True)),
-    note="Right by luck: C_h has gamma(1−R) where gamma(1−R)C_delta/λ belongs (wrong units, claim homogeneity), but "
-    "also 2L_delta C_delta/λ for ½‖∇J‖ <= L_delta C_delta/λ, and the surplus covers it. Enough: L_delta/√λ·C_delta(1 + "
-    "gamma/√λ + L_delta).",
+    broken=inequality("C_h without its factor L_δ/λ²", _cases("theta", "other"), _h_constants(False, lost=True)),
+    note="Right by luck: C_h has γ(1−R) where γ(1−R)C_δ/λ belongs (wrong units, claim homogeneity), but "
+    "also 2L_δ C_δ/λ for ½‖∇J‖ ≤ L_δ C_δ/λ, and the surplus covers it. Enough: L_δ/√λ·C_δ(1 + "
+    "γ/√λ + L_δ).",
 )
 
 
@@ -238,7 +235,7 @@ HOMOGENEITY = Claim(
     "homogeneity",
     "Appendix D, list of constants",
     "E",
-    "every constant scales with its unit when cost, K and theta are scaled by s and varrho by 1/s",
+    "every constant scales with its unit when cost, K and θ are scaled by s and ϱ by 1/s",
     printed=Statement(
         "every printed constant is homogeneous of the degree of what it bounds",
         _numbers,
@@ -252,7 +249,7 @@ HOMOGENEITY = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="Not homogeneous: C_delta C_G/λ in eq:zupdatebound (hence m'_f, m'_g, m'_h, m'_z), gamma(1−R) in C_h (hence "
+    note="Not homogeneous: C_δ C_G/λ in eq:zupdatebound (hence m'_f, m'_g, m'_h, m'_z), γ(1−R) in C_h (hence "
     "L_h, m_h, m'_h) and 16K_z in C_z. A bound with mixed units cannot hold at every scale, unless by surplus (C_h).",
 )
 
@@ -287,18 +284,18 @@ CLAIMS = (H_ZERO, H_CONST, G_STAR, HOMOGENEITY)
 
 SHARPER = {
     "h-zero": Statement(
-        "one step of the implementation has mean drift E[delta phi] − E[gamma((1−R)phi' + R g)phiᵀ]omega in theta "
-        "(−½∇J at omega(theta)) and −C(omega − omega(theta)) in omega",
+        "one step of the implementation has mean drift E[δ φ] − E[γ((1−R)φ' + R g)φᵀ]ω in θ "
+        "(−½∇J at ω(θ)) and −C(ω − ω(θ)) in ω",
         _cases("theta", "omega", max_states=2),
         _drift,
     ),
     "G-star": inequality(
-        "C_{G*} = C_delta(1 + gamma/√λ), L_{G*} = L_delta + (gamma L_delta + gamma R varrho C_delta)/√λ",
+        "C_{G*} = C_δ(1 + γ/√λ), L_{G*} = L_δ + (γ L_δ + γ R ϱ C_δ)/√λ",
         _cases("theta", "other"),
         _star(0.5, smooth=False),
     ),
     "homogeneity": Statement(
-        "cost, K, theta scaled by s = 2^k and varrho by 1/s: the implementation's path is scaled by s, bit for bit",
+        "cost, K, θ scaled by s = 2^k and ϱ by 1/s: the implementation's path is scaled by s, bit for bit",
         _scaled_paths,
         _scaled,
     ),

@@ -84,17 +84,17 @@ def _noise_claim(name: str, constants: str, note: str) -> Claim:
         f"{name}-mean",
         f"Appendix D.2, the lemma on E[{name}]",
         "S",
-        f"E[{name}] is bounded before tau_beta and of order tau_beta·beta from then on",
-        "alpha <= beta, ‖theta_0‖, ‖omega_0‖ <= K, Assumption 5",
+        f"E[{name}] is bounded before τ_β and of order τ_β·β from then on",
+        "α ≤ β, ‖θ_0‖, ‖ω_0‖ ≤ K, Assumption 5",
         printed=inequality(
-            f"{constants}, tau_beta = min{{k >= 0 : m rho^k <= beta}}; by enumeration of all paths up to t = 2",
+            f"{constants}, τ_β = min{{k ≥ 0 : m ρ^k ≤ β}}; by enumeration of all paths up to t = 2",
             lambda: _IMMEDIATE() | _chains(),
             _lemma(name, least=0),
         ),
-        amended=inequality("the same with tau_beta = min{k >= 1 : m rho^k <= beta}", _cases(), _lemma(name, least=1)),
+        amended=inequality("the same with τ_β = min{k ≥ 1 : m ρ^k ≤ β}", _cases(), _lemma(name, least=1)),
         amendment="hypothesis",
         broken=inequality("the amended bound divided by 2^14", _cases(), _lemma(name, least=1, shrink=2.0**14)),
-        note="If m <= beta then tau_beta = 0, and the lemma speaks of t = 0, where s_0 is given: Assumption 5 says "
+        note="If m ≤ β then τ_β = 0, and the lemma speaks of t = 0, where s_0 is given: Assumption 5 says "
         "nothing "
         f"about t = 0. {note}",
     )
@@ -102,21 +102,21 @@ def _noise_claim(name: str, constants: str, note: str) -> Claim:
 
 F_MEAN = _noise_claim(
     "f",
-    "E[f(z_t,O_t)] <= 4K_z² for t < tau_beta, <= m_f beta + m'_f tau_beta beta from then on",
-    "4K_z² is four times what is needed (‖C − phi phiᵀ‖ <= 1). m'_f has C_delta C_G/λ for L_delta C_G/λ, but 8K_z for "
-    "2K_z, and (1+xs)² <= (1+x)(1+xs²) with x = 1+gamma, s = 1/√λ shows that this is enough.",
+    "E[f(z_t,O_t)] ≤ 4K_z² for t < τ_β, ≤ m_f β + m'_f τ_β β from then on",
+    "4K_z² is four times what is needed (‖C − φ φᵀ‖ ≤ 1). m'_f has C_δ C_G/λ for L_δ C_G/λ, but 8K_z for "
+    "2K_z, and (1+xs)² ≤ (1+x)(1+xs²) with x = 1+γ, s = 1/√λ shows that this is enough.",
 )
 G_MEAN = _noise_claim(
     "g",
-    "E[g(theta_t,z_t,O_t)] <= 2K_z(1+1/λ)C_delta for t < tau_beta, <= m_g beta + m'_g tau_beta beta from then on",
-    "The bound before tau_beta is twice what is needed. m'_g has C_delta C_G/λ for L_delta C_G/λ, covered by the "
+    "E[g(θ_t,z_t,O_t)] ≤ 2K_z(1+1/λ)C_δ for t < τ_β, ≤ m_g β + m'_g τ_β β from then on",
+    "The bound before τ_β is twice what is needed. m'_g has C_δ C_G/λ for L_δ C_G/λ, covered by the "
     "factor 4 of its first part.",
 )
 H_MEAN = _noise_claim(
     "h",
-    "E[h(theta_t,z_t,O_t)] <= K_z C_h for t < tau_beta, <= m_h beta + m'_h tau_beta beta from then on",
-    "m'_h has C_delta C_G/λ for L_delta C_G/λ, which its own proof does not cover for small costs; the enumeration "
-    "found no violation. A proof needs the corrected m'_h (C_h(C_H + L_delta C_G/λ) + K_z L_h C_G).",
+    "E[h(θ_t,z_t,O_t)] ≤ K_z C_h for t < τ_β, ≤ m_h β + m'_h τ_β β from then on",
+    "m'_h has C_δ C_G/λ for L_δ C_G/λ, which its own proof does not cover for small costs; the enumeration "
+    "found no violation. A proof needs the corrected m'_h (C_h(C_H + L_δ C_G/λ) + K_z L_h C_G).",
 )
 
 
@@ -136,23 +136,22 @@ ZETA = Claim(
     "zeta",
     "Appendix D.3, the lemma on E[ζ]",
     "S",
-    "E[ζ] <= C_ζ before tau_alpha, and of order tau_alpha·alpha from then on",
-    "‖theta_0‖, ‖omega_0‖ <= K, Assumption 5",
+    "E[ζ] ≤ C_ζ before τ_α, and of order τ_α·α from then on",
+    "‖θ_0‖, ‖ω_0‖ ≤ K, Assumption 5",
     printed=inequality(
-        "E[ζ(theta_t,O_t)] <= C_ζ = C_delta L_delta/λ·(C_delta L_delta/(2λ) + C_{G*}) for t < tau_alpha, <= m_ζ "
-        "alpha + m'_ζ tau_alpha alpha from then on",
+        "E[ζ(θ_t,O_t)] ≤ C_ζ = C_δ L_δ/λ·(C_δ L_δ/(2λ) + C_{G*}) for t < τ_α, ≤ m_ζ α + m'_ζ τ_α α from then on",
         _rare_starts,
         _lemma("zeta", least=1),
     ),
     amended=inequality(
-        "the same with 2C_delta L_delta/λ for C_delta L_delta/λ (in C_ζ, m_ζ, m'_ζ) and tau_alpha >= 1; by enumeration "
+        "the same with 2C_δ L_δ/λ for C_δ L_δ/λ (in C_ζ, m_ζ, m'_ζ) and τ_α ≥ 1; by enumeration "
         "of all paths up to t = 2",
         _cases(),
         _lemma("zeta", least=1, corrected=True),
     ),
     amendment="correction",
-    note="‖∇J‖ = 2‖M omega‖ <= 2L_delta C_delta/λ; the printed C_ζ lost the factor 2 and is exceeded (up to twice) "
-    "by a start in a rare state of a near-periodic chain. Enough: ‖∇J‖ <= 2L_delta C_delta, without λ.",
+    note="‖∇J‖ = 2‖M ω‖ ≤ 2L_δ C_δ/λ; the printed C_ζ lost the factor 2 and is exceeded (up to twice) "
+    "by a start in a rare state of a near-periodic chain. Enough: ‖∇J‖ ≤ 2L_δ C_δ, without λ.",
 )
 
 # A_t, B_t, C_t.
@@ -226,10 +225,10 @@ AT_BT_CT = Claim(
     "Appendix D.2, before eq:tracking1",
     "S",
     "the bounds on the three sums A_t, B_t, C_t",
-    "alpha <= beta < 2λ/3, t >= tau_beta − 1, tau_beta >= 1",
+    "α ≤ β < 2λ/3, t ≥ τ_β − 1, τ_β ≥ 1",
     printed=inequality(
-        "A_t <= 16K_z beta q^{t+1−tau}/(1−q) + 2beta(m_f beta + m'_f tau beta)(1−q^{t−tau+1})/(1−q); B_t, C_t as "
-        "displayed (‖R_2‖ <= gamma R varrho alpha²C_G²/(2√λ))",
+        "A_t ≤ 16K_z β q^{t+1−τ}/(1−q) + 2β(m_f β + m'_f τ β)(1−q^{t−τ+1})/(1−q); B_t, C_t as "
+        "displayed (‖R_2‖ ≤ γ R ϱ α²C_G²/(2√λ))",
         _LARGE,
         _all(_sums("A"), _sums("B"), _sums("C")),
     ),
@@ -239,7 +238,7 @@ AT_BT_CT = Claim(
         _all(_sums("A", corrected=True), _sums("B", corrected=True), _sums("C", corrected=True, guarded=True)),
     ),
     amendment="correction",
-    note="A_t starts from E[f] <= 4K_z², so 2·4K_z² = 8K_z²; the display drops the square and doubles the rest. In "
+    note="A_t starts from E[f] ≤ 4K_z², so 2·4K_z² = 8K_z²; the display drops the square and doubles the rest. In "
     "C_t, 4K_z C_h is twice what the lemma gives.",
 )
 
@@ -251,7 +250,7 @@ LINES: dict[str, dict[str, Statement]] = {
     },
     "zeta": {
         "t < tau": inequality("C_ζ as printed", _rare_starts, _lemma("zeta", least=1)),
-        "tau = 0": inequality("tau_alpha = 0 as printed", _IMMEDIATE, _lemma("zeta", least=0)),
+        "tau = 0": inequality("τ_α = 0 as printed", _IMMEDIATE, _lemma("zeta", least=0)),
     },
 }
 """Every printed line as a statement of its own."""

@@ -169,7 +169,7 @@ TRACKING = Claim(
     "Appendix D.2 (eq:tracking1, eq:trackingbound)",
     "S",
     "the average tracking error is at most 2Q_T + feedback of ‖∇J‖² + the remainder",
-    "(alpha, beta) admissible, ‖R_2‖ <= gamma R varrho alpha²C_G²/(2√λ)",
+    "(α, β) admissible, ‖R_2‖ ≤ γ R ϱ α²C_G²/(2√λ)",
     printed=inequality("eq:trackingbound with the printed constants", _edges, _stuck_sides("tracking")),
     amended=inequality(
         "eq:trackingbound with the corrected constants, if no projection is ever active",
@@ -181,16 +181,16 @@ TRACKING = Claim(
         "the amended bound divided by 2^20", _short_runs, _free_sides("tracking", factor=2.0**-20)
     ),
     elsewhere="properties/statistics",
-    note="omega_t cannot track omega(theta_t) out of the ball. K must exceed ‖omega(theta)‖ on the path (C_delta/√λ "
-    "is a bound, but C_delta itself contains (1+gamma)K, so no K is large enough by that bound). Q_T is printed with "
+    note="ω_t cannot track ω(θ_t) out of the ball. K must exceed ‖ω(θ)‖ on the path (C_δ/√λ "
+    "is a bound, but C_δ itself contains (1+γ)K, so no K is large enough by that bound). Q_T is printed with "
     "c_z for C_z, and after eq:tdcbound with 4K² for 4K_z².",
 )  # fmt: skip
 TDCBOUND = Claim(
     "tdcbound",
     "Appendix D.3 (eq:tdcbound)",
     "S",
-    "the explicit bound on the average of E‖∇J(theta_t)‖²",
-    "(alpha, beta) admissible, ‖R_2‖ <= gamma R varrho alpha²C_G²/(2√λ)",
+    "the explicit bound on the average of E‖∇J(θ_t)‖²",
+    "(α, β) admissible, ‖R_2‖ ≤ γ R ϱ α²C_G²/(2√λ)",
     printed=inequality("eq:tdcbound with the printed constants", _edges, _stuck_sides("tdc")),
     amended=inequality(
         "eq:tdcbound with the corrected constants, if no projection is ever active", _short_runs, _free_sides("tdc")
@@ -198,8 +198,7 @@ TDCBOUND = Claim(
     amendment="hypothesis",
     broken=inequality("the amended bound divided by 2^32", _short_runs, _free_sides("tdc", factor=2.0**-32)),
     elsewhere="properties/statistics",
-    note="A projected path can rest where ∇J != 0: at the edge of the ball. K must be so large that theta stays "
-    "inside.",
+    note="A projected path can rest where ∇J ≠ 0: at the edge of the ball. K must be so large that θ stays inside.",
 )
 
 # Theorem 5.
@@ -270,14 +269,12 @@ THM5 = Claim(
     "thm5",
     "Theorem 5 (thm:TDC)",
     "S",
-    "E‖∇J(theta_W)‖² = O(1/(T alpha) + alpha log(1/alpha) + 1/(T beta) + beta log(1/beta))",
-    "Assumptions 2 to 5, alpha = O(T^−a), beta = O(T^−b), ½ < a <= 1, 0 < b <= a",
-    printed=Statement(
-        "the rate, for any K, so that E‖∇J(theta_W)‖² → 0 when the right side does", _edges, _printed_rate
-    ),
+    "E‖∇J(θ_W)‖² = O(1/(T α) + α log(1/α) + 1/(T β) + β log(1/β))",
+    "Assumptions 2 to 5, α = O(T^−a), β = O(T^−b), ½ < a ≤ 1, 0 < b ≤ a",
+    printed=Statement("the rate, for any K, so that E‖∇J(θ_W)‖² → 0 when the right side does", _edges, _printed_rate),
     amended=inequality(
-        "if no projection is ever active, 0 < b <= a < 1, alpha <= beta <= min(λ/3, 1/e) and (alpha, beta) admissible: "
-        "E‖∇J(theta_W)‖² <= eq:tdcbound <= order_constant·rate",
+        "if no projection is ever active, 0 < b ≤ a < 1, α ≤ β ≤ min(λ/3, 1/e) and (α, β) admissible: "
+        "E‖∇J(θ_W)‖² ≤ eq:tdcbound ≤ order_constant·rate",
         _exponents,
         _ordered,
     ),
@@ -286,9 +283,9 @@ THM5 = Claim(
         "the amended order without its logarithms", _exponents, lambda **case: _ordered(**case, lost=True)
     ),
     elsewhere="properties/statistics",
-    note="Three faults. K: a projected path can rest at the edge of the ball with ∇J != 0. Range: a = b = ½ is used "
-    "but excluded by ½ < a; any 0 < b <= a < 1 gives a rate that goes to 0 (a = 1 does not), and a = b = ½ is the "
-    "best. Ratio: with a = b the proof needs alpha/beta below the edge of the claim admissible.",
+    note="Three faults. K: a projected path can rest at the edge of the ball with ∇J ≠ 0. Range: a = b = ½ is used "
+    "but excluded by ½ < a; any 0 < b ≤ a < 1 gives a rate that goes to 0 (a = 1 does not), and a = b = ½ is the "
+    "best. Ratio: with a = b the proof needs α/β below the edge of the claim admissible.",
 )
 
 # Planted problems: cost = V − gamma(1−R)PV − gamma R LSE(V) for V = Φθ*.
@@ -322,7 +319,7 @@ CLAIMS: tuple[Claim, ...] = (*tdc_noise.CLAIMS, *tdc_region.CLAIMS, TRACKING, TD
 
 SHARPER = {
     "thm5": Statement(
-        "planted cost V − gamma(1−R)PV − gamma R LSE(V), V = Φθ*: J(θ*) = 0, and with R = 1 every delta(θ*) is 0",
+        "planted cost V − γ(1−R)PV − γ R LSE(V), V = Φθ*: J(θ*) = 0, and with R = 1 every δ(θ*) is 0",
         lambda: linear_cases.in_the_ball("theta", max_actions=2),
         _planted,
     ),

@@ -59,12 +59,12 @@ Z_RECURSION = Claim(
     "z-recursion",
     "Appendix D.2",
     "P",
-    "z_{t+1} = z_t − beta phi phiᵀz_t + beta(delta phi − phi phiᵀomega(theta_t)) + omega(theta_t) − omega(theta_{t+1})",
-    "Algorithm 2 projects omega on the ball of radius K",
+    "z_{t+1} = z_t − β φ φᵀz_t + β(δ φ − φ φᵀω(θ_t)) + ω(θ_t) − ω(θ_{t+1})",
+    "Algorithm 2 projects ω on the ball of radius K",
     printed=Statement("the recursion, after every step", _PROJECTED, _recursion(guarded=False)),
     amended=Statement(
-        "the recursion, if the projection of omega is inactive; ‖z_{t+1}‖ <= ‖its right side‖ whenever "
-        "omega(theta_{t+1}) lies in the ball",
+        "the recursion, if the projection of ω is inactive; ‖z_{t+1}‖ ≤ ‖its right side‖ whenever "
+        "ω(θ_{t+1}) lies in the ball",
         _cases(),
         _recursion(guarded=True),
     ),
@@ -152,23 +152,23 @@ EQ_1 = Claim(
     "Appendix D.2 (eq:1)",
     "P",
     "both inequalities on ‖z_{t+1}‖², and C_1",
-    "alpha <= beta <= 1",
+    "α ≤ β ≤ 1",
     printed=inequality(
-        "(a), (b), and C_1 = 3(C_delta + C_delta/λ)² + 3(C_delta + (1+2R varrho K)C_delta/λ)² bounds "
-        "3‖delta phi − phi phiᵀomega‖² + 3‖omega(theta_t) − omega(theta_{t+1})‖²/beta²",
+        "(a), (b), and C_1 = 3(C_δ + C_δ/λ)² + 3(C_δ + (1+2R ϱ K)C_δ/λ)² bounds "
+        "3‖δ φ − φ φᵀω‖² + 3‖ω(θ_t) − ω(θ_{t+1})‖²/β²",
         _PROJECTED,
         _together(_first_line, _second_line(), _C_1()),
     ),
     amended=inequality(
-        "the same with C_1 = 3(C_delta + C_delta/√λ)² + 3(alpha/beta)²(L_delta C_G)²/λ, if the projection of omega is "
-        "inactive or omega(theta_{t+1}) lies in the ball",
+        "the same with C_1 = 3(C_δ + C_δ/√λ)² + 3(α/β)²(L_δ C_G)²/λ, if the projection of ω is "
+        "inactive or ω(θ_{t+1}) lies in the ball",
         _cases(),
         _where_tracked(_together(_first_line, _second_line(True), _C_1(True))),
     ),
     amendment="correction",
-    note="Two faults. (a) and (b) need omega(theta_{t+1}) in the ball when the projection is active. The second part "
-    "of C_1 is a bound on ‖G(theta, omega(theta))‖², without the Lipschitz constant L_delta/λ of omega: it is too "
-    "small for gamma > 0.914 on a near-periodic chain with features ±1 (27/24 of C_1 as gamma → 1), though (b) "
+    note="Two faults. (a) and (b) need ω(θ_{t+1}) in the ball when the projection is active. The second part "
+    "of C_1 is a bound on ‖G(θ, ω(θ))‖², without the Lipschitz constant L_δ/λ of ω: it is too "
+    "small for γ > 0.914 on a near-periodic chain with features ±1 (27/24 of C_1 as γ → 1), though (b) "
     "itself, whose factors 3 leave room, was not seen to fail by it.",
 )
 
@@ -208,23 +208,21 @@ Z_STEP = Claim(
     "Appendix D.2 (eq:zupdatebound)",
     "P",
     "each of the three lines that bound ‖z_{t+1} − z_t‖",
-    "‖theta_t‖, ‖omega_t‖ <= K, alpha <= beta <= 1",
+    "‖θ_t‖, ‖ω_t‖ ≤ K, α ≤ β ≤ 1",
     printed=inequality(
-        "‖z_{t+1} − z_t‖ <= ‖H_t‖ + ‖omega(theta_{t+1}) − omega(theta_t)‖; <= beta C_H + alpha C_delta/λ·‖G_t‖; <= "
-        "beta C_H + alpha C_delta C_G/λ",
+        "‖z_{t+1} − z_t‖ ≤ ‖H_t‖ + ‖ω(θ_{t+1}) − ω(θ_t)‖; ≤ β C_H + α C_δ/λ·‖G_t‖; ≤ β C_H + α C_δ C_G/λ",
         _CHEAP,
         _together(_z_step(1), _z_step(2), _z_step(3)),
     ),
     amended=inequality(
-        "‖z_{t+1} − z_t‖ <= beta‖H_t‖ + ‖omega(theta_{t+1}) − omega(theta_t)‖ <= beta C_H + alpha L_delta/√λ·‖G_t‖ "
-        "<= beta C_H + alpha L_delta C_G/√λ",
+        "‖z_{t+1} − z_t‖ ≤ β‖H_t‖ + ‖ω(θ_{t+1}) − ω(θ_t)‖ ≤ β C_H + α L_δ/√λ·‖G_t‖ ≤ β C_H + α L_δ C_G/√λ",
         _cases(),
         _together(*(_z_step(line, corrected=True) for line in (1, 2, 3))),
     ),
     amendment="correction",
-    note="C_delta is printed for the Lipschitz constant L_delta (the line below the display has it right): C_delta "
-    "C_G has the unit cost², and fails for small costs and K. The first line lost beta: true for beta <= 1, but it "
-    "does not imply the second. The projection does no harm: it is non-expansive and fixes omega_t.",
+    note="C_δ is printed for the Lipschitz constant L_δ (the line below the display has it right): C_δ "
+    "C_G has the unit cost², and fails for small costs and K. The first line lost β: true for β ≤ 1, but it "
+    "does not imply the second. The projection does no harm: it is non-expansive and fixes ω_t.",
 )
 
 
@@ -281,21 +279,21 @@ DESCENT = Claim(
     "Appendix D.3 (eq:Jlsmooth)",
     "P",
     "the five lines of the descent inequality",
-    "‖theta_t‖, ‖omega_t‖ <= K",
+    "‖θ_t‖, ‖ω_t‖ ≤ K",
     printed=inequality(
-        "J(theta_{t+1}) is at most each of the five displayed lines",
+        "J(θ_{t+1}) is at most each of the five displayed lines",
         _PROJECTED,
         _together(*(_descent(line) for line in (1, 2, 3, 4, 5))),
     ),
     amended=inequality(
-        "line 1 always; lines 2 to 5 if the projection of theta is inactive",
+        "line 1 always; lines 2 to 5 if the projection of θ is inactive",
         _cases(),
         _together(_descent(1), *(_where_free(_descent(line)) for line in (2, 3, 4, 5))),
     ),
     amendment="hypothesis",
     broken=inequality("line 2 with twice the first-order term", _cases(), _where_free(_descent_doubled)),
-    note="Line 2 puts alpha G_t for theta_{t+1} − theta_t, which an active projection breaks: the proof of Theorem 5 "
-    "needs K so large that theta is never projected.",
+    note="Line 2 puts α G_t for θ_{t+1} − θ_t, which an active projection breaks: the proof of Theorem 5 "
+    "needs K so large that θ is never projected.",
 )
 
 CLAIMS = (Z_RECURSION, EQ_1, Z_STEP, DESCENT)

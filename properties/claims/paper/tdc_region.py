@@ -56,23 +56,23 @@ Q_RANGE = Claim(
     "q-range",
     "Appendix D.2 (after C_z)",
     "E",
-    "q = 1+3beta²−2beta λ = 1−u beta <= e^{−u beta}, and the geometric sums it is used in",
-    "beta > 0",
+    "q = 1+3β²−2β λ = 1−u β ≤ e^{−u β}, and the geometric sums it is used in",
+    "β > 0",
     printed=Statement(
-        "q = 1 − u beta <= e^{−u beta}, u = 2λ − 3beta, and Σ_{j<=t} q^j <= 1/(u beta) as in eq:tracking1",
+        "q = 1 − u β ≤ e^{−u β}, u = 2λ − 3β, and Σ_{j≤t} q^j ≤ 1/(u β) as in eq:tracking1",
         _q_cases,
         lambda **case: _q(**case, guarded=False),
         exact=True,
     ),
     amended=Statement(
-        "the same for 0 < beta < 2λ/3; there, and only there, 1 − λ²/3 <= q < 1",
+        "the same for 0 < β < 2λ/3; there, and only there, 1 − λ²/3 ≤ q < 1",
         _q_cases,
         lambda **case: _q(**case, guarded=True),
         exact=True,
     ),
     amendment="hypothesis",
-    note="Identity and inequality always hold; q is a contraction if and only if 0 < beta < 2λ/3, which the paper "
-    "never says. The best factor is 1 − λ²/3, at beta = λ/3: at least 3/λ² >= 3N² steps to forget by e.",
+    note="Identity and inequality always hold; q is a contraction if and only if 0 < β < 2λ/3, which the paper "
+    "never says. The best factor is 1 − λ²/3, at β = λ/3: at least 3/λ² ≥ 3N² steps to forget by e.",
 )
 
 # admissible.
@@ -131,16 +131,16 @@ ADMISSIBLE = Claim(
     "admissible",
     "Appendix D.2 and D.3",
     "E",
-    "alpha and beta can be chosen such that the tracking condition and K_1 are at most ½",
+    "α and β can be chosen such that the tracking condition and K_1 are at most ½",
     printed=Statement(
-        "for every beta <= λ/3 there is alpha > 0 with 2/(1−e^{−u beta})(λbeta/8 + 6alpha²/(λbeta)(L_delta/λ)²(gamma + "
-        "2gamma R varrho K)²) <= ½ and K_1 <= ½; `largest_alpha` is the edge of that region",
+        "for every β ≤ λ/3 there is α > 0 with 2/(1−e^{−u β})(λβ/8 + 6α²/(λβ)(L_δ/λ)²(γ + "
+        "2γ R ϱ K)²) ≤ ½ and K_1 ≤ ½; `largest_alpha` is the edge of that region",
         _betas,
         _admissible,
     ),
-    broken=Statement("the same for every beta <= 0.66λ", _betas, lambda **case: _admissible(**case, reach=0.66)),
-    note="The region: beta < 2λ/3, E = 1 − e^{−u beta} > λbeta/2 and alpha² <= λbeta/(L_delta G/λ)²·min((E/4 − "
-    "λbeta/8)/6, E/96), G = gamma + 2 gamma R varrho K. For small beta that is alpha/beta <= about λ²/(7 L_delta G): "
+    broken=Statement("the same for every β ≤ 0.66λ", _betas, lambda **case: _admissible(**case, reach=0.66)),
+    note="The region: β < 2λ/3, E = 1 − e^{−u β} > λβ/2 and α² ≤ λβ/(L_δ G/λ)²·min((E/4 − "
+    "λβ/8)/6, E/96), G = γ + 2 γ R ϱ K. For small β that is α/β ≤ about λ²/(7 L_δ G): "
     "with a = b in Theorem 5 the ratio of the two step sizes must be below this, which the theorem does not say.",
 )
 

@@ -153,8 +153,8 @@ VISITS = Claim(
     "visits",
     "Appendix B, k_1 lemma (Lemma 5 of Li et al.)",
     "S",
-    "K_t(s,a) >= t mu_min/2 for all pairs and all t >= t_frame, with probability at least 1−delta",
-    "ergodic chain of pairs; t_frame = 443 t_mix/mu_min log(4SAT/delta)",
+    "K_t(s,a) ≥ t μ_min/2 for all pairs and all t ≥ t_frame, with probability at least 1−δ",
+    "ergodic chain of pairs; t_frame = 443 t_mix/μ_min log(4SAT/δ)",
     printed=Statement(
         "the lemma with t_mix as Section 4 defines it, for the chain of states",
         _chains,
@@ -230,8 +230,8 @@ K1_BOUND = Claim(
     "k1-bound",
     "Appendix B, k_1 lemma",
     "S",
-    "|k_{1,t}| <= (1−alpha)^{t mu_min/2}‖psi_0‖ for t >= t_frame with probability 1−delta, and <= ‖psi_0‖ before",
-    "0 <= alpha <= 1; ergodic chain of pairs",
+    "|k_{1,t}| ≤ (1−α)^{t μ_min/2}‖ψ_0‖ for t ≥ t_frame with probability 1−δ, and ≤ ‖ψ_0‖ before",
+    "0 ≤ α ≤ 1; ergodic chain of pairs",
     printed=Statement(
         "the lemma with t_mix as Section 4 defines it, for the chain of states",
         lambda: _forgetting(max_states=1),
@@ -244,5 +244,5 @@ K1_BOUND = Claim(
     ),
     amendment="correction",
     elsewhere="properties/statistics",
-    note="The second half (‖psi_0‖ for all t) holds on every path. The first is the visit counts, see visits.",
+    note="The second half (‖ψ_0‖ for all t) holds on every path. The first is the visit counts, see visits.",
 )
