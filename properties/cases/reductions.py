@@ -1,11 +1,12 @@
-"""Making a counterexample small and plain: what it may lose without ceasing to be a case that fails.
+"""The shrinker of the laws: it makes a counterexample small and plain as long as it remains one.
 
-Hypothesis lowers bytes one by one or sorts them; it cannot take a state out of the middle of a model, because that
-changes many bytes at once, and a case of a sized law has no bytes at all. The passes here can: fewer steps, states and
-actions, rows with one successor, plain numbers. Each tries much at once, then halves, quarters, …, and goes on from
-where it succeeded; all are repeated until none of them has anything to take away.
+It works on the values of a case, not on the choices they were drawn by, so that it can take a state out of the middle
+of a model, and also reduces large instances, which are not drawn. The passes try fewer steps, states and actions, rows
+with one successor, and plain numbers. Each tries much at once, then halves, quarters, …, and goes on from where it
+succeeded; all are repeated until none of them has anything to take away.
 """
 
+import json
 import time
 from collections.abc import Callable, Generator, Iterator
 from itertools import product
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from properties.cases.codec import encode
 from properties.laws.law import Case
 from properties.laws.learning import inside
 from robust_core import StepSize, constant
@@ -44,9 +46,21 @@ MOST_SECONDS = 20.0
 Pass: TypeAlias = Generator[Case, bool, None]
 
 
-def reduced(case: Case, fails: Callable[[Case], bool]) -> Case:
+class Budget:
+    """The work and the time that are left for reductions; several cases may share one."""
+
+    def __init__(self) -> None:
+        self.work, self.end = float(MOST_WORK), time.process_time() + MOST_SECONDS
+
+    def allows(self, case: Case) -> bool:
+        """Whether the case can still be tried; its work is subtracted."""
+        self.work -= work(case)
+        return self.work >= 0.0 and time.process_time() <= self.end
+
+
+def reduced(case: Case, fails: Callable[[Case], bool], budget: Budget | None = None) -> Case:
     """The case after every reduction that leaves it one that `fails`; the same case gives the same result."""
-    left, end = float(MOST_WORK), time.process_time() + MOST_SECONDS
+    budget = Budget() if budget is None else budget
     chained = _possible(case, chained=True)
     before = None
     while before is not case:
@@ -57,8 +71,7 @@ def reduced(case: Case, fails: Callable[[Case], bool]) -> Case:
             while candidate is not None:
                 accepted = False
                 if _possible(candidate, chained=chained):
-                    left -= work(candidate)
-                    if left < 0.0 or time.process_time() > end:
+                    if not budget.allows(candidate):
                         return case
                     accepted = fails(candidate)
                 if accepted:
@@ -85,6 +98,24 @@ def work(case: Case) -> float:
     mdp: MDP | None = case.get("mdp")
     entries = np.size(case.get("p", 0.0)) if mdp is None else mdp.n_states**2 * mdp.n_actions
     return 1.0 + entries / ENTRIES + len(case.get("path", ())) / STEPS
+
+
+def size(case: Case) -> tuple[int, ...]:
+    """The order by which one counterexample is smaller than another, as tuples are compared.
+
+    States (or outcomes), actions (or rows), steps, possible moves, numbers other than zero, characters in a file.
+
+    >>> size({"v": np.array([1.0, 0.0]), "p": np.array([1.0, 0.0])})[:5]
+    (2, 1, 0, 1, 1)
+    """
+    mdp: MDP | None = case.get("mdp")
+    p = np.atleast_2d(case.get("p", 0.0))
+    S, A = (p.shape[-1], p.size // p.shape[-1]) if mdp is None else (mdp.n_states, mdp.n_actions)
+    rows = [p if mdp is None else mdp.rows.probabilities, case.get("policy", np.zeros(0))]
+    values = [np.zeros(0) if mdp is None else mdp.cost, *(case[name] for name in VALUES if name in case)]
+    text = json.dumps({name: encode(value) for name, value in case.items()})
+    steps = len(case.get("path", ())) + int(case.get("steps", 0))
+    return S, A, steps, sum(map(np.count_nonzero, rows)), sum(map(np.count_nonzero, values)), len(text)
 
 
 def _possible(case: Case, *, chained: bool) -> bool:

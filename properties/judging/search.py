@@ -1,4 +1,7 @@
-"""The search for a violation: Hypothesis generates cases and shrinks what fails."""
+"""The search for a violation: Hypothesis generates cases.
+
+It also shrinks those of claims. Those of laws are reduced by `reductions`, which makes them as small in less time.
+"""
 
 import warnings
 from collections import Counter
@@ -6,7 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
@@ -24,117 +28,183 @@ from robust_core.problem import Variant
 MOST_NOTES = 2
 
 
+FAILURES = 4
+"""The failing cases that a search of a law collects and reduces; it reports the smallest of the results."""
+
+
 class _Violation(Exception):
-    """Raised inside the search to make Hypothesis shrink."""
+    """Raised inside the search of a claim to make Hypothesis shrink."""
 
 
-class _Disowned(BaseException):
-    """Raised inside the search to end it: the oracle does not know the set, or not truly, so no answer of it counts.
+class _End(BaseException):
+    """Raised inside the search to end it. Not an `Exception`, which Hypothesis would shrink."""
 
-    Not an `Exception`, which Hypothesis would shrink.
-    """
+
+class _Enough(_End):
+    """Enough cases have failed."""
+
+
+class _Disowned(_End):
+    """The oracle does not know the set, or not truly, so no answer of it counts."""
 
 
 Judge = Callable[[Case], Finding | None]
+Failure = tuple[Case, Finding]
+
+
+class _Search:
+    """The cases that were tried, those that failed, and those that could not be judged."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge, self.tried = judge, 0
+        self.failures: list[Failure] = []
+        self.unjudged: list[CannotBeJudged] = []
+
+    def finding(self, case: Case) -> Finding | None:
+        """The finding of the judge; None too if the case cannot be judged, which is noted."""
+        self.tried += 1
+        try:
+            return self.judge(case)
+        except CannotBeJudged as reason:
+            if isinstance(reason.__cause__, NoExactSupport):
+                raise _Disowned(*reason.args) from None
+            self.unjudged.append(reason)
+            return None
+
+    def run(
+        self, cases: st.SearchStrategy[Case], attempt: Callable[[Case], None], *, examples: int, seed: int, shrink: bool
+    ) -> None:
+        """Let Hypothesis draw cases for `attempt`."""
+        generate = (Phase.generate, Phase.target)
+        configured = settings(
+            max_examples=examples,
+            database=None,
+            deadline=None,
+            phases=(*generate, Phase.shrink) if shrink else generate,
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+        )
+        with warnings.catch_warnings():
+            # Of a large case that fails; it is not printed.
+            warnings.filterwarnings("ignore", message="Generating overly large repr")
+            seeded(seed)(configured(given(cases)(attempt)))()
+
+    def verdict(self) -> Verdict:
+        """The verdict on what the search came to."""
+        if self.failures:
+            ((case, finding),) = self.failures
+            return Verdict("violated", str(finding), self.tried, case, finding)
+        if self.unjudged:
+            return Verdict(
+                "error", f"{self.unjudged[0]} (so in {len(self.unjudged)} of {self.tried} cases)", self.tried
+            )
+        return Verdict("holds", f"no violation in {self.tried} cases", self.tried)
 
 
 def explore(
+    cases: st.SearchStrategy[Case], judge: Judge, *, examples: int, master_seed: int, shrink: bool = True
+) -> Verdict:
+    """The verdict of an exact judge after at most `examples` cases; the same seed tries the same cases.
+
+    Hypothesis shrinks the first case that fails; without `shrink` it is reported as it was found. A case that cannot
+    be judged is no reason not to try the others; if none of them is a violation the verdict is an error.
+    """
+    search = _Search(judge)
+
+    def attempt(case: Case) -> None:
+        finding = search.finding(case)
+        if finding is not None:
+            search.failures[:] = [(case, finding)]
+            raise _Violation
+
+    try:
+        search.run(cases, attempt, examples=examples, seed=master_seed, shrink=shrink)
+    except _Disowned as end:
+        return Verdict("error", str(end), search.tried)
+    except _Violation:
+        return search.verdict()
+    except Flaky:
+        search.failures[:] = [_flaky(*search.failures[0])]
+    return search.verdict()
+
+
+def explore_and_reduce(
     cases: st.SearchStrategy[Case],
     judge: Judge,
     *,
     examples: int,
     master_seed: int,
-    reduce: bool = False,
-    shrink: bool = True,
+    failures: int = FAILURES,
+    reducible: bool = True,
 ) -> Verdict:
-    """The verdict of an exact judge after at most `examples` cases; the same seed tries the same cases.
+    """The same for cases of a law: up to `failures` cases that fail are reduced, and the smallest result is reported.
 
-    What is found is shrunk by Hypothesis and then, with `reduce`, as a case of a law can be (`reductions`);
-    without `shrink` it is reported as it was found. A case that cannot be judged is no reason not to try the others;
-    if none of them is a violation the verdict is an error.
+    A case in which the judge is too slow ends the search and is reported as it is: its reductions would take as long.
     """
-    tried = 0
-    smallest: list[tuple[Case, Finding]] = []
-    unjudged: list[CannotBeJudged] = []
+    search = _Search(judge)
 
-    @seed(master_seed)
-    @settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.target, Phase.shrink) if shrink else (Phase.generate, Phase.target),
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-    )
-    @given(cases)
     def attempt(case: Case) -> None:
-        nonlocal tried
-        tried += 1
         try:
-            finding = judge(case)
+            finding = search.finding(case)
         except TooSlow as slow:
-            # Shrinking would wait for the limit at every attempt: the case is reported as it is.
-            smallest[:] = [(case, slow.finding())]
-            raise
-        except CannotBeJudged as reason:
-            unjudged.append(_owned(reason))
-            return
+            search.failures[:] = [(case, slow.finding())]
+            raise _End from None
         if finding is not None:
-            smallest[:] = [(case, finding)]
-            raise _Violation
+            search.failures.append((case, finding))
+            if len(search.failures) == failures:
+                raise _Enough
 
     try:
-        with warnings.catch_warnings():
-            # Of a large case that fails; it is not printed.
-            warnings.filterwarnings("ignore", message="Generating overly large repr")
-            attempt()
-    except _Violation:
-        try:
-            case, finding = _reduced(*smallest[0], judge) if reduce and shrink else smallest[0]
-        except _Disowned as end:
-            return Verdict("error", str(end), tried)
-        return Verdict("violated", str(finding), tried, case, finding)
+        with suppress(_Enough):
+            search.run(cases, attempt, examples=examples, seed=master_seed, shrink=False)
+        if search.failures:
+            search.failures[:] = [_smallest(search, reducible=reducible)]
     except _Disowned as end:
-        return Verdict("error", str(end), tried)
-    except TooSlow:
-        case, finding = smallest[0]
-        return Verdict("violated", str(finding), tried, case, finding)
-    except Flaky:
-        case, finding = smallest[0]
-        finding = Finding(
-            f"conduct: the same case does not always give the same: once {finding.what}", finding.got, finding.wanted
-        )
-        return Verdict("violated", str(finding), tried, case, finding)
-    if unjudged:
-        return Verdict("error", f"{unjudged[0]} (so in {len(unjudged)} of {tried} cases)", tried)
-    return Verdict("holds", f"no violation in {tried} cases", tried)
+        return Verdict("error", str(end), search.tried)
+    except _End:
+        pass
+    return search.verdict()
 
 
-def _owned(reason: CannotBeJudged) -> CannotBeJudged:
-    """The reason, if the oracle failed in this case alone."""
-    if isinstance(reason.__cause__, NoExactSupport):
-        raise _Disowned(*reason.args)
-    return reason
+def _flaky(case: Case, finding: Finding) -> Failure:
+    what = f"conduct: the same case does not always give the same: once {finding.what}"
+    return case, Finding(what, finding.got, finding.wanted)
 
 
-def _reduced(case: Case, finding: Finding, judge: Judge) -> tuple[Case, Finding]:
+def _smallest(search: _Search, *, reducible: bool) -> Failure:
+    """The smallest of the reduced failures that are of the same sort as the first.
+
+    They share one budget, the smallest failure first, so that a large one does not use the time of all.
+    """
+    first = search.failures[0]
+    with suppress(TooSlow):
+        if search.finding(first[0]) is None:
+            return _flaky(*first)
+    if not reducible:
+        return first
+    alike = [failure for failure in search.failures if _same_sort(first[1], failure[1])]
+    budget = reductions.Budget()
+    results = [
+        _reduced(case, finding, search, budget)
+        for case, finding in sorted(alike, key=lambda failure: reductions.size(failure[0]))
+    ]
+    return min(results, key=lambda failure: reductions.size(failure[0]))
+
+
+def _reduced(case: Case, finding: Finding, search: _Search, budget: reductions.Budget) -> Failure:
     """The case after every reduction that leaves it a counterexample of the same sort."""
     smallest = case, finding
 
     def fails(less: Case) -> bool:
         nonlocal smallest
-        try:
-            found = judge(less)
-        except CannotBeJudged as reason:
-            _owned(reason)
-            return False
+        found = search.finding(less)
         if found is None or not _same_sort(finding, found):
             return False
         smallest = less, found
         return True
 
     with suppress(TooSlow):  # what is reported then is the smallest case that had its answer in time
-        reductions.reduced(case, fails)
+        reductions.reduced(case, fails, budget)
     return smallest
 
 
@@ -179,13 +249,13 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrin
     """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were."""
     warned: Counter[str] = Counter()
     try:
-        verdict = explore(
+        verdict = explore_and_reduce(
             law.cases_of(variant),
             lambda case: _at_work(law, variant, case, warned),
             examples=examples,
             master_seed=master_seed,
-            reduce=law.reducible,
-            shrink=shrink,
+            failures=FAILURES if shrink and law.reducible else 1,
+            reducible=shrink and law.reducible,
         )
     except Exception as error:
         # The variant's exceptions are findings: this one comes from where the cases are made.

@@ -12,7 +12,7 @@ from properties.cases import reductions
 from properties.cases.reductions import reduced, smaller
 from properties.judging.blame import CannotBeJudged
 from properties.judging.counterexample import Counterexample
-from properties.judging.search import explore, judged, search
+from properties.judging.search import explore_and_reduce, judged, search
 from properties.judging.verdict import Finding
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
@@ -166,7 +166,7 @@ def test_a_wrong_number_does_not_shrink_to_a_fault_of_conduct() -> None:
             return Finding("conduct: raised ValueError: too small", "an exception", "a result")
         return Finding("Q", 1.0, 0.0)
 
-    verdict = explore(st.builds(three_states), judge, examples=5, master_seed=0, reduce=True)
+    verdict = explore_and_reduce(st.builds(three_states), judge, examples=5, master_seed=0)
     assert verdict.evidence.startswith("Q: got 1.0")
     assert verdict.case is not None
     assert verdict.case["mdp"].n_states == 3
