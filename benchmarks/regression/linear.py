@@ -1,10 +1,4 @@
-"""Linear learners, one replicate per seed, on a planted problem: the zero of J is known.
-
-cost = V − gamma(1−R)PV − gamma R·LSE(V) for a V in the span of the features makes V the fixed point of the smoothed
-operator, so J(theta*) = 0 and nothing has to be solved for. Features and costs are then rounded to a grid that is far
-coarser than the last bits of cosines, exponentials and sums: the learner is told the same numbers on every machine, and
-theta* is the zero of J up to that grid.
-"""
+"""Linear learners, one replicate per seed, on a planted problem whose features and costs lie on coarse grids."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,13 +9,10 @@ import numpy as np
 
 from benchmarks.regression.learners import ALGORITHMS, Factory, factory
 from benchmarks.regression.tabular import Measured, kept
-from oracles.linear.msprbe import MSPRBE
-from robust_core import Contamination, LinearLearner, LogSumExp, constant, key, models, uniform
+from properties.cases.planted_problems import PlantedProblem
+from robust_core import LinearLearner, LogSumExp, constant, key, models
 from robust_core.learners import linear
-from robust_core.mdp import MDP
 from robust_core.problem import Problem
-from robust_core.sampler import alias_table
-from robust_core.trajectory import Walk
 from robust_core.validate import Floats
 
 TIMES = tuple(2**k for k in range(16))
@@ -34,46 +25,22 @@ PROBLEM = "planted, constant steps"
 MEASURES = ("area", "gradient", "tracking error", "bias", "spread")
 
 
-def on_grid(x: Floats, grid: float) -> Floats:
-    """The nearest multiples of `grid`, a power of two."""
-    nearest: Floats = np.rint(x / grid) * grid
-    return nearest
-
-
-class Planted:
-    """The model, its features, the zero theta* of J, and J itself."""
+class Planted(PlantedProblem):
+    """The planted problem of the benchmark, and runs on it."""
 
     def __init__(self) -> None:
-        base = models.garnet(6, 2, 3, gamma=0.5, seed=key("regression", "planted"))
-        angle = np.pi * np.arange(6) / 6.0
-        self.features: Floats = on_grid(np.stack((np.cos(angle), np.sin(angle)), axis=1), FEATURE_GRID)
-        self.theta_star = np.array([1.0, -0.5])
-        V = self.features @ self.theta_star
-        smooth = LogSumExp(VARRHO).value(V)
-        cost = V[:, None] - base.gamma * ((1.0 - RADIUS) * base.expectation(V) + RADIUS * smooth)
-        self.mdp = MDP(base.kernel, on_grid(cost, COST_GRID), base.gamma)
-        self.policy = uniform(6, 2)
-        self.table = alias_table(self.mdp, self.policy)
-        self.oracle = MSPRBE(self.mdp, self.policy, self.features, radius=RADIUS, varrho=VARRHO)
+        model = models.garnet(6, 2, 3, gamma=0.5, seed=key("regression", "planted"))
+        grids = (FEATURE_GRID, COST_GRID)
+        super().__init__(model, RADIUS, LogSumExp(VARRHO), projection=PROJECTION, grids=grids)
 
-    def problem(self, initial: Floats) -> Problem:
-        """What the learner is told."""
-        return Problem.of(
-            self.mdp,
-            Contamination(RADIUS),
-            step_size=constant(ALPHA),
-            second_step_size=constant(BETA),
-            initial=initial,
-            policy=self.policy,
-            features=self.features,
-            smoothing=LogSumExp(VARRHO),
-            projection=PROJECTION,
-        )
+    def problem_from(self, initial: Floats) -> Problem:
+        """What a learner is told that starts at `initial`."""
+        return self.problem(constant(ALPHA), constant(BETA), initial=initial)
 
     def learned(self, make: Factory, seed: bytes, initial: Floats, times: Sequence[int]) -> list[tuple[Floats, Floats]]:
         """(theta, omega) at the times: compiled for the core's learner, step by step for every other."""
-        learner = make(self.problem(initial))
-        walk = Walk(self.mdp, self.policy, seed=seed, table=self.table)
+        learner = make(self.problem_from(initial))
+        walk = self.walk(seed)
         taken, reached = [], 0
         for time in times:
             if type(learner) is LinearLearner:
@@ -88,11 +55,6 @@ class Planted:
     def gradient(self, theta: Floats) -> float:
         """‖∇J(theta)‖²."""
         return float((self.oracle.gradient(theta).value ** 2).sum())
-
-    @property
-    def start(self) -> Floats:
-        """Away from theta*, inside the ball."""
-        return np.array([-1.0, 1.0])
 
 
 @cache
@@ -117,7 +79,7 @@ def measured(variant: str, problem: str, seed_set: str, start: int, stop: int, i
 
 def _row(make: Factory, seed: bytes, digest: Any) -> Measured:
     model = planted()
-    curve = model.learned(make, seed, model.start, TIMES)
+    curve = model.learned(make, seed, model.theta_0, TIMES)
     rested = [model.learned(make, key(word, seed), model.theta_star, [SPREAD_STEPS])[0] for word in ("first", "second")]
     for vector in (*curve[-1], *rested[0], *rested[1]):
         digest.update(np.ascontiguousarray(vector).tobytes())
@@ -127,7 +89,7 @@ def _row(make: Factory, seed: bytes, digest: Any) -> Measured:
     size = float(abs(model.theta_star).max())
     return {
         "area": (kept(float(np.mean(errors))), False),
-        "gradient": (kept(model.gradient(theta) / model.gradient(model.start)), False),
+        "gradient": (kept(model.gradient(theta) / model.gradient(model.theta_0)), False),
         "tracking error": (kept(tracking), False),
         "bias": (kept(float((theta - model.theta_star).mean()) / size), False),
         "spread": (kept(float(abs(rested[0][0] - rested[1][0]).max())), False),

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.regression.linear import planted
 from benchmarks.regression.tabular import kept
-from robust_core import Contamination, LinearLearner, TotalVariation, Walk, key, support
+from robust_core import Contamination, LinearLearner, TotalVariation, key, support
 from robust_core.learners import linear
 from robust_core.learners.tabular import learn_plain
 from robust_core.models import garnet
@@ -53,8 +53,8 @@ def _steps(n_states: int, peer: str, injected: str) -> tuple[Work, Work, float]:
 
 def _linear(injected: str) -> tuple[Work, Work, float]:
     model = planted()
-    learners = [LinearLearner("TDC", model.problem(model.start)) for _ in range(2)]
-    walks = [Walk(model.mdp, model.policy, seed=key("speed"), table=model.table) for _ in range(2)]
+    learners = [LinearLearner("TDC", model.problem_from(model.theta_0)) for _ in range(2)]
+    walks = [model.walk(key("speed")) for _ in range(2)]
     ours = partial(linear.learn, learners[0], walks[0], LINEAR_STEPS)
     plain = partial(linear.learn_plain, learners[1], walks[1], PLAIN_LINEAR_STEPS)
     return _slow(ours, injected), plain, LINEAR_STEPS / PLAIN_LINEAR_STEPS

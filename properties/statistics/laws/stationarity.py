@@ -4,7 +4,7 @@ W is never drawn: the average over the trajectory has the same mean and far less
 over `CHECKPOINTS` equidistant times with a random offset, which is unbiased for the average over all times. Times T
 and 16T; under the theorem both averages fall by 4 (up to the logarithm).
 
-The model is planted: cost = V − gamma(1−R)PV − gamma R LSE(V) for a V in the span of the features, so J(theta*) = 0.
+The problem is planted: J(theta*) = 0 for a known theta*.
 
 An upper bound can be met by a wrong algorithm (smaller gradients are no proof of a right update): the drift
 identities are checked exactly elsewhere, this law checks the conclusion.
@@ -20,17 +20,15 @@ import numpy as np
 from oracles.bounds.tdc import BesselBounds, CorrectedConstants
 from oracles.bounds.tdc_rate import Steps, largest_alpha, tdc_bound
 from oracles.chains.mixing import geometric_ergodicity
-from oracles.linear.msprbe import MSPRBE
+from properties.cases.planted_problems import PlantedProblem
 from properties.judging.observation import call_learner
 from properties.statistics import design, intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
 from properties.statistics.laws.tabular import made
-from robust_core import Contamination, LinearLearner, LogSumExp, Mellowmax, constant, models, polynomial, uniform
+from robust_core import Contamination, LinearLearner, LogSumExp, Mellowmax, constant, models, polynomial
 from robust_core.learners import linear
-from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
-from robust_core.sampler import alias_table
 from robust_core.smoothing import Smoothing
 from robust_core.streams import draw, generator_state, key
 from robust_core.trajectory import Walk
@@ -51,28 +49,12 @@ CUT = 4.0 * REMAINING
 GRADIENT_T, GRADIENT_END, TRACKING_T, TRACKING_END = 0, 1, 2, 3
 
 
-class Planted:
-    """The model, its features, and ∇J and omega for many theta at once, smoothed by LSE or by mellow-max.
-
-    The two differ by the constant log(S)/varrho, so mellow-max with cost c is LSE with c − gamma R log(S)/varrho:
-    the oracle is given that cost.
-    """
+class Planted(PlantedProblem):
+    """The planted problem of the law, with ∇J and omega for many theta at once."""
 
     def __init__(self, smoothing: Smoothing) -> None:
-        self.smoothing = smoothing
-        base = models.garnet(4, 2, 3, gamma=0.5, seed=key("statistics", "planted"))
-        angle = np.pi * np.arange(4) / 4.0
-        self.features = np.stack((np.cos(angle), np.sin(angle)), axis=1)
-        self.theta_star = np.array([1.0, -0.5])
-        V = self.features @ self.theta_star
-        gamma = base.gamma
-        cost = V[:, None] - gamma * (1.0 - RADIUS) * base.P @ V - gamma * RADIUS * smoothing.value(V)
-        self.mdp = MDP(base.kernel, cost, gamma)
-        self.policy = uniform(4, 2)
-        self.shift = float(np.log(4.0) / VARRHO) if isinstance(smoothing, Mellowmax) else 0.0
-        by_lse = MDP(base.kernel, cost - gamma * RADIUS * self.shift, gamma)
-        self.oracle = MSPRBE(by_lse, self.policy, self.features, radius=RADIUS, varrho=VARRHO)
-        self.table = alias_table(self.mdp, self.policy)
+        model = models.garnet(4, 2, 3, gamma=0.5, seed=key("statistics", "planted"))
+        super().__init__(model, RADIUS, smoothing, projection=K)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -102,24 +84,15 @@ class Planted:
         rank_one = self.mdp.gamma * RADIUS * g * (omega @ self.m)[:, None]
         return np.asarray(2.0 * (omega @ self.M_0.T + rank_one))
 
-    def problem(self, steps: int) -> Problem:
+    def problem_of(self, steps: int) -> Problem:
         """Algorithm 2 with steps of the order 1/√T, started away from theta*."""
-        return Problem.of(
-            self.mdp,
-            Contamination(RADIUS),
-            step_size=constant(min(1.0, STEP / np.sqrt(steps))),
-            second_step_size=constant(min(1.0, SECOND_STEP / np.sqrt(steps))),
-            initial=np.array([-1.0, 1.0]),
-            policy=self.policy,
-            features=self.features,
-            smoothing=self.smoothing,
-            projection=K,
-        )
+        alpha, beta = (constant(min(1.0, step / np.sqrt(steps))) for step in (STEP, SECOND_STEP))
+        return self.problem(alpha, beta)
 
     @property
     def start(self) -> float:
         """‖∇J(theta_0)‖²."""
-        return float((self.gradient(self.problem(1).initial[None, :]) ** 2).sum())
+        return float((self.gradient(self.theta_0[None, :]) ** 2).sum())
 
 
 @cache
@@ -150,7 +123,7 @@ def averages(variant: Variant, seed: bytes, steps: int) -> tuple[float, float]:
     """The averages of ‖∇J(theta_t)‖²/‖∇J(theta_0)‖² and of ‖omega_t − omega(theta_t)‖² over a trajectory."""
     problem = planted_for(variant)
     walk = Walk(problem.mdp, problem.policy, seed=seed, table=problem.table)
-    learner = made(variant, problem.problem(steps), seed)
+    learner = made(variant, problem.problem_of(steps), seed)
     gap = steps // CHECKPOINTS
     offset = draw(generator_state(seed + b"offset")) % gap
     thetas, omegas = [], []
@@ -244,8 +217,8 @@ def explicit_bound(steps: int) -> tuple[float, float]:
     bessel = BesselBounds(c)
     ergodicity = geometric_ergodicity(problem.oracle.chain)
     plan = Steps(alpha=alpha, beta=beta, T=steps, m=ergodicity.m, rho=ergodicity.rho)
-    J_0 = float(problem.oracle.J(problem.problem(steps).initial).value)
-    z_0 = float(np.linalg.norm(problem.omega(problem.problem(steps).initial[None, :])[0]))
+    J_0 = float(problem.oracle.J(problem.problem_of(steps).initial).value)
+    z_0 = float(np.linalg.norm(problem.omega(problem.problem_of(steps).initial[None, :])[0]))
     return tdc_bound(c, plan, z_0, J_0), bessel.gradient(bessel.J) ** 2
 
 
