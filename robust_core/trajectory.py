@@ -27,7 +27,7 @@ class Transition(NamedTuple):
     terminal: bool
 
 
-def checked(transition: Transition) -> Transition:
+def valid_transition(transition: Transition) -> Transition:
     """The transition, or an error if it has other fields than it should; what addresses a table, the learner checks."""
     try:
         step = Transition(*transition)

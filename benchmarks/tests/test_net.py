@@ -32,8 +32,8 @@ def _mutant_kills() -> parts.Facts:
 
 
 def _change_update(patch: pytest.MonkeyPatch) -> None:
-    right = tabular.updated_entry
-    patch.setattr(tabular, "updated_entry", lambda *entry, alpha, **rest: right(*entry, alpha=alpha / 2, **rest))
+    right = tabular.robust_update
+    patch.setattr(tabular, "robust_update", lambda *entry, alpha, **rest: right(*entry, alpha=alpha / 2, **rest))
 
 
 def _silence_law(patch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 
 from robust_core import models, streams
-from robust_core.learners.linear import LinearLearner, learn, projected
+from robust_core.learners.linear import LinearLearner, learn, project
 from robust_core.learners.schedules import constant, polynomial
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
@@ -175,7 +175,7 @@ class Formulas:
         new_omega = omega + beta * (delta - (0.0 if self.forgets == "tracked" else tau)) * phi
         if self.forgets == "projection":
             return new_theta, new_omega
-        return projected(new_theta, problem.projection), projected(new_omega, problem.projection)
+        return project(new_theta, problem.projection), project(new_omega, problem.projection)
 
 
 Candidate = Callable[[LinearLearner, Walk, Transition], State]

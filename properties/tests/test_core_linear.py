@@ -13,7 +13,7 @@ from properties.strategies import features as feature_matrices
 from properties.strategies import mdps, radii
 from properties.tests.linear_rounding import PHI, SETTINGS, Formulas, U, compiled_step, make, setting, violations
 from robust_core import streams
-from robust_core.learners.linear import learn, learn_plain, projected, stopping_time
+from robust_core.learners.linear import learn, learn_plain, project, stopping_time
 from robust_core.learners.runs import snapshots
 from robust_core.learners.schedules import constant
 from robust_core.mdp import MDP
@@ -130,8 +130,8 @@ def test_the_projection_is_right_at_every_scale(scale: float) -> None:
     x = np.array([3.0, 4.0]) * scale
     for K in (scale, 5.0 * scale, 10.0 * scale):
         wanted = np.array([0.6, 0.8]) * min(K, 5.0 * scale)
-        assert np.abs(projected(x, K) - wanted).max() <= 6 * U * 5.0 * scale
-    assert projected(x, np.inf).tobytes() == x.tobytes()
+        assert np.abs(project(x, K) - wanted).max() <= 6 * U * 5.0 * scale
+    assert project(x, np.inf).tobytes() == x.tobytes()
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])

@@ -1,6 +1,6 @@
 """The compiled loop of the tabular learners: walk and update fused (plain form: `tabular`, `trajectory`).
 
-The arithmetic of every update is that of `tabular.updated_entry`, operation by operation, so the two give the
+The arithmetic of every update is that of `tabular.robust_update`, operation by operation, so the two give the
 same bits. One kernel serves all rules; what a run does not need (the maximum when R = 0, visit counts, episodes)
 is not compiled into it.
 """

@@ -20,16 +20,57 @@ import numpy as np
 from robust_core import streams, validate
 from robust_core.problem import Problem
 from robust_core.sets import Contamination
-from robust_core.trajectory import Transition, Walk, checked
+from robust_core.trajectory import Transition, Walk, valid_transition
 from robust_core.validate import Floats
 
 LinearRule = Literal["TDC", "GTD2"]
 
 
-def projected(x: Floats, radius: float) -> Floats:
+def td_error(cost: float, value: float, following: float, worst: float, *, gamma: float, R: float) -> float:
+    """delta_t = c_t + gamma (1−R) V(s') + gamma R smax(V) − V(s).
+
+    `value`: V(s). `following`: V(s'), 0 after a terminal state. `worst`: smax(V).
+
+    >>> td_error(0.5, 1.0, 2.0, 4.0, gamma=0.5, R=0.5)
+    1.0
+    """
+    return cost + gamma * (1.0 - R) * following + gamma * R * worst - value
+
+
+def target_gradient(phi_next: Floats, phi_worst: Floats, *, gamma: float, R: float) -> Floats:
+    """g_t = gamma ((1−R) phi_{s'} + R Phiᵀ ∇smax(V)), the gradient in theta of delta_t + V(s).
+
+    `phi_next`: phi_{s'}, 0 after a terminal state. `phi_worst`: Phiᵀ ∇smax(V).
+    """
+    return gamma * ((1.0 - R) * phi_next + R * phi_worst)
+
+
+def tdc(
+    theta: Floats, omega: Floats, phi: Floats, delta: float, g: Floats, *, alpha: float, beta: float, K: float
+) -> tuple[Floats, Floats]:
+    """theta and omega after a step of Algorithm 2 (TDC) from a state with features `phi`."""
+    tracked = phi @ omega
+    return (
+        project(theta + alpha * (delta * phi - g * tracked), K),
+        project(omega + beta * (delta - tracked) * phi, K),
+    )
+
+
+def gtd2(
+    theta: Floats, omega: Floats, phi: Floats, delta: float, g: Floats, *, alpha: float, beta: float, K: float
+) -> tuple[Floats, Floats]:
+    """theta and omega after a step of GTD2 from a state with features `phi`."""
+    tracked = phi @ omega
+    return (
+        project(theta + alpha * ((phi - g) * tracked), K),
+        project(omega + beta * (delta - tracked) * phi, K),
+    )
+
+
+def project(x: Floats, radius: float) -> Floats:
     """Π_K: the nearest point of the ball of the given radius (infinite: x itself).
 
-    >>> projected(np.array([3.0, 4.0]), 1.0)
+    >>> project(np.array([3.0, 4.0]), 1.0)
     array([0.6, 0.8])
     """
     norm = math.hypot(*x)  # safe where squares overflow or underflow
@@ -55,13 +96,13 @@ class LinearLearner:
         self.smoothing = problem.smoothing
         self.second_step_size = problem.second_step_size
         self.radius = problem.uncertainty_set.radius
-        self.theta = projected(problem.initial.copy(), problem.projection)
+        self.theta = project(problem.initial.copy(), problem.projection)
         self.omega = np.zeros_like(self.theta)
         self.t = 0
 
     def update(self, transition: Transition) -> None:
         """One step of the algorithm, in plain numpy."""
-        s, _, cost, s_next, _, terminal = checked(transition)
+        s, _, cost, s_next, _, terminal = valid_transition(transition)
         for name, state in (("s", s), ("s_next", s_next)):
             validate.index(name, state, self.problem.n_states)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -69,18 +110,18 @@ class LinearLearner:
         self._require_finite(self.theta, self.omega)
 
     def _step(self, s: int, cost: float, s_next: int, terminal: bool) -> None:
-        gamma, R, K = self.problem.gamma, self.radius, self.problem.projection
+        discounts = {"gamma": self.problem.gamma, "R": self.radius}
         V = self.features @ self.theta
         self._require_finite(V)
         phi = self.features[s]
         following, phi_next = (0.0, np.zeros_like(phi)) if terminal else (V[s_next], self.features[s_next])
-        delta = cost + gamma * (1.0 - R) * following + gamma * R * self.smoothing.value(V) - V[s]
-        g = gamma * ((1.0 - R) * phi_next + R * (self.smoothing.gradient(V) @ self.features))
-        tracked = phi @ self.omega
-        direction = delta * phi - g * tracked if self.rule == "TDC" else (phi - g) * tracked
+        delta = td_error(cost, V[s], following, self.smoothing.value(V), **discounts)
+        g = target_gradient(phi_next, self.smoothing.gradient(V) @ self.features, **discounts)
         alpha, beta = self.problem.step_size.at(self.t), self.second_step_size.at(self.t)
-        self.theta = projected(self.theta + alpha * direction, K)
-        self.omega = projected(self.omega + beta * (delta - tracked) * phi, K)
+        step = tdc if self.rule == "TDC" else gtd2
+        self.theta, self.omega = step(
+            self.theta, self.omega, phi, delta, g, alpha=alpha, beta=beta, K=self.problem.projection
+        )
         self.t += 1
 
     def estimate(self) -> tuple[Floats, Floats]:

@@ -25,8 +25,23 @@ import numpy as np
 from robust_core import validate
 from robust_core.problem import Problem
 from robust_core.sets import Contamination
-from robust_core.trajectory import Recording, Transition, Walk, checked
+from robust_core.trajectory import Recording, Transition, Walk, valid_transition
 from robust_core.validate import Floats, Ints
+
+
+def robust_update(
+    entry: float, cost: float, following: float, worst: float, *, alpha: float, gamma_R: float, gamma_b: float
+) -> float:
+    """eq:Qupdate: where the visited entry of the table moves.
+
+    `entry`: the entry x before the step. `cost`: c(s,a). `following`: v', 0 after a terminal state.
+    `worst`: max_s V(s). `alpha`: the step size. `gamma_R`, `gamma_b`: gamma R and gamma (1−R).
+
+    >>> robust_update(1.0, 0.5, 2.0, 4.0, alpha=0.5, gamma_R=0.25, gamma_b=0.25)
+    1.5
+    """
+    target = cost + gamma_R * worst + gamma_b * following
+    return (1.0 - alpha) * entry + alpha * target
 
 
 @dataclass(frozen=True)
@@ -42,17 +57,6 @@ Q_LEARNING = Rule("Q-learning", "minimum")
 EXPECTED_SARSA = Rule("expected SARSA", "average")
 SARSA = Rule("SARSA", "average", sampled_next=True)
 TD0 = Rule("TD(0)", "identity")
-
-
-def updated_entry(
-    entry: float, cost: float, following: float, worst: float, *, alpha: float, gamma_R: float, gamma_b: float
-) -> float:
-    """eq:Qupdate for one entry: `following` is v', `worst` is max_s V(s), gamma_R = gamma R, gamma_b = gamma (1−R).
-
-    >>> updated_entry(1.0, 0.5, 2.0, 4.0, alpha=0.5, gamma_R=0.25, gamma_b=0.25)
-    1.5
-    """
-    return (1.0 - alpha) * entry + alpha * (cost + gamma_R * worst + gamma_b * following)
 
 
 def averages(table: Floats, policy: Floats) -> Floats:
@@ -92,13 +96,13 @@ class TabularLearner:
 
     def update(self, transition: Transition) -> None:
         """One step of the algorithm, in plain numpy."""
-        s, a, cost, s_next, a_next, terminal = step = checked(transition)
+        s, a, cost, s_next, a_next, terminal = step = valid_transition(transition)
         for name, size in self._indices():
             validate.index(name, getattr(step, name), size)
         V = self.state_values()
         following = self.table[s_next, a_next] if self.rule.sampled_next else V[s_next]
         place = s if self.rule.state_value == "identity" else (s, a)
-        self.table[place] = updated_entry(
+        self.table[place] = robust_update(
             float(self.table[place]),
             cost,
             0.0 if terminal else float(following),
