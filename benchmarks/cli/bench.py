@@ -22,6 +22,7 @@ from benchmarks.cli.conventions import (
     add_store,
     add_workers,
     progress,
+    require_clone,
     require_writable,
     termination_raised,
 )
@@ -136,16 +137,6 @@ def _require_replaceable(option: str, path: Path) -> None:
         raise ValueError(f"{option} {path}: nothing may be written to the folder {path.parent}")
 
 
-def _require_clone(path: Path) -> None:
-    """Refuse a committed baseline that nobody could commit: the one of an installed copy."""
-    clone = path.parents[2]  # above benchmarks/baselines
-    if not (clone / ".git").exists():
-        raise ValueError(
-            f"{path} is in no git repository, so it cannot be the baseline that is committed: run this in a clone that "
-            "is installed with `pip install -e .`, or give the file with --file"
-        )
-
-
 def _bench(options: argparse.Namespace) -> int:
     from benchmarks.regression import baseline
 
@@ -232,7 +223,7 @@ def _accept(options: argparse.Namespace) -> int:
     path = options.file or baseline.COMMITTED
     baseline.checked_reason(options.reason)
     if options.file is None:
-        _require_clone(path)
+        require_clone(path, otherwise=", or give the file with --file")
     _require_replaceable("--file", path)
     before = _before(path)
     today = _measured(options)

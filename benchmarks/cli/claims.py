@@ -17,6 +17,7 @@ from benchmarks.cli.conventions import (
     hyphenated,
     painted,
     progress,
+    require_clone,
     stopped_between,
 )
 
@@ -40,7 +41,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "hypotheses, counterexample in numbers, correction, and the command that replays it.",
         epilog="example: robust-core claims expand-T",
     )
-    known = parser.add_argument("id", nargs="?", metavar="ID", help="the claim to explain; default: list all")
+    known = parser.add_argument("ids", nargs="*", metavar="ID", help="the claims to explain; default: list all")
     complete_with(known, _ids)
     parser.add_argument("--kind", choices=tuple(KINDS), help=f"how it is decided: {IN_WORDS}")
     parser.add_argument(
@@ -48,8 +49,14 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     add_json(parser)
     add_quiet(parser)
-    parser.add_argument(
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument(
         "--run", action="store_true", dest="again", help="derive the statuses again; exit code 1 if one has changed"
+    )
+    again.add_argument(
+        "--renew",
+        action="store_true",
+        help="derive the statuses again and make them, with their counterexamples, the committed ones (in a clone)",
     )
     parser.set_defaults(run=claims)
 
@@ -69,18 +76,19 @@ def _status(text: str) -> str:
 def claims(options: argparse.Namespace) -> int:
     """List, explain or run; returns the exit code."""
     chosen = _chosen(options)
-    if options.again:
-        return VIOLATED if _run(chosen, options) else HOLDS
+    if options.again or options.renew:
+        changed = _run(chosen, options)
+        return VIOLATED if changed and not options.renew else HOLDS
     for claim in chosen:
         if options.json:
             print(json.dumps(_record(claim), ensure_ascii=False), flush=True)
-        elif options.id is not None:
+        elif options.ids:
             from properties.claims.text import explained
 
             print(explained(claim))
         else:
             print(f"{claim.id:<20} {claim.kind}  {painted(_stored(claim), sys.stdout, width=24)} {claim.title}")
-    if options.id is None and not (options.json or options.quiet):
+    if not (options.ids or options.json or options.quiet):
         print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
     return HOLDS
 
@@ -88,7 +96,8 @@ def claims(options: argparse.Namespace) -> int:
 def _stored(claim: "Claim") -> str:
     from properties.claims import evidence
 
-    return evidence.stored()[claim.id].status
+    known = evidence.stored().get(claim.id)
+    return "not run yet" if known is None else known.status
 
 
 def _chosen(options: argparse.Namespace) -> "list[Claim]":
@@ -97,16 +106,17 @@ def _chosen(options: argparse.Namespace) -> "list[Claim]":
     from robust_core.text import suggestion
 
     known = catalogue()
-    if options.id is not None and options.id not in known:
-        raise ValueError(f"no claim {options.id!r}; robust-core claims lists them{suggestion(options.id, known)}")
-    found = [claim for claim in known.values() if options.id in (None, claim.id)]
+    for name in options.ids:
+        if name not in known:
+            raise ValueError(f"no claim {name!r}; robust-core claims lists them{suggestion(name, known)}")
+    found = [claim for claim in known.values() if not options.ids or claim.id in options.ids]
     for option, wanted, of in (("kind", options.kind, _kind), ("status", options.status, _stored)):
-        left = [claim for claim in found if wanted in (None, of(claim))]
+        left = [claim for claim in found if wanted is None or of(claim) == wanted]
         if not left:
             has = ", ".join(sorted({of(claim) for claim in found}))
             raise ValueError(f"no claim is left by --{option} {wanted}: the {option} of those asked for is {has}")
         found = left
-    if options.quiet and not options.again:
+    if options.quiet and not (options.again or options.renew):
         if options.status in IN_ORDER:
             raise ValueError(f"no claim is left by --quiet, which leaves out what --status {options.status} asks for")
         found = [claim for claim in found if _stored(claim) not in IN_ORDER]
@@ -118,20 +128,28 @@ def _kind(claim: "Claim") -> str:
 
 
 def _run(chosen: "list[Claim]", options: argparse.Namespace) -> int:
-    """Derive the statuses again and say each as it comes; returns how many have changed."""
-    from properties.claims.claim import adjudicate
-    from properties.claims.evidence import EXAMPLES, SEED
+    """Derive the statuses again and say each as it comes; returns how many have changed.
 
+    With `--renew` each is stored before the next claim is run.
+    """
+    from properties.claims import evidence
+    from properties.claims.claim import adjudicate
+
+    if options.renew:
+        require_clone(evidence.FILE)
     changed = 0
     with stopped_between() as check:
         for place, claim in enumerate(chosen, start=1):
             check()
             progress(f"[claim {place}/{len(chosen)}] {claim.id}")
-            status = adjudicate(_checked(claim, check), examples=EXAMPLES, seed=SEED).status
+            found = adjudicate(_stoppable(claim, check), examples=evidence.EXAMPLES, seed=evidence.SEED)
             progress("")
-            changed += status != _stored(claim)
-            if not options.quiet or status != _stored(claim):
-                print(_outcome(claim, status, as_json=options.json), flush=True)
+            is_new = found.status != _stored(claim)
+            changed += is_new
+            if is_new or not options.quiet:
+                print(_outcome(claim, found.status, as_json=options.json), flush=True)
+            if options.renew:
+                evidence.store(found)
     return changed
 
 
@@ -144,21 +162,21 @@ def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:
     return f"{claim.id:<20} {claim.kind}  {painted(status, sys.stdout, width=24)} {note}"
 
 
-def _checked(claim: "Claim", check: Callable[[], None]) -> "Claim":
-    """The claim, which can be stopped before any case."""
+def _stoppable(claim: "Claim", check: Callable[[], None]) -> "Claim":
+    """The claim with `check`, which stops the run, called before every case."""
 
-    def checked(statement: "Statement | None") -> "Statement | None":
+    def stoppable(statement: "Statement | None") -> "Statement | None":
         if statement is None:
             return None
         judge = statement.judge
 
-        def judged(**case: Any) -> Any:
+        def check_and_judge(**case: Any) -> Any:
             check()
             return judge(**case)
 
-        return replace(statement, judge=judged)
+        return replace(statement, judge=check_and_judge)
 
-    return replace(claim, printed=checked(claim.printed), amended=checked(claim.amended))
+    return replace(claim, printed=stoppable(claim.printed), amended=stoppable(claim.amended))
 
 
 def _record(claim: "Claim") -> dict[str, Any]:

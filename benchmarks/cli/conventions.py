@@ -73,9 +73,8 @@ class ProgramParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             words = list(map(str, action.choices))
-            given = action.metavar if isinstance(action.metavar, str) else "value"
-            message = f"no {given} {value!r}, choose one of {', '.join(words)}{suggestion(value, words)}"
-            raise argparse.ArgumentError(None if isinstance(action, argparse._SubParsersAction) else action, message)
+            message = f"{value!r} is unknown; there are {', '.join(words)}{suggestion(value, words)}"
+            raise argparse.ArgumentError(action, message)
 
 
 class CommandParser(ProgramParser):
@@ -87,7 +86,8 @@ class CommandParser(ProgramParser):
         """Parse; nothing is left to the parser above."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            words = [name for action in self._actions for name in action.option_strings]
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion(unknown[0], words)}")
         return found, unknown
 
 
@@ -152,6 +152,15 @@ def require_writable(option: str, path: Path) -> None:
         raise ValueError(f"{option} {path}: there is no folder {path.parent}")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"{option} {path}: may not be written")
+
+
+def require_clone(path: Path, *, otherwise: str = "") -> None:
+    """Refuse to replace a file of the packages that nobody could commit: one of an installed copy."""
+    if not (path.parents[2] / ".git").exists():
+        raise ValueError(
+            f"{path} is not in a git repository, so a new version of it cannot be committed: run this in a clone that "
+            f"is installed with `pip install -e .`{otherwise}"
+        )
 
 
 def add_json(parser: argparse.ArgumentParser, what: str = "one JSON record per line instead of a table") -> None:

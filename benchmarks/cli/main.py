@@ -34,6 +34,7 @@ COMMANDS = (
     "bench",
     "report",
     "search",
+    "net",
 )
 SHELLS = ("bash", "zsh", "fish")
 ESCAPED = "robust-core-escaped"

@@ -1,17 +1,18 @@
 """`robust-core claims`: the list, its filters, one claim explained, and the replay of a counterexample."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from benchmarks.cli import claims
-from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
+from benchmarks.cli.conventions import HOLDS, INTERRUPTED, USAGE, VIOLATED
 from benchmarks.cli.main import main
-from properties.claims import catalogue, evidence
-from properties.claims.claim import Kind, Status
+from properties.claims import catalogue, claim, evidence
+from properties.claims.claim import Claim, Kind, Status, adjudicate
 
 EXAMPLE = str(evidence.COUNTEREXAMPLES / "expand-T.json")
 
@@ -108,3 +109,39 @@ def test_a_case_of_another_claim_is_a_usage_error(tmp_path: Path, capsys: pytest
     file.write_text(replace(example, case={"nonsense": 1}).to_json(), encoding="utf-8")
     assert main(["replay", str(file)]) == USAGE
     assert "not a case of claim 'expand-T'" in capsys.readouterr().err
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A clone whose evidence is written in place of the committed one."""
+    folder = tmp_path / "properties" / "claims"
+    folder.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (folder / "evidence.json").write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(evidence, "FILE", folder / "evidence.json")
+    monkeypatch.setattr(evidence, "COUNTEREXAMPLES", tmp_path / "counterexamples")
+    evidence.stored.cache_clear()
+    yield tmp_path
+    evidence.stored.cache_clear()
+
+
+def test_each_claim_is_stored_before_the_next_is_run(
+    clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop_at_the_second(judged: Claim, **options: Any) -> Any:
+        if judged.id == "thm3":
+            raise KeyboardInterrupt
+        return adjudicate(judged, **options)
+
+    monkeypatch.setattr(claim, "adjudicate", stop_at_the_second)
+    assert main(["claims", "expand-T", "thm3", "--renew"]) == INTERRUPTED
+    assert capsys.readouterr().out.split() == ["expand-T", "E", "corrected", "stored:", "not", "run", "yet"]
+    assert {name: entry.status for name, entry in evidence.stored().items()} == {"expand-T": "corrected"}
+    assert [path.stem for path in (clone / "counterexamples").iterdir()] == ["expand-T"]
+
+
+def test_evidence_is_renewed_in_a_clone_only(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (clone / ".git").rmdir()
+    assert main(["claims", "expand-T", "--renew"]) == USAGE
+    assert "is not in a git repository" in capsys.readouterr().err
+    assert evidence.FILE.read_text(encoding="utf-8") == "{}"

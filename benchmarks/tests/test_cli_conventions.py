@@ -76,6 +76,23 @@ def test_an_unknown_option_is_answered_with_the_usage_of_the_command(
     assert complaint.endswith(f"robust-core {name}: error: unrecognized arguments: --unknown\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "suggestion"),
+    [
+        (["verfy"], "'verify'"),
+        (["baseline", "acept"], "'accept'"),
+        (["verify", "--exampels", "3"], "'--examples'"),
+        (["verify", "--size", "fulll"], "'full'"),
+    ],
+)
+def test_a_misspelt_word_is_answered_with_the_one_it_looks_like(
+    words: list[str], suggestion: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match=str(USAGE)):
+        parser().parse_args(words)
+    assert capsys.readouterr().err.endswith(f"; did you mean {suggestion}?\n")
+
+
 def test_the_help_of_the_program_has_every_exit_code() -> None:
     shown = parser().format_help()
     assert set(IN_SHORT) == set(EXIT_CODES)

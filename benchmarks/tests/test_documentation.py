@@ -43,7 +43,7 @@ ELSEWHERE = (
     "tox -e lint",
     "python -m benchmarks.documents.write",
     "python -m benchmarks.speed",
-    "python -m properties.claims.evidence span",
+    "robust-core claims span --renew",
     "python -m pip install '.[cluster]'",
     "dask scheduler --host 127.0.0.1 --port 8786",
     "dask worker tcp://127.0.0.1:8786 --nthreads 1 --nworkers 2",

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.cli import net
+from benchmarks.cli.main import main
 from benchmarks.net import facts, parts, rates
-from benchmarks.net.__main__ import main
 from benchmarks.net.facts import Fact
 from benchmarks.net.rates import Rate
 from properties.judging.counterexample import law_named
@@ -119,17 +120,17 @@ def test_a_planted_change_is_reported_by_name(
 ) -> None:
     collect, plant, named = PLANTED[part]
     monkeypatch.setitem(parts.PARTS, part, collect)
-    arguments = ["--only", part, "--folder", str(tmp_path)]
-    assert main(["freeze", *arguments]) == 0
-    assert main(["check", *arguments]) == 0
+    arguments = [part, "--folder", str(tmp_path)]
+    assert main(["net", "freeze", *arguments]) == 0
+    assert main(["net", "check", *arguments]) == 0
     assert f"{part}: 0 differences" in capsys.readouterr().out
     plant(monkeypatch)
-    assert main(["check", *arguments]) == 1
+    assert main(["net", "check", *arguments]) == 1
     assert named in capsys.readouterr().out
 
 
 def test_a_change_is_planted_into_every_part() -> None:
-    assert list(PLANTED) == list(parts.PARTS)
+    assert list(PLANTED) == list(parts.PARTS) == list(net.PARTS)
 
 
 def test_frozen_facts_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -143,10 +144,14 @@ def test_frozen_facts_are_read_as_they_were_written(tmp_path: Path) -> None:
         facts.by_name([Fact("a", "1"), Fact("a", "1")])
 
 
-def test_a_part_that_is_not_frozen_is_refused_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["check", "--folder", str(tmp_path)])
-    assert end.value.code == 2
+def test_a_part_that_is_not_there_is_refused_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["net", "check", "--folder", str(tmp_path)]) == 2
+    assert f"{tmp_path} has nothing frozen for gallery, kills" in capsys.readouterr().err
+    assert main(["net", "freeze", "pages", "--folder", str(tmp_path)]) == 2
+    assert "did you mean 'page'?" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def _lost(old: Rate, new: Rate) -> bool:

@@ -1,21 +1,19 @@
 """What running the claims gave: the committed evidence, the committed counterexamples, and how both are renewed.
 
-`python -m properties.claims.evidence [ID …]` runs the claims (all by default), replaces their entries in
-`evidence.json`, keeps a counterexample to every printed form that fails, and writes `docs/claims.md` again. The tests
-run the claims and compare the statuses, so a change of status is red until this is done on purpose.
+`robust-core claims [ID …] --renew` runs the claims (all by default), replaces their entries in `evidence.json`, and
+keeps a counterexample to every printed form that fails; `robust-core documents claims` writes `docs/claims.md` again.
+The tests run the claims and compare the statuses, so a change of status is red until this is done on purpose.
 """
 
-import argparse
 import json
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 from properties.claims import catalogue
-from properties.claims.claim import Adjudication, Claim, Status, adjudicate
+from properties.claims.claim import Adjudication, Claim, Status
 from properties.judging.counterexample import Counterexample
 from robust_core import json as strict_json
 from robust_core.json import blamed_on
@@ -105,39 +103,11 @@ def keep(adjudication: Adjudication) -> None:
     (COUNTEREXAMPLES / f"{claim.id}.json").write_text(example.to_json(), encoding="utf-8")
 
 
-def renew(ids: Iterable[str] = ()) -> None:
-    """Run the claims with these ids (default: all) and write what came out, each before the next one is run."""
-    from properties.claims import text
-
-    claims, known = catalogue(), dict(stored()) if FILE.exists() else {}
-    for name in list(ids) or claims:
-        if name not in claims:
-            raise ValueError(f"ID must be the id of a claim in `properties/claims`, got {name!r}")
-    for name in list(ids) or claims:
-        adjudication = adjudicate(claims[name], examples=EXAMPLES, seed=SEED)
-        known[name] = of(adjudication)
-        keep(adjudication)
-        ordered = {claim: asdict(known[claim]) for claim in claims if claim in known}
-        FILE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        sys.stdout.write(f"{name}: {known[name].status}\n")
-        sys.stdout.flush()
+def store(adjudication: Adjudication) -> None:
+    """Replace the committed evidence for a claim, and the counterexample to its printed form."""
+    known = {**(read(FILE) if FILE.exists() else {}), adjudication.claim.id: of(adjudication)}
+    ordered = {claim: asdict(known[claim]) for claim in catalogue() if claim in known}
+    keep(adjudication)
+    FILE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     stored.cache_clear()
     _all_counterexamples.cache_clear()
-    text.DOCUMENT.write_text(text.markdown(), encoding="utf-8")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m properties.claims.evidence", description=str(__doc__).split("\n")[0]
-    )
-    parser.add_argument("ids", nargs="*", metavar="ID", help="a claim to run (default: all)")
-    try:
-        renew(parser.parse_args(arguments).ids)
-    except ValueError as error:
-        parser.error(str(error))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,10 +1,7 @@
 """Every claim of the paper: its status is derived by running it, and every check is shown to be able to fail."""
 
 import secrets
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -133,38 +130,3 @@ def test_a_claim_without_anything_to_check_is_refused() -> None:
         Claim("x", "", "E", "")
     with pytest.raises(ValueError, match="go together"):
         Claim("x", "", "E", "", printed=CLAIMS["sup-sample"].printed, amended=CLAIMS["sup-sample"].printed)
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder that evidence is written to instead of the committed one."""
-    from properties.claims import text as catalogue_text
-
-    monkeypatch.setattr(evidence, "FILE", tmp_path / "evidence.json")
-    monkeypatch.setattr(evidence, "COUNTEREXAMPLES", tmp_path / "counterexamples")
-    monkeypatch.setattr(catalogue_text, "DOCUMENT", tmp_path / "claims.md")
-    evidence.stored.cache_clear()
-    yield tmp_path
-    evidence.stored.cache_clear()
-
-
-def test_renewing_writes_each_claim_before_the_next(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(claim: Claim, **options: Any) -> Any:
-        if claim.id == "thm3":
-            raise KeyboardInterrupt
-        return adjudicate(claim, **options)
-
-    monkeypatch.setattr(evidence, "adjudicate", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        evidence.renew(["expand-T", "thm3"])
-    evidence.stored.cache_clear()
-    assert list(evidence.stored()) == ["expand-T"]
-    assert evidence.stored()["expand-T"].status == "corrected"
-    assert [path.stem for path in (elsewhere / "counterexamples").iterdir()] == ["expand-T"]
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_an_unknown_claim_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        evidence.main(["no-such-claim"])
-    assert "ID must be the id of a claim in `properties/claims`, got 'no-such-claim'" in capsys.readouterr().err

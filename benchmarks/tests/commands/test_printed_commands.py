@@ -65,7 +65,7 @@ COMMANDS = [command for command in PRINTED if command not in (*ITSELF, *SERVERS,
 # The README's variant is wrong on purpose: the commands that judge it must say so, the others find nothing.
 JUDGING = ("my_variant.py", "robust-core replay")
 # The claim that the reader has just written is not in the clone, and that is what the command says.
-UNKNOWN = "python -m properties.claims.evidence span"
+UNKNOWN = "robust-core claims span --renew"
 # Complete with either code: on a machine that is not at rest a limit may be missed.
 MEASURING = "python -m benchmarks.speed"
 SECONDS = 3600.0
