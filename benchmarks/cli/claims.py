@@ -75,7 +75,7 @@ def _status(text: str) -> str:
 
 def claims(options: argparse.Namespace) -> int:
     """List, explain or run; returns the exit code."""
-    chosen = _chosen(options)
+    chosen = _select(options)
     if options.again or options.renew:
         changed = _run(chosen, options)
         return VIOLATED if changed and not options.renew else HOLDS
@@ -87,20 +87,20 @@ def claims(options: argparse.Namespace) -> int:
 
             print(explained(claim))
         else:
-            print(f"{claim.id:<20} {claim.kind}  {painted(_stored(claim), sys.stdout, width=24)} {claim.title}")
+            print(f"{claim.id:<20} {claim.kind}  {painted(_stored_status(claim), sys.stdout, width=24)} {claim.title}")
     if not (options.ids or options.json or options.quiet):
         print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
     return HOLDS
 
 
-def _stored(claim: "Claim") -> str:
+def _stored_status(claim: "Claim") -> str:
     from properties.claims import evidence
 
     known = evidence.stored().get(claim.id)
     return "not run yet" if known is None else known.status
 
 
-def _chosen(options: argparse.Namespace) -> "list[Claim]":
+def _select(options: argparse.Namespace) -> "list[Claim]":
     """The claims asked for; filters that leave none are refused, for an empty answer would read as good news."""
     from properties.claims import catalogue
     from robust_core.text import suggestion
@@ -110,7 +110,7 @@ def _chosen(options: argparse.Namespace) -> "list[Claim]":
         if name not in known:
             raise ValueError(f"no claim {name!r}; robust-core claims lists them{suggestion(name, known)}")
     found = [claim for claim in known.values() if not options.ids or claim.id in options.ids]
-    for option, wanted, of in (("kind", options.kind, _kind), ("status", options.status, _stored)):
+    for option, wanted, of in (("kind", options.kind, _kind), ("status", options.status, _stored_status)):
         left = [claim for claim in found if wanted is None or of(claim) == wanted]
         if not left:
             has = ", ".join(sorted({of(claim) for claim in found}))
@@ -119,7 +119,7 @@ def _chosen(options: argparse.Namespace) -> "list[Claim]":
     if options.quiet and not (options.again or options.renew):
         if options.status in IN_ORDER:
             raise ValueError(f"no claim is left by --quiet, which leaves out what --status {options.status} asks for")
-        found = [claim for claim in found if _stored(claim) not in IN_ORDER]
+        found = [claim for claim in found if _stored_status(claim) not in IN_ORDER]
     return found
 
 
@@ -144,7 +144,7 @@ def _run(chosen: "list[Claim]", options: argparse.Namespace) -> int:
             progress(f"[claim {place}/{len(chosen)}] {claim.id}")
             found = adjudicate(_stoppable(claim, check), examples=evidence.EXAMPLES, seed=evidence.SEED)
             progress("")
-            is_new = found.status != _stored(claim)
+            is_new = found.status != _stored_status(claim)
             changed += is_new
             if is_new or not options.quiet:
                 print(_outcome(claim, found.status, as_json=options.json), flush=True)
@@ -154,7 +154,7 @@ def _run(chosen: "list[Claim]", options: argparse.Namespace) -> int:
 
 
 def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:
-    stored = _stored(claim)
+    stored = _stored_status(claim)
     if as_json:
         data = {"id": claim.id, "kind": claim.kind, "title": claim.title, "status": status, "stored": stored}
         return json.dumps(data | {"changed": status != stored}, ensure_ascii=False)

@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"robust-core: {in_words(error) if isinstance(error, OSError) else error}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
-        print(_interrupted(shlex.join(given), resume), file=sys.stderr)
+        print(_interruption(shlex.join(given), resume), file=sys.stderr)
         return INTERRUPTED
     except Exception:
         # Python's own exit code for this, 1, would say that a law is violated.
@@ -79,7 +79,7 @@ def _open_streams() -> None:
     Python has None for closed ones; the next file that is opened would take their place. What an encoding lacks is
     written as JSON escapes it, so that records stay records.
     """
-    codecs.register_error(ESCAPED, _escaped)
+    codecs.register_error(ESCAPED, _escape)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
@@ -92,14 +92,14 @@ def _open_streams() -> None:
             stream.reconfigure(errors=ESCAPED)
 
 
-def _escaped(error: UnicodeError) -> tuple[str, int]:
+def _escape(error: UnicodeError) -> tuple[str, int]:
     """The replacement of what cannot be encoded, and where to go on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
-def _interrupted(command: str, resume: str) -> str:
+def _interruption(command: str, resume: str) -> str:
     return (
         f"\nrobust-core: interrupted; what is printed above is complete. To go on:\n  robust-core {command}\n{resume}"
     )
