@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,6 +163,7 @@ def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:
 
 def _stoppable(claim: "Claim", check: Callable[[], None]) -> "Claim":
     """The claim with `check`, which stops the run, called before every case."""
+    from dataclasses import replace
 
     def stoppable(statement: "Statement | None") -> "Statement | None":
         if statement is None:
@@ -180,6 +180,8 @@ def _stoppable(claim: "Claim", check: Callable[[], None]) -> "Claim":
 
 
 def _record(claim: "Claim") -> dict[str, Any]:
+    from dataclasses import asdict
+
     from properties.claims import evidence
 
     return {

@@ -21,13 +21,22 @@ VARIANT = "properties/variants/examples/operator.py"
 PLUGIN = "robust_core.entry.pytest_plugin"
 
 
-@pytest.fixture(params=["properties", "oracles", "benchmarks"])
-def hidden(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A project with a module that has the name of one of our packages."""
-    (tmp_path / f"{request.param}.py").write_text(DEADLY)
-    (tmp_path / "test_foreign.py").write_text(FOREIGN_TEST)
+PACKAGES = ("properties", "oracles", "benchmarks")
+
+
+def make_project(folder: Path, *names: str) -> None:
+    """A project with a test, a variant, and modules of these names."""
+    for name in names:
+        (folder / f"{name}.py").write_text(DEADLY)
+    (folder / "test_foreign.py").write_text(FOREIGN_TEST)
     source = Path(robust_core.__file__).parents[1] / VARIANT
-    (tmp_path / "my_variant.py").write_text(source.read_text(encoding="utf-8"))
+    (folder / "my_variant.py").write_text(source.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(params=PACKAGES)
+def hidden(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The package of ours that a module of the project hides."""
+    make_project(tmp_path, request.param)
     return str(request.param)
 
 
@@ -42,12 +51,13 @@ def message(folder: Path, name: str) -> str:
     return f"{folder / name}.py hides the package {name!r} of robust-core: rename it, or run this in another folder"
 
 
-def test_a_project_with_our_names_imports_hypothesis_and_runs_pytest(hidden: str, tmp_path: Path) -> None:
+def test_a_project_with_our_names_imports_hypothesis_and_runs_pytest(tmp_path: Path) -> None:
+    make_project(tmp_path, *PACKAGES)
     assert python(tmp_path, "-W", "error", "-c", "import hypothesis").returncode == 0
     shown = python(tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "-W", "error")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "1 passed" in shown.stdout
-    assert "a module of the project" in python(tmp_path, "-c", f"import {hidden}").stderr, "the control"
+    assert "a module of the project" in python(tmp_path, "-c", "import properties").stderr, "the control"
 
 
 def test_a_command_names_the_file_that_hides_a_package(hidden: str, tmp_path: Path) -> None:
@@ -62,8 +72,9 @@ def test_a_command_names_the_file_that_hides_a_package(hidden: str, tmp_path: Pa
         assert shown.stdout.startswith("usage: robust-core ")
 
 
-def test_the_script_searches_no_folder_of_the_project(hidden: str, tmp_path: Path) -> None:
+def test_the_script_searches_no_folder_of_the_project(tmp_path: Path) -> None:
     """The console script does not put the current folder on the path: nothing is hidden from it."""
+    make_project(tmp_path, *PACKAGES)
     (point,) = metadata.entry_points(group="console_scripts", name="robust-core")
     script = tmp_path / "bin" / "robust-core"
     script.parent.mkdir()
@@ -85,8 +96,7 @@ def test_our_names_for_users_name_the_file_that_hides_a_package(hidden: str, tmp
 
 
 def test_our_options_of_pytest_name_the_file_that_hides_a_package(tmp_path: Path) -> None:
-    (tmp_path / "properties.py").write_text(DEADLY)
-    (tmp_path / "test_foreign.py").write_text(FOREIGN_TEST)
+    make_project(tmp_path, "properties")
     for option in (("--robust-core-variant", "my_variant.py"), ("--hypothesis-profile", "robust-core-quick")):
         done = python(tmp_path, "-m", "pytest", "-p", "no:cacheprovider", *option)
         assert done.returncode == pytest.ExitCode.USAGE_ERROR
