@@ -84,32 +84,32 @@ of the same policies; z is the error in standard errors.
 
 WHY = """
 **Robust Q-learning here is vanilla Q-learning with a shorter horizon.** Rewards on FrozenLake and CartPole are never
-negative, so the worst state is a terminal one, with value 0, from the first step to the last: the term gamma R max V
-of the update is exactly 0 and what is left is the vanilla update with discount gamma(1−R). The two agree bit for bit,
+negative, so the worst state is a terminal one, with value 0, from the first step to the last: the term γ R max V
+of the update is exactly 0 and what is left is the vanilla update with discount γ(1−R). The two agree bit for bit,
 run by run (last column of the table of values, and a test). On Taxi the worst state is not terminal and the term is a
 moving constant, the same for all pairs; the two agree up to noise. This is the closed form of the contamination model
-(but for terminal states, whose value does not move): its greedy policy is that of the discount gamma(1−R). Whatever a
+(but for terminal states, whose value does not move): its greedy policy is that of the discount γ(1−R). Whatever a
 panel shows, a shorter discount alone shows too, and robustness to the perturbation is not what is seen.
 
-**Vanilla Q-learning is already shortened by the perturbation.** A uniform jump with probability p adds gamma p mean V
+**Vanilla Q-learning is already shortened by the perturbation.** A uniform jump with probability p adds γ p mean V
 to all pairs of non-terminal states alike, so (but for terminal states) on the perturbed MDP vanilla Q-learning plans
-with discount gamma(1−p), robust Q-learning with gamma(1−p)(1−R). The test is on the unperturbed MDP with discount
-gamma: the smaller discount is the further one from the tested criterion. Where the limits differ (columns α → 0),
+with discount γ(1−p), robust Q-learning with γ(1−p)(1−R). The test is on the unperturbed MDP with discount
+γ: the smaller discount is the further one from the tested criterion. Where the limits differ (columns α → 0),
 robust is the worse one.
 
-**FrozenLake: whether the lake is slippery decides.** With alpha = 0.8 on a slippery lake neither learner is much
+**FrozenLake: whether the lake is slippery decides.** With α = 0.8 on a slippery lake neither learner is much
 better than the best constant action, and both are far below the optimum; the comparison is between two policies that
 have learned next to nothing. On a lake that is not slippery the claim is reproduced: a wasted move costs a factor
-gamma² and a shorter discount makes that gap larger against the noise of the jumps. The control with discount
-gamma(1−R) gains the same, to the bit. What a step is paid (gym-reward: what it earned, not what it earns on average)
+γ² and a shorter discount makes that gap larger against the noise of the jumps. The control with discount
+γ(1−R) gains the same, to the bit. What a step is paid (gym-reward: what it earned, not what it earns on average)
 decides the sign of differences that are below three hundredths of the scale, and not the same way in all panels.
 
 **CartPole: a fall that only costs one step.** When a fallen pole is an ordinary state that leads back to the start
 (restart) a fall costs next to nothing, the action gaps shrink against the noise of the jumps, and the learner with the
-shorter discount is ahead: robust beats vanilla, and vanilla with discount gamma(1−R) beats robust by more. The
+shorter discount is ahead: robust beats vanilla, and vanilla with discount γ(1−R) beats robust by more. The
 policies to which they converge are the same optimum.
 
-**TDC: the robust learner is the one that diverges.** With the printed steps alpha = 0.1, beta = 0.5 and features whose
+**TDC: the robust learner is the one that diverges.** With the printed steps α = 0.1, β = 0.5 and features whose
 norm exceeds 1 (the paper's assumption of bounded features does not hold for its own features), robust TDC grows
 without bound in the default interpretation, while vanilla TDC, which sees the same walk, stays. With other features
 fewer runs diverge, or none (second-features), and robust TDC has the larger gradient all the same. The averaged

@@ -258,8 +258,7 @@ LAWS = (
     _law(
         "TDC drift",
         "TDC",
-        "under the stationary law E[Δtheta] = −alpha(½∇J + (M+C)(omega − omega(theta))), "
-        "E[Δomega] = −beta C(omega − omega(theta))",
+        "under the stationary law E[Δθ] = −α(½∇J + (M+C)(ω − ω(θ))), E[Δω] = −β C(ω − ω(θ))",
         _read_ergodic,
         _of("TDC", _drift),
         *_STEPS,
@@ -267,21 +266,18 @@ LAWS = (
     _law(
         "GTD2 drift",
         "GTD2",
-        "under the stationary law E[Δtheta] = −alpha(½∇J + M(omega − omega(theta))), "
-        "E[Δomega] = −beta C(omega − omega(theta))",
+        "under the stationary law E[Δθ] = −α(½∇J + M(ω − ω(θ))), E[Δω] = −β C(ω − ω(θ))",
         _read_ergodic,
         _of("GTD2", _drift),
         *_STEPS,
     ),
     # The norm is compared with K alone, whatever the set.
-    replace(
-        _law("ball", "projected", "‖theta‖ <= K and ‖omega‖ <= K at all times", _read_run, _ball, *_STEPS), sets=()
-    ),
+    replace(_law("ball", "projected", "‖θ‖ ≤ K and ‖ω‖ ≤ K at all times", _read_run, _ball, *_STEPS), sets=()),
     Law(
         "ball, creeping",
         KIND,
         "projected",
-        "‖theta‖ <= K and ‖omega‖ <= K where a step leads out of the ball by less than a billionth",
+        "‖θ‖ ≤ K and ‖ω‖ ≤ K where a step leads out of the ball by less than a billionth",
         lambda variant: st.builds(lambda: _creeping(variant)),
         _ball,
         after=("ball",),
@@ -289,10 +285,10 @@ LAWS = (
     _law(
         "linear scale",
         "scale",
-        "cost, K and theta_0 times 2 and varrho half give theta and omega times 2",
+        "cost, K and θ_0 times 2 and ϱ half give θ and ω times 2",
         _read_short,
         _scale,
         *_STEPS,
     ),
-    _law("rotation", "rotation", "rotated features rotate theta and omega", _read_short, _rotated, *_STEPS),
+    _law("rotation", "rotation", "rotated features rotate θ and ω", _read_short, _rotated, *_STEPS),
 )

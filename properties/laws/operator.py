@@ -146,20 +146,20 @@ LAWS = (
     ),
     _law(
         "bellman backup",
-        "TQ(s,a) = c(s,a) + gamma sigma_{P_s^a}(min_a Q), against exact rational arithmetic (Theorem 1)",
+        "TQ(s,a) = c(s,a) + γ σ_{P_s^a}(min_a Q), against exact rational arithmetic (Theorem 1)",
         _matches,
         "bellman purity",
     ),
     _law(
         "contraction",
-        "‖TQ − TQ'‖ <= gamma ‖Q − Q'‖ in the sup norm (Appendix A)",
+        "‖TQ − TQ'‖ ≤ γ ‖Q − Q'‖ in the sup norm (Appendix A)",
         _contracts,
         "bellman purity",
         "bellman backup",
     ),
     _law(
         "bellman order",
-        "T is monotone in Q and R, and T(Q + k) = TQ + gamma k",
+        "T is monotone in Q and R, and T(Q + k) = TQ + γ k",
         _monotone,
         "bellman purity",
         "bellman backup",

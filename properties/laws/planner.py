@@ -99,11 +99,11 @@ LAWS = (
     _law("optimum", "the result is Q*, against exact rational policy iteration (Theorem 1)", _matches),
     _law(
         "closed form",
-        "under contamination Q* = Q_b + (gamma R/(1−gamma)) max W at the discount b = gamma(1−R)",
+        "under contamination Q* = Q_b + (γ R/(1−γ)) max W at the discount b = γ(1−R)",
         _closed_form,
         "optimum",
     ),
-    _law("optimum order", "Q* rises with R, and by k/(1−gamma) if all costs rise by k", _ordered, "optimum"),
+    _law("optimum order", "Q* rises with R, and by k/(1−γ) if all costs rise by k", _ordered, "optimum"),
     _law(
         "optimum respelling",
         "duplicate and dominated actions, split states and new names leave Q* as it is",

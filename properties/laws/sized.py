@@ -280,7 +280,7 @@ RESIDUAL = Law(
     "optimum, sized",
     ("planner",),
     "optimal",
-    "|TQ − Q| <= (1 + gamma)·accuracy, T in rationals; with many states and actions",
+    "|TQ − Q| ≤ (1 + γ)·accuracy, T in rationals; with many states and actions",
     _planned,
     _residual,
     after=("optimum",),

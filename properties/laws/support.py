@@ -164,14 +164,14 @@ LAWS = (
     _law(
         "support value",
         "support function",
-        "sigma(v) = max of q·v over the set around p, against exact rational arithmetic (Section 2)",
+        "σ(v) = max of q·v over the set around p, against exact rational arithmetic (Section 2)",
         read,
         _matches,
     ),
     _law(
         "support axioms",
         "support function",
-        "sigma is sublinear, monotone, shifts with v, lies in [p·v, max v], rises with R and has the right ends",
+        "σ is sublinear, monotone, shifts with v, lies in [p·v, max v], rises with R and has the right ends",
         _read_axioms,
         _axioms,
         "support value",

@@ -277,7 +277,7 @@ LAWS = (
     ),
     _law("monotonicity", "monotone", "a larger Q_0 or cost gives a larger Q_t", _read_larger, _monotone),
     _law("radius order", "monotone in R", "a larger R gives a larger Q_t", _read_wider, _wider),
-    _law("cost shift", "shift", "cost + k(1−gamma) and Q_0 + k give Q_t + k", _read_shift, _shift),
+    _law("cost shift", "shift", "cost + k(1−γ) and Q_0 + k give Q_t + k", _read_shift, _shift),
     _law("cost scale", "scale", "2 cost and 2 Q_0 give 2 Q_t", read_run, _scale),
     _law("relabelling", "symmetric", "permuted states and actions give the permuted Q_t", read_run, _relabelled),
     _law(
@@ -287,11 +287,11 @@ LAWS = (
         read_run,
         _padded,
     ),
-    _law("box", "bounded", "Q_t stays in [min c, max c]/(1−gamma)", read_run, _bounded),
+    _law("box", "bounded", "Q_t stays in [min c, max c]/(1−γ)", read_run, _bounded),
     _law(
         "step length",
         "bounded",
-        "a step moves an entry by at most alpha_t times the width of the box",
+        "a step moves an entry by at most α_t times the width of the box",
         read_run,
         _short,
     ),

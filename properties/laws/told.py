@@ -84,7 +84,7 @@ SCHEDULE = Law(
     "schedule",
     LEARNERS,
     None,
-    "a schedule that does not fall equals the constant step, and the first step of any schedule has alpha = scale",
+    "a schedule that does not fall equals the constant step, and the first step of any schedule has α = scale",
     lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
     _schedule,
     after=("start", "conduct"),

@@ -134,10 +134,10 @@ LAW = StatisticalLaw(
     "convergence to Q*",
     ("control", "evaluation"),
     "converges",
-    "the estimate converges to Q* (an evaluation: to Q or V of its policy) under a schedule with Σalpha = ∞, "
-    "Σalpha² < ∞ (Theorem 2): the rate ½ − 0.2, and the right limit",
-    "P(err(16T) > 16^-0.3 err(T)) <= 1/2; "
-    "P(err(16T) > distance of two starts + 3 deviations of the scalar recursion) <= 1/4",
+    "the estimate converges to Q* (an evaluation: to Q or V of its policy) under a schedule with Σα = ∞, "
+    "Σα² < ∞ (Theorem 2): the rate ½ − 0.2, and the right limit",
+    "P(err(16T) > 16^-0.3 err(T)) ≤ 1/2; "
+    "P(err(16T) > distance of two starts + 3 deviations of the scalar recursion) ≤ 1/4",
     cells,
     tabular.RIGHT,
     (tabular.NOISY, tabular.STUCK, tabular.SLOW, tabular.WRONG_RADIUS),

@@ -167,9 +167,9 @@ LAW = StatisticalLaw(
     "finite-time bound",
     ("control",),
     "finite time",
-    "‖Q_T − Q*‖ <= epsilon with probability >= 1 − delta for the explicit T and alpha (Theorem 3); error ∝ epsilon",
-    "P(err_T > epsilon) <= delta; P(err_t > (1−rho)^k ‖psi_0‖ + epsilon/2 at the end of any frame k) <= delta; "
-    "P(err > 4 deviations) <= 1/4; P(err(alpha/16) > 16^-0.3 err(alpha)) <= 1/2",
+    "‖Q_T − Q*‖ ≤ ε with probability ≥ 1 − δ for the explicit T and α (Theorem 3); error ∝ ε",
+    "P(err_T > ε) ≤ δ; P(err_t > (1−ρ)^k ‖ψ_0‖ + ε/2 at the end of any frame k) ≤ δ; "
+    "P(err > 4 deviations) ≤ 1/4; P(err(α/16) > 16^-0.3 err(α)) ≤ 1/2",
     cells,
     tabular.RIGHT,
     (tabular.STUCK, tabular.WRONG_RADIUS, tabular.NOISY, tabular.DOUBLED),

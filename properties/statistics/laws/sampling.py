@@ -347,10 +347,9 @@ LAW = StatisticalLaw(
     "one trajectory of the model",
     ("sampler",),
     "samples the model",
-    "successors at the visits of a pair are independent with law p(·|s,a), actions have law pi(·|s); "
-    "K_t(s,a) >= t mu_min/2 for t = t_frame; |k_{2,t}| below the explicit noise bound",
-    "successors at consecutive visits have law p ⊗ p; actions pi; P(min K_t < t mu_min/2) <= delta; "
-    "P(max |k_2| > bound) <= delta",
+    "successors at the visits of a pair are independent with law p(·|s,a), actions have law π(·|s); "
+    "K_t(s,a) ≥ t μ_min/2 for t = t_frame; |k_{2,t}| below the explicit noise bound",
+    "successors at consecutive visits have law p ⊗ p; actions π; P(min K_t < t μ_min/2) ≤ δ; P(max |k_2| > bound) ≤ δ",
     cells,
     RIGHT,
     CONTROLS,

@@ -71,7 +71,7 @@ LAW = StatisticalLaw(
     ("control",),
     "as fast as vanilla",
     "the relative error of robust Q-learning is at most twice that of vanilla Q-learning on the same trajectory",
-    "P(relative error > 2 x that of vanilla) <= 1/2",
+    "P(relative error > 2 x that of vanilla) ≤ 1/2",
     cells,
     tabular.RIGHT,
     (tabular.SLOW, tabular.STUCK, tabular.WRONG_RADIUS),

@@ -238,8 +238,8 @@ LAW = StatisticalLaw(
     "stationarity of TDC",
     ("linear evaluation",),
     "stationary",
-    "E‖∇J(theta_W)‖² and the average tracking error fall like log T/√T for alpha, beta ∝ 1/√T (Theorem 5)",
-    "P(average over 16T > 16^-0.3 x average over T) <= 1/2; E[min(share of ‖∇J(theta_0)‖² left, 1/8)] <= 1/32",
+    "E‖∇J(θ_W)‖² and the average tracking error fall like log T/√T for α, β ∝ 1/√T (Theorem 5)",
+    "P(average over 16T > 16^-0.3 x average over T) ≤ 1/2; E[min(share of ‖∇J(θ_0)‖² left, 1/8)] ≤ 1/32",
     cells,
     RIGHT,
     (
