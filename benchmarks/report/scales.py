@@ -17,13 +17,13 @@ UNSEEN = 1e-9
 
 
 def number(x: float, digits: int = 4) -> str:
-    """A number for a reader: few digits, a true minus, words for what is no number.
+    """A number for a reader: few digits, a true minus, words for NaN and infinity.
 
     >>> number(-0.25), number(12800), number(1.5e-9), number(float("inf"))
     ('−0.25', '12800', '1.5e−9', '∞')
     """
     if math.isnan(x):
-        return "no number"
+        return "NaN"
     if math.isinf(x):
         return "∞" if x > 0 else "−∞"
     if x == int(x) and abs(x) < 1e7:
@@ -83,7 +83,7 @@ class Scale:
     def at(self, x: float) -> float:
         """The place of a number, kept within a plot's length beyond the ends (browsers dislike huge coordinates).
 
-        What is no number is put at the low end.
+        NaN is put at the low end.
 
         >>> Scale(0.0, 10.0, 0.0, 100.0).at(5.0), Scale(1.0, 100.0, 0.0, 100.0, True).at(10.0)
         (50.0, 50.0)

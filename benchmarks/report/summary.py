@@ -14,7 +14,7 @@ from benchmarks.report.words import look
 
 MOST = 20
 """Rows of a table before it only says how many more there are."""
-LAST = "The whole report: `report.html`, one file that opens without a network. Made by `robust-core report`."
+LAST = "The full report: `report.html`, one file that opens without a network. Made by `robust-core report`."
 
 
 def summary(report: Report) -> str:
@@ -54,7 +54,7 @@ def _lines(verdict: Verdict) -> str:
 
 
 def _violations(gallery: Gallery) -> str:
-    """First causes in variants that were to hold."""
+    """First causes in variants that should hold."""
     rows = [
         [text(variant.name), text(verdict.law), text(verdict.evidence)]
         for variant in gallery.variants

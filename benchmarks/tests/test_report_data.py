@@ -236,7 +236,7 @@ def test_the_summary_says_what_is_wrong() -> None:
     assert lines[0] == "## ✗ robust-core: violated"
     assert "| mine | start | got 1, wanted 2 |" in lines
     assert r"| ▼ worse | last error | mine | garnet | +50 % \[−1 %, +5 %\] |" in lines
-    assert summary(sample()).startswith("## ✓ robust-core: holds\n\n1 variant obey")
+    assert summary(sample()).startswith("## ✓ robust-core: holds\n\n1 variant keeps its promises")
 
 
 def test_hostile_names_cannot_break_the_summary() -> None:

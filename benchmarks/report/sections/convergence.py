@@ -214,7 +214,7 @@ def _plot(curve: Curve) -> Plot:
 def _caption(curve: Curve) -> list[Any]:
     facts = (
         f"R = {curve.radius:g}, α = {number(curve.alpha, 3)}, T = {curve.T}, δ = {curve.delta:g}, "
-        f"ε = {curve.epsilon:g}; {curve.above} of {curve.runs} runs ever above the bound"
+        f"ε = {curve.epsilon:g}; {curve.above} of {curve.runs} runs above the bound at some time"
     )
     return [tag("strong", curve.problem), " ", tag("code", curve.model), " ", facts]
 

@@ -19,10 +19,10 @@ from properties.cases.codec import encode
 
 INTRODUCTION = (
     "The smallest cases found in which a printed statement of the paper fails, judged again for this report. Each "
-    "refutes the statement as it is printed, not the code: as long as it does, all is as it should be. Circles are "
-    "states, squares actions with their cost c, arrows transitions with their probability."
+    "refutes the statement as it is printed, not the code. Circles are states, squares actions with their cost c, "
+    "arrows transitions with their probability."
 )
-FOUND = "What verification found in variants that do not obey a law (files beside this page):"
+FOUND = "Found by verification in variants that violate a law (files beside this page):"
 SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lam": "λ", "mu": "μ",
     "tau": "τ", "omega": "ω", "rho": "ρ", "varrho": "ϱ", "psi": "ψ", "phi": "φ",
@@ -150,12 +150,12 @@ def render(record: Counterexamples) -> Content:
 
 
 def _committed_card(card: Card) -> Html:
-    """A committed counterexample that stands is a finding about the paper; one that does not is a fault."""
+    """A committed counterexample that still refutes is a finding about the paper; one that does not is a fault."""
     stands = badge("refuted", "refutes the printed statement")
     return _card(card, inline(card.title), stands if card.outcome == "violated" else badge("missed", LOST))
 
 
-LOST = "refutes nothing any more"
+LOST = "no longer refutes the printed statement"
 
 
 def _found_card(card: Card) -> Html:
@@ -181,10 +181,10 @@ def _picture(card: Card) -> Html:
 
 
 def _sides(card: Card) -> Html:
-    """What came out next to what the statement promises."""
+    """The value next to the one that the statement implies."""
     if not card.got:
         return tag("p", with_entry(card.what))
-    rows = (("came out", card.got), ("promised", card.wanted), ("error allowed", card.allowed))
+    rows = (("got", card.got), ("expected", card.wanted), ("allowed error", card.allowed))
     entries = [(tag("dt", label), tag("dd", tag("span", value, class_="value"))) for label, value in rows]
     return Html(tag("p", inline(with_entry(card.what)), class_="what") + tag("dl", entries, class_="sides"))
 
@@ -199,8 +199,8 @@ def judge(record: Counterexamples) -> list[Line]:
     name = "Counterexamples to the paper"
     lost = [card.about for card in record.committed if card.outcome != "violated"]
     if lost:
-        return [Line("counterexamples", name, "violated", f"counterexamples that no longer are: {', '.join(lost)}")]
-    short = f"{plural(len(record.committed), 'counterexample')} to printed statements still stand"
+        return [Line("counterexamples", name, "violated", f"no longer counterexamples: {', '.join(lost)}")]
+    short = f"{plural(len(record.committed), 'counterexample')} to printed statements confirmed"
     return [Line("counterexamples", name, "holds", short)]
 
 

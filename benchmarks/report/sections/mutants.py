@@ -18,9 +18,9 @@ from robust_core.json import from_data, to_data
 
 QUICK_EXAMPLES, SEED = 30, 0
 INTRODUCTION = (
-    "Every mutant is an algorithm with one slip. A number is how many problems the law needed to catch it (all mutants "
-    "of a kind see the same problems); a dot means that the law did not catch it; an empty place, that it does not "
-    "apply. A mutant is alive if no law catches it."
+    "Every mutant is an algorithm with one bug. A number says how many problems the law needed to catch it (all "
+    "mutants of a kind see the same problems); a dot, that the law did not catch it; a blank, that it does not apply. A "
+    "mutant is alive if no law catches it."
 )
 SHADES = ((1, "k1"), (4, "k2"), (16, "k3"))
 """Up to so many problems, so dark."""
@@ -88,7 +88,7 @@ def _laws(kills: Sequence[Kill]) -> Html:
     rows = [
         [law, Cell(asked[law], asked[law]), Cell(caught[law], caught[law]), len(alone.get(law, ()))] for law in asked
     ]
-    head = ["law", "mutants asked about", "caught", "caught by it alone"]
+    head = ["law", "mutants it applies to", "caught", "caught by it alone"]
     return chapter(f"What each of {plural(len(rows), 'law')} catches", table("Laws", head, rows, numeric=[1, 2, 3]))
 
 

@@ -35,10 +35,11 @@ Y_LABELS = {"tdc": "‖∇J‖²", "rarl": "reward in the worst case"}
 INTRODUCTION = (
     "The panels of Section 6 and Appendix E under the default interpretation: the mean of 30 runs, the 5th and 95th "
     "percentile. Outcomes follow from a rule fixed in advance, with a 99.9 % interval for the paired effect over all "
-    "runs; positive effects favour the paper. Effects on rewards are in % of the scale, which is the way from no skill "
+    "runs; positive effects favour the paper. Effects on rewards are in % of the scale, the distance from no skill "
     "(the better of the uniform policy and the best constant action) to the optimum; effects on squared gradients are "
-    "in powers of ten, so 1 is a factor of ten. What the paper leaves open is a named interpretation; each other one "
-    "changes one choice. The outcome by the median assumes nothing about the law of the scores."
+    "in powers of ten, so 1 is a factor of ten. A choice that the paper leaves open is a named interpretation; every "
+    "other interpretation changes one choice. The outcome by the median assumes nothing about the distribution of the "
+    "scores."
 )
 VALUES = {
     "tdc": "squared gradient over the second half of the run, median over the runs",
@@ -78,7 +79,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class PanelClaim:
-    """What the paper says of a panel or of a trend: its effect, the effect it asks for, and the signs of the runs."""
+    """What the paper says of a panel or of a trend: its effect, the effect it requires, and the signs of the runs."""
 
     claim: str
     effect: Effect
@@ -138,7 +139,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why the panels of a figure ("": of all) came out as they did."""
+    """Why the panels of a figure ("": of all) have their outcomes."""
 
     figure: str
     title: str
@@ -292,7 +293,7 @@ def _provenance(code: Provenance) -> Html:
     """Which code made the results, and whether it is the present one."""
     if code.is_present:
         return tag("p", "Made by the present code, ", tag("code", code.made_by), ".", class_="quiet")
-    again = [" Numbers may still be the same; ", tag("code", AGAIN), " makes them again."]
+    again = [" The numbers may still be the same; ", tag("code", AGAIN), " computes them again."]
     if code.libraries:
         moved = ", ".join(f"{name} {before} then, {now} now" for name, before, now in code.libraries)
         words = [badge("other libraries"), f" made by the present code with {moved}."]
@@ -357,7 +358,7 @@ def _outcomes(panels: Sequence[Panel]) -> Html:
                 badge(claim.outcome_by_median), inline(claim.claim), Cell(str(claim.effect), claim.effect.effect),
                 Cell(much, claim.much), f"{claim.in_favour} / {claim.even} / {claim.against}",
             ])  # fmt: skip
-    head = ["panel", "paper", "outcome", "by the median", "claim", "effect and interval", "asked for",
+    head = ["panel", "paper", "outcome", "by the median", "claim", "effect and interval", "required",
             "runs for / even / against"]  # fmt: skip
     return chapter("All claims of all panels, with effects and intervals", table("Claims of the panels", head, rows))
 
@@ -398,8 +399,8 @@ def _interpretations(figure_name: str, panels: Sequence[Panel], decided_by: Sequ
     names = dict.fromkeys(name for effects in found for name in effects)
     rows = [[tag("code", name), *(_beside(effects.get(name)) for effects in found)] for name in names]
     head = ["interpretation", *(panel.source for panel in panels)]
-    decided = ", ".join(decided_by) or "no interpretation that was tried"
-    line = tag("p", tag("span", "Turned for or against the paper by: ", class_="lead"), decided, ".")
+    decided = ", ".join(decided_by) or "none of those tried"
+    line = tag("p", tag("span", "Interpretations that flip a result: ", class_="lead"), decided, ".")
     listed = table(f"Interpretations of {figure_name}", head, rows, class_="interpretations")
     return Html(line + chapter(f"Outcomes under all {len(names)} interpretations, with intervals", listed))
 

@@ -16,12 +16,12 @@ from benchmarks.runner.store import Store
 COMMANDS = ("robust-core bench", "robust-core compare --all")
 INTRODUCTION = (
     "Deterministic quantities are compared exactly, statistical ones seed by seed with an interval; equivalent is a "
-    "positive finding: the whole interval lies within the margin. Each statistical cell has an equal share of alpha. "
-    "What is worse or changed comes first. Baseline and today are medians over the seeds; effects and margins with % "
+    "positive finding: the whole interval lies within the margin. Each statistical measure has an equal share of α. "
+    "Worse and changed measures come first. Baseline and today are medians over the seeds; effects and margins with % "
     "are shares of the baseline, the others differences in the unit that is named. Ratios of times are in the last "
     "section: they differ from run to run and do not decide."
 )
-ABSENT = "There is nothing to compare with: no baseline was found."
+ABSENT = "No baseline was found, so nothing is compared."
 BETTER = {"lower": "lower is better", "higher": "higher is better"}
 URGENCY = ("worse", "changed", "undecided", "better", "equivalent")
 """Verdicts in the order in which somebody must look at them."""
@@ -124,8 +124,8 @@ def render(comparison: Comparison | None) -> Content:
     counts = Counter(measure.verdict for measure in sorted(comparison.measures, key=lambda measure: measure.urgency))
     tally = tag("p", *(part for word, count in counts.items() for part in (_count(word, count), " ")))
     seeds = "the same seeds" if comparison.paired else "different seeds"
-    facts = f"On {seeds}; alpha {number(comparison.alpha)} for all cells together. Baseline: {comparison.reason}"
-    listed = tables("Cells", comparison.measures)
+    facts = f"On {seeds}; α {number(comparison.alpha)} for all measures together. Baseline: {comparison.reason}"
+    listed = tables("Measures", comparison.measures)
     return Content(
         Html(tag("p", INTRODUCTION) + tally + listed + tag("p", facts, class_="quiet") + commands(*COMMANDS))
     )

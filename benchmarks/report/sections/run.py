@@ -11,7 +11,7 @@ from benchmarks.report.section import Content, Section, Work
 from benchmarks.report.sections import regression
 from benchmarks.runner.identity import processor
 
-NOTE = "All that differs between two runs of the same code with the same seeds is in this section."
+NOTE = "Everything that differs between two runs of the same code with the same seeds is in this section."
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ def collect(work: Work) -> Run:
 
 def render(run: Run) -> Content:
     """Times and versions."""
-    caption = "Seconds per part (next to nothing where results were kept)"
+    caption = "Seconds per part (almost none where the results were stored)"
     times = [[part, number(seconds, 3)] for part, seconds in run.seconds]
     body = Html(
         tag("p", NOTE, class_="quiet")
-        + tag("p", "Begun ", tag("time", run.begun, datetime=run.begun), ".")
+        + tag("p", "Started ", tag("time", run.begun, datetime=run.begun), ".")
         + table(caption, ["part", "seconds"], times, numeric=[1], tools=False)
         + table("Versions", ["what", "version"], run.versions, tools=False)
     )

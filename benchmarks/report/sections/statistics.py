@@ -1,4 +1,4 @@
-"""Statistical laws: e-process paths, the error budget, and what it was spent on."""
+"""Statistical laws: e-process paths, the error budget, and its allocation."""
 
 import json
 import math
@@ -19,9 +19,9 @@ SEED_SET = "pinned"
 QUICK_COMMAND = "python -m benchmarks.batch.cells --size quick"
 FULL_COMMAND = "python -m benchmarks.batch.cells --size full --json REPORT.json"
 INTRODUCTION = (
-    "Two e-processes per cell. Against has the null “the claim holds” and decides violated at 1/alpha; in favour has "
-    "the null “the claim fails by the stated effect” and decides holds at 1/beta. Both may be looked at as often as "
-    "one likes (Ville). Controls are wrong on purpose and must come out violated."
+    "Two e-processes per cell. The one against has the null “the law holds” and decides violated at 1/α; the one in "
+    "favour has the null “the law fails by the stated effect” and decides holds at 1/β. Both are valid at any stopping "
+    "time (Ville). Controls are wrong on purpose and must be violated."
 )
 
 
@@ -183,15 +183,15 @@ def render(statistics: Statistics) -> Content:
 
 def _gate(gate: Gate) -> Html:
     words = (
-        f" Budget {number(gate.budget)}: the probability that a run of right algorithms comes out red; "
-        f"{number(gate.spent)} of it is given out. Log of the product of all evidence: "
+        f" Budget {number(gate.budget)}: the largest probability that a run of correct algorithms is red; "
+        f"allocated {number(gate.spent)}. Log of the product of all evidence: "
         f"{number(gate.log_product, 3)}, red from {number(-math.log(gate.budget / 2), 3)}."
     )
     return tag("p", badge(gate.outcome), words)
 
 
 def _budget(run: StatisticalRun) -> Html:
-    """What the budget was spent on: half on the cells by weight, half on the product of all."""
+    """How the budget is allocated: half to the cells by weight, half to the product of all."""
     laws: dict[str, list[StatisticalCell]] = {}
     for cell in run.cells:
         laws.setdefault(cell.law, []).append(cell)
@@ -201,7 +201,7 @@ def _budget(run: StatisticalRun) -> Html:
         for law, cells in laws.items()
     ]
     rows.append(_share("the product of the evidence of all cells", len(run.cells), budget / 2, budget, None))
-    head = ["spent on", "cells", "share of alpha", "", "samples taken"]
+    head = ["allocated to", "cells", "share of α", "", "samples"]
     return table(f"The error budget, {run.source}", head, rows, numeric=[1, 2, 4], tools=False)
 
 
@@ -254,7 +254,7 @@ def _cells(run: StatisticalRun) -> Html:
         ]
         for cell in run.cells
     ]  # fmt: skip
-    head = ["cell", "law", "verdict", "n", "n max", "alpha", "log E against", "log E in favour", "detects"]
+    head = ["cell", "law", "verdict", "n", "n max", "α", "log E against", "log E in favour", "detects"]
     listed = table(f"Cells, {run.source}", head, rows, numeric=[3, 4, 5, 6, 7])
     held = all(cell.outcome == "holds" for cell in run.cells)
     return chapter(f"All {plural(len(rows), 'cell')}", listed, shown=not held)
@@ -272,7 +272,7 @@ def _controls(run: StatisticalRun) -> Html:
 
 def _variants(found: Sequence[Allowance]) -> Html:
     rows = [[isolate(one.variant), one.cells, number(one.alpha, 3), one.samples] for one in found]
-    head = ["spent on", "cells", "share of alpha", "samples taken"]
+    head = ["allocated to", "cells", "share of α", "samples"]
     caption = "The error budget of the verification of variants: 1e−6 for the gallery, and for every other variant"
     return table(caption, head, rows, numeric=[1, 2, 3], tools=False) if rows else Html("")
 

@@ -21,11 +21,11 @@ EXAMPLES, QUICK_EXAMPLES, SEED = 200, 25, 0
 SIZE: Size = "quick"
 """Of the statistical laws."""
 NEGATIVE = "properties.variants.gallery.negative."
-"""Variants that must not hold: their place among the real ones is to show it."""
+"""Variants that must be violated: they show that the laws can fail."""
 INTRODUCTION = (
-    "A law applies to a variant of its kind that makes the claim it tests. Exact laws come first, then the cells of "
+    "A law applies to a variant of its kind that makes the promise it tests. Exact laws come first, then the cells of "
     "the statistical ones (with a slash in their name), which share one error budget. A blocked law says nothing new "
-    "while an earlier one is violated; an empty place means that the law does not apply."
+    "while an earlier one is violated; a blank means that the law does not apply."
 )
 
 
@@ -178,7 +178,7 @@ def _summary(variants: Iterable[Judged]) -> Html:
     rows = []
     for variant in variants:
         outcome = variant.outcome
-        shown = badge(outcome, f"{outcome}, as it must" if variant.expected == outcome == "violated" else None)
+        shown = badge(outcome, f"{outcome}, as intended" if variant.expected == outcome == "violated" else None)
         wrong = [_cause(verdict) for verdict in variant.verdicts if verdict.outcome in ("violated", "error")]
         holds = [verdict for verdict in variant.verdicts if verdict.outcome == "holds"]
         cells = sum(verdict.statistics is not None for verdict in holds)
@@ -204,7 +204,7 @@ def _kind(kind: str, variants: list[Judged], laws: dict[str, str]) -> Html:
     title = f"Kind {kind}: {plural(len(asked), 'law')}, {plural(len(variants), 'variant')}"
     head = ["law", *(isolate(variant.name) for variant in variants)]
     wrong = any(variant.outcome != variant.expected for variant in variants)
-    state = badge("violated", "not as it must be") if wrong else badge("holds", "as it must be")
+    state = badge("violated", "not as intended") if wrong else badge("holds", "as intended")
     return chapter([title, " ", state], table(title, head, rows, class_="matrix"), shown=wrong)
 
 
@@ -221,14 +221,15 @@ def judge(gallery: Gallery) -> list[Line]:
         outcome = worst({one.outcome if one.expected == "holds" else "violated" for one in wrong})
         return [Line("variants", "Variants against laws", outcome, ", ".join(map(_surprise, wrong)))]
     negative = sum(variant.expected == "violated" for variant in gallery.variants)
-    brief = f"{plural(len(gallery.variants) - negative, 'variant')} obey the laws they claim to obey"
-    short = f"{brief}; {negative} that must not do not" if negative else brief
+    positive = len(gallery.variants) - negative
+    brief = f"{plural(positive, 'variant')} {'keeps its' if positive == 1 else 'keep their'} promises"
+    short = f"{brief}; {plural(negative, 'negative variant')} violated, as intended" if negative else brief
     return [Line("variants", "Variants against laws", "holds", short, brief)]
 
 
 def _surprise(variant: Judged) -> str:
     if variant.expected == "violated":
-        return f"{variant.name} was to be caught and was not"
+        return f"{variant.name} should be caught and is not"
     laws = [verdict.law for verdict in variant.verdicts if verdict.outcome == variant.outcome]
     return f"{variant.name}: {', '.join(laws)} {variant.outcome}"
 
