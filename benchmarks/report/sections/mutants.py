@@ -19,8 +19,8 @@ from robust_core.json import from_data, to_data
 QUICK_EXAMPLES, SEED = 30, 0
 INTRODUCTION = (
     "Every mutant is an algorithm with one bug. A number says how many problems the law needed to catch it (all "
-    "mutants of a kind see the same problems); a dot, that the law did not catch it; a blank, that it does not apply. A "
-    "mutant is alive if no law catches it."
+    "mutants of a kind see the same problems); a dot, that the law did not catch it; a blank, that it does not apply. "
+    "A mutant is alive if no law catches it."
 )
 SHADES = ((1, "k1"), (4, "k2"), (16, "k3"))
 """Up to so many problems, so dark."""
