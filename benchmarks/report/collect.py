@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cli.conventions import termination_raised
-from benchmarks.report import manners
+from benchmarks.report import hypothesis_storage
 from benchmarks.report.report import SECTIONS, Report, judge
 from benchmarks.report.section import STORES, Show, Work
 
 
-@manners.notes_elsewhere()
+@hypothesis_storage.temporary_storage()
 @termination_raised()
 def collect(
     *,

@@ -4,14 +4,12 @@ States stand on a circle; the actions of a state fan out around it, away from th
 action to every state it can reach, thicker for a larger probability.
 """
 
-import itertools
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from benchmarks.report.markup import Html, tag
 from benchmarks.report.scales import number
+from robust_core.mdp import MDP
 
 MOST_STATES, MOST_PAIRS = 5, 10
 """What still can be read; larger models are shown as tables alone."""
@@ -39,29 +37,12 @@ class Model:
     gamma: float
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> "Model":
-        """The model of what `MDP.to_dict` gives, whether its kernel is dense or sparse."""
-        cost = _matrix(data["cost"])
-        if "P" in data:
-            return cls(tuple(map(_matrix, data["P"])), cost, data["gamma"])
-        states, actions = len(cost), len(cost[0])
-        rows = []
-        for start, stop in itertools.pairwise(data["offsets"]):
-            row = [0.0] * states
-            for i in range(start, stop):
-                row[data["successors"][i]] = data["probabilities"][i]
-            rows.append(tuple(row))
-        return cls(tuple(tuple(rows[s * actions : (s + 1) * actions]) for s in range(states)), cost, data["gamma"])
-
-
-def _matrix(rows: Sequence[Sequence[float]]) -> Matrix:
-    return tuple(tuple(map(float, row)) for row in rows)
-
-
-def is_small(model: Model) -> bool:
-    """Whether the model is small enough to be drawn."""
-    states, actions = len(model.cost), len(model.cost[0])
-    return states <= MOST_STATES and states * actions <= MOST_PAIRS
+    def of(cls, mdp: MDP) -> "Model | None":
+        """The model, if it is small enough to be drawn."""
+        if mdp.n_states > MOST_STATES or mdp.n_states * mdp.n_actions > MOST_PAIRS:
+            return None
+        kernel = tuple(tuple(map(tuple, rows)) for rows in mdp.P.tolist())
+        return cls(kernel, tuple(map(tuple, mdp.cost.tolist())), mdp.gamma)
 
 
 def draw(model: Model, title: str) -> Html:

@@ -35,7 +35,7 @@ def table(
     tools: bool = True,
 ) -> Html:
     """A table with a caption; with `tools` the script lets it be sorted and filtered. Empty columns are left out."""
-    marked = [[_marked(cell, place, place in numeric) for place, cell in enumerate(row)] for row in rows]
+    marked = [[_in_row(cell, place, place in numeric) for place, cell in enumerate(row)] for row in rows]
     used = [place for place in range(len(head)) if not marked or any(escape(row[place].content) for row in marked)]
     body = [tag("tr", *(row[place].markup() for place in used)) for row in marked]
     heads = [tag("th", head[i], scope="col", class_="num" if i in numeric else None) for i in used]
@@ -46,7 +46,7 @@ def table(
     return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=_text(caption))
 
 
-def _marked(cell: Any, place: int, numeric: bool) -> Cell:
+def _in_row(cell: Any, place: int, numeric: bool) -> Cell:
     """A cell as it stands in its row: the first is its header."""
     cell = cell if isinstance(cell, Cell) else Cell(cell)
     return replace(cell, head=place == 0, class_=cell.class_ or ("num" if numeric and place else None))

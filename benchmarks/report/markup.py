@@ -59,7 +59,7 @@ def breakable(text: str) -> Html:
     """A text whose long words may break: after a mark, or else anywhere.
 
     >>> breakable("properties.variants.gallery.double_q_learning")
-    'properties.<wbr>gallery.<wbr>double_<wbr>q_<wbr>learning'
+    'properties.<wbr>variants.<wbr>gallery.<wbr>double_<wbr>q_<wbr>learning'
     """
     words = []
     for word in re.split(r"(\s+)", text):

@@ -1,7 +1,7 @@
 """Axes: from numbers to places on the page, ticks at round numbers, and numbers as words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 TICKS = 5
@@ -43,13 +43,23 @@ def percent(share: float, digits: int = 3) -> str:
     return f"{number(float(f'{100.0 * share:.{digits}g}'), digits)}\u00a0%"
 
 
-def signed(text: str) -> str:
+def with_sign(text: str) -> str:
     """A number in words with its sign, if it is one that has one.
 
-    >>> signed("2 %"), signed("−2 %"), signed("0")
+    >>> with_sign("2 %"), with_sign("−2 %"), with_sign("0")
     ('+2 %', '−2 %', '0')
     """
     return text if text.startswith(("−", "0\u00a0")) or text == "0" else f"+{text}"
+
+
+def with_interval(x: float, low: float | None, high: float | None, show: Callable[[float], str]) -> str:
+    """A number and its interval, all with their signs; an end that is None is infinite.
+
+    >>> with_interval(2.0, -1.0, None, number)
+    '+2 [−1, +∞]'
+    """
+    ends = ("−∞" if low is None else with_sign(show(low)), "+∞" if high is None else with_sign(show(high)))
+    return f"{with_sign(show(x))} [{ends[0]}, {ends[1]}]"
 
 
 def compact(x: float) -> str:

@@ -12,7 +12,7 @@ from benchmarks.report.sections.convergence import Curve
 from benchmarks.report.sections.mutants import Kills
 from benchmarks.report.sections.regression import Comparison, Measure
 from benchmarks.report.sections.run import Run
-from benchmarks.report.sections.variants import CellNumbers, Example, Gallery, Judged, LawVerdict
+from benchmarks.report.sections.variants import CellNumbers, Example, Gallery, LawVerdict, VariantResult
 from robust_core.json import dumps
 
 HOSTILE = (
@@ -37,9 +37,9 @@ def law_verdict(law: str, outcome: str = "holds", **more: Any) -> LawVerdict:
     return LawVerdict(law, outcome, **{"evidence": f"evidence of {law}", **more})
 
 
-def variant(name: str, *verdicts: LawVerdict, expected: str = "holds", kind: str = "control") -> Judged:
+def variant(name: str, *verdicts: LawVerdict, expected: str = "holds", kind: str = "control") -> VariantResult:
     """A variant with its verdicts."""
-    return Judged(f"my_{name}.py:VARIANT", name, kind, ("unbiased",), expected, verdicts)
+    return VariantResult(f"my_{name}.py:VARIANT", name, kind, expected, verdicts)
 
 
 def _example(name: str) -> Example:

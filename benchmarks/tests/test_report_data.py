@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.cli import main
 from benchmarks.cli.conventions import progress
-from benchmarks.report import code, files, manners
+from benchmarks.report import code, files, hypothesis_storage
 from benchmarks.report import collect as collecting
 from benchmarks.report.collect import collect
 from benchmarks.report.files import write
@@ -98,20 +98,20 @@ def test_one_worker_says_which_variant_it_judges(small: None, tmp_path: Path) ->
 
 DRAWING = """
 from hypothesis import given, settings, strategies as st
-from benchmarks.report.manners import notes_elsewhere
+from benchmarks.report.hypothesis_storage import temporary_storage
 
 @settings(max_examples=200, database=None)
 @given(st.integers())
 def draw(number):
     pass
 
-with notes_elsewhere():
+with temporary_storage():
     draw()
 """
 
 
 def test_no_notes_are_left_in_the_users_folder(tmp_path: Path) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != manners.STORAGE}
+    environment = {key: value for key, value in os.environ.items() if key != hypothesis_storage.STORAGE}
     environment |= {"TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": str(ROOT)}
     (tmp_path / "tmp").mkdir()
     (tmp_path / "here").mkdir()
@@ -121,13 +121,13 @@ def test_no_notes_are_left_in_the_users_folder(tmp_path: Path) -> None:
 
 
 def test_a_place_for_notes_that_somebody_chose_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(manners.STORAGE, "/somewhere")
-    with manners.notes_elsewhere():
-        assert os.environ[manners.STORAGE] == "/somewhere"
-    monkeypatch.delenv(manners.STORAGE)
-    with manners.notes_elsewhere():
-        assert os.environ[manners.STORAGE].endswith("robust-core-hypothesis")
-    assert manners.STORAGE not in os.environ
+    monkeypatch.setenv(hypothesis_storage.STORAGE, "/somewhere")
+    with hypothesis_storage.temporary_storage():
+        assert os.environ[hypothesis_storage.STORAGE] == "/somewhere"
+    monkeypatch.delenv(hypothesis_storage.STORAGE)
+    with hypothesis_storage.temporary_storage():
+        assert os.environ[hypothesis_storage.STORAGE].endswith("robust-core-hypothesis")
+    assert hypothesis_storage.STORAGE not in os.environ
 
 
 def test_a_report_that_is_ended_leaves_no_complaint_and_no_worker(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from benchmarks.report import diagrams, plots
 from benchmarks.report.diagrams import Model
 from benchmarks.report.plots import Plot, Series
 from benchmarks.report.scales import LARGEST, Scale, compact, number, scale_of
+from robust_core.mdp import MDP
 from robust_core.validate import EPS
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -85,19 +87,7 @@ def test_odd_numbers_are_drawn_somehow(values: list[float]) -> None:
         assert not any("nan" in place or "inf" in place for place in places), places
 
 
-DENSE = {"P": [[[0.5, 0.5], [1.0, 0.0]], [[0.25, 0.75], [0.0, 1.0]]], "cost": [[1.0, 0.0], [0.5, 2.0]], "gamma": 0.5}
-SPARSE = {
-    "offsets": [0, 2, 3, 5, 6],
-    "successors": [0, 1, 0, 0, 1, 1],
-    "probabilities": [0.5, 0.5, 1.0, 0.25, 0.75, 1.0],
-    "cost": [[1.0, 0.0], [0.5, 2.0]],
-    "gamma": 0.5,
-}
-MODEL = Model.of(DENSE)
-
-
-def test_a_sparse_kernel_is_the_same_model() -> None:
-    assert Model.of(SPARSE) == MODEL
+MODEL = Model((((0.5, 0.5), (1.0, 0.0)), ((0.25, 0.75), (0.0, 1.0))), ((1.0, 0.0), (0.5, 2.0)), 0.5)
 
 
 def test_a_diagram_has_a_circle_per_state_a_square_per_pair_and_an_arrow_per_transition() -> None:
@@ -120,6 +110,7 @@ def test_a_diagram_keeps_everything_inside() -> None:
 
 
 def test_large_models_are_not_drawn() -> None:
-    assert diagrams.is_small(MODEL)
-    assert not diagrams.is_small(Model(P=(), cost=((0.0,),) * 9, gamma=0.5))
+    assert Model.of(MDP(MODEL.P, MODEL.cost, MODEL.gamma)) == MODEL
+    states = diagrams.MOST_STATES + 1
+    assert Model.of(MDP(np.full((states, 1, states), 1 / states), np.zeros((states, 1)), 0.5)) is None
     assert "state 1, action 1, cost 2: to 1 with 1" in diagrams.words(MODEL)

@@ -3,8 +3,7 @@
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +14,13 @@ from benchmarks.report.scales import number
 from benchmarks.report.section import Content, Section, Work
 from benchmarks.runner.units import Unit
 from robust_core.json import from_data, to_data
+from robust_core.validate import Floats
+
+if TYPE_CHECKING:
+    from properties.statistics.laws.tabular import Setting
 
 RUNS = 30
-EPSILON, DELTA = 0.5, 0.25
+EPSILON = 0.5
 CHECKPOINTS = 60
 LOW, HIGH = 5.0, 95.0
 """The percentiles of the envelope."""
@@ -70,26 +73,35 @@ def converge(problem: str, runs: int) -> Any:
     t = T the bound is at most epsilon.
     """
     from oracles.bounds.q_learning import V_span_bound, noise_bound, pathwise_bound
-    from oracles.planning import closed_form
+    from properties.statistics.laws.finite_time import DELTA, explicit
     from robust_core.streams import key
 
-    mdp, radius = _problems()[problem]
-    Q_star = closed_form.solve(mdp, radius).Q.value
-    plan = _plan(mdp, radius, float(abs(Q_star).max()))
+    setting = _settings()[problem]
+    mdp, radius, start = setting.mdp, setting.radius, float(abs(setting.truth).max())
+    plan = explicit(setting, EPSILON)
     times = _checkpoints(plan.T)
-    errors = np.array([_errors(mdp, radius, plan.alpha, times, Q_star, key("report", problem, i)) for i in range(runs)])
-    span = float(mdp.cost.max() - mdp.cost.min())
+    errors = np.array([_errors(setting, plan.alpha, times, key("report", problem, i)) for i in range(runs)])
     noise = noise_bound(
         gamma=mdp.gamma,
         radius=radius,
         alpha=plan.alpha,
-        V_span=V_span_bound(mdp.gamma, radius, span),
+        V_span=V_span_bound(mdp.gamma, radius, float(mdp.cost.max() - mdp.cost.min())),
         n_pairs=mdp.cost.size,
         T=plan.T,
         delta=DELTA / 2,
     )
-    frame = {"frame": plan.frames.length, "visits": plan.frames.visits, "alpha": plan.alpha, "gamma": mdp.gamma}
-    bound = [pathwise_bound(t, psi_0=float(abs(Q_star).max()), noise=noise, **frame) for t in times]
+    bound = [
+        pathwise_bound(
+            t,
+            psi_0=start,
+            noise=noise,
+            frame=plan.frames.length,
+            visits=plan.frames.visits,
+            alpha=plan.alpha,
+            gamma=mdp.gamma,
+        )
+        for t in times
+    ]
     low, high = np.percentile(errors, (LOW, HIGH), axis=0)
     curve = Curve(
         problem=problem,
@@ -117,38 +129,18 @@ def _short(values: Sequence[float]) -> tuple[float, ...]:
 
 
 @functools.cache
-def _problems() -> dict[str, tuple[Any, float]]:
+def _settings() -> dict[str, "Setting"]:
     """Small models with dyadic numbers, every pair visited often."""
+    from properties.statistics.laws.tabular import Setting
     from robust_core import models
     from robust_core.streams import key
 
+    garnet = models.garnet(4, 2, 2, gamma=0.5, seed=key("report", "garnet"))
     return {
-        "two states": (models.two_states(gamma=0.5), 0.25),
-        "machine": (models.machine_replacement(3, gamma=0.5), 0.125),
-        "garnet": (models.garnet(4, 2, 2, gamma=0.5, seed=key("report", "garnet")), 0.25),
+        "two states": Setting("two states", models.two_states(gamma=0.5), 0.25),
+        "machine": Setting("machine", models.machine_replacement(3, gamma=0.5), 0.125),
+        "garnet": Setting("garnet", garnet, 0.25),
     }
-
-
-def _plan(mdp: Any, radius: float, psi_0: float) -> Any:
-    """T and alpha of the explicit theorem for the chain of the uniform policy."""
-    from oracles.bounds.q_learning import explicit_theorem3
-    from oracles.chains.chain import mu_min, pair_chain
-    from oracles.chains.mixing import t_mix
-    from robust_core import uniform
-
-    chain = pair_chain(mdp, uniform(mdp.n_states, mdp.n_actions))
-    rarest = float(mu_min(chain).value)
-    return explicit_theorem3(
-        epsilon=EPSILON,
-        delta=DELTA,
-        gamma=mdp.gamma,
-        radius=radius,
-        n_pairs=mdp.cost.size,
-        mu_min=rarest,
-        tau=max(1, t_mix(chain, threshold=Fraction(rarest) / 2)),
-        cost_span=float(mdp.cost.max() - mdp.cost.min()),
-        psi_0=psi_0,
-    )
 
 
 def _checkpoints(T: int) -> list[int]:
@@ -156,33 +148,16 @@ def _checkpoints(T: int) -> list[int]:
     return sorted({round(T ** (i / (CHECKPOINTS - 1))) for i in range(CHECKPOINTS)})
 
 
-def _errors(mdp: Any, radius: float, alpha: float, times: list[int], Q_star: Any, seed: bytes) -> list[float]:
+def _errors(setting: "Setting", alpha: float, times: Sequence[int], seed: bytes) -> Floats:
     """‖Q_t − Q*‖ at the checkpoints of one run from Q_0 = 0."""
-    from robust_core import Q_LEARNING, Contamination, TabularLearner, constant, uniform
-    from robust_core.problem import Problem
-    from robust_core.trajectory import Recording, Walk
+    from robust_core import Q_LEARNING, TabularLearner, constant
+    from robust_core.learners.runs import snapshots
+    from robust_core.trajectory import Walk
 
-    problem = Problem(
-        n_states=mdp.n_states,
-        n_actions=mdp.n_actions,
-        gamma=mdp.gamma,
-        uncertainty_set=Contamination(radius),
-        step_size=constant(alpha),
-        initial=np.zeros(mdp.cost.shape),
-    )
-    learner = TabularLearner(Q_LEARNING, problem)
-    path = Walk(mdp, uniform(mdp.n_states, mdp.n_actions), seed=seed).record(times[-1])
-    found, done = [], 0
-    for t in times:
-        part = slice(done, t)
-        learner.update_many(
-            Recording(
-                path.s[part], path.a[part], path.cost[part], path.s_next[part], path.a_next[part], path.terminal[part]
-            )
-        )
-        found.append(float(abs(learner.estimate() - Q_star).max()))
-        done = t
-    return found
+    learner = TabularLearner(Q_LEARNING, setting.problem(constant(alpha)))
+    walk = Walk(setting.mdp, setting.policy, seed=seed, table=setting.table)
+    errors: Floats = abs(snapshots(learner, walk, times) - setting.truth).max(axis=(1, 2))
+    return errors
 
 
 def render(curves: Sequence[Curve]) -> Content:

@@ -3,19 +3,19 @@
 Each is a card: the model as a picture, the numbers side by side, and the command that judges it again.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report.diagrams import Model, draw, is_small
+from benchmarks.report.diagrams import Model, draw
 from benchmarks.report.layout import commands, fold
 from benchmarks.report.markup import Html, inline, isolate, tag
 from benchmarks.report.scales import number
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.sections import variants
 from benchmarks.report.words import badge, plural, with_entry
-from properties.cases.codec import encode
+from robust_core.json import loads
+from robust_core.mdp import MDP
 
 INTRODUCTION = (
     "The smallest cases found in which a printed statement of the paper fails, judged again for this report. Each "
@@ -36,8 +36,8 @@ SYMBOLS = {
 class Card:
     """A counterexample as it is shown.
 
-    `values` are the arguments of the case, in words. `got` is empty where nothing was compared: `what` then says it
-    all.
+    `values` are the arguments of the case, in words; a model that is too large to be drawn is only named there. Where
+    nothing was compared, `got` is empty and `what` says it all.
     """
 
     file: str
@@ -84,7 +84,7 @@ def committed() -> Iterable[Card]:
                 "holds" if finding is None else "violated",
                 example.finding if finding is None else finding.what,
                 *compared,
-                *_case({name: encode(value) for name, value in example.case.items()}),
+                *_case(example.to_json()),
             )
 
 
@@ -109,16 +109,20 @@ def find(gallery: variants.Gallery) -> Iterable[Card]:
                     got.strip("'"),
                     wanted.strip("'"),
                     allowed,
-                    *_case(json.loads(verdict.counterexample.text)["case"]),
+                    *_case(verdict.counterexample.text),
                     table=verdict.table or "",
                 )
 
 
-def _case(case: dict[str, Any]) -> tuple[Model | None, tuple[tuple[str, str], ...]]:
-    """The model of an encoded case, and its other arguments in words."""
-    model = Model.of(case["mdp"]["mdp"]) if "mdp" in case else None
-    values = [("gamma", number(model.gamma, 6))] if model is not None else []
-    values += [(name, _value(encoded)) for name, encoded in case.items() if name != "mdp"]
+def _case(text: str) -> tuple[Model | None, tuple[tuple[str, str], ...]]:
+    """The model of a counterexample in JSON, and the arguments of its case in words."""
+    case = loads(text, infinite=True)["case"]
+    model, values = None, []
+    if "mdp" in case:
+        mdp = MDP.from_dict(case.pop("mdp")["mdp"])
+        model = Model.of(mdp)
+        values = [("gamma", number(mdp.gamma, 6))] if model is not None else [("mdp", repr(mdp))]
+    values += [(name, _value(encoded)) for name, encoded in case.items()]
     return model, tuple((SYMBOLS.get(name, name), value) for name, value in values if value not in ("()", ""))
 
 
@@ -166,18 +170,11 @@ def _card(card: Card, title: Html, state: Html) -> Html:
     name = card.file.rpartition("/")[2].removesuffix(".json")
     head = tag("h3", tag("code", card.about), " ", state)
     replay = commands(f"robust-core replay {card.file}", lead="Replay")
+    picture = draw(card.model, f"model of {card.about}") if card.model is not None else ""
     table = tag("pre", card.table, tabindex="0") if card.table else ""
     # The script opens it where there is room.
-    case = fold("The case", _picture(card), _sides(card), table, _values(card), replay, class_="roomy")
+    case = fold("The case", picture, _sides(card), table, _values(card), replay, class_="roomy")
     return tag("article", head, tag("p", title), case, class_="card", id=f"example-{name}")
-
-
-def _picture(card: Card) -> Html:
-    if card.model is None:
-        return Html("")
-    if not is_small(card.model):
-        return tag("p", "The model is too large to be drawn.", class_="quiet")
-    return draw(card.model, f"model of {card.about}")
 
 
 def _sides(card: Card) -> Html:

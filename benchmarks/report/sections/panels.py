@@ -10,7 +10,7 @@ from benchmarks.report.code import Provenance, compare
 from benchmarks.report.layout import Cell, chapter, commands, figure, table
 from benchmarks.report.markup import Html, inline, tag
 from benchmarks.report.plots import Plot, Series
-from benchmarks.report.scales import number, percent, signed
+from benchmarks.report.scales import number, percent, with_interval
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.words import badge
 
@@ -69,8 +69,7 @@ class Effect:
     in_percent: bool
 
     def __str__(self) -> str:
-        low, middle, high = (signed(self.amount(x)) for x in (self.interval[0], self.effect, self.interval[1]))
-        return f"{middle} [{low}, {high}] {self.unit}"
+        return f"{with_interval(self.effect, *self.interval, self.amount)} {self.unit}"
 
     def amount(self, x: float) -> str:
         """A number in the unit of the effect."""
@@ -372,7 +371,7 @@ def _controls(figure_name: str, panels: Sequence[Panel]) -> Html:
         label = OPTIMUM_OF_RARL if (figure_name, name) == ("rarl", "optimum") else name
         rows.append([label, *map(_exact, here)])
         if any(control is not None and control.sample is not None for control in here):
-            rows.append([f"{name}, last policies of 30 runs, by Monte Carlo", *map(_sampled, here)])
+            rows.append([f"{name}, last policies of 30 runs, by Monte Carlo", *map(_by_monte_carlo, here)])
     head = ["", *(panel.source for panel in panels)]
     caption = f"Values and controls: {VALUES.get(figure_name, VALUES_OF_REWARDS)}"
     listed = table(caption, head, rows, class_="controls", tools=False)
@@ -386,7 +385,7 @@ def _exact(control: Control | None) -> Cell:
     return Cell([number(control.value), remark], control.value)
 
 
-def _sampled(control: Control | None) -> Cell:
+def _by_monte_carlo(control: Control | None) -> Cell:
     if control is None or control.sample is None:
         return Cell("")
     found = control.sample

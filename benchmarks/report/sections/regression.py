@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.report.layout import Cell, chapter, commands, table
 from benchmarks.report.markup import Html, isolate, tag
-from benchmarks.report.scales import number, percent, signed
+from benchmarks.report.scales import number, percent, with_interval, with_sign
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.words import badge
 from benchmarks.runner.store import Store
@@ -57,20 +57,21 @@ class Measure:
         """The effect with its unit, and with its interval where there is one."""
         if self.effect is None:
             return ""
-        ends = f" [{self._signed(self.lower, '−∞')}, {self._signed(self.upper, '+∞')}]"
-        shown = self._signed(self.effect, "") + ("" if self.kind == "deterministic" else ends)
+        if self.kind == "deterministic":
+            shown = with_sign(self._amount(self.effect))
+        else:
+            shown = with_interval(self.effect, self.lower, self.upper, self._amount)
         return shown if self.scale == "relative" else f"{shown} {self.unit}"
 
     def margin_in_words(self) -> str:
         """The margin in the same form."""
         if not self.margin:
             return "exact"
-        return percent(self.margin) if self.scale == "relative" else f"{number(self.margin, 3)} {self.unit}"
+        shown = self._amount(self.margin)
+        return shown if self.scale == "relative" else f"{shown} {self.unit}"
 
-    def _signed(self, value: float | None, missing: str) -> str:
-        if value is None:
-            return missing
-        return signed(percent(value) if self.scale == "relative" else number(value, 3))
+    def _amount(self, x: float) -> str:
+        return percent(x) if self.scale == "relative" else number(x, 3)
 
 
 @dataclass(frozen=True)

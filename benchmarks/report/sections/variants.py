@@ -58,13 +58,12 @@ class LawVerdict:
 
 
 @dataclass(frozen=True)
-class Judged:
+class VariantResult:
     """A variant with the verdicts of its laws, and the outcome that it should have."""
 
     target: str
     name: str
     kind: str
-    promises: tuple[str, ...]
     expected: str
     verdicts: tuple[LawVerdict, ...]
 
@@ -81,7 +80,7 @@ class Gallery:
     examples: int
     seed: int
     laws: dict[str, str]
-    variants: tuple[Judged, ...]
+    variants: tuple[VariantResult, ...]
 
 
 def collect(work: Work) -> Gallery:
@@ -90,7 +89,7 @@ def collect(work: Work) -> Gallery:
 
     examples = QUICK_EXAMPLES if work.quick else EXAMPLES
     variants = [one for target in work.targets for one in verify_apart(target, examples=examples, show=work.show)]
-    variants += [from_data(Judged, data) for data in work.compute(units(examples))]
+    variants += [from_data(VariantResult, data) for data in work.compute(units(examples))]
     return Gallery(examples, SEED, {law.name: law.statement for law in LAWS}, tuple(variants))
 
 
@@ -121,10 +120,12 @@ def verify_here(target: str, examples: int, seed: int, weight: float, code: str)
     cells = allotted(variant, SIZE, total=weight)
     with TemporaryDirectory(prefix="robust-core-report-") as folder:
         records = verify(variant, name=target, examples=examples, seed=seed, keep=Path(folder), cells=cells)
-        return to_data(_judged(target, variant, [*on_untested(variant, seed=seed), *records]))
+        return to_data(_result(target, variant, [*on_untested(variant, seed=seed), *records]))
 
 
-def verify_apart(target: str, *, examples: int, seed: int = SEED, show: Show = lambda line: None) -> list[Judged]:
+def verify_apart(
+    target: str, *, examples: int, seed: int = SEED, show: Show = lambda line: None
+) -> list[VariantResult]:
     """The user's variants, each in a process of its own; never kept, for their code can be anything."""
     from properties.judging.verification import on_untested
     from properties.process.isolation import verify_isolated
@@ -139,14 +140,14 @@ def verify_apart(target: str, *, examples: int, seed: int = SEED, show: Show = l
                     records.append(message)
                 else:
                     show(f"{variant.name}: {message}")
-            found.append(_judged(name, variant, records))
+            found.append(_result(name, variant, records))
     return found
 
 
-def _judged(target: str, variant: Variant, records: Iterable[Record]) -> Judged:
+def _result(target: str, variant: Variant, records: Iterable[Record]) -> VariantResult:
     expected = "violated" if target.startswith(NEGATIVE) else "holds"
     verdicts = tuple(_law_verdict(record) for record in records)
-    return Judged(target, variant.name, variant.kind, tuple(variant.promises), expected, verdicts)
+    return VariantResult(target, variant.name, variant.kind, expected, verdicts)
 
 
 def _law_verdict(record: Record) -> LawVerdict:
@@ -174,7 +175,7 @@ def render(gallery: Gallery) -> Content:
     return Content(Html("".join([*parts, again])))
 
 
-def _summary(variants: Iterable[Judged]) -> Html:
+def _summary(variants: Iterable[VariantResult]) -> Html:
     rows = []
     for variant in variants:
         outcome = variant.outcome
@@ -193,7 +194,7 @@ def _cause(verdict: LawVerdict) -> Html:
     return tag("p", tag("strong", verdict.law), ": ", verdict.evidence, class_="cause")
 
 
-def _kind(kind: str, variants: list[Judged], laws: dict[str, str]) -> Html:
+def _kind(kind: str, variants: list[VariantResult], laws: dict[str, str]) -> Html:
     by_law = [{verdict.law: verdict for verdict in variant.verdicts} for variant in variants]
     asked = dict.fromkeys(law for verdicts in by_law for law in verdicts)
     rows = []
@@ -227,7 +228,7 @@ def judge(gallery: Gallery) -> list[Line]:
     return [Line("variants", "Variants against laws", "holds", short, brief)]
 
 
-def _surprise(variant: Judged) -> str:
+def _surprise(variant: VariantResult) -> str:
     if variant.expected == "violated":
         return f"{variant.name} should be caught and is not"
     laws = [verdict.law for verdict in variant.verdicts if verdict.outcome == variant.outcome]

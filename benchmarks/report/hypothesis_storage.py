@@ -1,4 +1,4 @@
-"""What a report leaves behind while it is made: no notes in the user's folder."""
+"""Where Hypothesis stores its files while a report is collected: not in the user's folder."""
 
 import os
 import tempfile
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 STORAGE = "HYPOTHESIS_STORAGE_DIRECTORY"
-"""The variable by which Hypothesis, in this process and in workers, learns where its notes go."""
+"""The variable that names the folder, for this process and for workers."""
 
 
 @contextmanager
-def notes_elsewhere() -> Iterator[None]:
-    """Hypothesis keeps notes on the interpreter in the working folder, unless somebody chose another place."""
+def temporary_storage() -> Iterator[None]:
+    """Let Hypothesis store its files in the temporary folder, unless the user chose another one."""
     from hypothesis.configuration import set_hypothesis_home_dir
 
     if STORAGE in os.environ:
