@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks.report import page, words
-from benchmarks.report.markup import VOID, Html, tag
+from benchmarks.report.markup import VOID, Html, inline, tag
 from benchmarks.report.page import render
 from benchmarks.report.report import SECTIONS, Report
 from benchmarks.report.sections.run import Run
@@ -175,6 +175,12 @@ def test_contrast(colours: dict[str, str]) -> None:
 
 def test_tags_escape_what_they_hold() -> None:
     assert tag("p", "<", Html("<b>"), ["&", None, 3], title='"') == '<p title="&quot;">&lt;<b>&amp;3</p>'
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_escaped_and_only_backticks_make_code(text: str) -> None:
+    assert set(re.findall(r"<[^>]*>", inline(text))) <= {"<code>", "</code>"}
+    assert not re.search(r"<(script|img)", inline(text))
 
 
 def _violate(report: Report) -> Report:

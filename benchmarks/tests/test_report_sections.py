@@ -1,6 +1,7 @@
 """What the sections say: units, directions and open ends, what comes first, controls, and which code made it."""
 
 import html
+import math
 import re
 from dataclasses import replace
 from typing import Any
@@ -9,11 +10,13 @@ import pytest
 
 from benchmarks.report.code import Provenance
 from benchmarks.report.layout import table
+from benchmarks.report.plots import points
 from benchmarks.report.report import Report
 from benchmarks.report.sections import counterexamples, mutants, panels, regression, statistics, variants
 from benchmarks.report.sections.panels import Control, Curve, Panel, Sample
 from benchmarks.report.words import with_entry
 from benchmarks.tests.report_sample import change, law_verdict, measure, sample
+from robust_core.json import dumps, from_data, loads
 
 
 def shown(markup: str) -> str:
@@ -75,6 +78,19 @@ def test_long_parts_are_folded_where_all_is_well_and_open_where_it_is_not() -> N
     (run,) = report.statistics.runs
     missed = replace(run, controls=(replace(run.controls[0], outcome="holds"),))
     assert _open(statistics.render(replace(report.statistics, runs=(missed,))).body) == [False, True, False]
+
+
+def test_infinite_evidence_is_drawn_shown_and_kept_in_json() -> None:
+    record = sample().statistics
+    (run,) = record.runs
+    (cell,) = run.cells
+    cell = replace(cell, log_favour=math.inf, path=((16, -0.5, 2.0), (20, -math.inf, math.inf)))
+    record = replace(record, runs=(replace(run, cells=(cell,)),))
+    assert from_data(statistics.Statistics, loads(dumps(record))) == record
+    (plot,) = statistics.render(record).plots
+    assert points(plot)[-1][1:] == ["samples 20", "in favour: ∞", "against: −∞"]
+    (row,) = [row for row in entries(statistics.render(record).body) if "log E in favour" in row]
+    assert row["log E in favour"] == "∞"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
-"""Robust Q-learning with a constant step on named problems, next to the explicit bound of Theorem 3."""
+"""Robust Q-learning with a constant step on benchmark problems, next to the explicit bound of Theorem 3."""
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from robust_core.json import from_data, to_data
 from robust_core.validate import Floats
 
 if TYPE_CHECKING:
-    from properties.statistics.laws.tabular import Setting
+    from properties.cases.benchmark_problems import BenchmarkProblem
 
 RUNS = 30
 EPSILON = 0.5
@@ -73,14 +72,15 @@ def converge(problem: str, runs: int) -> Any:
     t = T the bound is at most epsilon.
     """
     from oracles.bounds.q_learning import V_span_bound, noise_bound, pathwise_bound
+    from properties.cases.benchmark_problems import small_problems
     from properties.statistics.laws.finite_time import DELTA, explicit
     from robust_core.streams import key
 
-    setting = _settings()[problem]
-    mdp, radius, start = setting.mdp, setting.radius, float(abs(setting.truth).max())
-    plan = explicit(setting, EPSILON)
+    benchmark = small_problems()[problem]
+    mdp, radius = benchmark.mdp, benchmark.radius
+    plan = explicit(benchmark, EPSILON)
     times = _checkpoints(plan.T)
-    errors = np.array([_errors(setting, plan.alpha, times, key("report", problem, i)) for i in range(runs)])
+    errors = np.array([_errors(benchmark, plan.alpha, times, key("report", problem, i)) for i in range(runs)])
     noise = noise_bound(
         gamma=mdp.gamma,
         radius=radius,
@@ -93,7 +93,7 @@ def converge(problem: str, runs: int) -> Any:
     bound = [
         pathwise_bound(
             t,
-            psi_0=start,
+            psi_0=benchmark.truth.size,
             noise=noise,
             frame=plan.frames.length,
             visits=plan.frames.visits,
@@ -128,35 +128,19 @@ def _short(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(float(f"{x:.{DIGITS}g}") for x in values)
 
 
-@functools.cache
-def _settings() -> dict[str, "Setting"]:
-    """Small models with dyadic numbers, every pair visited often."""
-    from properties.statistics.laws.tabular import Setting
-    from robust_core import models
-    from robust_core.streams import key
-
-    garnet = models.garnet(4, 2, 2, gamma=0.5, seed=key("report", "garnet"))
-    return {
-        "two states": Setting("two states", models.two_states(gamma=0.5), 0.25),
-        "machine": Setting("machine", models.machine_replacement(3, gamma=0.5), 0.125),
-        "garnet": Setting("garnet", garnet, 0.25),
-    }
-
-
 def _checkpoints(T: int) -> list[int]:
     """Geometrically spaced times from 1 to T."""
     return sorted({round(T ** (i / (CHECKPOINTS - 1))) for i in range(CHECKPOINTS)})
 
 
-def _errors(setting: "Setting", alpha: float, times: Sequence[int], seed: bytes) -> Floats:
+def _errors(benchmark: "BenchmarkProblem", alpha: float, times: Sequence[int], seed: bytes) -> Floats:
     """‖Q_t − Q*‖ at the checkpoints of one run from Q_0 = 0."""
     from robust_core import Q_LEARNING, TabularLearner, constant
     from robust_core.learners.runs import snapshots
-    from robust_core.trajectory import Walk
 
-    learner = TabularLearner(Q_LEARNING, setting.problem(constant(alpha)))
-    walk = Walk(setting.mdp, setting.policy, seed=seed, table=setting.table)
-    errors: Floats = abs(snapshots(learner, walk, times) - setting.truth).max(axis=(1, 2))
+    learner = TabularLearner(Q_LEARNING, benchmark.problem(constant(alpha)))
+    tables = snapshots(learner, benchmark.walk(seed), times)
+    errors: Floats = abs(tables - benchmark.truth.table).max(axis=(1, 2))
     return errors
 
 
