@@ -112,13 +112,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def dumps(value: Any, *, indent: int | None = None) -> str:
-    """A record or a JSON value as strict JSON with sorted keys, on one line unless there is an indent.
+def dumps(value: Any, *, indent: int | None = None, sort_keys: bool = True) -> str:
+    """A record or a JSON value as strict JSON, on one line unless there is an indent.
 
     >>> dumps({"b": 1, "a": math.inf})
     '{"a": "Infinity", "b": 1}'
     """
-    return json.dumps(to_data(value), indent=indent, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return json.dumps(to_data(value), indent=indent, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False)
 
 
 def to_data(value: Any) -> Any:
@@ -208,7 +208,9 @@ def _annotated(kind: Any, data: Any, place: str) -> Any:
     return value
 
 
-_WORDS = {str: "text", int: "an integer", float: "a finite number", bool: "true or false"}
+_WORDS = {
+    str: "text", int: "an integer", float: "a finite number", bool: "true or false", types.NoneType: "null",
+}  # fmt: skip
 
 
 def _plain(kind: Any, data: Any, place: str) -> Any:
@@ -243,6 +245,8 @@ def _union(members: tuple[Any, ...], data: Any, place: str) -> Any:
                 return _read(member, data, place)
             except ValueError as error:
                 reasons.append(error)
+    if all(member in _WORDS for member in members):
+        raise _refused(place, " or ".join(_WORDS[member] for member in members), data)
     raise reasons[0]
 
 

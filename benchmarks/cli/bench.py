@@ -1,13 +1,13 @@
 """`robust-core bench`, `robust-core compare` and `robust-core baseline accept`."""
 
 import argparse
-import json
 import math
 import os
 import statistics
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.cli.conventions import (
     HOLDS,
@@ -27,6 +27,10 @@ from benchmarks.cli.conventions import (
     termination_raised,
 )
 
+if TYPE_CHECKING:
+    from benchmarks.regression.compare import Comparison
+    from benchmarks.regression.measures import Measure, Measurements, Name
+
 STORE = Path(".robust-core") / "regression.jsonl"
 EXAMPLE = "example: robust-core baseline accept --reason 'the walk draws one number less per step'"
 Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -37,14 +41,14 @@ def add_parser(commands: Parsers) -> None:
     bench = commands.add_parser(
         "bench",
         help="measure what a comparison needs; what the store has is not measured again",
-        description="Measures the cells of the regression report. Every result is kept as it comes: a run that was "
-        "interrupted or killed goes on where it was.",
+        description="Measures everything that the regression report compares. Every result is kept as it comes: a run "
+        "that was interrupted or killed goes on where it was.",
         epilog="example: robust-core bench --workers 2 --budget 5min",
     )
     _add_measuring(bench)
     add_json(bench, "the summary as one JSON object")
-    bench.add_argument("--output", type=Path, metavar="FILE", help="write the cells in the form of a baseline")
-    add_quiet(bench, "nothing unless cells are pending")
+    bench.add_argument("--output", type=Path, metavar="FILE", help="write the measures in the form of a baseline")
+    add_quiet(bench, "nothing unless measures are pending")
     bench.set_defaults(run=_bench, resume=KEPT)
     compare = commands.add_parser(
         "compare",
@@ -61,8 +65,8 @@ def add_parser(commands: Parsers) -> None:
         "--today", type=Path, metavar="FILE", help="compare this file (bench --output), measure nothing"
     )
     add_json(compare, "the whole comparison as one JSON object")
-    compare.add_argument("--all", action="store_true", help="list every cell, not only those that differ")
-    add_quiet(compare, "nothing unless a cell is worse or has changed")
+    compare.add_argument("--all", action="store_true", help="list every measure, not only those that differ")
+    add_quiet(compare, "nothing unless a measure is worse or has changed")
     compare.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
     compare.set_defaults(run=_compare, resume=KEPT)
     _add_baseline(commands)
@@ -94,7 +98,7 @@ def _add_baseline(commands: Parsers) -> None:
 
 
 def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> None:
-    """The options of everything that measures; `partial` for those that may leave cells out."""
+    """The options of everything that measures; `partial` for those that may leave measures out."""
     add_store(parser, STORE)
     add_workers(parser)
     add_cluster(parser)
@@ -103,11 +107,11 @@ def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> 
     )
     if partial:
         add_budget(parser)
-        parser.add_argument("--only", default="", metavar="TEXT", help="only cells whose name contains this")
+        parser.add_argument("--only", default="", metavar="TEXT", help="only measures whose name contains this")
 
 
-def _measured(options: argparse.Namespace) -> dict[str, Any]:
-    """Today's cells."""
+def _measure(options: argparse.Namespace) -> "Measurements":
+    """Today's measurements."""
     from benchmarks.regression.bench import bench
     from benchmarks.runner.units import opened
 
@@ -139,72 +143,90 @@ def _require_replaceable(option: str, path: Path) -> None:
 
 def _bench(options: argparse.Namespace) -> int:
     from benchmarks.regression import baseline
+    from robust_core.json import dumps
 
     if options.output is not None:
         _require_replaceable("--output", options.output)
-    today = _measured(options)
-    if not today["cells"] and not today["pending"]:
-        raise ValueError(f"no cell contains {options.only!r}: see robust-core bench --json")
+    today = _measure(options)
+    if not today.measures and not today.pending:
+        raise ValueError(f"no measure contains {options.only!r}: see robust-core bench --json")
     if options.output is not None:
         baseline.write(options.output, baseline.text(today, reason="measured by robust-core bench"))
-    summary = _summary(today, options)
     if options.json:
-        print(json.dumps(summary, indent=1, ensure_ascii=False))
-    elif not options.quiet or today["pending"]:
-        print(f"{len(today['cells'])} cells measured, {len(today['pending'])} pending; records in {options.store}")
+        print(dumps(_summary(today, options.store), indent=1))
+    elif not options.quiet or today.pending:
+        print(f"{len(today.measures)} measured, {len(today.pending)} pending; records in {options.store}")
     return HOLDS
 
 
-def _summary(today: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
-    """The cells with their medians: what a person wants to see, without the values by seed."""
-    cells = []
-    for cell in today["cells"]:
-        shown = {name: cell[name] for name in ("metric", "variant", "problem")}
-        values = [value for value in cell.get("values", ()) if value is not None]
-        if "value" in cell:
-            cells.append(shown | {"value": cell["value"]})
-        else:
-            middle = statistics.median(values) if values else None
-            cells.append(shown | {"median": middle, "n": len(cell["values"]), "impossible": cell["impossible"]})
-    fixed = {"seed_set": today["seed_set"], "versions": today["versions"], "store": str(options.store)}
-    return fixed | {"pending": today["pending"], "cells": cells}
+@dataclass(frozen=True)
+class _Short:
+    """A measure without its values by seed: a value, or the median of n values."""
+
+    metric: str
+    variant: str
+    problem: str
+    value: float | str | None = None
+    median: float | None = None
+    n: int = 0
+    impossible: int = 0
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """Today's measurements in short, and where they are kept."""
+
+    seed_set: str
+    versions: dict[str, str]
+    store: str
+    pending: "tuple[Name, ...]"
+    measures: tuple[_Short, ...]
+
+
+def _summary(today: "Measurements", store: Path) -> _Summary:
+    return _Summary(today.seed_set, today.versions, str(store), today.pending, tuple(map(_shorten, today.measures)))
+
+
+def _shorten(measure: "Measure") -> _Short:
+    from benchmarks.regression.measures import Exact
+
+    if isinstance(measure, Exact):
+        return _Short(*measure.name, value=measure.value)
+    finite = [value for value in measure.values if value is not None]
+    median = statistics.median(finite) if finite else None
+    return _Short(*measure.name, median=median, n=len(measure.values), impossible=measure.impossible)
 
 
 def _compare(options: argparse.Namespace) -> int:
     from benchmarks.regression import baseline, table
-    from benchmarks.regression.compare import compared
+    from benchmarks.regression.compare import compare
+    from robust_core.json import dumps
 
     reference = baseline.load(options.baseline or str(baseline.COMMITTED))
-    today = _measured(options) if options.today is None else baseline.load(str(options.today))
-    sides = [_chosen(side, options.only) for side in (reference, today)]
-    if not any(side["cells"] for side in sides):
-        raise ValueError(f"no cell contains {options.only!r}")
-    found = compared(*sides)
+    today = _measure(options) if options.today is None else baseline.load(str(options.today))
+    sides = [side.select(options.only) for side in (reference, today)]
+    if not any(side.measures for side in sides):
+        raise ValueError(f"no measure contains {options.only!r}")
+    found = compare(*sides)
     if options.json:
-        print(json.dumps(found, indent=1, ensure_ascii=False))
-    elif not options.quiet or found["counts"]["worse"] or found["counts"]["changed"]:
+        print(dumps(found, indent=1))
+    elif not options.quiet or found.counts["worse"] or found.counts["changed"]:
         print(table.text(found, everything=options.all))
     return exit_code(found, strict=options.strict)
 
 
-def _chosen(side: dict[str, Any], only: str) -> dict[str, Any]:
-    cells = [cell for cell in side["cells"] if only in f"{cell['metric']} / {cell['variant']} / {cell['problem']}"]
-    return side | {"cells": cells}
-
-
-def exit_code(found: dict[str, Any], *, strict: bool) -> int:
-    """1 if a cell is worse or changed, 3 for undecided ones under `strict`; better is for a person to look at."""
-    if found["counts"]["worse"] or found["counts"]["changed"]:
+def exit_code(found: "Comparison", *, strict: bool) -> int:
+    """1 if a measure is worse or changed, 3 for undecided ones under `strict`; better is for a person to look at."""
+    if found.counts["worse"] or found.counts["changed"]:
         return VIOLATED
-    if found["counts"]["undecided"]:
-        undecided = found["counts"]["undecided"]
-        print(f"warning: {undecided} {'cell is' if undecided == 1 else 'cells are'} undecided", file=sys.stderr)
+    if undecided := found.counts["undecided"]:
+        print(f"warning: {undecided} {'measure is' if undecided == 1 else 'measures are'} undecided", file=sys.stderr)
         return UNDECIDED if strict else HOLDS
     return HOLDS
 
 
-def _before(path: Path) -> dict[str, Any] | None:
-    """The baseline that is replaced; one that cannot be read is replaced all the same, and said so."""
+def _before(path: Path) -> "Measurements | None":
+    """The baseline that is replaced; one that cannot be read is replaced all the same, with a message."""
     from benchmarks.regression import baseline
 
     if not path.exists():
@@ -216,34 +238,42 @@ def _before(path: Path) -> dict[str, Any] | None:
         return None
 
 
+@dataclass(frozen=True)
+class _Accepted:
+    """The file that was written, and the comparison with the one that it replaces."""
+
+    file: str
+    measures: int
+    bytes: int
+    reason: str
+    comparison: "Comparison | None"
+
+
 def _accept(options: argparse.Namespace) -> int:
     from benchmarks.regression import baseline, table
-    from benchmarks.regression.compare import compared
+    from benchmarks.regression.compare import compare
+    from benchmarks.regression.measures import Sample, title
+    from robust_core.json import dumps
 
     path = options.file or baseline.COMMITTED
-    baseline.checked_reason(options.reason)
+    baseline.require_reason(options.reason)
     if options.file is None:
         require_clone(path, otherwise=", or give the file with --file")
     _require_replaceable("--file", path)
     before = _before(path)
-    today = _measured(options)
-    impossible = [cell for cell in today["cells"] if cell.get("impossible")]
+    today = _measure(options)
+    impossible = [measure for measure in today.measures if isinstance(measure, Sample) and measure.impossible]
     if impossible:
-        names = "; ".join(f"{cell['metric']} / {cell['variant']} / {cell['problem']}" for cell in impossible)
-        raise ValueError(f"values that are better than the truth allows are no baseline: {names}")
+        names = "; ".join(title(measure.name) for measure in impossible)
+        raise ValueError(f"values that are better than the truth allows cannot be a baseline: {names}")
     content = baseline.text(today, reason=options.reason)
-    moved = None if before is None else compared(before, today)
-    if moved is not None and not (options.json or options.quiet):
-        print(table.text(moved))
+    found = None if before is None else compare(before, today)
+    if found is not None and not (options.json or options.quiet):
+        print(table.text(found))
     baseline.write(path, content)
-    written = {
-        "file": str(path),
-        "cells": len(today["cells"]),
-        "bytes": len(content.encode()),
-        "reason": options.reason,
-    }
+    written = _Accepted(str(path), len(today.measures), len(content.encode()), options.reason, found)
     if options.json:
-        print(json.dumps(written | {"comparison": moved}, indent=1, ensure_ascii=False))
+        print(dumps(written, indent=1))
     elif not options.quiet:
-        print("{file}: {cells} cells, {bytes} bytes: {reason}".format(**written))
+        print(f"{written.file}: {written.measures} measures, {written.bytes} bytes: {written.reason}")
     return HOLDS

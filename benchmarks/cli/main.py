@@ -33,6 +33,9 @@ COMMANDS = (
     "panels",
     "bench",
     "report",
+    "documents",
+    "study",
+    "speed",
     "search",
     "net",
 )

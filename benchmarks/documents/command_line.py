@@ -1,19 +1,14 @@
-"""The reference of the command line, written from the parsers themselves.
-
-`python -m benchmarks.documents.command_line` writes `docs/command-line.md` again; a test compares the two.
-"""
+"""docs/command-line.md: the reference of the command line, written from the parsers themselves."""
 
 import argparse
-from pathlib import Path
 
 from benchmarks.cli.conventions import EXIT_CODES
 from benchmarks.cli.main import parser, subparsers
-
-DOCUMENT = Path(__file__).parents[2] / "docs" / "command-line.md"
+from benchmarks.documents.markdown import table
 
 OPENING = """# Command line
 
-<!-- Written by `python -m benchmarks.documents.command_line`; do not edit. -->
+<!-- Written by `robust-core documents command-line`; do not edit. -->
 
 {description}
 `robust-core COMMAND --help` says the same in a terminal, `robust-core --version` shows the version.
@@ -23,9 +18,6 @@ OPENING = """# Command line
 Results go to the standard output, progress and warnings to the standard error. Progress is shown on a terminal only,
 and so are colours; with `NO_COLOR` set or `TERM=dumb` neither is. Ctrl-C stops cleanly: what is printed is complete,
 and the last line says how to go on.
-
-| exit code | meaning |
-|---|---|
 """
 
 COMPLETION = """## Completion
@@ -35,20 +27,20 @@ for completions, for example `robust-core completion fish > ~/.config/fish/compl
 """
 
 
-def markdown() -> str:
-    """The whole reference."""
+def document() -> str:
+    """The whole document."""
     root = parser()
-    parts = [OPENING.format(description=root.description)]
-    parts += [f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items()]
+    codes = table(["exit code", "meaning"], EXIT_CODES.items())
+    parts = [OPENING.format(description=root.description), f"{codes}\n"]
     parts += [_section(name, command) for name, command in subparsers(root).items()]
-    return "".join([*parts, "\n", COMPLETION])
+    return "\n".join([*parts, COMPLETION])
 
 
 def _section(name: str, command: argparse.ArgumentParser) -> str:
-    lines = ["", f"## `robust-core {name}`", "", command.description or "", ""]
+    lines = [f"## `robust-core {name}`", "", command.description or "", ""]
     rows = [_row(action) for action in command._actions if not isinstance(action, argparse._HelpAction)]
     if rows:
-        lines += ["| argument | meaning |", "|---|---|", *rows, ""]
+        lines += [table(["argument", "meaning"], rows), ""]
     return "\n".join([*lines, "```sh", example(command), "```", ""])
 
 
@@ -58,7 +50,7 @@ def example(command: argparse.ArgumentParser) -> str:
     return first.removeprefix("example: ")
 
 
-def _row(action: argparse.Action) -> str:
+def _row(action: argparse.Action) -> list[str]:
     choices = " or ".join(map(str, action.choices or ()))
     value = str(action.metavar or choices or action.dest.upper())
     if action.option_strings:
@@ -66,10 +58,4 @@ def _row(action: argparse.Action) -> str:
     else:
         repeated = f"{value} …" if action.nargs in ("*", "+") else value
         shown = f"[{repeated}]" if action.nargs in ("*", "?") else repeated
-    cells = (cell.replace("|", "\\|") for cell in (f"`{shown}`", action.help or ""))
-    return f"| {' | '.join(cells)} |"
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(markdown(), encoding="utf-8")
-    print(DOCUMENT)
+    return [f"`{shown}`", action.help or ""]

@@ -3,23 +3,26 @@
 import math
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.documents import experiments_text
 from benchmarks.documents.markdown import table
-from benchmarks.experiments import outcome
+from benchmarks.experiments import outcome, results
 from benchmarks.experiments.divergence import CLAIMED_FOR, judged_divergence
 from benchmarks.experiments.interpretations import CONTROL, FIGURES, INTERPRETATIONS, Figure, of_figure
 from benchmarks.experiments.panels import PANELS
 from benchmarks.experiments.results import Results
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "experiments.md"
 Record = dict[str, Any]
 
 
-def document(made: Results) -> str:
-    """The whole document."""
+def document() -> str:
+    """The document of the committed results."""
+    return render(results.load_all())
+
+
+def render(made: Results) -> str:
+    """The document of some results."""
     records, trends = made["records"], made["trends"]
     default = {record["panel"]: record for record in records if record["interpretation"] == "default"}
     parts = [

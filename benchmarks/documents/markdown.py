@@ -1,23 +1,39 @@
-"""Tables and cautious figures for the documents that are written from results."""
+"""The Markdown that all documents share: tables, and figures that are rounded to the safe side."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
+_BAR = re.compile(r"(?<!\\)\|")
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table.
+
+def row(cells: Iterable[object]) -> str:
+    """One line of a table; a bar inside a cell would end it, so it is escaped.
+
+    >>> print(row(["|x|", 1]))
+    | \\|x\\| | 1 |
+    """
+    return "| " + " | ".join(_BAR.sub(r"\\|", str(cell)) for cell in cells) + " |"
+
+
+def head(names: Sequence[str]) -> str:
+    """The head of a table: the names of the columns and the line below."""
+    return f"{row(names)}\n|{'---|' * len(names)}"
+
+
+def table(names: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table with the names of its columns.
 
     >>> print(table(["a"], [[1]]))
     | a |
     |---|
     | 1 |
     """
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    return "\n".join([*lines, *(f"| {' | '.join(str(value) for value in row)} |" for row in rows)])
+    return "\n".join([head(names), *map(row, rows)])
 
 
 def floor(value: float) -> str:
-    """Three digits that do not promise more than there is.
+    """Three decimals, rounded down.
 
     >>> floor(0.96271)
     '0.962'
@@ -26,5 +42,5 @@ def floor(value: float) -> str:
 
 
 def ceiling(value: float) -> str:
-    """Three digits that do not hide anything."""
+    """Three decimals, rounded up."""
     return f"{math.ceil(1000.0 * value) / 1000.0:g}"

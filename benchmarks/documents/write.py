@@ -1,79 +1,27 @@
-"""Writes every generated document again: `python -m benchmarks.documents.write [NAME …]`.
+"""The generated documents: each is what the function `document` of its module here returns.
 
-All of them come from committed results, except the gallery, which is verified for it (a minute); the tests compare.
-What the results themselves are measured by is said in each document.
+All of them come from committed results, except the gallery, which is verified for it (about a minute).
 """
 
-import argparse
-import sys
-from collections.abc import Callable, Sequence
+import importlib
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "docs"
+DOCUMENTS = ("claims", "command-line", "experiments", "gallery", "statistics", "variants")
 
 
-def _claims() -> str:
-    from properties.claims.text import markdown
-
-    return markdown()
-
-
-def _command_line() -> str:
-    from benchmarks.documents.command_line import markdown
-
-    return markdown()
+def render(name: str) -> str:
+    """The text of a document as the present code writes it."""
+    return str(importlib.import_module(f"{__package__}.{name.replace('-', '_')}").document())
 
 
-def _experiments() -> str:
-    from benchmarks.documents import experiments
-    from benchmarks.experiments import results
-
-    return experiments.document(results.load_all())
-
-
-def _gallery() -> str:
-    from benchmarks.documents.gallery import page
-
-    return page()
+def committed(name: str) -> str | None:
+    """The text of a document as it is, None if there is none (an installed package has no documents)."""
+    path = FOLDER / f"{name}.md"
+    return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
-def _statistics() -> str:
-    from benchmarks.documents.statistics import document
-
-    return document()
-
-
-def _variants() -> str:
-    from benchmarks.documents.variants import page
-
-    return page()
-
-
-DOCUMENTS: dict[str, Callable[[], str]] = {
-    "claims": _claims,
-    "command-line": _command_line,
-    "experiments": _experiments,
-    "gallery": _gallery,
-    "statistics": _statistics,
-    "variants": _variants,
-}
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.documents.write", description=str(__doc__).split("\n")[0]
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(DOCUMENTS)} (default: all)")
-    names = parser.parse_args(arguments).names
-    for name in names:
-        if name not in DOCUMENTS:
-            parser.error(f"NAME must be one of {', '.join(DOCUMENTS)}, got {name!r}")
-    for name in names or DOCUMENTS:
-        (FOLDER / f"{name}.md").write_text(DOCUMENTS[name](), encoding="utf-8")
-        sys.stderr.write(f"docs/{name}.md\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def write(name: str, text: str) -> None:
+    """Replace a document."""
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / f"{name}.md").write_text(text, encoding="utf-8")

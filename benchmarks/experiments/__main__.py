@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.cli.conventions import USAGE, positive
 from benchmarks.documents import experiments
+from benchmarks.documents.write import write
 from benchmarks.experiments import results, work
 from benchmarks.experiments.panels import trends
 from benchmarks.runner.identity import libraries
@@ -33,8 +34,7 @@ def main() -> int:
     if not results.made_by_present_code():
         made_by, present = results.codes()
         print(f"{parser.prog}: results made by code {made_by}, the present is {present}", file=sys.stderr)  # noqa: T201
-    experiments.DOCUMENT.parent.mkdir(exist_ok=True)
-    experiments.DOCUMENT.write_text(experiments.document(results.load_all()), encoding="utf-8")
+    write("experiments", experiments.document())
     return 0
 
 

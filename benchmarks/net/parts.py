@@ -99,15 +99,17 @@ def evidence(ids: Iterable[str] | None = None, *, examples: int | None = None) -
 def regression(only: str = "") -> Facts:
     """Metric / variant / problem -> the value, or the hash of the values by seed; ratios of times are left out."""
     from benchmarks.regression import baseline, bench
+    from benchmarks.regression.measures import Sample, title
     from benchmarks.runner.units import compute
+    from robust_core.json import to_data
 
     jobs = [job for job in bench.jobs(only=only) if job.unit.repeatable]
-    cells, _ = bench.collected(jobs, {job.unit.key: compute(job.unit) for job in jobs}, only=only)
-    frozen = [_canonical(cell) for cell in baseline.load(str(baseline.COMMITTED))["cells"]]
-    for cell in cells:
-        name = " / ".join(cell[part] for part in baseline.NAMES)
-        value = str(cell["value"]) if "value" in cell else f"{len(cell['values'])} values, {digest(_canonical(cell))}"
-        yield Fact(name, f"{value}, {'' if _canonical(cell) in frozen else 'not '}in the baseline")
+    measures, _ = bench.collect(jobs, {job.unit.key: compute(job.unit) for job in jobs}, only=only)
+    frozen = baseline.load(str(baseline.COMMITTED)).measures
+    for measure in measures:
+        text = _canonical(to_data(measure))
+        value = f"{len(measure.values)} values, {digest(text)}" if isinstance(measure, Sample) else str(measure.value)
+        yield Fact(title(measure.name), f"{value}, {'' if measure in frozen else 'not '}in the baseline")
 
 
 class _Rows:
@@ -199,11 +201,11 @@ def _shortened(line: str) -> str:
 
 def documents(names: Iterable[str] | None = None) -> Facts:
     """Document / heading -> the hash of the section as it is generated; and whether the committed file is the same."""
-    from benchmarks.documents.write import DOCUMENTS, FOLDER
+    from benchmarks.documents.write import DOCUMENTS, committed, render
 
     for name in DOCUMENTS if names is None else names:
-        text = DOCUMENTS[name]()
-        same = text == (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+        text = render(name)
+        same = text == committed(name)
         yield Fact(f"{name}.md", "as committed" if same else "differs from the committed file")
         sections = re.split(r"^(?=#{1,3} )", text, flags=re.MULTILINE)
         for number, section in enumerate(part for part in sections if part):

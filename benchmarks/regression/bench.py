@@ -1,34 +1,35 @@
-"""The grid of the benchmark: which cells there are, which units of work fill them, and the result as one table."""
+"""The grid of the benchmark: which measures there are, which units of work they need, and the result of all of them."""
 
 import math
 import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from benchmarks.regression import exact, linear, ratios, tabular
-from benchmarks.regression.compare import PROCESSOR
+from benchmarks.regression.linear import PARAMETERS
+from benchmarks.regression.measures import PROCESSOR, Exact, Measure, Measurements, Name, Part, Sample, title
 from benchmarks.regression.settings import SETTINGS
+from benchmarks.regression.tabular import TABLE
 from benchmarks.runner.identity import libraries, processor
 from benchmarks.runner.store import Store
 from benchmarks.runner.units import Unit, run
+from robust_core.json import from_data
 from robust_core.streams import key
 
 PINNED = "pinned"
 """The seeds of the committed baseline."""
 SEEDS, BLOCK = 96, 12
-"""Replicates per cell, and how many of them are one unit of work."""
-TABLE, PARAMETERS = "table", "parameters"
-"""The metrics that are hashes of what is learned."""
-Name = tuple[str, str, str]
+"""Replicates per measure, and how many of them are one unit of work."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A unit and the cells (metric, variant, problem) it contributes to."""
+    """A unit and the measures it contributes to."""
 
     unit: Unit
-    cells: tuple[Name, ...]
+    measures: tuple[Name, ...]
 
 
 def _runs() -> list[tuple[str, str]]:
@@ -46,31 +47,31 @@ def _runs() -> list[tuple[str, str]]:
 
 
 def jobs(*, seed_set: str = PINNED, seeds: int = SEEDS, only: str = "", injected: str = "") -> list[Job]:
-    """The work of all cells whose "metric / variant / problem" contains `only`."""
+    """The work of all measures whose "metric / variant / problem" contains `only`."""
     found = [*_learning(seed_set, seeds, injected), *_planning(), *_racing(seed_set, injected)]
-    return [job for job in found if any(only in " / ".join(cell) for cell in job.cells)]
+    return [job for job in found if any(only in title(name) for name in job.measures)]
 
 
 def _learning(seed_set: str, seeds: int, injected: str) -> Iterable[Job]:
     for variant, problem in _runs():
         module, names = (
-            ("linear", (*linear.MEASURES, PARAMETERS))
+            ("linear", (*linear.METRIC_NAMES, PARAMETERS))
             if problem == linear.PROBLEM
-            else ("tabular", (*tabular.measures(variant, problem), TABLE))
+            else ("tabular", (*tabular.metrics_of(variant, problem), TABLE))
         )
         for start in range(0, seeds, BLOCK):
             arguments = {"variant": variant, "problem": problem, "seed_set": seed_set, "start": start}
             arguments |= {"stop": min(start + BLOCK, seeds), "injected": injected}
-            unit = Unit(f"benchmarks.regression.{module}:measured", arguments)
+            unit = Unit(f"benchmarks.regression.{module}:measure", arguments)
             yield Job(unit, tuple((name, variant, problem) for name in names))
 
 
 def _planning() -> Iterable[Job]:
     for problem in exact.problems():
-        unit = Unit("benchmarks.regression.exact:walked", {"problem": problem})
+        unit = Unit("benchmarks.regression.exact:measure_chain", {"problem": problem})
         yield Job(unit, tuple((name, "uniform policy", problem) for name in exact.CHAIN))
         for variant in exact.SETS:
-            unit = Unit("benchmarks.regression.exact:planned", {"problem": problem, "variant": variant})
+            unit = Unit("benchmarks.regression.exact:measure_plan", {"problem": problem, "variant": variant})
             yield Job(unit, tuple((name, variant, problem) for name in exact.PLANS))
 
 
@@ -83,7 +84,7 @@ def _racing(seed_set: str, injected: str) -> Iterable[Job]:
             "seed_set": seed_set,
             "injected": injected,
         }
-        unit = Unit("benchmarks.regression.ratios:measured", arguments, repeatable=False)
+        unit = Unit("benchmarks.regression.ratios:measure", arguments, repeatable=False)
         yield Job(unit, ((metric, variant, problem),))
 
 
@@ -98,46 +99,45 @@ def bench(
     cluster: str | None = None,
     budget_seconds: float = math.inf,
     show: Callable[[str], None] = lambda line: None,
-) -> dict[str, Any]:
-    """Measure what the store does not have, and give all cells: the shape of a baseline, and what is pending."""
+) -> Measurements:
+    """Measure what the store does not have, and give all measures with those that are pending."""
     wanted = jobs(seed_set=seed_set, seeds=seeds, only=only, injected=injected)
     units = [job.unit for job in wanted]
     values = run(units, store=store, workers=workers, cluster=cluster, show=show, budget_seconds=budget_seconds)
-    cells, pending = collected(wanted, values, only=only)
-    return {"seed_set": seed_set, "versions": versions(), "cells": cells, "pending": pending}
+    measures, pending = collect(wanted, values, only=only)
+    return Measurements(seed_set, versions(), tuple(measures), pending=tuple(pending))
 
 
 def versions() -> dict[str, str]:
-    """What can change the last bits of a result."""
+    """The versions and the processor that can change the last bits of a result."""
     return {"python": platform.python_version(), **libraries(), PROCESSOR: processor()}
 
 
-def collected(
-    wanted: Iterable[Job], values: Mapping[bytes, Any], *, only: str = ""
-) -> tuple[list[dict[str, Any]], list[list[str]]]:
-    """The finished cells, sorted, and the names of those that lack a unit."""
-    parts: dict[Name, list[Any]] = {}
+def collect(wanted: Iterable[Job], values: Mapping[bytes, Any], *, only: str = "") -> tuple[list[Measure], list[Name]]:
+    """The finished measures, sorted, and the names of those that lack a unit."""
+    parts: dict[Name, list[Part | None]] = {}
     for job in wanted:
         value = values.get(job.unit.key)
-        for cell in job.cells:
-            if only in " / ".join(cell):
-                parts.setdefault(cell, []).append(value)
-    finished = {cell: found for cell, found in parts.items() if all(value is not None for value in found)}
-    cells = [_cell(cell, found) for cell, found in sorted(finished.items())]
-    return cells, [list(cell) for cell in sorted(parts.keys() - finished.keys())]
+        part = None if value is None else from_data(Part, value, str(job.unit))
+        for name in job.measures:
+            if only in title(name):
+                parts.setdefault(name, []).append(part)
+    measures, pending = [], []
+    for name, found in sorted(parts.items()):
+        finished = [part for part in found if part is not None]
+        if len(finished) == len(found):
+            measures.append(_measure(name, finished))
+        else:
+            pending.append(name)
+    return measures, pending
 
 
-def _cell(name: Name, found: list[Any]) -> dict[str, Any]:
-    """One cell out of the units that make it up."""
+def _measure(name: Name, parts: list[Part]) -> Measure:
+    """One measure out of the units that contribute to it."""
     metric = name[0]
-    described: dict[str, Any] = dict(zip(("metric", "variant", "problem"), name, strict=True))
     if metric in (TABLE, PARAMETERS):
-        return described | {"value": key("tables", [part["digest"] for part in found]).hex()}
-    if "values" not in found[0]:
-        return described | {"value": found[0][metric]}
-    if "impossible" not in found[0]:
-        return described | {"values": found[0]["values"], "impossible": 0}
-    return described | {
-        "values": [value for part in found for value in part["values"][metric]],
-        "impossible": sum(part["impossible"][metric] for part in found),
-    }
+        return Exact(*name, key("tables", [part.values[metric] for part in parts]).hex())
+    if metric in parts[0].values:
+        return Exact(*name, parts[0].values[metric])
+    values = chain.from_iterable(part.samples[metric] for part in parts)
+    return Sample(*name, tuple(values), sum(part.impossible.get(metric, 0) for part in parts))

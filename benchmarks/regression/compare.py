@@ -1,153 +1,205 @@
-"""Today against the baseline, cell by cell: the definitions are in docs/regression.md.
-
-Both sides are plain data as `baseline.parsed` gives it: {"seed_set", "reason", "versions", "cells"}, where a cell is
-{"metric", "variant", "problem"} with a "value" (deterministic) or with "values" by seed or repeat (null: no number)
-and the number of "impossible" ones among them.
-"""
+"""Today against the baseline, measure by measure: the definitions are in docs/regression.md."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from benchmarks.regression.metric import METRICS, Metric
+from benchmarks.regression.measures import PROCESSOR, Exact, Measure, Measurements, Name, Sample
+from benchmarks.regression.metric import METRICS, Direction, Kind, Metric, Scale
 from benchmarks.regression.paired import Centre, centre, detectable
 from properties.statistics.budget import RUN_BUDGET
 from robust_core.validate import Floats
 
 Verdict = Literal["better", "worse", "equivalent", "undecided", "changed"]
 SEVERITY: tuple[Verdict, ...] = ("worse", "changed", "undecided", "better", "equivalent")
-"""The verdict of a comparison is the first of these that some cell has."""
+"""The verdict of a comparison is the first of these that some measure has."""
 POWER = 0.9
-PROCESSOR = "processor"
-"""Under this name the versions of a side say for which kind of processor its code was compiled."""
-Cell = dict[str, Any]
-Name = tuple[str, str, str]
+UNKNOWN = Metric("", "", "exact", "deterministic", "a metric that is no longer known")
 
 
-def compared(baseline: Mapping[str, Any], today: Mapping[str, Any], *, alpha: float = RUN_BUDGET) -> dict[str, Any]:
-    """Every cell with its verdict, and the verdict of the whole.
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One measure on both sides: typical values, the effect with its interval, the verdict.
 
-    The probability that any cell is called better, worse or changed although nothing differs (the pairs are
-    exchangeable) is at most `alpha`; each cell that is no deterministic one has an equal share of it.
+    `baseline` and `today` are the value of a deterministic measure, or the median. `detects` is the smallest shift that
+    is found with probability POWER. `suspicious` marks changes that need an explanation.
     """
-    before, now = _by_name(baseline), _by_name(today)
-    pending = {tuple(name) for name in today.get("pending", ())}
-    names = sorted(before.keys() | now.keys() | pending)
+
+    metric: str
+    variant: str
+    problem: str
+    unit: str
+    direction: Direction
+    kind: Kind
+    scale: Scale
+    margin: float
+    baseline: float | str | None
+    today: float | str | None
+    verdict: Verdict = "undecided"
+    note: str = ""
+    effect: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    detects: float | None = None
+    n: int = 0
+    paired: bool = False
+    suspicious: bool = False
+
+    @property
+    def name(self) -> Name:
+        """(metric, variant, problem)."""
+        return self.metric, self.variant, self.problem
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the measures of a side come from."""
+
+    seed_set: str
+    versions: dict[str, str]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every measure with its verdict, and the verdict of the whole; `alpha` is split evenly (`alpha_each`)."""
+
+    verdict: Verdict
+    alpha: float
+    alpha_each: float
+    power: float
+    paired: bool
+    baseline: Origin
+    today: Origin
+    rows: tuple[Row, ...]
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How many measures have each verdict, the most severe first."""
+        found = Counter(row.verdict for row in self.rows)
+        return {word: found[word] for word in SEVERITY}
+
+
+def compare(baseline: Measurements, today: Measurements, *, alpha: float = RUN_BUDGET) -> Comparison:
+    """Compare two sides.
+
+    The probability that any measure is called better, worse or changed although nothing differs (the pairs are
+    exchangeable) is at most `alpha`; each measure that is not deterministic has an equal share of it.
+    """
+    before, now = ({measure.name: measure for measure in side.measures} for side in (baseline, today))
+    names = sorted(before.keys() | now.keys() | set(today.pending))
     tested = sum(METRICS[name[0]].kind != "deterministic" for name in names if name[0] in METRICS)
-    share = alpha / max(tested, 1)
-    paired = baseline["seed_set"] == today["seed_set"]
-    same = baseline["versions"].get(PROCESSOR) == today["versions"].get(PROCESSOR)
-    cells = [_cell(name, before.get(name), now.get(name), share, paired, name in pending, same) for name in names]
-    found = {cell["verdict"] for cell in cells}
-    return {
-        "verdict": next((word for word in SEVERITY if word in found), "equivalent"),
-        "alpha": alpha,
-        "alpha per cell": share,
-        "power": POWER,
-        "paired": paired,
-        "reason": baseline.get("reason", ""),
-        "seed_sets": {"baseline": baseline["seed_set"], "today": today["seed_set"]},
-        "versions": {"baseline": dict(baseline["versions"]), "today": dict(today["versions"])},
-        "counts": {word: sum(cell["verdict"] == word for cell in cells) for word in SEVERITY},
-        "suspicious": sum(cell["suspicious"] for cell in cells),
-        "cells": cells,
-    }
+    rules = _Rules(
+        share=alpha / max(tested, 1),
+        paired=baseline.seed_set == today.seed_set,
+        same_processor=baseline.versions.get(PROCESSOR) == today.versions.get(PROCESSOR),
+    )
+    rows = tuple(_row(name, before.get(name), now.get(name), rules, name in today.pending) for name in names)
+    origins = [Origin(side.seed_set, dict(side.versions), side.reason) for side in (baseline, today)]
+    return Comparison(worst(rows), alpha, rules.share, POWER, rules.paired, origins[0], origins[1], rows)
 
 
-def _by_name(side: Mapping[str, Any]) -> dict[Name, Cell]:
-    return {(cell["metric"], cell["variant"], cell["problem"]): cell for cell in side["cells"]}
+def worst(rows: Sequence[Row]) -> Verdict:
+    """The most severe verdict of some rows."""
+    found = {row.verdict for row in rows}
+    return next((word for word in SEVERITY if word in found), "equivalent")
 
 
-def _cell(
-    name: Name, before: Cell | None, now: Cell | None, share: float, paired: bool, pending: bool, same_processor: bool
-) -> Cell:
-    metric = METRICS.get(name[0])
-    described: Cell = {
-        "metric": name[0], "variant": name[1], "problem": name[2],
-        "unit": metric.unit if metric else "", "direction": metric.direction if metric else "exact",
-        "kind": metric.kind if metric else "deterministic", "scale": metric.scale if metric else "absolute",
-        "margin": metric.margin if metric else 0.0, "baseline": _typical(before), "today": _typical(now),
-        "effect": None, "lower": None, "upper": None, "detects": None, "n": 0, "paired": False, "suspicious": False,
-    }  # fmt: skip
-    if metric is None or before is None or now is None:
-        return described | _absent(metric, before, pending)
-    if any(("value" in cell) != (metric.kind == "deterministic") for cell in (before, now)):
-        return described | {"verdict": "changed", "note": "its form is not that of its metric", "suspicious": True}
-    if metric.kind == "deterministic":
-        return described | _exactly(before, now, decides=metric.portable or same_processor)
-    found = described | _statistically(metric, before, now, share, paired and metric.kind == "statistical")
-    if metric.kind == "ratio" and not same_processor and found["verdict"] in ("better", "worse"):
-        return found | {"verdict": "undecided", "note": f"{found['verdict']} on another processor: it may be its doing"}
-    return found
+@dataclass(frozen=True)
+class _Rules:
+    """What all rows of a comparison share."""
+
+    share: float
+    paired: bool
+    same_processor: bool
 
 
-def _typical(cell: Cell | None) -> Any:
+def _row(name: Name, before: Measure | None, now: Measure | None, rules: _Rules, pending: bool) -> Row:
+    metric = METRICS.get(name[0], UNKNOWN)
+    row = Row(
+        metric=name[0],
+        variant=name[1],
+        problem=name[2],
+        unit=metric.unit,
+        direction=metric.direction,
+        kind=metric.kind,
+        scale=metric.scale,
+        margin=metric.margin,
+        baseline=_typical(before),
+        today=_typical(now),
+    )
+    if metric is UNKNOWN or before is None or now is None:
+        return _absent(row, metric, before, pending)
+    if metric.kind == "deterministic" and isinstance(before, Exact) and isinstance(now, Exact):
+        return _exactly(row, before, now, decides=metric.portable or rules.same_processor)
+    if metric.kind != "deterministic" and isinstance(before, Sample) and isinstance(now, Sample):
+        return _statistically(row, metric, before, now, rules)
+    return replace(row, verdict="changed", note="its form is not that of its metric", suspicious=True)
+
+
+def _typical(measure: Measure | None) -> float | str | None:
     """The deterministic value, or the median over seeds or repeats (null counts as infinite)."""
-    if cell is None or "value" in cell:
-        return None if cell is None else cell["value"]
-    return _number(float(np.median(_array(cell["values"]))))
-
-
-def _array(values: Sequence[float | None]) -> Floats:
-    return np.array([math.inf if value is None else value for value in values], dtype=np.float64)
+    if measure is None or isinstance(measure, Exact):
+        return None if measure is None else measure.value
+    return _number(float(np.median([math.inf if value is None else value for value in measure.values])))
 
 
 def _number(x: float) -> float | None:
     return x if math.isfinite(x) else None
 
 
-def _absent(metric: Metric | None, before: Cell | None, pending: bool) -> Cell:
-    """A cell that one side lacks: what is no longer measured cannot get worse, so dropping it is a change."""
+def _absent(row: Row, metric: Metric, before: Measure | None, pending: bool) -> Row:
+    """A measure that one side lacks: once it is no longer measured it cannot get worse, so dropping it is a change."""
     if pending:
-        return {"verdict": "undecided", "note": "pending: the budget was over before it was measured"}
+        return replace(row, note="pending: the budget was over before it was measured")
     if before is None:
-        return {"verdict": "undecided", "note": "new: the baseline does not have it"}
-    gone = "the metric is no longer known" if metric is None else "it is no longer measured"
-    return {"verdict": "changed", "note": gone, "suspicious": True}
+        return replace(row, note="new: the baseline does not have it")
+    gone = "the metric is no longer known" if metric is UNKNOWN else "it is no longer measured"
+    return replace(row, verdict="changed", note=gone, suspicious=True)
 
 
-def _exactly(before: Cell, now: Cell, *, decides: bool) -> Cell:
-    """The same value or another one; where that does not decide, other bits may be the processor's."""
-    old, new = before["value"], now["value"]
+def _exactly(row: Row, before: Exact, now: Exact, *, decides: bool) -> Row:
+    """The same value or another one; where that does not decide, the processor may have caused other bits."""
+    old, new = before.value, now.value
     if old == new and type(old) is type(new):
-        return {"verdict": "equivalent", "note": "", "n": 1}
+        return replace(row, verdict="equivalent", n=1)
     if not decides:
-        return {"verdict": "undecided", "note": "other processor: its sums may have another order", "n": 1}
-    numbers = all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (old, new))
-    return {
-        "verdict": "changed",
-        "note": "must not change without a reason",
-        "n": 1,
-        "effect": new - old if numbers else None,
-        "suspicious": True,
-    }
+        return replace(row, note="other processor: its sums may have another order", n=1)
+    effect = None if isinstance(old, str) or isinstance(new, str) else new - old
+    return replace(row, verdict="changed", note="must not change without a reason", n=1, effect=effect, suspicious=True)
 
 
-def _statistically(metric: Metric, before: Cell, now: Cell, share: float, paired: bool) -> Cell:
-    n = min(len(before["values"]), len(now["values"]))
-    old, new = (_transformed(metric, cell["values"][:n]) for cell in (before, now))
+def _statistically(row: Row, metric: Metric, before: Sample, now: Sample, rules: _Rules) -> Row:
+    n = min(len(before.values), len(now.values))
+    old, new = (_transform(metric, measure.values[:n]) for measure in (before, now))
     # Equal values differ by 0 even where both are infinite.
     d = np.where(old == new, 0.0, np.subtract(new, old, where=old != new, out=np.zeros(n)))
     margin = _inner(metric, metric.margin)
-    interval = centre(d, margin=margin, alpha=share)
-    impossible: int = now.get("impossible", 0)
+    interval = centre(d, margin=margin, alpha=rules.share)
     known = old[np.isfinite(old)]
     spread = math.sqrt(2.0) * float(known.std()) if known.size else math.inf
-    seen = detectable(spread, n, margin=margin, alpha=share, power=POWER) if n else math.inf
-    verdict: Verdict = "changed" if impossible else judged(metric, interval)
-    return {
-        "n": n,
-        "paired": paired,
-        "verdict": verdict,
-        "suspicious": verdict == "changed",
-        "note": _note(verdict, impossible, n),
-        "effect": _outer(metric, interval.estimate),
-        "lower": _outer(metric, interval.lower),
-        "upper": _outer(metric, interval.upper),
-        "detects": _outer(metric, seen + (margin if metric.kind == "ratio" else 0.0)),
-    }
+    seen = detectable(spread, n, margin=margin, alpha=rules.share, power=POWER) if n else math.inf
+    verdict: Verdict = "changed" if now.impossible else judge(metric, interval)
+    note = _note(verdict, now.impossible, n)
+    suspicious = verdict == "changed"
+    if metric.kind == "ratio" and not rules.same_processor and verdict in ("better", "worse"):
+        verdict, note = "undecided", f"{verdict} on another processor, which may be the cause"
+    return replace(
+        row,
+        n=n,
+        paired=rules.paired and metric.kind == "statistical",
+        verdict=verdict,
+        suspicious=suspicious,
+        note=note,
+        effect=_outer(metric, interval.estimate),
+        lower=_outer(metric, interval.lower),
+        upper=_outer(metric, interval.upper),
+        detects=_outer(metric, seen + (margin if metric.kind == "ratio" else 0.0)),
+    )
 
 
 def _note(verdict: Verdict, impossible: int, n: int) -> str:
@@ -158,10 +210,10 @@ def _note(verdict: Verdict, impossible: int, n: int) -> str:
     return "must not change without a reason" if verdict == "changed" else ""
 
 
-def _transformed(metric: Metric, values: Sequence[float | None]) -> Floats:
-    """Logarithms for a relative scale; what is no number counts as the worst."""
-    worst = -math.inf if metric.direction == "higher" else math.inf
-    x = np.array([worst if value is None else value for value in values], dtype=np.float64)
+def _transform(metric: Metric, values: Sequence[float | None]) -> Floats:
+    """Logarithms for a relative scale; NaN or infinity counts as the worst value."""
+    worst_value = -math.inf if metric.direction == "higher" else math.inf
+    x = np.array([worst_value if value is None else value for value in values], dtype=np.float64)
     if metric.scale == "absolute":
         return x
     with np.errstate(divide="ignore"):
@@ -179,10 +231,10 @@ def _outer(metric: Metric, d: float) -> float | None:
     return _number(math.expm1(d)) if d < 700.0 else None
 
 
-def judged(metric: Metric, interval: Centre) -> Verdict:
+def judge(metric: Metric, interval: Centre) -> Verdict:
     """The verdict of an interval for (transformed) today − baseline.
 
-    >>> judged(METRICS["bias"], Centre(0.001, 0.002, 0.003)), judged(METRICS["bias"], Centre(0.001, 0.005, 0.009))
+    >>> judge(METRICS["bias"], Centre(0.001, 0.002, 0.003)), judge(METRICS["bias"], Centre(0.001, 0.005, 0.009))
     ('equivalent', 'changed')
     """
     margin = _inner(metric, metric.margin)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.regression.measures import Part
 from benchmarks.regression.settings import SETTINGS
 from oracles.bounds.q_learning import explicit_theorem3
 from oracles.chains.chain import pair_chain, stationary_exact
@@ -13,6 +14,7 @@ from oracles.chains.mixing import t_mix
 from oracles.planning import rational
 from properties.cases.benchmark_problems import BenchmarkProblem
 from robust_core import Contamination, TotalVariation, bellman
+from robust_core.json import to_data
 from robust_core.sets import UncertaintySet
 
 PLANS = ("Q*", "worst value", "optimal actions", "value iteration")
@@ -33,18 +35,19 @@ def problems() -> dict[str, str]:
     return {name.partition(",")[0]: name for name in reversed(plain)}
 
 
-def planned(problem: str, variant: str) -> dict[str, Any]:
-    """Robust planning in exact arithmetic, and the sweeps that value iteration needs."""
+def measure_plan(problem: str, variant: str) -> Any:
+    """Robust planning in exact arithmetic, and the sweeps that value iteration needs, as the data of a `Part`."""
     setting = SETTINGS[problems()[problem]]
     uset = SETS[variant](setting.radius)
     optimum = rational.solve(setting.mdp, uset)
     text = " ".join(str(value) for row in optimum.Q for value in row)
-    return {
+    values: dict[str, int | float | str] = {
         "Q*": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
         "worst value": float(max(optimum.V)),
         "optimal actions": " ".join("".join(map(str, actions)) for actions in optimum.optimal_actions),
         "value iteration": sweeps(setting, uset),
     }
+    return to_data(Part(values))
 
 
 def sweeps(setting: BenchmarkProblem, uset: UncertaintySet) -> int:
@@ -60,8 +63,8 @@ def sweeps(setting: BenchmarkProblem, uset: UncertaintySet) -> int:
         Q = image
 
 
-def walked(problem: str) -> dict[str, Any]:
-    """The state-action chain of the uniform policy, and the horizon and step of the explicit Theorem 3."""
+def measure_chain(problem: str) -> Any:
+    """The chain of the uniform policy, and the horizon and step of the explicit Theorem 3, as the data of a `Part`."""
     setting = SETTINGS[problems()[problem]]
     chain = pair_chain(setting.mdp, setting.policy)
     rarest = min(stationary_exact(chain))
@@ -76,9 +79,10 @@ def walked(problem: str) -> dict[str, Any]:
         tau=max(1, t_mix(chain, threshold=Fraction(float(rarest)) / 2)),
         cost_span=float(cost.max() - cost.min()),
     )
-    return {
+    values: dict[str, int | float | str] = {
         "mixing time": t_mix(chain),
         "mu_min": str(rarest),
         "T of Theorem 3": plan.T,
         "alpha of Theorem 3": plan.alpha,
     }
+    return to_data(Part(values))

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regression.learners import ALGORITHMS, Factory, factory
-from benchmarks.regression.tabular import Measured, kept
+from benchmarks.regression.measures import Part
+from benchmarks.regression.tabular import Values, significant
 from properties.cases.planted_problems import PlantedProblem
 from robust_core import LinearLearner, LogSumExp, constant, key, models
+from robust_core.json import to_data
 from robust_core.learners import linear
 from robust_core.problem import Problem
 from robust_core.validate import Floats
@@ -21,8 +23,10 @@ ALPHA, BETA = 2.0**-6, 2.0**-4
 """Steps of the order 1/√T at the last time, the faster time scale for omega (Theorem 5)."""
 RADIUS, VARRHO, PROJECTION = 0.25, 4.0, 4.0
 FEATURE_GRID, COST_GRID = 2.0**-10, 2.0**-30
+PARAMETERS = "parameters"
+"""The metric that is a hash of theta and omega."""
 PROBLEM = "planted, constant steps"
-MEASURES = ("area", "gradient", "tracking error", "bias", "spread")
+METRIC_NAMES = ("area", "gradient", "tracking error", "bias", "spread")
 
 
 class Planted(PlantedProblem):
@@ -37,7 +41,9 @@ class Planted(PlantedProblem):
         """What a learner is told that starts at `initial`."""
         return self.problem(constant(ALPHA), constant(BETA), initial=initial)
 
-    def learned(self, make: Factory, seed: bytes, initial: Floats, times: Sequence[int]) -> list[tuple[Floats, Floats]]:
+    def parameters(
+        self, make: Factory, seed: bytes, initial: Floats, times: Sequence[int]
+    ) -> list[tuple[Floats, Floats]]:
         """(theta, omega) at the times: compiled for the core's learner, step by step for every other."""
         learner = make(self.problem_from(initial))
         walk = self.walk(seed)
@@ -63,34 +69,33 @@ def planted() -> Planted:
     return Planted()
 
 
-def measured(variant: str, problem: str, seed_set: str, start: int, stop: int, injected: str = "") -> dict[str, Any]:
-    """The rows of the seeds start … stop−1, by metric, and a hash of all parameters."""
+def measure(variant: str, problem: str, seed_set: str, start: int, stop: int, injected: str = "") -> Any:
+    """The values of the seeds start … stop−1 and a hash of all parameters, as the data of a `Part`."""
     if ALGORITHMS[variant].learns != "theta" or problem != PROBLEM:
-        raise ValueError(f"{variant!r} on {problem!r} is no linear benchmark")
+        raise ValueError(f"{variant!r} on {problem!r} is not a linear benchmark")
     make = factory(variant, injected, None)
     digest = hashlib.blake2b(digest_size=16)
     rows = [_row(make, key("regression", seed_set, problem, index), digest) for index in range(start, stop)]
-    return {
-        "values": {name: [row[name][0] for row in rows] for name in MEASURES},
-        "impossible": dict.fromkeys(MEASURES, 0),
-        "digest": digest.hexdigest(),
-    }
+    samples = {name: tuple(row[name][0] for row in rows) for name in METRIC_NAMES}
+    return to_data(Part(values={PARAMETERS: digest.hexdigest()}, samples=samples))
 
 
-def _row(make: Factory, seed: bytes, digest: Any) -> Measured:
+def _row(make: Factory, seed: bytes, digest: Any) -> Values:
     model = planted()
-    curve = model.learned(make, seed, model.theta_0, TIMES)
-    rested = [model.learned(make, key(word, seed), model.theta_star, [SPREAD_STEPS])[0] for word in ("first", "second")]
-    for vector in (*curve[-1], *rested[0], *rested[1]):
+    curve = model.parameters(make, seed, model.theta_0, TIMES)
+    from_truth = [
+        model.parameters(make, key(word, seed), model.theta_star, [SPREAD_STEPS])[0] for word in ("first", "second")
+    ]
+    for vector in (*curve[-1], *from_truth[0], *from_truth[1]):
         digest.update(np.ascontiguousarray(vector).tobytes())
     theta, omega = curve[-1]
     errors = [float(abs(visited - model.theta_star).max()) for visited, _ in curve]
     tracking = float(((omega - model.oracle.omega(theta).value) ** 2).sum())
     size = float(abs(model.theta_star).max())
     return {
-        "area": (kept(float(np.mean(errors))), False),
-        "gradient": (kept(model.gradient(theta) / model.gradient(model.theta_0)), False),
-        "tracking error": (kept(tracking), False),
-        "bias": (kept(float((theta - model.theta_star).mean()) / size), False),
-        "spread": (kept(float(abs(rested[0][0] - rested[1][0]).max())), False),
+        "area": (significant(float(np.mean(errors))), False),
+        "gradient": (significant(model.gradient(theta) / model.gradient(model.theta_0)), False),
+        "tracking error": (significant(tracking), False),
+        "bias": (significant(float((theta - model.theta_star).mean()) / size), False),
+        "spread": (significant(float(abs(from_truth[0][0] - from_truth[1][0]).max())), False),
     }

@@ -10,8 +10,10 @@ from functools import cache, partial
 from typing import Any
 
 from benchmarks.regression.linear import planted
-from benchmarks.regression.tabular import kept
+from benchmarks.regression.measures import Part
+from benchmarks.regression.tabular import significant
 from robust_core import Contamination, LinearLearner, TotalVariation, key, support
+from robust_core.json import to_data
 from robust_core.learners import linear
 from robust_core.learners.tabular import learn_plain
 from robust_core.models import garnet
@@ -64,10 +66,10 @@ def _rows(injected: str) -> tuple[Work, Work, float]:
     mdp = garnet(400, 4, 8, gamma=GAMMA)
     v = numpy_generator(key("speed", "v")).random(mdp.n_states)
     ours, theirs = (partial(support, mdp, uset(RADIUS), v) for uset in (TotalVariation, Contamination))
-    return _slow(partial(_often, ours, 2), injected), partial(_often, theirs, 8), 2 / 8
+    return _slow(partial(_repeat, ours, 2), injected), partial(_repeat, theirs, 8), 2 / 8
 
 
-def _often(work: Work, times: int) -> None:
+def _repeat(work: Work, times: int) -> None:
     for _ in range(times):
         work()
 
@@ -77,7 +79,7 @@ def _plans(injected: str) -> tuple[Work, Work, float]:
 
     mdp = garnet(200, 4, 8, gamma=GAMMA)
     ours, theirs = (partial(bounds.solve, mdp, Contamination(R), width=1e-6) for R in (RADIUS, 0.0))
-    return _slow(partial(_often, ours, 4), injected), partial(_often, theirs, 4), 1.0
+    return _slow(partial(_repeat, ours, 4), injected), partial(_repeat, theirs, 4), 1.0
 
 
 CONTESTS: tuple[Contest, ...] = (
@@ -93,16 +95,14 @@ CONTESTS: tuple[Contest, ...] = (
 
 @cache
 def contests() -> dict[tuple[str, str, str], Callable[[str], tuple[Work, Work, float]]]:
-    """The contests by cell."""
+    """The contests by the name of their measure."""
     return {(metric, variant, problem): make for metric, variant, problem, make in CONTESTS}
 
 
-def measured(
-    metric: str, variant: str, problem: str, seed_set: str, turns: int = TURNS, injected: str = ""
-) -> dict[str, Any]:
+def measure(metric: str, variant: str, problem: str, seed_set: str, turns: int = TURNS, injected: str = "") -> Any:
     """One ratio per turn: ours/theirs for a time ratio, theirs/ours for a speed-up, per unit of work.
 
-    The seed set names the occasion: another one is measured anew.
+    Returns the data of a `Part`. The seed set names the occasion: another one is measured anew.
     """
     ours, theirs, more_work = contests()[metric, variant, problem](injected)
     ours()
@@ -112,8 +112,8 @@ def measured(
         order = (ours, theirs) if turn % 2 == 0 else (theirs, ours)
         seconds = {work: _seconds(work) for work in order}
         ratio = seconds[ours] / (more_work * seconds[theirs])
-        values.append(kept(ratio if metric == "time ratio" else 1.0 / ratio))
-    return {"values": values}
+        values.append(significant(ratio if metric == "time ratio" else 1.0 / ratio))
+    return to_data(Part(samples={metric: tuple(values)}))
 
 
 def _seconds(work: Work) -> float:

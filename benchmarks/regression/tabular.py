@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regression.learners import ALGORITHMS, Factory, factory
+from benchmarks.regression.measures import Part
 from benchmarks.regression.settings import SETTINGS
 from oracles.planning import closed_form
 from properties.cases.benchmark_problems import BenchmarkProblem, Truth
 from robust_core import constant, deterministic, greedy, key
+from robust_core.json import to_data
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats
 
@@ -30,6 +32,8 @@ EPSILON = 2.0**-4
 RESTING_STEP = 2.0**-20
 """A step so small that a learner at Q* stays there while the noise of its targets is added up."""
 PER_OCTAVE = 4
+TABLE = "table"
+"""The metric that is a hash of the tables."""
 CONTROL = (
     "first error", "middle error", "last error", "area", "time to epsilon", "bias", "spread", "noise", "regret",
     "nominal value",
@@ -37,24 +41,26 @@ CONTROL = (
 EVALUATION = ("last error", "area", "bias", "spread")
 
 
-def measures(variant: str, problem: str) -> tuple[str, ...]:
+def metrics_of(variant: str, problem: str) -> tuple[str, ...]:
     """The metrics of a variant on a problem; policies are valued only where no state is terminal."""
     if ALGORITHMS[variant].learns != "Q*":
         return EVALUATION
     return CONTROL[:-2] if SETTINGS[problem].terminal else CONTROL
 
 
-def measured(variant: str, problem: str, seed_set: str, start: int, stop: int, injected: str = "") -> dict[str, Any]:
-    """The rows of the seeds start … stop−1, by metric; how many values are impossible; a hash of all tables."""
+def measure(variant: str, problem: str, seed_set: str, start: int, stop: int, injected: str = "") -> Any:
+    """The values of the seeds start … stop−1 and a hash of all tables, as the data of a `Part`."""
     bench = Bench(variant, SETTINGS[problem], factory(variant, injected, SETTINGS[problem]))
-    names = measures(variant, problem)
+    names = metrics_of(variant, problem)
     digest = hashlib.blake2b(digest_size=16)
     rows = [bench.row(key("regression", seed_set, problem, index), digest) for index in range(start, stop)]
-    return {
-        "values": {name: [row[name][0] for row in rows] for name in names},
-        "impossible": {name: sum(row[name][1] for row in rows) for name in names},
-        "digest": digest.hexdigest(),
-    }
+    return to_data(
+        Part(
+            values={TABLE: digest.hexdigest()},
+            samples={name: tuple(row[name][0] for row in rows) for name in names},
+            impossible={name: sum(row[name][1] for row in rows) for name in names},
+        )
+    )
 
 
 def checkpoints(first: int) -> list[int]:
@@ -68,14 +74,14 @@ def checkpoints(first: int) -> list[int]:
     return sorted({t for t in fine if t >= first} | {2**k for k in range(LAST.bit_length())} | {first, MIDDLE})
 
 
-def part(recording: Recording, start: int, stop: int) -> Recording:
+def stretch(recording: Recording, start: int, stop: int) -> Recording:
     """A stretch of a recording."""
     fields = ("s", "a", "cost", "s_next", "a_next", "terminal")
     return Recording(*(getattr(recording, name)[start:stop] for name in fields))
 
 
-Measured = dict[str, tuple[float | None, bool]]
-"""By metric: the value (None: no number) and whether it is better than anything that is possible."""
+Values = dict[str, tuple[float | None, bool]]
+"""By metric: the value (None: not finite) and whether it is better than anything that is possible."""
 
 
 @dataclass(eq=False)
@@ -101,15 +107,15 @@ class Bench:
         """Q*, Q or V."""
         return self.problem.truth
 
-    def row(self, seed: bytes, digest: Any) -> Measured:
+    def row(self, seed: bytes, digest: Any) -> Values:
         """All metrics of one seed; what is learned goes into the digest."""
         tables, times, recording = self._tables(seed)
-        pair = [self._rested(self._recorded(word, seed, SPREAD_STEPS)) for word in ("first", "second")]
+        pair = [self._run_from_truth(self._record(word, seed, SPREAD_STEPS)) for word in ("first", "second")]
         for table in (*tables, *pair):
             digest.update(np.ascontiguousarray(table).tobytes())
         found = self._errors(tables, times, recording)
-        found["bias"] = kept(float((tables[-1] - self.truth.table).mean()) / self.truth.size), False
-        found["spread"] = kept(float(abs(pair[0] - pair[1]).max())), False
+        found["bias"] = significant(float((tables[-1] - self.truth.table).mean()) / self.truth.size), False
+        found["spread"] = significant(float(abs(pair[0] - pair[1]).max())), False
         if self.learns == "Q*":
             found["noise"] = self._noise(seed), False
             if not self.setting.terminal:
@@ -123,12 +129,12 @@ class Bench:
         recording = self.setting.walk(seed).record(LAST)
         tables, reached, times = [], 0, checkpoints(self.setting.n_pairs)
         for time in times:
-            learner.update_many(part(recording, reached, time))
+            learner.update_many(stretch(recording, reached, time))
             tables.append(learner.estimate())
             reached = time
         return tables, times, recording
 
-    def _errors(self, tables: Iterable[Floats], times: list[int], recording: Recording) -> Measured:
+    def _errors(self, tables: Iterable[Floats], times: list[int], recording: Recording) -> Values:
         errors = dict(zip(times, (float(abs(table - self.truth.table).max()) for table in tables), strict=True))
         first, epsilon = self.setting.n_pairs, EPSILON * self.truth.size
         reached = next((time for time in times if errors[time] <= epsilon), LAST)
@@ -138,10 +144,10 @@ class Bench:
         floor = float(distance[visits > first].max(initial=0.0)) - self.truth.error
         soonest = int(visits[distance > epsilon + self.truth.error].max(initial=0))
         return {
-            "first error": (kept(errors[first]), errors[first] < floor),
-            "middle error": (kept(errors[MIDDLE]), False),
-            "last error": (kept(errors[LAST]), False),
-            "area": (kept(float(np.mean([errors[2**k] for k in range(LAST.bit_length())]))), False),
+            "first error": (significant(errors[first]), errors[first] < floor),
+            "middle error": (significant(errors[MIDDLE]), False),
+            "last error": (significant(errors[LAST]), False),
+            "area": (significant(float(np.mean([errors[2**k] for k in range(LAST.bit_length())]))), False),
             "time to epsilon": (float(reached), reached < soonest),
         }
 
@@ -153,7 +159,7 @@ class Bench:
         found[place[::-1]] = np.arange(len(recording), 0, -1)
         return found
 
-    def _rested(self, recording: Recording, step_size: float | None = None) -> Floats:
+    def _run_from_truth(self, recording: Recording, step_size: float | None = None) -> Floats:
         """What a run that starts at the truth has become."""
         step = None if step_size is None else constant(step_size)
         learner = self.make(self.problem.problem(step, initial=self.truth.table))
@@ -161,7 +167,7 @@ class Bench:
         table: Floats = learner.estimate()
         return table
 
-    def _recorded(self, word: str, seed: bytes, steps: int) -> Recording:
+    def _record(self, word: str, seed: bytes, steps: int) -> Recording:
         return self.setting.walk(key(word, seed)).record(steps)
 
     @cached_property
@@ -173,21 +179,21 @@ class Bench:
 
     def _noise(self, seed: bytes) -> float | None:
         """Squared moves of a learner at rest at Q* in units of their variance: a mean over short runs and pairs."""
-        whole = self._recorded("noise", seed, REST_RUNS * REST_STEPS)
+        whole = self._record("noise", seed, REST_RUNS * REST_STEPS)
         shares = []
         for start in range(0, len(whole), REST_STEPS):
-            recording = part(whole, start, start + REST_STEPS)
+            recording = stretch(whole, start, start + REST_STEPS)
             counts = np.zeros_like(self.truth.table)
             np.add.at(counts, (recording.s, recording.a), 1.0)
             noisy = (counts > 0.0) & (self.variance > self.variance.max() * 2.0**-20)
-            moved = (self._rested(recording, RESTING_STEP) - self.truth.table)[noisy] / RESTING_STEP
+            moved = (self._run_from_truth(recording, RESTING_STEP) - self.truth.table)[noisy] / RESTING_STEP
             shares.append(moved**2 / (counts * self.variance)[noisy])
-        return kept(float(np.concatenate(shares).mean()))
+        return significant(float(np.concatenate(shares).mean()))
 
-    def _policy(self, table: Floats) -> Measured:
+    def _policy(self, table: Floats) -> Values:
         """The robust and the nominal value of the greedy policy, in units of ‖Q*‖."""
         mdp = self.setting.mdp
-        found: Measured = {}
+        found: Values = {}
         with np.errstate(invalid="ignore"):
             policy = deterministic(greedy(np.nan_to_num(table)), mdp.n_actions)
         for name, radius in (("regret", self.setting.radius), ("nominal value", 0.0)):
@@ -196,7 +202,7 @@ class Bench:
             excess = float((value.value - best.table.min(axis=1)).max())
             impossible = bool((value.upper < best.table.min(axis=1) - best.error).any())
             shown = excess if name == "regret" else float(value.value.mean())
-            found[name] = kept(max(shown, 0.0) / best.size), impossible
+            found[name] = significant(max(shown, 0.0) / best.size), impossible
         return found
 
 
@@ -204,10 +210,10 @@ DIGITS = 6
 """Significant digits that are kept of a statistical value: margins are far wider, and files stay small."""
 
 
-def kept(x: float) -> float | None:
-    """The value with DIGITS significant digits, None for what is no number.
+def significant(x: float) -> float | None:
+    """The value with DIGITS significant digits, None for NaN and infinity.
 
-    >>> kept(1 / 3), kept(float("nan"))
+    >>> significant(1 / 3), significant(float("nan"))
     (0.333333, None)
     """
     return float(f"{x:.{DIGITS}g}") if np.isfinite(x) else None

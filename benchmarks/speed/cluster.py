@@ -1,4 +1,4 @@
-"""What a cluster costs and gains: `python -m benchmarks.speed.cluster` prints the table of docs/cluster.md.
+"""What a cluster costs and gains: `robust-core speed cluster` prints the table of docs/cluster.md.
 
 Starts a scheduler and one, then two workers on the loopback, and sends units that do nothing (the overhead), that
 wait (the scaling of the engine, whatever else the machine does) and that compute (the scaling of the work, on an idle
@@ -101,29 +101,39 @@ def cluster(workers: int) -> Iterator[Cluster]:
         yield Cluster(json.loads(file.read_text())["address"], started)
 
 
-def measured(session: Session, made: Cluster, units: list[Unit]) -> tuple[float, ...]:
+COLUMNS = ("workers", "units", "elapsed per unit", "processor time per unit")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one unit costs, in milliseconds."""
+
+    workers: int
+    units: str
+    elapsed: float
+    processor: float
+
+    def row(self) -> list[object]:
+        """A line of the table."""
+        return [self.workers, self.units, f"{self.elapsed:.1f} ms", f"{self.processor:.1f} ms"]
+
+
+def _best_round(session: Session, running: Cluster, units: list[Unit]) -> tuple[float, ...]:
     """(elapsed, processor time) per unit in milliseconds, the best of some rounds."""
     found = []
     for _ in range(ROUNDS + 1):
-        elapsed, spent = time.perf_counter(), made.cpu()
+        elapsed, spent = time.perf_counter(), running.cpu()
         for unit in units:
             session.submit(unit, unit)
         list(session.finished())
-        found.append((time.perf_counter() - elapsed, made.cpu() - spent))
+        found.append((time.perf_counter() - elapsed, running.cpu() - spent))
     return tuple(1e3 * min(column) / len(units) for column in zip(*found[1:], strict=True))
 
 
-def main() -> int:
-    """Print the table."""
-    print("| workers | units | elapsed per unit | processor time per unit |\n|---|---|---|---|")  # noqa: T201
+def measure() -> Iterator[Cost]:
+    """The cost of units of every kind, with one worker and with two."""
     for workers in (1, 2):
-        with cluster(workers) as made, connected(made.address, ["benchmarks.speed.cluster"]) as session:
+        with cluster(workers) as running, connected(running.address, ["benchmarks.speed.cluster"]) as session:
             session.client.wait_for_workers(workers)
             for kind, units in kinds().items():
-                elapsed, spent = measured(session, made, units)
-                print(f"| {workers} | {kind} | {elapsed:.1f} ms | {spent:.1f} ms |", flush=True)  # noqa: T201
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+                yield Cost(workers, kind, *_best_round(session, running, units))

@@ -1,4 +1,4 @@
-"""Regressions on purpose: what a comparison must find. Each replaces the factory of some learners.
+"""Injected defects, which a comparison must find. Each replaces the factory of some learners.
 
 Bigger defects than these are easy; these are chosen near what the benchmark can see (docs/regression.md has the sizes).
 """
@@ -34,7 +34,7 @@ class Defect:
     make: Make
 
 
-def _retold(change: Callable[[BenchmarkProblem | None, Problem], Problem]) -> Make:
+def _on_problem(change: Callable[[BenchmarkProblem | None, Problem], Problem]) -> Make:
     """The right learner on a problem that was changed on its way."""
     return lambda make, setting, problem: make(change(setting, problem))
 
@@ -48,9 +48,9 @@ def _slower(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
 
 def _radius(factor: float) -> Callable[[BenchmarkProblem | None, Problem], Problem]:
     def change(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
-        told = problem.uncertainty_set
-        assert isinstance(told, Contamination)
-        return replace(problem, uncertainty_set=Contamination(factor * told.radius))
+        given = problem.uncertainty_set
+        assert isinstance(given, Contamination)
+        return replace(problem, uncertainty_set=Contamination(factor * given.radius))
 
     return change
 
@@ -69,8 +69,8 @@ def _decreasing(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
     return replace(problem, step_size=StepSize(1.0, 1.0 - problem.gamma, 1.0, "visits"))
 
 
-class _Told:
-    """A learner that is told other costs than were paid."""
+class _OtherCosts:
+    """A learner that is given other costs than were paid."""
 
     def __init__(
         self, change: Callable[[Recording], Floats], make: Factory, setting: BenchmarkProblem, problem: Problem
@@ -89,7 +89,7 @@ class _Told:
 
 def _dearer(percent: float) -> Make:
     """Every cost is too high by so much, hence every target, and the limit."""
-    return partial(_Told, lambda recording: (1.0 + percent / 100.0) * recording.cost)
+    return partial(_OtherCosts, lambda recording: (1.0 + percent / 100.0) * recording.cost)
 
 
 def _noisy(make: Factory, setting: BenchmarkProblem, problem: Problem) -> Any:
@@ -103,7 +103,7 @@ def _noisy(make: Factory, setting: BenchmarkProblem, problem: Problem) -> Any:
         noise: Floats = np.where(rng.random(len(recording)) < 0.5, -size, size)
         return recording.cost + noise
 
-    return _Told(change, make, setting, problem)
+    return _OtherCosts(change, make, setting, problem)
 
 
 class _HalfTheTruth:
@@ -123,13 +123,13 @@ class _HalfTheTruth:
 
 
 DEFECTS = {
-    "slower rate": Defect("steps 1/(1+n): the exponent is 1−gamma, not 1/2", (Q, TD, TDC), _retold(_slower)),
+    "slower rate": Defect("steps 1/(1+n): the exponent is 1−gamma, not 1/2", (Q, TD, TDC), _on_problem(_slower)),
     **{f"bias {p:g} %": Defect(f"targets {p:g} % too high", (Q,), _dearer(p)) for p in (0.125, 0.25, 0.5, 1.0, 2.0)},
     "larger variance": Defect("target with half as much variance again, mean right", (Q,), _noisy),
-    "start near the answer": Defect("nine tenths of Q* leak into the first table", (Q,), _retold(_from_the_truth)),
+    "start near the answer": Defect("nine tenths of Q* leak into the first table", (Q,), _on_problem(_from_the_truth)),
     "answer in the estimate": Defect("half of Q* leaks into what is reported", (Q,), _HalfTheTruth),
-    "no contamination": Defect("the learner ignores the radius", (Q,), _retold(_radius(0.0))),
-    "radius 10 % off": Defect("the radius is a tenth too large", (Q, TDC), _retold(_radius(1.1))),
-    "honest improvement": Defect("a falling step instead of a constant one", (Q,), _retold(_decreasing)),
-    "slower code": Defect("everything is computed twice", (), _retold(lambda setting, problem: problem)),
+    "no contamination": Defect("the learner ignores the radius", (Q,), _on_problem(_radius(0.0))),
+    "radius 10 % off": Defect("the radius is a tenth too large", (Q, TDC), _on_problem(_radius(1.1))),
+    "honest improvement": Defect("a falling step instead of a constant one", (Q,), _on_problem(_decreasing)),
+    "slower code": Defect("everything is computed twice", (), _on_problem(lambda setting, problem: problem)),
 }  # fmt: skip

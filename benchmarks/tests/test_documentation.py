@@ -20,12 +20,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED
+from benchmarks.cli import documents
+from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
 from benchmarks.cli.main import main, parser, subparsers
 from benchmarks.documents import write
 
 ROOT = Path(__file__).parent.parent.parent
-GENERATED = ("claims.md", "command-line.md", "experiments.md", "gallery.md", "statistics.md", "variants.md")
+GENERATED = tuple(f"{name}.md" for name in write.DOCUMENTS)
 DOCUMENTS = [
     path
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -41,8 +42,8 @@ ELSEWHERE = (
     "python -m pip install .",
     "tox -e verify -- my_variant.py",
     "tox -e lint",
-    "python -m benchmarks.documents.write",
-    "python -m benchmarks.speed",
+    "robust-core documents",
+    "robust-core speed",
     "robust-core claims span --renew",
     "python -m pip install '.[cluster]'",
     "dask scheduler --host 127.0.0.1 --port 8786",
@@ -50,8 +51,8 @@ ELSEWHERE = (
     "robust-core bench --cluster tcp://127.0.0.1:8786",
     "robust-core panels --cluster tcp://127.0.0.1:8786",
     "python -m benchmarks.batch.cells --cluster tcp://127.0.0.1:8786",
-    "python -m benchmarks.speed.cluster",
-    "python -m benchmarks.studies.injected --seed-sets 3 --workers 1",
+    "robust-core speed cluster",
+    "robust-core study injected --seed-sets 3 --workers 1",
     "python -m pip install -e .",
     "robust-core compare",
     "robust-core report",
@@ -234,15 +235,34 @@ def test_links_lead_somewhere(path: Path) -> None:
     assert [target for target in targets if not (path.parent / target).exists()] == []
 
 
-def test_generated_documents_are_written_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that other tests do not make anyway; all of them are known to it."""
-    assert sorted(f"{name}.md" for name in write.DOCUMENTS) == sorted(GENERATED)
+@pytest.mark.parametrize("name", write.DOCUMENTS)
+def test_a_generated_document_is_up_to_date(name: str) -> None:
+    if name == "experiments":
+        pytest.importorskip("gymnasium")
+    if (committed := write.committed(name)) is None:
+        pytest.skip("the documentation is not part of an installed package")
+    assert write.render(name) == committed, f"run: robust-core documents {name}"
+
+
+def test_generated_documents_are_written_and_checked_by_one_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert documents.DOCUMENTS == write.DOCUMENTS
     monkeypatch.setattr(write, "FOLDER", tmp_path)
-    assert write.main(["command-line", "variants"]) == 0
-    for name in ("command-line.md", "variants.md") if DOCUMENTS else ():
-        assert (tmp_path / name).read_text(encoding="utf-8") == (ROOT / "docs" / name).read_text(encoding="utf-8")
-    with pytest.raises(SystemExit):
-        write.main(["no such document"])
+    assert main(["documents", "command-line", "--check"]) == VIOLATED
+    assert list(tmp_path.iterdir()) == []
+    assert main(["documents", "command-line"]) == HOLDS
+    assert main(["documents", "command-line", "--check", "--json"]) == HOLDS
+    (tmp_path / "command-line.md").write_text("edited", encoding="utf-8")
+    assert main(["documents", "command-line", "--check", "--quiet"]) == VIOLATED
+    assert capsys.readouterr().out.splitlines() == [
+        "docs/command-line.md: differs",
+        "docs/command-line.md: written",
+        '{"document": "docs/command-line.md", "state": "up to date"}',
+        "docs/command-line.md: differs",
+    ]
+    assert main(["documents", "no such document"]) == USAGE
+    assert "NAME must be one of claims, command-line" in capsys.readouterr().err
 
 
 def test_generated_documents_say_so() -> None:

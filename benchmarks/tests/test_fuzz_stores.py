@@ -11,12 +11,12 @@ from benchmarks.regression import baseline
 from benchmarks.runner.store import Store
 from properties.tests.corruption import Loader, as_json, fuzz, limited_memory, survived
 
-CELL = {"metric": "error", "variant": "Q", "problem": "two states"}
+MEASURE = {"metric": "error", "variant": "Q", "problem": "two states"}
 BASELINE = [
-    {"format": baseline.FORMAT, "seed_set": "pinned", "reason": "first", "cells": 2},
+    {"format": baseline.FORMAT, "seed_set": "pinned", "reason": "first", "measures": 2},
     {"versions": {"numpy": "2.0"}},
-    {**CELL, "value": 0.5},
-    {**CELL, "metric": "steps", "values": [0.25, None, 3], "impossible": 0},
+    {**MEASURE, "value": 0.5},
+    {**MEASURE, "metric": "steps", "values": [0.25, None, 3], "impossible": 0},
 ]
 RECORDS = [{"key": b"k".hex(), "value": [[0.1, 2]]}, {"key": b"t".hex(), "value": {"a": None}, "repeatable": False}]
 

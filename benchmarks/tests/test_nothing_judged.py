@@ -12,7 +12,7 @@ from benchmarks.batch import cells, gate, nights
 from benchmarks.cli import main as cli
 from benchmarks.cli.conventions import USAGE
 from benchmarks.documents import statistics
-from benchmarks.studies import calibration, injected
+from benchmarks.studies import calibration
 from benchmarks.tests.test_batch import pytest_run
 
 Main = Callable[[list[str]], object]
@@ -51,7 +51,11 @@ REFUSED: dict[str, tuple[Main, list[str], str]] = {
     ),
     "calibration, half a table": (calibration.main, ["--dear-seeds", "0"], "make one table"),
     "calibration, fewer than none": (calibration.main, ["--seeds", "-1"], "must be a whole number from 0 on, got -1"),
-    "injected defects, no seed set": (injected.main, ["--seed-sets", "0"], "must be a whole number from 1 on, got 0"),
+    "injected defects, no seed set": (
+        cli.main,
+        ["study", "injected", "--seed-sets", "0"],
+        "must be a whole number from 1 on, got 0",
+    ),
     "a search at night without time": (command("search"), ["--budget", "0s"], "in which nothing is searched, got 0s"),
 }
 

@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +11,30 @@ import pytest
 
 from benchmarks.cli.main import main
 from benchmarks.regression import baseline
-from benchmarks.regression.baseline import FORMAT, PATH, load, parsed, text
+from benchmarks.regression.baseline import FORMAT, PATH, load, parse, text
+from benchmarks.regression.measures import Exact, Measure, Measurements, Sample
+from robust_core.json import to_data
 
-STATISTICAL = {"metric": "area", "variant": "v", "problem": "p", "values": [0.1, 1e-300, None], "impossible": 0}
-EXACT = {"metric": "table", "variant": "v", "problem": "p", "value": "ab"}
-SIDE: dict[str, Any] = {"seed_set": "pinned", "versions": {"numpy": "2"}, "cells": [EXACT, STATISTICAL], "pending": []}
-HEAD = json.dumps({"format": FORMAT, "seed_set": "pinned", "reason": "why", "cells": 1})
+STATISTICAL = Sample("area", "v", "p", (0.1, 1e-300, None), 0)
+EXACT = Exact("table", "v", "p", "ab")
+SIDE = Measurements("pinned", {"numpy": "2"}, (EXACT, STATISTICAL))
+HEAD = json.dumps({"format": FORMAT, "seed_set": "pinned", "reason": "why", "measures": 1})
 VERSIONS = json.dumps({"versions": {"numpy": "2"}})
 
 
-def test_one_sorted_line_a_cell_and_the_same_bits_again() -> None:
+def test_one_sorted_line_a_measure_and_the_same_bits_again() -> None:
     written = text(SIDE, reason="a reason")
     lines = written.splitlines()
     assert [json.loads(line).get("metric") for line in lines] == [None, None, "area", "table"]
     assert "0.1, 1e-300, null" in lines[2]
-    again = parsed(written, "here")
-    assert again == {
-        "seed_set": "pinned",
-        "reason": "a reason",
-        "versions": {"numpy": "2"},
-        "cells": [STATISTICAL, EXACT],
-    }
+    again = parse(written, "here")
+    assert again == Measurements("pinned", {"numpy": "2"}, (STATISTICAL, EXACT), "a reason")
     assert text(again, reason="a reason") == written
+
+
+def test_the_committed_baseline_is_written_as_it_is_read() -> None:
+    committed = load(str(baseline.COMMITTED))
+    assert text(committed, reason=committed.reason) == baseline.COMMITTED.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "two\nlines", "\x1b[31mred", "x" * 1000])
@@ -43,11 +45,11 @@ def test_a_baseline_needs_a_reason(reason: str) -> None:
 
 def test_what_is_pending_is_no_baseline() -> None:
     with pytest.raises(ValueError, match="must be complete"):
-        text(SIDE | {"pending": [["a", "b", "c"]]}, reason="why")
+        text(replace(SIDE, pending=(("a", "b", "c"),)), reason="why")
 
 
-def cell(**change: Any) -> str:
-    return json.dumps({name: value for name, value in (STATISTICAL | change).items() if value != "left out"})
+def line(**change: Any) -> str:
+    return json.dumps({name: value for name, value in (to_data(STATISTICAL) | change).items() if value != "left out"})
 
 
 HOSTILE = {
@@ -55,61 +57,67 @@ HOSTILE = {
     "one line": HEAD,
     "no JSON": "\n".join((HEAD, VERSIONS, "{")),
     "a list": "\n".join((HEAD, VERSIONS, "[]")),
-    "other format": "\n".join((HEAD.replace(FORMAT, "robust-core regression 1"), VERSIONS, cell())),
-    "no number of cells": "\n".join((HEAD.replace(', "cells": 1', ""), VERSIONS, cell())),
-    "a word for the number of cells": "\n".join((HEAD.replace("1}", '"1"}'), VERSIONS, cell())),
-    "no cell of one": "\n".join((HEAD, VERSIONS)),
-    "a cell too many": "\n".join((HEAD, VERSIONS, cell(), cell(problem="q"))),
-    "a name twice": "\n".join((HEAD, VERSIONS, cell()[:-1] + ', "impossible": 0}')),
-    "a cell twice": "\n".join((HEAD, VERSIONS, cell(), cell())),
-    "not a number": "\n".join((HEAD, VERSIONS, cell().replace("0.1", "NaN"))),
-    "infinite": "\n".join((HEAD, VERSIONS, cell().replace("0.1", "1e999"))),
-    "a word": "\n".join((HEAD, VERSIONS, cell(values=["0.1"]))),
-    "a truth": "\n".join((HEAD, VERSIONS, cell(values=[True]))),
-    "nothing": "\n".join((HEAD, VERSIONS, cell(values=[]))),
-    "too much": "\n".join((HEAD, VERSIONS, cell(values=[0] * 10_001))),
-    "a long line": "\n".join((HEAD, VERSIONS, cell(values=[0.123456789012345] * 20_000))),
-    "negative": "\n".join((HEAD, VERSIONS, cell(impossible=-1))),
-    "one field more": "\n".join((HEAD, VERSIONS, cell(extra=1))),
-    "one field less": "\n".join((HEAD, VERSIONS, cell(impossible="left out"))),
-    "a name that steers the terminal": "\n".join((HEAD, VERSIONS, cell(variant="\x1b]0;x\x07"))),
-    "a long name": "\n".join((HEAD, VERSIONS, cell(variant="x" * 501))),
+    "other format": "\n".join((HEAD.replace(FORMAT, "robust-core regression 2"), VERSIONS, line())),
+    "no number of measures": "\n".join((HEAD.replace(', "measures": 1', ""), VERSIONS, line())),
+    "a word for the number of measures": "\n".join((HEAD.replace("1}", '"1"}'), VERSIONS, line())),
+    "no measure of one": "\n".join((HEAD, VERSIONS)),
+    "a measure too many": "\n".join((HEAD, VERSIONS, line(), line(problem="q"))),
+    "a name twice": "\n".join((HEAD, VERSIONS, line()[:-1] + ', "impossible": 0}')),
+    "a measure twice": "\n".join((HEAD, VERSIONS, line(), line())),
+    "not a number": "\n".join((HEAD, VERSIONS, line().replace("0.1", "NaN"))),
+    "infinite": "\n".join((HEAD, VERSIONS, line().replace("0.1", "1e999"))),
+    "a word": "\n".join((HEAD, VERSIONS, line(values=["0.1"]))),
+    "a truth": "\n".join((HEAD, VERSIONS, line(values=[True]))),
+    "nothing": "\n".join((HEAD, VERSIONS, line(values=[]))),
+    "too much": "\n".join((HEAD, VERSIONS, line(values=[0] * 10_001))),
+    "a long line": "\n".join((HEAD, VERSIONS, line(values=[0.123456789012345] * 20_000))),
+    "negative": "\n".join((HEAD, VERSIONS, line(impossible=-1))),
+    "one field more": "\n".join((HEAD, VERSIONS, line(extra=1))),
+    "one field less": "\n".join((HEAD, VERSIONS, line(impossible="left out"))),
+    "a name that steers the terminal": "\n".join((HEAD, VERSIONS, line(variant="\x1b]0;x\x07"))),
+    "a long name": "\n".join((HEAD, VERSIONS, line(variant="x" * 501))),
     "deep": "\n".join((HEAD, VERSIONS, "[" * 100_000)),
-    "a huge number": "\n".join((HEAD, VERSIONS, cell().replace("0.1", "9" * 10_000))),
-    "versions that are none": "\n".join((HEAD, '{"versions": 3}', cell())),
+    "a huge number": "\n".join((HEAD, VERSIONS, line().replace("0.1", "9" * 10_000))),
+    "versions that are none": "\n".join((HEAD, '{"versions": 3}', line())),
     "an instruction of pickle": "cos\nsystem\n(S'true'\ntR.",
-    "a comment": "\n".join((HEAD, VERSIONS, "# " + cell())),
+    "a comment": "\n".join((HEAD, VERSIONS, "# " + line())),
 }
 
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
 def test_anything_else_is_refused_and_the_line_is_named(content: str, tmp_path: Path) -> None:
-    assert parsed("\n".join((HEAD, VERSIONS, cell())), "here")["cells"] == [STATISTICAL]
+    assert parse("\n".join((HEAD, VERSIONS, line())), "here").measures == (STATISTICAL,)
     (tmp_path / "baseline").write_text(content)
-    with pytest.raises(ValueError, match=r"baseline(, line \d+)?: "):
+    with pytest.raises(ValueError, match=r"baseline(, line \d+)?[,:] "):
         load(str(tmp_path / "baseline"))
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ((HEAD, '{"versions": null}'), r"line 2: versions must be an object of .* as text, got null$"),
-        ((HEAD, VERSIONS, cell(values=[])), r"line 3: values must be a list of 1 to 10000 finite .*, got \[\]$"),
-        ((HEAD, VERSIONS, cell(impossible=-1)), r"line 3: impossible must be a whole number from 0 to 10000, got -1$"),
-        ((HEAD, VERSIONS, cell(variant="\x1b")), r'line 3: variant must be one line of .* characters, got "\\u001b"$'),
+        ((HEAD, '{"versions": null}'), r"here, line 2, versions must be an object, got None$"),
+        ((HEAD, '{"versions": {"x": "\\n"}}'), r"here, line 2, versions, x must be one line of .*, got '\\n'$"),
+        ((HEAD, VERSIONS, line(values=[])), r"here, line 3, values must be a list of 1 to 10000 finite .*, got \[\]$"),
+        ((HEAD, VERSIONS, line(values=["x"])), r"line 3, values\[0\] must be a finite number or null, got 'x'$"),
+        ((HEAD, VERSIONS, line(impossible=-1)), r"line 3, impossible must be an integer from 0 to 10000, got -1$"),
+        ((HEAD, VERSIONS, line(variant="\x1b")), r"line 3, variant must be one line of .* characters, got '\\x1b'$"),
+        (
+            (HEAD.replace(FORMAT, "robust-core regression 2"), VERSIONS),
+            r"line 1: format must be 'robust-core regression 3', got '.* 2', which another version wrote",
+        ),
     ],
 )
 def test_a_refusal_says_what_a_field_must_be(content: tuple[str, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        parsed("\n".join(content), "here")
+        parse("\n".join(content), "here")
 
 
 def test_a_file_cut_at_any_line_is_refused_with_a_way_out() -> None:
     lines = text(SIDE, reason="why").splitlines(keepends=True)
-    assert parsed("".join(lines), "here")["cells"] == [STATISTICAL, EXACT]
+    assert parse("".join(lines), "here").measures == (STATISTICAL, EXACT)
     for kept in range(2, len(lines)):
-        with pytest.raises(ValueError, match=rf"promises 2 cells and there are {kept - 2}: .* baseline accept"):
-            parsed("".join(lines[:kept]), "here")
+        with pytest.raises(ValueError, match=rf"says 2 measures and there are {kept - 2}: .* baseline accept"):
+            parse("".join(lines[:kept]), "here")
 
 
 def lenient(content: str) -> Any:
@@ -130,13 +138,13 @@ def test_a_lenient_reader_would_be_caught() -> None:
 
 def test_other_bytes_other_sizes_and_folders_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "binary").write_bytes(b"\x80\x04\xff")
-    with pytest.raises(ValueError, match="not UTF-8"):
+    with pytest.raises(ValueError, match="must be text in UTF-8"):
         load(str(tmp_path / "binary"))
-    with pytest.raises(ValueError, match="a folder is no baseline"):
+    with pytest.raises(ValueError, match="a folder, not a baseline"):
         load(str(tmp_path))
     (tmp_path / "large").write_text(text(SIDE, reason="why"))
     monkeypatch.setattr(baseline, "LARGEST_FILE", 100)
-    with pytest.raises(ValueError, match="larger than 100 bytes"):
+    with pytest.raises(ValueError, match="must have at most 100 bytes"):
         load(str(tmp_path / "large"))
 
 
@@ -166,7 +174,7 @@ def repository(tmp_path: Path) -> Path:
 def test_a_revision_has_its_own_baseline(repository: Path) -> None:
     (repository / PATH).unlink()
     inside = repository / "benchmarks"
-    reasons = [load(revision, folder=inside)["reason"] for revision in ("v1", "HEAD", "main", "HEAD~1")]
+    reasons = [load(revision, folder=inside).reason for revision in ("v1", "HEAD", "main", "HEAD~1")]
     assert reasons == ["first", "second", "second", "first"]
 
 
@@ -194,34 +202,35 @@ def test_outside_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         load("v1", folder=tmp_path)
 
 
-def changed(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    side: dict[str, Any] = json.loads(json.dumps(SIDE))
-    for part in side["cells"]:
-        if "values" in part:
-            part["values"] = [1.0 + i / 100 for i in range(96)]
-    change(side)
-    return side
+MANY = tuple(1.0 + i / 100 for i in range(96))
+BEFORE = (EXACT, replace(STATISTICAL, values=MANY))
+
+
+def other(*values: float, impossible: int = 0) -> tuple[Exact, Sample]:
+    """The measures with other values by seed."""
+    return EXACT, replace(STATISTICAL, values=values, impossible=impossible)
 
 
 @pytest.mark.parametrize(
-    ("change", "options", "code"),
+    ("after", "options", "code"),
     [
-        (lambda side: None, [], 0),
-        (lambda side: side["cells"][1].update(values=[2.0 * (1.0 + i / 100) for i in range(96)]), [], 1),
-        (lambda side: side["cells"][1].update(values=[0.5 * (1.0 + i / 100) for i in range(96)]), [], 0),
-        (lambda side: side["cells"][0].update(value="ac"), [], 1),
-        (lambda side: side["cells"][1].update(impossible=1), [], 1),
-        (lambda side: side["cells"][1].update(values=[1.0, 2.0]), [], 0),
-        (lambda side: side["cells"][1].update(values=[1.0, 2.0]), ["--strict"], 3),
-        (lambda side: side["cells"].pop(1), [], 1),
-        (lambda side: side["cells"].pop(1), ["--only", "table"], 0),
-        (lambda side: None, ["--only", "no such cell"], 2),
+        (BEFORE, [], 0),
+        (other(*(2.0 * x for x in MANY)), [], 1),
+        (other(*(0.5 * x for x in MANY)), [], 0),
+        ((replace(EXACT, value="ac"), BEFORE[1]), [], 1),
+        (other(*MANY, impossible=1), [], 1),
+        (other(1.0, 2.0), [], 0),
+        (other(1.0, 2.0), ["--strict"], 3),
+        (BEFORE[:1], [], 1),
+        (BEFORE[:1], ["--only", "table"], 0),
+        (BEFORE, ["--only", "no such measure"], 2),
     ],
 )
-def test_exit_codes(change: Callable[[dict[str, Any]], None], options: list[str], code: int, tmp_path: Path,
-                    capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
-    for name, side in (("before", changed(lambda side: None)), ("after", changed(change))):
-        baseline.write(tmp_path / name, text(side, reason=name))
+def test_exit_codes(
+    after: tuple[Measure, ...], options: list[str], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, measures in (("before", BEFORE), ("after", after)):
+        baseline.write(tmp_path / name, text(replace(SIDE, measures=measures), reason=name))
     command = ["compare", "--baseline", str(tmp_path / "before"), "--today", str(tmp_path / "after")]
     assert main([*command, *options]) == code
     shown = capsys.readouterr().out
@@ -230,9 +239,8 @@ def test_exit_codes(change: Callable[[dict[str, Any]], None], options: list[str]
         assert json.loads(capsys.readouterr().out)["verdict"] == shown.split(":")[0]
 
 
-def test_one_undecided_cell_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    few = changed(lambda side: side["cells"][1].update(values=[1.0, 2.0]))
-    for name, side in (("before", changed(lambda side: None)), ("after", few)):
-        baseline.write(tmp_path / name, text(side, reason=name))
+def test_one_undecided_measure_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, measures in (("before", BEFORE), ("after", other(1.0, 2.0))):
+        baseline.write(tmp_path / name, text(replace(SIDE, measures=measures), reason=name))
     main(["compare", "--baseline", str(tmp_path / "before"), "--today", str(tmp_path / "after")])
-    assert capsys.readouterr().err == "warning: 1 cell is undecided\n"
+    assert capsys.readouterr().err == "warning: 1 measure is undecided\n"

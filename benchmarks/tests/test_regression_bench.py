@@ -15,10 +15,13 @@ import pytest
 
 from benchmarks.cli.conventions import KEPT
 from benchmarks.cli.main import main, parser
-from benchmarks.regression import baseline, bench, exact, linear, table, tabular
+from benchmarks.documents import regression as regression_document
+from benchmarks.regression import baseline, bench, exact, linear, tabular
+from benchmarks.regression.measures import Exact, Measure, Measurements, Name, Part, Sample
 from benchmarks.regression.metric import METRICS
 from benchmarks.regression.settings import SETTINGS
 from benchmarks.tests.processes import ends_when_asked, interruptible
+from robust_core.json import from_data
 
 ONLY = "robust TD(0) / machine, per visit"
 UNITS = bench.SEEDS // bench.BLOCK
@@ -27,7 +30,7 @@ UNITS = bench.SEEDS // bench.BLOCK
 # It computes so many units and is then busy for ever: it cannot end before it is stopped.
 PROGRAM = """
 import sys, time
-from benchmarks import units
+from benchmarks.runner import units
 from benchmarks.cli.main import main
 
 left, compute = int(sys.argv.pop(1)), units.compute
@@ -80,7 +83,7 @@ def test_kills_and_interrupts_lose_nothing_and_change_nothing(tmp_path: Path, ca
     assert (tmp_path / "store").read_bytes().startswith(before), "records were rewritten"
     summary = json.loads(capsys.readouterr().out)
     assert summary["pending"] == []
-    assert {cell["n"] for cell in summary["cells"] if "n" in cell} == {bench.SEEDS}
+    assert {measure["n"] for measure in summary["measures"] if measure["value"] is None} == {bench.SEEDS}
     assert main(command(tmp_path)) == 0
     assert capsys.readouterr().err == ""
     assert records(tmp_path) == UNITS
@@ -90,18 +93,18 @@ def test_kills_and_interrupts_lose_nothing_and_change_nothing(tmp_path: Path, ca
     assert (tmp_path / "cells").read_bytes() == (undisturbed / "cells").read_bytes()
 
 
-def test_a_budget_leaves_cells_pending(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_budget_leaves_measures_pending(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--store", str(tmp_path / "s"), "--only", ONLY, "--budget", "0s", "--workers", "1"]
     assert main(["bench", *options, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["pending"]) == len(tabular.EVALUATION) + 1
     assert main(["bench", *options, "--output", str(tmp_path / "cells")]) == 2
     assert "must be complete" in capsys.readouterr().err
-    assert main(["bench", *options[:2], "--only", "no such cell"]) == 2
-    assert "no cell contains 'no such cell'" in capsys.readouterr().err
+    assert main(["bench", *options[:2], "--only", "no such measure"]) == 2
+    assert "no measure contains 'no such measure'" in capsys.readouterr().err
 
 
 def test_accept_then_compare_then_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """On the deterministic cells, which take no time."""
+    """On the deterministic measures, which take no time."""
     exact_only = [job for job in bench.jobs() if job.unit.function.startswith("benchmarks.regression.exact")]
     monkeypatch.setattr(bench, "jobs", lambda **options: exact_only)
     options = ["--store", str(tmp_path / "s"), "--workers", "1"]
@@ -121,6 +124,16 @@ def test_accept_then_compare_then_refuse(tmp_path: Path, monkeypatch: pytest.Mon
     assert main([*accept, "it was cut short"]) == 0
     assert "nothing to compare with" in capsys.readouterr().err
     assert main(["compare", "--baseline", str(tmp_path / "b"), *options]) == 0
+
+
+def measured(monkeypatch: pytest.MonkeyPatch, *measures: Measure, pending: tuple[Name, ...] = ()) -> None:
+    """Let the benchmark find these measures."""
+    found = Measurements("pinned", {}, measures, pending=pending)
+    monkeypatch.setattr(bench, "bench", lambda **options: found)
+
+
+def sweeps(count: int) -> Exact:
+    return Exact("value iteration", "v", "p", count)
 
 
 def nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,30 +188,25 @@ def test_the_committed_baseline_is_written_in_a_clone_only(
         assert "a clone that is installed with `pip install -e .`, or give the file with --file" in (
             capsys.readouterr().err
         )
-    cell = {"metric": "area", "variant": "v", "problem": "p", "values": [1.0], "impossible": 0}
-    found = {"seed_set": "pinned", "versions": {}, "cells": [cell], "pending": []}
-    monkeypatch.setattr(bench, "bench", lambda **options: found)
+    measured(monkeypatch, Sample("area", "v", "p", (1.0,), 0))
     assert main([*accept, "--file", str(tmp_path / "b"), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
     (tmp_path / ".git").mkdir()
     assert main(accept) == 0
-    assert capsys.readouterr().out == f"{committed}: 1 cells, {committed.stat().st_size} bytes: why\n"
+    assert capsys.readouterr().out == f"{committed}: 1 measures, {committed.stat().st_size} bytes: why\n"
 
 
 def test_accept_as_json_says_what_moves_and_what_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cell = {"metric": "value iteration", "variant": "v", "problem": "p", "value": 14}
-    found: dict[str, Any] = {"seed_set": "pinned", "versions": {}, "cells": [cell], "pending": []}
-    monkeypatch.setattr(bench, "bench", lambda **options: found)
     accept = ["baseline", "accept", "--store", str(tmp_path / "s"), "--file", str(tmp_path / "b"), "--json"]
     for value, verdict in ((14, None), (15, "changed")):
-        found["cells"] = [cell | {"value": value}]
+        measured(monkeypatch, sweeps(value))
         assert main([*accept, "--reason", f"it is {value} §"]) == 0
         told = json.loads(capsys.readouterr().out)
         assert (told["comparison"] and told["comparison"]["verdict"]) == verdict
         size = (tmp_path / "b").stat().st_size
-        assert (told["file"], told["cells"], told["bytes"]) == (str(tmp_path / "b"), 1, size)
+        assert (told["file"], told["measures"], told["bytes"]) == (str(tmp_path / "b"), 1, size)
         assert told["reason"] == f"it is {value} §"
 
 
@@ -214,17 +222,15 @@ def test_a_run_that_is_asked_to_end_leaves_no_complaint_and_no_worker(words: tup
 def test_quiet_leaves_out_what_is_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cell = {"metric": "value iteration", "variant": "v", "problem": "p", "value": 14}
-    found: dict[str, Any] = {"seed_set": "pinned", "versions": {}, "cells": [cell], "pending": []}
-    monkeypatch.setattr(bench, "bench", lambda **options: found)
+    measured(monkeypatch, sweeps(14))
     store = ["--store", str(tmp_path / "s"), "--quiet"]
     assert main(["bench", *store, "--output", str(tmp_path / "b")]) == 0
     assert main(["compare", *store, "--baseline", str(tmp_path / "b")]) == 0
     assert capsys.readouterr().out == ""
-    found["cells"] = [cell | {"value": 15}]
+    measured(monkeypatch, sweeps(15))
     assert main(["compare", *store, "--baseline", str(tmp_path / "b")]) == 1
     assert "changed    value iteration / v / p: 14 -> 15" in capsys.readouterr().out
-    found["pending"] = [["area", "v", "p"]]
+    measured(monkeypatch, sweeps(15), pending=(("area", "v", "p"),))
     assert main(["bench", *store]) == 0
     assert "1 pending" in capsys.readouterr().out
 
@@ -238,41 +244,39 @@ def test_the_help_of_baseline_has_a_description_and_an_example(capsys: pytest.Ca
 
 
 def test_impossible_values_are_never_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    cell = {"metric": "area", "variant": "v", "problem": "p", "values": [1.0], "impossible": 1}
-    found = {"seed_set": "pinned", "versions": {}, "cells": [cell], "pending": []}
-    monkeypatch.setattr(bench, "bench", lambda **options: found)
+    measured(monkeypatch, Sample("area", "v", "p", (1.0,), 1))
     accept = ["baseline", "accept", "--file", str(tmp_path / "b"), "--store", str(tmp_path / "s"), "--reason", "why"]
     assert main(accept) == 2
-    assert "better than the truth allows are no baseline: area / v / p" in capsys.readouterr().err
+    assert "better than the truth allows cannot be a baseline: area / v / p" in capsys.readouterr().err
     assert not (tmp_path / "b").exists()
 
 
-def test_every_cell_has_a_metric_and_every_metric_a_cell() -> None:
-    cells = [cell for job in bench.jobs() for cell in job.cells]
-    assert {metric for metric, _, _ in cells} == METRICS.keys()
-    assert all(job.unit.repeatable == (METRICS[job.cells[0][0]].kind != "ratio") for job in bench.jobs())
+def test_every_measure_has_a_metric_and_every_metric_a_measure() -> None:
+    names = [name for job in bench.jobs() for name in job.measures]
+    assert {metric for metric, _, _ in names} == METRICS.keys()
+    assert all(job.unit.repeatable == (METRICS[job.measures[0][0]].kind != "ratio") for job in bench.jobs())
 
 
 def test_the_committed_baseline_is_of_this_grid() -> None:
     committed = baseline.load(str(baseline.COMMITTED))
-    names = {(cell["metric"], cell["variant"], cell["problem"]) for cell in committed["cells"]}
-    assert names == {cell for job in bench.jobs() for cell in job.cells}
-    assert committed["seed_set"] == bench.PINNED
+    assert {measure.name for measure in committed.measures} == {name for job in bench.jobs() for name in job.measures}
+    assert committed.seed_set == bench.PINNED
     assert baseline.COMMITTED.stat().st_size <= 200_000
 
 
 def test_the_document_has_the_metrics_as_they_are() -> None:
     document = Path(bench.__file__).parents[2] / "docs" / "regression.md"
-    assert table.metrics() in document.read_text(encoding="utf-8"), "write benchmarks.regression.table.metrics() there"
+    assert regression_document.metrics() in document.read_text(encoding="utf-8"), "write the table of metrics there"
 
 
 def test_seeds_do_not_depend_on_the_variant_or_the_block() -> None:
-    whole = tabular.measured("robust TD(0)", "machine, per visit", "pinned", 0, 4)
-    parts = [tabular.measured("robust TD(0)", "machine, per visit", "pinned", *part) for part in ((0, 1), (1, 4))]
-    for name, values in whole["values"].items():
-        assert values == parts[0]["values"][name] + parts[1]["values"][name]
-    other = tabular.measured("robust TD(0)", "machine, per visit", "another seed set", 0, 4)
-    assert not set(other["values"]["area"]) & set(whole["values"]["area"])
+    def part(seed_set: str, start: int, stop: int) -> Part:
+        return from_data(Part, tabular.measure("robust TD(0)", "machine, per visit", seed_set, start, stop))
+
+    whole, first, rest = part("pinned", 0, 4), part("pinned", 0, 1), part("pinned", 1, 4)
+    for name, values in whole.samples.items():
+        assert values == first.samples[name] + rest.samples[name]
+    assert not set(part("another seed set", 0, 4).samples["area"]) & set(whole.samples["area"])
 
 
 def test_the_episodic_truth_agrees_with_the_planner_of_the_experiments() -> None:

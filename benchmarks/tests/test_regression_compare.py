@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.regression import table
-from benchmarks.regression.compare import PROCESSOR, SEVERITY, Verdict, compared, judged
+from benchmarks.regression.compare import SEVERITY, Verdict, compare, judge
+from benchmarks.regression.measures import PROCESSOR, Exact, Measure, Measurements, Name, Sample
 from benchmarks.regression.metric import METRICS, Metric
 from benchmarks.regression.paired import Centre, centre, detectable
 from robust_core.validate import Floats
@@ -19,29 +21,27 @@ LOG_NORMAL: Floats = np.exp(0.4 * RNG.standard_normal(N))
 """Values by seed as errors have them."""
 
 
-def side(*cells: dict[str, Any], seed_set: str = "pinned", **more: Any) -> dict[str, Any]:
-    return {"seed_set": seed_set, "reason": "test", "versions": {"numpy": "2"}, "cells": list(cells), **more}
+def side(*measures: Measure, pending: tuple[Name, ...] = ()) -> Measurements:
+    return Measurements("pinned", {"numpy": "2"}, measures, "test", pending)
 
 
-def cell(metric: str, values: Any, **more: Any) -> dict[str, Any]:
-    described: dict[str, Any] = {"metric": metric, "variant": "v", "problem": "p"}
+def measure(metric: str, values: Any, *, impossible: int = 0) -> Measure:
     if isinstance(values, (str, int, float)):
-        return described | {"value": values}
-    return described | {"values": [None if x is None else float(x) for x in values], "impossible": 0} | more
+        return Exact(metric, "v", "p", values)
+    return Sample(metric, "v", "p", tuple(None if x is None else float(x) for x in values), impossible)
 
 
-def verdict(metric: str, before: Any, after: Any, **more: Any) -> str:
-    found = compared(side(cell(metric, before)), side(cell(metric, after, **more)))
-    assert len(found["cells"]) == 1
-    assert found["verdict"] == found["cells"][0]["verdict"]
-    return str(found["verdict"])
+def verdict(metric: str, before: Any, after: Any) -> str:
+    found = compare(side(measure(metric, before)), side(measure(metric, after)))
+    assert [row.verdict for row in found.rows] == [found.verdict]
+    return found.verdict
 
 
 @pytest.mark.parametrize("metric", [m.name for m in METRICS.values() if m.kind != "deterministic"])
 def test_the_same_bits_are_equivalent_at_once(metric: str) -> None:
-    found = compared(side(cell(metric, LOG_NORMAL)), side(cell(metric, LOG_NORMAL)))["cells"][0]
-    assert (found["verdict"], found["effect"], found["lower"], found["upper"]) == ("equivalent", 0.0, 0.0, 0.0)
-    assert found["suspicious"] is False
+    found = compare(side(measure(metric, LOG_NORMAL)), side(measure(metric, LOG_NORMAL))).rows[0]
+    assert (found.verdict, found.effect, found.lower, found.upper) == ("equivalent", 0.0, 0.0, 0.0)
+    assert found.suspicious is False
 
 
 @pytest.mark.parametrize(
@@ -98,33 +98,34 @@ def test_deterministic_quantities_are_compared_exactly(old: Any, new: Any) -> No
 def test_other_bits_of_vector_sums_may_be_the_processors(
     metric: str, here: str, there: str | None, wanted: str
 ) -> None:
-    sides = [side(cell(metric, "ab")), side(cell(metric, "ac"))]
-    for found, name in zip(sides, (here, there), strict=True):
-        found["versions"] = {} if name is None else {PROCESSOR: name}
-    assert compared(*sides)["cells"][0]["verdict"] == wanted
-    assert compared(*sides[::-1])["cells"][0]["verdict"] == wanted
-    assert compared(sides[0], sides[1] | {"cells": sides[0]["cells"]})["verdict"] == "equivalent"
-    worse = [side(cell("gradient", LOG_NORMAL)), side(cell("gradient", 2.0 * LOG_NORMAL))]
-    assert compared(*(x | {"versions": y["versions"]} for x, y in zip(worse, sides, strict=True)))["verdict"] == "worse"
+    sides = [side(measure(metric, "ab")), side(measure(metric, "ac"))]
+    versions: list[dict[str, str]] = [{} if name is None else {PROCESSOR: name} for name in (here, there)]
+    sides = [replace(one, versions=mine) for one, mine in zip(sides, versions, strict=True)]
+    assert compare(*sides).rows[0].verdict == wanted
+    assert compare(*sides[::-1]).rows[0].verdict == wanted
+    assert compare(sides[0], replace(sides[1], measures=sides[0].measures)).verdict == "equivalent"
+    worse = [side(measure("gradient", LOG_NORMAL)), side(measure("gradient", 2.0 * LOG_NORMAL))]
+    assert compare(*(replace(one, versions=mine) for one, mine in zip(worse, versions, strict=True))).verdict == "worse"
 
 
 def test_ratios_of_times_on_another_processor_are_undecided() -> None:
-    sides = [side(cell("time ratio", LOG_NORMAL)), side(cell("time ratio", 3.0 * LOG_NORMAL))]
-    assert compared(*sides)["verdict"] == "worse"
-    sides[0]["versions"] = {PROCESSOR: "zen4"}
-    found = compared(*sides)["cells"][0]
-    assert found["verdict"] == "undecided"
-    assert found["note"].startswith("worse on another processor")
+    sides = [side(measure("time ratio", LOG_NORMAL)), side(measure("time ratio", 3.0 * LOG_NORMAL))]
+    assert compare(*sides).verdict == "worse"
+    sides[0] = replace(sides[0], versions={PROCESSOR: "zen4"})
+    found = compare(*sides).rows[0]
+    assert found.verdict == "undecided"
+    assert found.note.startswith("worse on another processor")
 
 
 def test_only_the_versions_that_differ_are_told() -> None:
-    sides = [side(cell("table", "ab")) | {"versions": {"numpy": "2", **more}} for more in ({"gymnasium": "1.4.0"}, {})]
-    assert table.text(compared(*sides)).splitlines()[-1] == "versions differ: gymnasium 1.4.0 -> absent"
-    assert table.text(compared(*sides[::-1])).splitlines()[-1] == "versions differ: gymnasium absent -> 1.4.0"
-    assert "versions" not in table.text(compared(sides[0], sides[0]))
+    plain = side(measure("table", "ab"))
+    sides = [replace(plain, versions=plain.versions | {"gymnasium": "1.4.0"}), plain]
+    assert table.text(compare(*sides)).splitlines()[-1] == "versions differ: gymnasium 1.4.0 -> absent"
+    assert table.text(compare(*sides[::-1])).splitlines()[-1] == "versions differ: gymnasium absent -> 1.4.0"
+    assert "versions" not in table.text(compare(sides[0], sides[0]))
 
 
-def test_a_cell_of_another_form_than_its_metric_is_a_change() -> None:
+def test_a_measure_of_another_form_than_its_metric_is_a_change() -> None:
     assert verdict("table", LOG_NORMAL, LOG_NORMAL) == "changed"
     assert verdict("area", 1.0, LOG_NORMAL) == "changed"
 
@@ -142,22 +143,22 @@ def test_what_is_no_number_never_counts_in_favour() -> None:
 
 
 def test_values_better_than_possible_are_a_change_whatever_the_rest_says() -> None:
-    found = compared(side(cell("last error", LOG_NORMAL)), side(cell("last error", LOG_NORMAL, impossible=2)))
-    assert found["cells"][0]["verdict"] == "changed"
-    assert found["suspicious"] == 1
-    assert "2 of 96 values are better than the truth allows" in found["cells"][0]["note"]
+    found = compare(side(measure("last error", LOG_NORMAL)), side(measure("last error", LOG_NORMAL, impossible=2)))
+    assert found.rows[0].verdict == "changed"
+    assert found.rows[0].suspicious
+    assert "2 of 96 values are better than the truth allows" in found.rows[0].note
 
 
 def test_what_one_side_lacks() -> None:
-    here, there = cell("last error", LOG_NORMAL), cell("area", LOG_NORMAL)
-    found = compared(side(here, there), side(here))
-    assert {c["metric"]: c["verdict"] for c in found["cells"]} == {"area": "changed", "last error": "equivalent"}
-    found = compared(side(here, there), side(here, pending=[["area", "v", "p"]]))
-    assert {c["metric"]: c["verdict"] for c in found["cells"]} == {"area": "undecided", "last error": "equivalent"}
-    found = compared(side(here), side(here, there))
-    assert {c["metric"]: c["verdict"] for c in found["cells"]} == {"area": "undecided", "last error": "equivalent"}
-    unknown = compared(side(cell("no such metric", 1)), side(cell("no such metric", 1)))
-    assert unknown["verdict"] == "changed"
+    here, there = measure("last error", LOG_NORMAL), measure("area", LOG_NORMAL)
+    found = compare(side(here, there), side(here))
+    assert {row.metric: row.verdict for row in found.rows} == {"area": "changed", "last error": "equivalent"}
+    found = compare(side(here, there), side(here, pending=(("area", "v", "p"),)))
+    assert {row.metric: row.verdict for row in found.rows} == {"area": "undecided", "last error": "equivalent"}
+    found = compare(side(here), side(here, there))
+    assert {row.metric: row.verdict for row in found.rows} == {"area": "undecided", "last error": "equivalent"}
+    unknown = compare(side(measure("no such metric", 1)), side(measure("no such metric", 1)))
+    assert unknown.verdict == "changed"
 
 
 def test_too_few_seeds_are_undecided_and_the_common_ones_count() -> None:
@@ -165,10 +166,10 @@ def test_too_few_seeds_are_undecided_and_the_common_ones_count() -> None:
     assert verdict("last error", LOG_NORMAL[:40], 5.0 * LOG_NORMAL) == "worse"
 
 
-def test_the_budget_is_split_over_the_cells() -> None:
-    cells = [cell(m.name, LOG_NORMAL) for m in METRICS.values() if m.kind != "deterministic"]
-    found = compared(side(*cells, cell("table", "x")), side(*cells, cell("table", "x")))
-    assert found["alpha per cell"] == found["alpha"] / len(cells)
+def test_the_budget_is_split_over_the_measures() -> None:
+    samples = [measure(m.name, LOG_NORMAL) for m in METRICS.values() if m.kind != "deterministic"]
+    found = compare(*[side(*samples, measure("table", "x"))] * 2)
+    assert found.alpha_each == found.alpha / len(samples)
 
 
 def test_the_interval_covers_and_its_level_is_not_wasted() -> None:
@@ -198,18 +199,18 @@ def test_what_is_said_to_be_detectable_is_detected() -> None:
 
 def only_worse(metric: Metric, interval: Centre) -> Verdict:
     """A wrong judge: what improves is fine."""
-    return "worse" if judged(metric, interval) == "worse" else "equivalent"
+    return "worse" if judge(metric, interval) == "worse" else "equivalent"
 
 
 def ignores_zero(metric: Metric, interval: Centre) -> Verdict:
     """A wrong judge: the estimate decides, whatever the interval says."""
-    return judged(metric, Centre(interval.estimate, interval.estimate, interval.estimate))
+    return judge(metric, Centre(interval.estimate, interval.estimate, interval.estimate))
 
 
 def backwards(metric: Metric, interval: Centre) -> Verdict:
     """A wrong judge: it takes higher for better."""
     swapped: dict[Verdict, Verdict] = {"worse": "better", "better": "worse"}
-    return swapped.get(judged(metric, interval), judged(metric, interval))
+    return swapped.get(judge(metric, interval), judge(metric, interval))
 
 
 def sound(judge: Callable[[Metric, Centre], Verdict]) -> bool:
@@ -229,15 +230,15 @@ def sound(judge: Callable[[Metric, Centre], Verdict]) -> bool:
 
 
 def test_wrong_judges_are_told_from_the_right_one() -> None:
-    assert sound(judged)
+    assert sound(judge)
     assert not any(sound(judge) for judge in (only_worse, ignores_zero, backwards))
 
 
-def test_the_worst_cell_is_the_verdict() -> None:
+def test_the_worst_measure_is_the_verdict() -> None:
     assert SEVERITY == ("worse", "changed", "undecided", "better", "equivalent")
-    found = compared(
-        side(cell("last error", LOG_NORMAL), cell("table", "a")),
-        side(cell("last error", 2.0 * LOG_NORMAL), cell("table", "b")),
+    found = compare(
+        side(measure("last error", LOG_NORMAL), measure("table", "a")),
+        side(measure("last error", 2.0 * LOG_NORMAL), measure("table", "b")),
     )
-    assert found["verdict"] == "worse"
-    assert found["counts"] == {"worse": 1, "changed": 1, "undecided": 0, "better": 0, "equivalent": 0}
+    assert found.verdict == "worse"
+    assert found.counts == {"worse": 1, "changed": 1, "undecided": 0, "better": 0, "equivalent": 0}

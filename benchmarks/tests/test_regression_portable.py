@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks.regression import bench, linear
+from benchmarks.regression.measures import Exact, title
 from benchmarks.regression.metric import METRICS
 from benchmarks.runner import identity, units
 from benchmarks.runner.units import Unit, compute
@@ -28,11 +29,10 @@ CLEAR = 2.0**-12
 
 
 def observed() -> dict[str, Any]:
-    """All hashes and other exact cells from one seed, and bits that do depend on the processor."""
+    """All hashes and other exact measures from one seed, and bits that do depend on the processor."""
     jobs = [job for job in bench.jobs(seeds=1) if job.unit.repeatable]
-    cells, _ = bench.collected(jobs, {job.unit.key: compute(job.unit) for job in jobs})
-    exact = {" / ".join(cell[name] for name in ("metric", "variant", "problem")): cell["value"]
-             for cell in cells if "value" in cell}  # fmt: skip
+    measures, _ = bench.collect(jobs, {job.unit.key: compute(job.unit) for job in jobs})
+    exact = {title(measure.name): measure.value for measure in measures if isinstance(measure, Exact)}
     solved = closed_form.solve(models.garnet(60, 3, 7, gamma=0.9), 0.125).Q.value
     return {"exact": exact, "processor": identity.processor(), "direct solves": solved.tobytes().hex()}
 
@@ -46,7 +46,7 @@ def elsewhere(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the settings are those of x86-64")
-def test_exact_cells_are_the_same_on_an_old_processor(tmp_path: Path) -> None:
+def test_exact_measures_are_the_same_on_an_old_processor(tmp_path: Path) -> None:
     here, there = observed(), elsewhere(tmp_path)
     assert there["processor"] == "x86_64 generic"
     if here["processor"] == there["processor"]:
@@ -73,7 +73,7 @@ def test_no_number_of_the_planted_problem_is_near_the_edge_of_its_grid() -> None
 
 
 def test_a_unit_of_another_processor_or_library_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
-    unit = Unit("benchmarks.regression.exact:walked", {"problem": "garnet"})
+    unit = Unit("benchmarks.regression.exact:measure_chain", {"problem": "garnet"})
     before = unit.key
     monkeypatch.setattr(units, "processor", lambda: "x86_64 other")
     assert unit.key != before

@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.cli import main
 from benchmarks.cli.conventions import progress
+from benchmarks.regression.measures import Measurements, Sample
 from benchmarks.report import code, files, hypothesis_storage
 from benchmarks.report import collect as collecting
 from benchmarks.report.collect import collect
@@ -202,11 +203,8 @@ def test_curves_start_below_the_bound_and_end_below_epsilon() -> None:
 
 
 def test_a_comparison_is_split_by_what_is_a_function_of_the_seeds() -> None:
-    cells = [
-        {"metric": "last error", "variant": "v", "problem": "p", "values": [0.5] * 8, "impossible": 0},
-        {"metric": "time ratio", "variant": "v", "problem": "p", "values": [1.0, 1.5] * 4, "impossible": 0},
-    ]
-    side = {"seed_set": "e", "reason": "r", "versions": {}, "cells": cells}
+    measures = Sample("last error", "v", "p", (0.5,) * 8, 0), Sample("time ratio", "v", "p", (1.0, 1.5) * 4, 0)
+    side = Measurements("e", {}, measures, "r")
     found, speed = regression.split(side, side)
     assert [one.metric for one in found.measures] == ["last error"]
     assert [one.metric for one in speed] == ["time ratio"]

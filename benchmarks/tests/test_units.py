@@ -152,7 +152,7 @@ def test_a_line_of_80_columns_shows_which_cell_is_measured() -> None:
         for unit in wanted
     }
     assert all((shown[a] == shown[b]) <= (cells[a] == cells[b]) for a in wanted for b in wanted)
-    assert not any("pinned" in line or "measured" in line for line in shown.values())
+    assert not any("pinned" in line or "measure" in line for line in shown.values())
     assert len({str(unit)[: 80 - MARGIN - 33] for unit in wanted}) < len(set(shown.values())) / 2, "as it was"
 
 

@@ -9,7 +9,7 @@ from hypothesis import settings
 from properties import profiles
 from properties.claims import catalogue, evidence
 from properties.claims.claim import Claim, Statement, adjudicate, judge, status
-from properties.claims.text import DOCUMENT, explained, markdown, parts
+from properties.claims.text import explained, parts
 from properties.judging.counterexample import Counterexample
 from properties.judging.verdict import Finding
 
@@ -89,11 +89,6 @@ def test_every_counterexample_belongs_to_a_claim_and_keeps_its_text() -> None:
         example = Counterexample.load(path)
         assert evidence.claim_of(example) is not None, path.name
         assert example.to_json() == path.read_text(encoding="utf-8"), path.name
-
-
-@pytest.mark.skipif(not (DOCUMENT.parents[1] / "pyproject.toml").exists(), reason="installed without the documents")
-def test_the_catalogue_is_up_to_date() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == markdown(), "run: python -m properties.claims.evidence"
 
 
 def test_a_claim_is_explained_with_its_counterexample_and_the_command_that_replays_it() -> None:

@@ -67,7 +67,7 @@ JUDGING = ("my_variant.py", "robust-core replay")
 # The claim that the reader has just written is not in the clone, and that is what the command says.
 UNKNOWN = "robust-core claims span --renew"
 # Complete with either code: on a machine that is not at rest a limit may be missed.
-MEASURING = "python -m benchmarks.speed"
+MEASURING = "robust-core speed"
 SECONDS = 3600.0
 
 

@@ -1,0 +1,48 @@
+"""`robust-core documents`: the generated part of the documentation."""
+
+import argparse
+
+from benchmarks.cli.conventions import HOLDS, VIOLATED, add_json, add_quiet, complete_with, progress
+
+# Spelled out so that help need not import the documents; a test compares them.
+DOCUMENTS = ("claims", "command-line", "experiments", "gallery", "statistics", "variants")
+CURRENT, WRITTEN, DIFFERS = "up to date", "written", "differs"
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command and its options."""
+    documents = commands.add_parser(
+        "documents",
+        help="write the generated documents, or check that they are up to date",
+        description="Writes the documents in docs/ that are generated from the code and its committed results. The "
+        "gallery is verified for its page, which takes about a minute.",
+        epilog="example: robust-core documents command-line --check",
+    )
+    names = documents.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(DOCUMENTS)} (default: all)")
+    complete_with(names, lambda: DOCUMENTS)
+    documents.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a document differs")
+    add_json(documents)
+    add_quiet(documents, "only documents that are not up to date")
+    documents.set_defaults(run=_documents)
+
+
+def _documents(options: argparse.Namespace) -> int:
+    from benchmarks.documents import write
+    from robust_core import json
+
+    for name in options.names:
+        if name not in DOCUMENTS:
+            raise ValueError(f"NAME must be one of {', '.join(DOCUMENTS)}, got {name!r}")
+    code = HOLDS
+    for name in options.names or DOCUMENTS:
+        progress(name)
+        text = write.render(name)
+        progress("")
+        state = CURRENT if text == write.committed(name) else DIFFERS if options.check else WRITTEN
+        if state == WRITTEN:
+            write.write(name, text)
+        code = VIOLATED if state == DIFFERS else code
+        if state != CURRENT or not options.quiet:
+            line = json.dumps({"document": f"docs/{name}.md", "state": state})
+            print(line if options.json else f"docs/{name}.md: {state}", flush=True)
+    return code

@@ -1,0 +1,19 @@
+"""`robust-core study`: studies that run rarely and feed the documents."""
+
+import argparse
+
+from benchmarks.cli import injected
+from benchmarks.cli.conventions import HelpFormatter
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The studies, each with its own options."""
+    study = commands.add_parser(
+        "study",
+        help="run a study whose results the documents show",
+        description="Studies that run rarely: how well the suite itself works, measured.",
+        epilog="example: robust-core study injected --seed-sets 3",
+        formatter_class=HelpFormatter,
+    )
+    studies = study.add_subparsers(required=True, metavar="STUDY")
+    injected.add_parser(studies)

@@ -1,0 +1,70 @@
+"""docs/claims.md: the claims of the paper with their verified status and their counterexamples."""
+
+import re
+from collections import Counter
+
+from benchmarks.documents.markdown import table
+from properties.claims import evidence
+from properties.claims.claim import Claim
+from properties.claims.evidence import Evidence
+from properties.claims.text import SECTIONS, entries, parts
+from properties.judging.counterexample import described
+
+INTRODUCTION = f"""# The claims of the paper
+
+Everything the paper says that a program can check, with the status that running it gave. This file is generated from
+the registry (`properties/claims`) and the committed evidence by `robust-core documents claims`; the tests run every
+claim again and fail if a status has changed or this file is out of date. `robust-core claims ID` explains a claim,
+`robust-core replay FILE` judges its counterexample again.
+
+- **holds**: no violation of the statement as printed, under the hypotheses stated, in the number of cases given.
+- **corrected**: the printed form fails (a counterexample is kept); the corrected form was checked instead.
+- **conditional**: the printed form fails; it was checked with a hypothesis that the paper leaves out.
+- **refuted**: the printed form fails and no correction is known.
+- **not decidable as stated**: constants are only said to exist; the statement given was checked instead.
+- **elsewhere**: needs samples or an experiment; the place is named.
+
+*Exact* means decided in exact arithmetic; other judges use certified error bounds. *Cases* counts generated problems
+({evidence.EXAMPLES} per statement in the quick profile, more where a failure was shrunk). *Tightest* is the largest
+ratio of left to right side that the search reached: 1 means that the inequality is sharp. A status is what these
+searches found, not a proof, except where a proof is given in the module.
+"""
+
+
+def document() -> str:
+    """The whole document."""
+    found = evidence.stored()
+    counts = Counter(entry.status for entry in found.values())
+    lines = [INTRODUCTION, table(["status", "claims"], counts.most_common())]
+    for part, claims in parts().items():
+        rows = [_row(claim, found[claim.id]) for claim in claims]
+        lines += ["", f"## {SECTIONS[part]}", "", table(["id", "status", "claim", "cases", "tightest"], rows)]
+        for claim in claims:
+            lines += ["", *_section(claim, found[claim.id])]
+    return "\n".join(lines) + "\n"
+
+
+def _row(claim: Claim, found: Evidence) -> list[str]:
+    tightest = "" if found.tightest is None else f"{found.tightest:g}"
+    return [
+        f"[{claim.id}](#{claim.id.lower()})",
+        found.status,
+        _escape(claim.title),
+        str(found.cases or ""),
+        tightest,
+    ]
+
+
+def _section(claim: Claim, found: Evidence) -> list[str]:
+    lines = [f"### {claim.id}", "", f"**{found.status}**", ""]
+    lines += [f"- *{label}*: {_escape(text)}" for label, text in entries(claim, found)]
+    for path, example in evidence.counterexamples(claim):
+        name = f"properties/counterexamples/{path.name}"
+        lines += ["", f"Counterexample ([{path.name}](../{name})):", "", "```text", described(example.case), "```"]
+        lines += ["", f"`robust-core replay {name}`"]
+    return lines
+
+
+def _escape(text: str) -> str:
+    """The text as Markdown; a bracket before a parenthesis would be a link."""
+    return re.sub(r"([|*_\[\]])", r"\\\1", text)

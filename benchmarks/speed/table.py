@@ -1,0 +1,50 @@
+"""The speed table: all comparisons in several passes, and their lines as Markdown."""
+
+from collections.abc import Callable, Sequence
+
+from benchmarks.documents import markdown
+from benchmarks.speed import q_learning, startup, support, tdc
+from benchmarks.speed.timing import Measurement, best_of
+
+PARTS: dict[str, Callable[..., list[Measurement]]] = {
+    "loops": q_learning.loops,
+    "adversary": q_learning.adversary,
+    "python": q_learning.against_python,
+    "threads": q_learning.threads,
+    "tdc": tdc.loops,
+    "support": support.rows,
+    "help": startup.help_text,
+    "first call": startup.first_call,
+    "memory": startup.memory,
+}
+
+
+def measure(parts: Sequence[str], *, quick: bool, passes: int, show: Callable[[str], None]) -> list[Measurement]:
+    """The lines of some parts, each the best of several passes over all of them."""
+    found: list[list[Measurement]] = []
+    for number in range(passes):
+        found.append([])
+        for name in parts:
+            show(f"pass {number + 1}/{passes}: {name}")
+            found[-1] += PARTS[name](quick=quick)
+    return [best_of(same) for same in zip(*found, strict=True)]
+
+
+def text(lines: Sequence[Measurement]) -> str:
+    """The lines as a table."""
+    return markdown.table(["what", "size", "ours", "theirs", "ratio", "limit"], map(_row, lines))
+
+
+def _row(line: Measurement) -> list[str]:
+    mark = "" if line.within else " **exceeded**"
+    amounts = [_amount(line.ours), _amount(line.theirs), f"{line.ratio:.3g}"]
+    return [line.subject, line.size, *amounts, f"{line.limit}{mark}"]
+
+
+def _amount(value: float) -> str:
+    if value >= 1e4:
+        return f"{value:.3g}"
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
