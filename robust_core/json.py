@@ -190,7 +190,11 @@ def _record(kind: Any, data: Any, place: str) -> Any:
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if required and name not in data:
             raise ValueError(f"{place or 'the object'} lacks the field {name!r}")
-    return kind(**{name: _read(hints[name], value, _within(place, name)) for name, value in data.items()})
+    values = {name: _read(hints[name], value, _within(place, name)) for name, value in data.items()}
+    try:
+        return kind(**values)
+    except ValueError as error:  # a rule of the record itself
+        raise ValueError(f"{place}: {error}" if place else str(error)) from None
 
 
 def _within(place: str, name: str) -> str:

@@ -1,9 +1,10 @@
 """`robust-core panels`: the fifteen panels of Section 6 and Appendix E."""
 
 import argparse
-import json
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
     HOLDS,
@@ -20,8 +21,10 @@ from benchmarks.cli.conventions import (
 )
 
 if TYPE_CHECKING:
-    from benchmarks.experiments.interpretations import Interpretation
-    from benchmarks.experiments.panels import Panel
+    from benchmarks.experiments.paper import Panel
+    from benchmarks.experiments.records import PanelRun
+    from benchmarks.experiments.work import Choice
+    from benchmarks.runner.store import Store
 
 # Spelled out so that completion need not import the panels; a test compares them.
 PANELS = tuple(f"{figure}-{part}" for figure in ("frozenlake", "cartpole", "tdc", "rarl", "taxi") for part in "abc")
@@ -34,8 +37,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "panels",
         help="reproduce the paper's experiments: one outcome for each of the fifteen panels",
         description="Runs the panels of Section 6 and Appendix E with their controls. Nothing is read from the "
-        "committed results, so the output shows whether they can be had again; what this code has computed before is "
-        "taken from the store.",
+        "committed results, so the output shows whether the results reproduce; runs that this code has computed "
+        "before are taken from the store.",
         epilog="example: robust-core panels --panel frozenlake-c --interpretation continuing",
     )
     add_json(panels)
@@ -43,9 +46,12 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     panel = panels.add_argument("--panel", metavar="ID", help="one panel, e.g. taxi-b (default: all fifteen)")
     complete_with(panel, lambda: PANELS)
     interpretation = panels.add_argument(
-        "--interpretation", metavar="NAME", default="default", help="a named interpretation, or 'all'"
+        "--interpretation", metavar="NAME", help="a named interpretation, or 'all' (default: default)"
     )
     complete_with(interpretation, _interpretations)
+    panels.add_argument(
+        "--write", action="store_true", help="run all panels and interpretations, and write the committed results"
+    )
     add_workers(panels)
     add_cluster(panels)
     add_budget(panels)
@@ -53,37 +59,66 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     panels.set_defaults(run=_panels, resume=KEPT)
 
 
-def _panels(options: argparse.Namespace) -> int:
-    cells = _cells(options.panel, options.interpretation)
+@dataclass(frozen=True)
+class _Pending:
+    """A panel run that was not begun within the budget."""
 
-    from benchmarks.experiments.work import computed
+    panel: str
+    interpretation: str
+    p: float
+    radius: float
+    outcome: str = PENDING
+
+
+def _panels(options: argparse.Namespace) -> int:
+    choices = _choices(options)
+
     from benchmarks.runner.units import opened
+    from robust_core.json import dumps
 
     with opened(options.store) as store, termination_raised():
-        try:
-            made = computed(
-                cells,
-                store=store,
-                workers=options.workers,
-                cluster=options.cluster,
-                budget_seconds=options.budget,
-                show=progress,
-            )
-        finally:
-            progress("")
-    for panel, interpretation in cells:
-        pending = {
-            "panel": panel.id,
-            "interpretation": interpretation.name,
-            "p": panel.p,
-            "R": panel.radius,
-            "outcome": PENDING,
-        }
-        record = made.get((panel.id, interpretation.name), pending)
-        record.pop("scores", None)
-        if not options.quiet or record["outcome"] != REPRODUCED:
-            print(json.dumps(record, allow_nan=False) if options.json else _line(record), flush=True)
+        runs = _write(choices, store, options) if options.write else _compute(choices, store, options)
+    for panel, interpretation in choices:
+        pending = _Pending(panel.id, interpretation.name, panel.p, panel.radius)
+        run = runs.get((panel.id, interpretation.name), pending)
+        if not options.quiet or run.outcome != REPRODUCED:
+            shown = run if isinstance(run, _Pending) else replace(run, scores=())
+            print(dumps(shown) if options.json else _line(run), flush=True)
     return HOLDS
+
+
+def _compute(choices: list["Choice"], store: "Store", options: argparse.Namespace) -> "dict[tuple[str, str], PanelRun]":
+    from benchmarks.experiments import work
+
+    try:
+        return work.compute(
+            choices,
+            store=store,
+            workers=options.workers,
+            cluster=options.cluster,
+            budget_seconds=options.budget,
+            show=progress,
+        )
+    finally:
+        progress("")
+
+
+def _write(choices: list["Choice"], store: "Store", options: argparse.Namespace) -> "dict[tuple[str, str], PanelRun]":
+    """Compute all runs and replace the committed results, unless some are pending."""
+    from benchmarks.experiments import results, work
+    from benchmarks.experiments.panels import trends
+
+    store.refresh()
+    fresh = options.cluster is None and not any(store.get(work.unit(*choice).key) for choice in choices)
+    runs = _compute(choices, store, options)
+    if missing := len(choices) - len(runs):
+        print(f"robust-core: {missing} panel runs are pending, so nothing is written", file=sys.stderr)
+        return runs
+    made_by = work.provenance(len(runs), timed=fresh)
+    found = results.Results(made_by, tuple(runs.values()), tuple(trends(runs)))
+    results.FILE.write_text(results.text(found), encoding="utf-8")
+    print(f"robust-core: {results.FILE} is written; now run: robust-core documents experiments", file=sys.stderr)
+    return runs
 
 
 def _interpretations() -> list[str]:
@@ -92,31 +127,37 @@ def _interpretations() -> list[str]:
     return ["all", *INTERPRETATIONS]
 
 
-def _cells(panel: str | None, interpretation: str) -> list[tuple["Panel", "Interpretation"]]:
-    """The cells asked for, checked before any of them is run."""
+def _choices(options: argparse.Namespace) -> list["Choice"]:
+    """The panels and interpretations asked for, checked before any of them is run."""
     from benchmarks.experiments.interpretations import INTERPRETATIONS, of_figure
-    from benchmarks.experiments.panels import PANELS
+    from benchmarks.experiments.paper import PANELS
+    from benchmarks.experiments.work import all_choices
 
+    panel, interpretation = options.panel, options.interpretation or "default"
+    if options.write:
+        if panel is not None or options.interpretation is not None:
+            raise ValueError("--write runs all panels and interpretations: leave --panel and --interpretation out")
+        return all_choices()
     if panel is not None and panel not in PANELS:
         raise ValueError(f"no panel {panel!r}: choose one of {', '.join(PANELS)}")
     if interpretation != "all" and interpretation not in INTERPRETATIONS:
         raise ValueError(f"no interpretation {interpretation!r}: choose 'all' or one of {', '.join(INTERPRETATIONS)}")
-    cells = [
+    candidates: list[Panel] = list(PANELS.values()) if panel is None else [PANELS[panel]]
+    choices = [
         (candidate, choice)
-        for candidate in (PANELS.values() if panel is None else [PANELS[panel]])
+        for candidate in candidates
         for choice in of_figure(candidate.figure)
         if interpretation in ("all", choice.name)
     ]
-    if not cells:
+    if not choices:
         raise ValueError(f"interpretation {interpretation!r} is not for panel {panel!r}: it changes nothing there")
-    return cells
+    return choices
 
 
-def _line(made: dict[str, Any]) -> str:
-    sizes = f"p={made['p']:<5} R={made['R']:<4}"
-    line = f"{made['panel']:<14}{sizes} {made['interpretation']:<19}{made['outcome']:<15}"
-    if made["outcome"] == PENDING:
-        return f"{line} the budget was over; the same command goes on"
-    claim = made["claims"][0]
-    low, high = claim["interval"]
-    return f"{line} {claim['effect']:+.4g} [{low:+.4g}, {high:+.4g}] over {claim['runs']} runs"
+def _line(run: "PanelRun | _Pending") -> str:
+    sizes = f"p={run.p:<5} R={run.radius:<4}"
+    line = f"{run.panel:<14}{sizes} {run.interpretation:<19}{run.outcome:<15}"
+    if isinstance(run, _Pending):
+        return f"{line} the budget was over; the same command continues"
+    low, high = run.first.interval
+    return f"{line} {run.first.effect:+.4g} [{low:+.4g}, {high:+.4g}] over {run.runs} runs"

@@ -1,48 +1,50 @@
-"""The results as Markdown: docs/experiments.md is rendered from the committed records and nothing else."""
+"""docs/experiments.md: rendered from the committed results and nothing else."""
 
-import math
 import textwrap
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 
 from benchmarks.documents import experiments_text
 from benchmarks.documents.markdown import table
-from benchmarks.experiments import outcome, results
-from benchmarks.experiments.divergence import CLAIMED_FOR, judged_divergence
-from benchmarks.experiments.interpretations import CONTROL, FIGURES, INTERPRETATIONS, Figure, of_figure
-from benchmarks.experiments.panels import PANELS
-from benchmarks.experiments.results import Results
+from benchmarks.experiments import outcome
+from benchmarks.experiments.divergence import CLAIMED_FOR, judge_divergence
+from benchmarks.experiments.interpretations import FIGURES, INTERPRETATIONS, Figure, of_figure
+from benchmarks.experiments.outcome import Claim
+from benchmarks.experiments.paper import PANELS
+from benchmarks.experiments.records import LEARNERS, PanelRun, Trend
+from benchmarks.experiments.results import MadeBy, Results, load_results
 
-Record = dict[str, Any]
+Found = Mapping[tuple[str, str], PanelRun]
+"""Runs by panel and interpretation."""
 
 
 def document() -> str:
     """The document of the committed results."""
-    return render(results.load_all())
+    return render(load_results())
 
 
-def render(made: Results) -> str:
+def render(results: Results) -> str:
     """The document of some results."""
-    records, trends = made["records"], made["trends"]
-    default = {record["panel"]: record for record in records if record["interpretation"] == "default"}
+    runs, found = results.runs, _by_name(results.runs)
+    default = {run.panel: run for run in runs if run.interpretation == "default"}
     parts = [
         experiments_text.HEAD,
         _rule(),
         "## Outcomes under the default interpretation",
-        _overview(records),
+        _overview(runs),
         experiments_text.OUTCOMES,
     ]
-    parts += [_sizes(default), _draws(records), _divergence(records)]
-    parts += ["## Which interpretations decide", _matrix(records), experiments_text.INTERPRETATIONS]
+    parts += [_sizes(default), _draws(found), _divergence(found)]
+    parts += ["## Which interpretations decide", _matrix(found), experiments_text.INTERPRETATIONS]
     parts += [
         "## The trend",
-        _trends(trends),
+        _trends(results.trends),
         experiments_text.TREND,
         "## Values and controls",
         experiments_text.VALUES,
     ]
     parts += [_control_values(default), _tdc_values(default), _rarl_values(default)]
-    parts += ["## CartPole: cells and the real pole", experiments_text.POLE, _pole(records)]
+    parts += ["## CartPole: cells and the real pole", experiments_text.POLE, _pole(runs)]
     parts += ["## Exact values next to Monte Carlo", experiments_text.MONTE_CARLO, _monte_carlo(default)]
     parts += ["## Why", experiments_text.WHY, "## The side claims", _side_claims(default)]
     parts += [
@@ -50,9 +52,13 @@ def render(made: Results) -> str:
         _interpretations(),
         "## How to get these numbers",
         experiments_text.REPRODUCE,
-        _made_by(made["made by"]),
+        _made_by(results.made_by),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _by_name(runs: Iterable[PanelRun]) -> Found:
+    return {(run.panel, run.interpretation): run for run in runs}
 
 
 def number(x: float) -> str:
@@ -60,10 +66,10 @@ def number(x: float) -> str:
     return f"{x:.4g}".replace("-", "−")
 
 
-def effect(claim: Record) -> str:
+def effect(claim: Claim) -> str:
     """An effect with its interval."""
-    low, high = claim["interval"]
-    return f"{number(claim['effect'])} [{number(low)}, {number(high)}]"
+    low, high = claim.interval
+    return f"{number(claim.effect)} [{number(low)}, {number(high)}]"
 
 
 def _rule() -> str:
@@ -76,20 +82,19 @@ def _rule() -> str:
     )
 
 
-def _overview(records: Sequence[Record]) -> str:
+def _overview(runs: Sequence[PanelRun]) -> str:
     rows = []
-    for record in sorted(records, key=lambda one: list(PANELS).index(one["panel"])):
-        drawn = DRAWS.get(record["interpretation"])
-        tdc = record["panel"].startswith("tdc")
-        if record["interpretation"] != "default" and not (tdc and drawn):
+    for run in sorted(runs, key=lambda one: list(PANELS).index(one.panel)):
+        drawn = DRAWS.get(run.interpretation)
+        tdc = run.panel.startswith("tdc")
+        if run.interpretation != "default" and not (tdc and drawn):
             continue
-        claim = record["claims"][0]
-        signs = f"{claim['for']} / {claim['even']} / {claim['against']}"
-        where = [record["panel"], record["source"], str(record["p"]), str(record["R"])]
-        missed = f"{100 * record['student misses']:.2g} %" if "student misses" in record else "not run"
-        checks = [claim["outcome by median"], missed]
-        words = f"{claim['claim']}; {drawn}" if tdc else claim["claim"]
-        rows.append([*where, f"**{record['outcome']}**, {size(record)}", effect(claim), signs, *checks, words])
+        claim = run.first
+        signs = f"{claim.in_favour} / {claim.even} / {claim.against}"
+        missed = "not run" if run.student_misses is None else f"{100 * run.student_misses:.2g} %"
+        words = f"{claim.claim}; {drawn}" if tdc else claim.claim
+        where = [run.panel, run.source, run.p, run.radius, f"**{run.outcome}**, {size(run)}"]
+        rows.append([*where, effect(claim), signs, claim.outcome_by_median, missed, words])
     head = ["panel", "paper", "p", "R", "outcome and size", "effect, 99.9 % interval", "for / even / against"]
     return table([*head, "by the median", "Student misses", "claim"], rows)
 
@@ -98,83 +103,73 @@ DRAWS = {"default": "one draw of the features for all runs", "fresh-features": "
 """The two interpretations of TDC in the table of outcomes: the paper does not say when the features are drawn."""
 
 
-def size(record: Record) -> str:
+def size(run: PanelRun) -> str:
     """The effect in words: a share of the scale, or powers of ten for gradients."""
-    found = record["claims"][0]["effect"]
-    if record["panel"].startswith("tdc"):
-        return f"{found:+.3g} powers of ten".replace("-", "−")
-    return f"{100 * found:+.2g} % of the scale".replace("-", "−")
+    if run.panel.startswith("tdc"):
+        return f"{run.first.effect:+.3g} powers of ten".replace("-", "−")
+    return f"{100 * run.first.effect:+.2g} % of the scale".replace("-", "−")
 
 
-def _sizes(default: dict[str, Record]) -> str:
+def _sizes(default: Mapping[str, PanelRun]) -> str:
     """Which reversals are as large as what *reproduced* asks for, and what the median says."""
-    reversals = [record for record in default.values() if record["outcome"] == "reversed"]
-    claims = {record["panel"]: record["claims"][0] for record in reversals}
-    large = [panel for panel, claim in claims.items() if claim["interval"][1] <= -claim["much"]]
-    small = [f"{r['panel']} ({size(r)})" for r in reversals if r["panel"] not in large]
+    reversals = [run for run in default.values() if run.outcome == "reversed"]
+    large = [run.panel for run in reversals if run.first.interval[1] <= -run.first.much]
+    small = [f"{run.panel} ({size(run)})" for run in reversals if run.panel not in large]
     weaker = [
-        f"{record['panel']} ({record['claims'][0]['outcome by median']})"
-        for record in default.values()
-        if record["claims"][0]["outcome by median"] != record["outcome"]
+        f"{run.panel} ({run.first.outcome_by_median})"
+        for run in default.values()
+        if run.first.outcome_by_median != run.outcome
     ]
-    said = {"large": _listed(large), "small": _listed(small), "weaker": _listed(weaker)}
+    said = {"large": _list(large), "small": _list(small), "weaker": _list(weaker)}
     return textwrap.fill(experiments_text.SIZES.format(reversed=len(reversals), **said), WIDTH)
 
 
 WIDTH = 120
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list(names: Sequence[str]) -> str:
     return ", ".join(names) or "none"
 
 
-def _draws(records: Sequence[Record]) -> str:
+def _draws(found: Found) -> str:
     """The effect on TDC under every draw of the features."""
-    found = {(record["panel"], record["interpretation"]): record for record in records}
-    names = [
-        name
-        for name, interpretation in INTERPRETATIONS.items()
-        if "tdc" in interpretation.figures and "features" in name
-    ]
+    names = [one.name for one in of_figure("tdc") if "features" in one.name]
     rows = []
     for name in ("default", *names):
-        cells = [found.get((f"tdc-{letter}", name)) for letter in "abc"]
-        shown = ["not run" if one is None else f"{effect(one['claims'][0])}" for one in cells]
+        here = [found.get((f"tdc-{letter}", name)) for letter in "abc"]
+        shown = ["not run" if run is None else effect(run.first) for run in here]
         rows.append([name, INTERPRETATIONS[name].what if name != "default" else "the first draw", *shown])
     return experiments_text.DRAWS + "\n" + table(["interpretation", "features", "a", "b", "c"], rows)
 
 
-def _divergence(records: Sequence[Record]) -> str:
+def _divergence(found: Found) -> str:
     """'Vanilla TDC may diverge': the outcome, and the counts under every interpretation."""
-    found = {(record["panel"], record["interpretation"]): record for record in records}
     rows = []
     for interpretation in of_figure("tdc"):
-        here = [found.get((f"tdc-{letter}", interpretation.name)) for letter in "abc"]
-        rows.append([interpretation.name, *("not run" if one is None else _diverged(one) for one in here)])
+        here = [_diverged(found.get((f"tdc-{letter}", interpretation.name))) for letter in "abc"]
+        rows.append([interpretation.name, *here])
     head = ["interpretation", *(f"{letter} (vanilla, robust of all runs)" for letter in "abc")]
-    said = found.get((CLAIMED_FOR, "default"))
-    verdict = "not run" if said is None else _diverged(said)
-    return (
-        textwrap.fill(experiments_text.DIVERGENCE.format(verdict=verdict).strip(), WIDTH) + "\n\n" + table(head, rows)
-    )
+    verdict = _diverged(found.get((CLAIMED_FOR, "default")))
+    words = textwrap.fill(experiments_text.DIVERGENCE.format(verdict=verdict).strip(), WIDTH)
+    return f"{words}\n\n{table(head, rows)}"
 
 
-def _diverged(record: Record) -> str:
-    judged = judged_divergence(record)
-    counts = judged["diverged"]
-    return f"{judged['outcome']} ({counts['vanilla']}, {counts['robust']} of {judged['runs']})"
+def _diverged(run: PanelRun | None) -> str:
+    if run is None or run.diverged is None:
+        return "not run"
+    counts, outcome_here = run.diverged, judge_divergence(run.diverged, run.runs).outcome
+    return f"{outcome_here} ({counts['vanilla']}, {counts['robust']} of {run.runs})"
 
 
-def _matrix(records: Sequence[Record]) -> str:
-    """Outcomes of panels a, b, c under every interpretation; what turns for or against the paper is bold."""
-    found = {(record["panel"], record["interpretation"]): record for record in records}
+def _matrix(found: Found) -> str:
+    """Outcomes of panels a, b, c under every interpretation; bold where it flips the result."""
     parts = []
     for figure in FIGURES:
         rows = []
         for interpretation in of_figure(figure):
-            cells = [_cell(found, f"{figure}-{letter}", interpretation.name) for letter in "abc"]
-            rows.append([interpretation.name, *cells, interpretation.what if interpretation.name != "default" else ""])
-        decided = ", ".join(flips(records, figure)) or "no interpretation that was tried"
+            shown = [_shown_outcome(found, f"{figure}-{letter}", interpretation.name) for letter in "abc"]
+            rows.append([interpretation.name, *shown, interpretation.what if interpretation.name != "default" else ""])
+        decided = ", ".join(flips(found.values(), figure)) or "no interpretation that was tried"
         parts.append(
             f"### {figure}\n\nDecided by: {decided}.\n\n"
             + table(["interpretation", "a", "b", "c", "what changes"], rows)
@@ -182,158 +177,121 @@ def _matrix(records: Sequence[Record]) -> str:
     return "\n\n".join(parts)
 
 
-def _cell(found: dict[tuple[str, str], Record], panel: str, interpretation: str) -> str:
+def _shown_outcome(found: Found, panel: str, interpretation: str) -> str:
     if (panel, interpretation) not in found:
         return "not run"
-    here = found[panel, interpretation]
-    shown = here["outcome"] if not _flipped(found, panel, interpretation) else f"**{here['outcome']}**"
-    return f"{shown} ({here['claims'][0]['effect']:+.2g})".replace("-", "−")
+    run = found[panel, interpretation]
+    word = f"**{run.outcome}**" if _flips(found, panel, interpretation) else run.outcome
+    return f"{word} ({run.first.effect:+.2g})".replace("-", "−")
 
 
 FAVOURABLE = ("reproduced", "direction only")
 
 
-def _flipped(found: dict[tuple[str, str], Record], panel: str, interpretation: str) -> bool:
+def _flips(found: Found, panel: str, interpretation: str) -> bool:
     """Whether the interpretation turns the panel for or against the paper."""
-    pair = [
-        found[panel, name]["outcome"] in FAVOURABLE for name in (interpretation, "default") if (panel, name) in found
-    ]
+    pair = [found[panel, name].outcome in FAVOURABLE for name in (interpretation, "default") if (panel, name) in found]
     return len(set(pair)) == 2
 
 
-def flips(records: Sequence[Record], figure: Figure) -> list[str]:
+def flips(runs: Iterable[PanelRun], figure: Figure) -> list[str]:
     """The interpretations that turn at least one panel of a figure for or against the paper."""
-    found = {(record["panel"], record["interpretation"]): record for record in records}
+    found = _by_name(runs)
     return [
         interpretation.name
         for interpretation in of_figure(figure)
-        if any(_flipped(found, f"{figure}-{letter}", interpretation.name) for letter in "abc")
+        if any(_flips(found, f"{figure}-{letter}", interpretation.name) for letter in "abc")
     ]
 
 
-def _trends(trends: Sequence[Record]) -> str:
-    first = [trend for trend in trends if trend["interpretation"] == "default"]
-    rows = [[t["figure"], t["claim"], f"**{t['outcome']}**", effect(t), t["outcome by median"]] for t in first]
+def _trends(trends: Sequence[Trend]) -> str:
+    first = [trend for trend in trends if trend.interpretation == "default"]
+    rows = [[t.figure, t.claim, f"**{t.outcome}**", effect(t), t.outcome_by_median] for t in first]
     head = ["figure", "claim", "outcome", "change of the effect", "by the median"]
     return table(head, rows) + "\n\nUnder the other interpretations:\n\n" + _other_trends(trends)
 
 
-def _other_trends(trends: Sequence[Record]) -> str:
+def _other_trends(trends: Sequence[Trend]) -> str:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for trend in trends:
-        if trend["interpretation"] != "default":
-            shown = f"{trend['outcome']} ({trend['effect']:+.2g})".replace("-", "−")
-            found.setdefault((trend["figure"], trend["interpretation"]), {})[trend["claim"]] = shown
-    claims = list(dict.fromkeys(trend["claim"] for trend in trends))
+        if trend.interpretation != "default":
+            shown = f"{trend.outcome} ({trend.effect:+.2g})".replace("-", "−")
+            found.setdefault((trend.figure, trend.interpretation), {})[trend.claim] = shown
+    claims = list(dict.fromkeys(trend.claim for trend in trends))
     rows = [[*where, *(shown.get(claim, "not run") for claim in claims)] for where, shown in found.items()]
     return table(["figure", "interpretation", *claims], rows)
 
 
-def _made_by(how: Record) -> str:
-    spent = f", in {how['cpu seconds']:,} seconds of processor time" if "cpu seconds" in how else ""
-    return f"The {how['records']} records here were all made by one version of the code ({how['code']}){spent}."
+def _made_by(how: MadeBy) -> str:
+    spent = "" if how.cpu_seconds is None else f", in {how.cpu_seconds:,} seconds of processor time"
+    return f"The {how.runs} records here were all made by one version of the code ({how.code}){spent}."
 
 
-def _control_values(default: dict[str, Record]) -> str:
-    learners = ("robust", "vanilla", "shorter horizon")
+def _control_values(default: Mapping[str, PanelRun]) -> str:
     fixed = ("optimum", "best constant action", "uniform policy")
     rows = []
-    for record in default.values():
-        if PANELS[record["panel"]].figure in CONTROL:
-            values, limits = record["values"], record["limits"]
-            same = f"{record['runs equal to shorter horizon']} of {record['claims'][0]['runs']}"
-            shown = [number(values[key]) for key in (*learners, *fixed)]
-            rows.append([record["panel"], *shown, *(_range(limits[key]) for key in ("robust", "vanilla")), same])
-    head = [
-        "panel",
-        "robust",
-        "vanilla",
-        "vanilla at γ(1−R)",
-        *fixed,
-        "robust, α → 0",
-        "vanilla, α → 0",
-        "runs robust ≡ γ(1−R)",
-    ]
-    return table(head, rows)
+    for run in default.values():
+        if run.limits is not None:
+            values = [number(run.values[name]) for name in (*LEARNERS, *fixed)]
+            limits = [_range(run.limits[name]) for name in LEARNERS[:2]]
+            rows.append([run.panel, *values, *limits, f"{run.equal_to_shorter_horizon} of {run.runs}"])
+    learners = ["robust", "vanilla", "vanilla at γ(1−R)"]
+    return table(["panel", *learners, *fixed, "robust, α → 0", "vanilla, α → 0", "runs robust ≡ γ(1−R)"], rows)
 
 
-def _range(ends: list[float]) -> str:
+def _range(ends: tuple[float, float]) -> str:
     return number(ends[0]) if ends[0] == ends[1] else f"{number(min(ends))} … {number(max(ends))}"
 
 
-def _tdc_values(default: dict[str, Record]) -> str:
+def _tdc_values(default: Mapping[str, PanelRun]) -> str:
     rows = []
-    for record in default.values():
-        if record["panel"].startswith("tdc"):
-            learners = ("robust", "vanilla", "shorter horizon")
-            runs = record["claims"][0]["runs"]
-            shown = [f"{number(record['values'][key])} ({record['diverged'][key]} of {runs})" for key in learners]
-            rows.append([record["panel"], *shown, *(number(record["stability"][name]) for name in STABILITY)])
-    head = ["panel", "robust", "vanilla", "vanilla at γ(1−R)", *STABILITY.values()]
+    for run in default.values():
+        if run.diverged is not None and run.stability is not None:
+            shown = [f"{number(run.values[name])} ({run.diverged[name]} of {run.runs})" for name in LEARNERS]
+            rows.append([run.panel, *shown, *map(number, astuple(run.stability))])
+    head = ["panel", "robust", "vanilla", "vanilla at γ(1−R)", "β max‖φ‖²", "λ (C)", "largest real part", "at s*"]
     return "Squared gradient at the plateau, median (runs diverged):\n\n" + table(head, rows)
 
 
-STABILITY = {
-    "beta max |phi|^2": "β max‖φ‖²",
-    "smallest eigenvalue of C": "λ (C)",
-    "largest real part": "largest real part",
-    "at state": "at s*",
-}
-"""The fields of a record's `stability`, and their columns."""
-
-
-def _rarl_values(default: dict[str, Record]) -> str:
-    keys = ("robust", "rarl", "vanilla", "shorter horizon", "optimum", "best constant action")
+def _rarl_values(default: Mapping[str, PanelRun]) -> str:
+    names = ("robust", "rarl", "vanilla", "shorter horizon", "optimum", "best constant action")
     rows = [
-        [record["panel"], *(number(record["values"][key]) for key in keys)]
-        for record in default.values()
-        if record["panel"].startswith("rarl")
+        [run.panel, *(number(run.values[name]) for name in names)]
+        for run in default.values()
+        if run.panel.startswith("rarl")
     ]
-    head = [
-        "panel",
-        "robust",
-        "RARL",
-        "vanilla",
-        "vanilla at γ(1−R)",
-        "robust optimum at radius p",
-        "best constant action",
-    ]
+    learners = ["robust", "RARL", "vanilla", "vanilla at γ(1−R)"]
     note = "Reward in the worst-case test (the two on the right against the state that is truly worst, the learners "
-    return f"{note}against the worst of their own tables, which can be milder):\n\n" + table(head, rows)
+    return f"{note}against the worst of their own tables, which can be milder):\n\n" + table(
+        ["panel", *learners, "robust optimum at radius p", "best constant action"], rows
+    )
 
 
-def _pole(records: Sequence[Record]) -> str:
+def _pole(runs: Sequence[PanelRun]) -> str:
     rows = []
-    for record in records:
-        if record["panel"].startswith("cartpole") and record["interpretation"] in ("default", "real-dynamics"):
-            claim, values = record["claims"][0], record["values"]
-            shown = [number(values[key]) for key in ("robust", "vanilla", "best constant action", "uniform policy")]
-            top = number(values.get("optimum", values.get("never falling", math.nan)))
-            what = "cells" if record["interpretation"] == "default" else "real"
-            rows.append([record["panel"], what, record["outcome"], effect(claim), str(claim["runs"]), *shown, top])
+    for run in runs:
+        if run.panel.startswith("cartpole") and run.interpretation in ("default", "real-dynamics"):
+            cells = run.interpretation == "default"
+            top = run.values["optimum" if cells else "never falling"]
+            shown = [run.values[name] for name in ("robust", "vanilla", "best constant action", "uniform policy")]
+            first = [run.panel, "cells" if cells else "real", run.outcome, effect(run.first), run.runs]
+            rows.append([*first, *map(number, [*shown, top])])
     head = ["panel", "pole", "outcome", "effect, 99.9 % interval", "runs"]
     return table([*head, "robust", "vanilla", "best constant action", "uniform policy", "top of the scale"], rows)
 
 
-def _monte_carlo(default: dict[str, Record]) -> str:
+def _monte_carlo(default: Mapping[str, PanelRun]) -> str:
     rows = []
-    for record in default.values():
-        if "monte carlo" in record:
-            found = record["monte carlo"]
-            fields = (
-                f"{learner}{what}"
-                for learner in ("robust", "vanilla")
-                for what in ("", " exact", " standardised error")
-            )
-            rows.append([record["panel"], *(number(found[field]) for field in fields)])
+    for run in default.values():
+        if run.monte_carlo is not None:
+            sampled = [astuple(run.monte_carlo[learner]) for learner in LEARNERS[:2]]
+            rows.append([run.panel, *(number(x) for one in sampled for x in one)])
     return table(["panel", "robust MC", "exact", "z", "vanilla MC", "exact", "z"], rows)
 
 
-def _side_claims(default: dict[str, Record]) -> str:
+def _side_claims(default: Mapping[str, PanelRun]) -> str:
     rows = [
-        [record["panel"], claim["claim"], claim["outcome"], effect(claim)]
-        for record in default.values()
-        for claim in record["claims"][1:]
+        [run.panel, claim.claim, claim.outcome, effect(claim)] for run in default.values() for claim in run.claims[1:]
     ]
     return table(["panel", "claim", "outcome", "effect, 99.9 % interval"], rows)
 

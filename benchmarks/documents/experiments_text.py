@@ -131,8 +131,9 @@ the jumps worse, not the learning quieter.
 
 REPRODUCE = """
 `robust-core panels` runs the fifteen panels with their controls, `robust-core panels --panel ID --interpretation NAME`
-one cell, and prints outcomes (`--json`: the records). `python -m benchmarks.experiments` runs all, writes the results
-and this document (`--render`: the document alone). Both take `--workers N` or `--cluster ADDRESS` and keep every
-finished record in a store, so that a run that was stopped goes on where it was. A record is a function of the panel,
-the interpretation and the number of runs: the same bits on the same kind of machine and libraries, wherever it is made.
+one of them, and prints outcomes (`--json`: the records). `robust-core panels --write` runs all panels under all
+interpretations and writes the results, `robust-core documents experiments` this document. `--workers N` and
+`--cluster ADDRESS` spread the work; every finished record is kept in a store, so that a job that was stopped goes on
+where it was. A record is a function of the panel, the interpretation and the number of runs: the same bits on the same
+kind of machine and libraries, wherever it is computed.
 """

@@ -8,14 +8,13 @@ from benchmarks.experiments import control, evaluation
 from benchmarks.experiments.curves import CHECKPOINTS, checkpoints, envelope, plateau
 from benchmarks.experiments.interpretations import DEFAULT, Interpretation
 from benchmarks.experiments.learners.rarl import BestResponse, Rarl, Schedule, snapshots
-from benchmarks.experiments.outcome import judged, spread_scores
-from benchmarks.experiments.panels import Panel
+from benchmarks.experiments.outcome import judge, spread_scores
+from benchmarks.experiments.paper import Panel
+from benchmarks.experiments.records import RARL_LEARNERS, PanelRun, panel_run
 from benchmarks.experiments.setting import Setting, environment
 from robust_core import streams
 from robust_core.environments import perturbed
 from robust_core.validate import Floats, Ints
-
-LEARNERS = ("robust", "rarl", "vanilla", "shorter horizon")
 
 
 def setting_of(panel: Panel, interpretation: Interpretation) -> Setting:
@@ -54,11 +53,11 @@ def tables(setting: Setting, replicate: int) -> Floats:
     if setting.interpretation.samples == "total":
         per_iteration += schedule.adversary_steps
     times = checkpoints(per_iteration * CHECKPOINTS)
-    robust, vanilla, shorter = control.learned(setting, replicate, times)
+    robust, vanilla, shorter = control.learn_tables(setting, replicate, times)
     return np.stack([robust, rarl, vanilla, shorter])
 
 
-def tested(setting: Setting, learned: Floats) -> Floats:
+def worst_case_rewards(setting: Setting, learned: Floats) -> Floats:
     """The exact reward (learners, iterations) in the worst-case test of the greedy policies."""
     policies = evaluation.greedy(learned, setting.interpretation.ties)
     worst = None
@@ -69,34 +68,37 @@ def tested(setting: Setting, learned: Floats) -> Floats:
     return evaluation.rewards(setting.test, policies, p=setting.panel.p, worst=worst)
 
 
-def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> dict[str, Any]:
-    """The record of a panel (see `panels.record`)."""
+def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> PanelRun:
+    """A RARL panel under an interpretation."""
     setting = setting_of(panel, interpretation)
-    stacked = np.stack([tested(setting, tables(setting, run)) for run in range(runs)], axis=1)
-    curves = dict(zip(LEARNERS, stacked, strict=True))
+    stacked = np.stack([worst_case_rewards(setting, tables(setting, run)) for run in range(runs)], axis=1)
+    curves = dict(zip(RARL_LEARNERS, stacked, strict=True))
     controls = anchors(setting)
     scale = controls["optimum"] - controls["best constant action"]
     ends = {learner: plateau(curve) for learner, curve in curves.items()}
     whole = (curves["robust"] - curves["rarl"]).mean(axis=1) / scale
     shorter = (ends["robust"] - ends["shorter horizon"]) / scale
     scores = (ends["robust"] - ends["rarl"]) / scale
-    claims = [
-        judged("robust earns more than RARL in the worst-case test", scores, 0.0),
-        judged("over all iterations, not their second half", whole, 0.0),
-        judged("robust runs vary less", spread_scores(ends["robust"], ends["rarl"]), 0.0),
-        judged("robust earns more than vanilla", (ends["robust"] - ends["vanilla"]) / scale, 0.0),
-        judged("robust earns more than vanilla at discount gamma(1−R)", shorter, 0.0),
-    ]
-    result: dict[str, Any] = {
-        "steps": schedule_of(setting).agent_steps * CHECKPOINTS,
-        "claims": claims,
-        "values": {learner: float(end.mean()) for learner, end in ends.items()} | controls,
-        "scores": scores.tolist(),
-    }
+    claims = (
+        judge("robust earns more than RARL in the worst-case test", scores, 0.0),
+        judge("over all iterations, not their second half", whole, 0.0),
+        judge("robust runs vary less", spread_scores(ends["robust"], ends["rarl"]), 0.0),
+        judge("robust earns more than vanilla", (ends["robust"] - ends["vanilla"]) / scale, 0.0),
+        judge("robust earns more than vanilla at discount gamma(1−R)", shorter, 0.0),
+    )
+    plotted: dict[str, Any] = {}
     if interpretation == DEFAULT:
         shown = {learner: envelope(curve[: control.PLOTTED]) for learner, curve in curves.items()}
-        result |= {"times": list(range(1, CHECKPOINTS + 1)), "curves": shown}
-    return result
+        plotted = {"times": tuple(range(1, CHECKPOINTS + 1)), "curves": shown}
+    return panel_run(
+        panel,
+        interpretation,
+        claims,
+        steps=schedule_of(setting).agent_steps * CHECKPOINTS,
+        values={learner: float(end.mean()) for learner, end in ends.items()} | controls,
+        scores=tuple(scores.tolist()),
+        **plotted,
+    )
 
 
 def anchors(setting: Setting) -> dict[str, float]:

@@ -9,8 +9,9 @@ import numpy as np
 from benchmarks.experiments import evaluation
 from benchmarks.experiments.curves import checkpoints, envelope, plateau
 from benchmarks.experiments.interpretations import DEFAULT, Interpretation
-from benchmarks.experiments.outcome import MUCH_REWARD, MUCH_SPREAD, judged, spread_scores
-from benchmarks.experiments.panels import Panel
+from benchmarks.experiments.outcome import MUCH_REWARD, MUCH_SPREAD, Claim, judge, spread_scores
+from benchmarks.experiments.paper import Panel
+from benchmarks.experiments.records import LEARNERS, PanelRun, Sampled, panel_run
 from benchmarks.experiments.setting import Setting, control_setting
 from robust_core import streams
 from robust_core.learners import tabular
@@ -20,14 +21,13 @@ from robust_core.sets import Contamination
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats, Ints
 
-LEARNERS = ("robust", "vanilla", "shorter horizon")
 PLOTTED = 30
 
 
 def discounts(panel: Panel, learner: str) -> tuple[float, float]:
     """(gamma, radius) of a learner; the control has no radius but the discount gamma(1−R).
 
-    >>> from benchmarks.experiments.panels import PANELS
+    >>> from benchmarks.experiments.paper import PANELS
     >>> [discounts(PANELS["taxi-c"], learner) for learner in LEARNERS]
     [(0.8, 0.2), (0.8, 0.0), (0.6400000000000001, 0.0)]
     """
@@ -70,7 +70,7 @@ class Recorded(Protocol):
         """The next n transitions."""
 
 
-def learned(setting: Setting, replicate: int, times: list[int], *, walk: Recorded | None = None) -> Floats:
+def learn_tables(setting: Setting, replicate: int, times: list[int], *, walk: Recorded | None = None) -> Floats:
     """The tables (learners, times, S, A) of all learners on one walk, which is walked once."""
     made = [fresh(setting, learner, replicate) for learner in LEARNERS]
     walk = setting.walk(replicate) if walk is None else walk
@@ -99,12 +99,12 @@ def paid_on_landing(setting: Setting, recording: Recording) -> Recording:
 def policies(setting: Setting, runs: int, times: list[int]) -> dict[str, Ints]:
     """The greedy policies (runs, times, S) of every learner."""
     ties = setting.interpretation.ties
-    chosen = np.stack([evaluation.greedy(learned(setting, run, times), ties) for run in range(runs)], axis=1)
+    chosen = np.stack([evaluation.greedy(learn_tables(setting, run, times), ties) for run in range(runs)], axis=1)
     return dict(zip(LEARNERS, chosen, strict=True))
 
 
-def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> dict[str, Any]:
-    """The record of a panel (see `panels.record`)."""
+def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> PanelRun:
+    """A Q-learning panel under an interpretation."""
     setting = control_setting(panel, interpretation)
     mdp, test = setting.training.mdp, setting.test
     times = checkpoints(interpretation.visits * mdp.n_states * mdp.n_actions)
@@ -112,33 +112,39 @@ def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> dict[
     curves = dict(zip(LEARNERS, evaluation.rewards(test, np.stack(list(chosen.values()))), strict=True))
     controls = anchors(setting)
     scale = controls["optimum"] - max(controls["uniform policy"], controls["best constant action"])
-    claims, scores = judged_claims(curves, scale)
+    claims, scores = judge_claims(curves, scale)
     same = (chosen["robust"] == chosen["shorter horizon"])[..., ~test.terminal].all(axis=(1, 2))
-    result: dict[str, Any] = {
-        "steps": times[-1],
-        "claims": claims,
-        "values": {learner: float(plateau(curves[learner]).mean()) for learner in LEARNERS} | controls,
-        "limits": limits(setting),
-        "runs equal to shorter horizon": int(same.sum()),
-        "scores": scores.tolist(),
-    }
+    plotted: dict[str, Any] = {}
     if interpretation == DEFAULT:
-        result |= {"monte carlo": monte_carlo(setting, chosen, curves), "times": times}
-        result |= {"curves": {learner: envelope(curves[learner][:PLOTTED]) for learner in LEARNERS}}
-    return result
+        plotted = {
+            "monte_carlo": monte_carlo(setting, chosen, curves),
+            "times": tuple(times),
+            "curves": {learner: envelope(curves[learner][:PLOTTED]) for learner in LEARNERS},
+        }
+    return panel_run(
+        panel,
+        interpretation,
+        claims,
+        steps=times[-1],
+        values={learner: float(plateau(curves[learner]).mean()) for learner in LEARNERS} | controls,
+        limits=limits(setting),
+        equal_to_shorter_horizon=int(same.sum()),
+        scores=tuple(scores.tolist()),
+        **plotted,
+    )
 
 
-def judged_claims(curves: dict[str, Floats], scale: float) -> tuple[list[dict[str, Any]], Floats]:
+def judge_claims(curves: dict[str, Floats], scale: float) -> tuple[tuple[Claim, ...], Floats]:
     """The claims of a Q-learning panel from the rewards (runs, times) of every learner, and the first one's scores."""
     robust, vanilla, shorter = (plateau(curves[learner]) for learner in LEARNERS)
     scores = (robust - vanilla) / scale
     whole = (curves["robust"] - curves["vanilla"]).mean(axis=1) / scale
-    claims = [
-        judged("robust earns much more than vanilla", scores, MUCH_REWARD),
-        judged("over the whole curve, not its second half", whole, MUCH_REWARD),
-        judged("robust runs vary much less", spread_scores(robust, vanilla), MUCH_SPREAD),
-        judged("robust earns more than vanilla at discount gamma(1−R)", (robust - shorter) / scale, 0.0),
-    ]
+    claims = (
+        judge("robust earns much more than vanilla", scores, MUCH_REWARD),
+        judge("over the whole curve, not its second half", whole, MUCH_REWARD),
+        judge("robust runs vary much less", spread_scores(robust, vanilla), MUCH_SPREAD),
+        judge("robust earns more than vanilla at discount gamma(1−R)", (robust - shorter) / scale, 0.0),
+    )
     return claims, scores
 
 
@@ -155,36 +161,39 @@ def anchors(setting: Setting) -> dict[str, float]:
     }
 
 
-def limits(setting: Setting) -> dict[str, list[float]]:
+def limits(setting: Setting) -> dict[str, tuple[float, float]]:
     """Exact rewards of the policies to which the learners converge as alpha → 0, by planning on the training MDP.
 
     Two numbers: the first and the last of actions that the enclosures cannot tell apart.
     """
     result = {}
-    for learner in ("robust", "vanilla"):
+    for learner in LEARNERS[:2]:
         _gamma, radius = discounts(setting.panel, learner)
         mdp = setting.training.mdp
         inner = setting.interpretation.worst == "inner"
         Q, error = evaluation.limit_table(mdp, radius, setting.ends, inner=inner)
         tied = np.where(Q.min(axis=1, keepdims=True) + 2.0 * error >= Q, 0.0, 1.0)
-        result[learner] = [
+        first, last = (
             float(evaluation.rewards(setting.test, evaluation.greedy(tied, ties))) for ties in ("first", "last")
-        ]
+        )
+        result[learner] = first, last
     return result
 
 
-def monte_carlo(setting: Setting, chosen: dict[str, Ints], curves: dict[str, Floats]) -> dict[str, float]:
+def monte_carlo(setting: Setting, chosen: dict[str, Ints], curves: dict[str, Floats]) -> dict[str, Sampled]:
     """The paper's thirty trajectories of the last policy of every plotted run, against the exact value.
 
     The error of the mean over runs, divided by its standard error, should look like one standard normal number.
     """
     result = {}
-    for learner in ("robust", "vanilla"):
+    for learner in LEARNERS[:2]:
         last = chosen[learner][:PLOTTED, -1]
         sampled = evaluation.monte_carlo(setting.test, last, streams.key("monte carlo", setting.panel.id))
         error = sampled.mean(axis=1) - curves[learner][:PLOTTED, -1]
         noise = float(np.sqrt((sampled.var(axis=1, ddof=1) / sampled.shape[1]).sum()))
-        result[learner] = float(sampled.mean())
-        result[f"{learner} exact"] = float(curves[learner][:PLOTTED, -1].mean())
-        result[f"{learner} standardised error"] = float(error.sum()) / noise if noise > 0.0 else 0.0
+        result[learner] = Sampled(
+            mean=float(sampled.mean()),
+            exact=float(curves[learner][:PLOTTED, -1].mean()),
+            standardised_error=float(error.sum()) / noise if noise > 0.0 else 0.0,
+        )
     return result

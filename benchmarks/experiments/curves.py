@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from benchmarks.experiments.records import Curve
 from robust_core.validate import Floats
 
 CHECKPOINTS = 25
@@ -24,12 +25,12 @@ def plateau(curves: Floats) -> Floats:
     return curves[..., curves.shape[-1] // 2 :].mean(axis=-1)
 
 
-def envelope(curves: Floats) -> dict[str, list[float]]:
+def envelope(curves: Floats) -> Curve:
     """Mean and percentiles over the runs at every checkpoint, to the digits that a plot can show.
 
     >>> envelope(np.array([[1.0], [3.0]]))
-    {'mean': [2.0], 'low': [1.1], 'high': [2.9]}
+    Curve(mean=(2.0,), low=(1.1,), high=(2.9,))
     """
     low, high = np.percentile(curves, (LOW, HIGH), axis=0)
-    rows = {"mean": curves.mean(axis=0), "low": low, "high": high}
-    return {name: [float(f"{x:.{PLOT_DIGITS}g}") for x in row.tolist()] for name, row in rows.items()}
+    rows = (curves.mean(axis=0), low, high)
+    return Curve(*(tuple(float(f"{x:.{PLOT_DIGITS}g}") for x in row.tolist()) for row in rows))

@@ -10,7 +10,8 @@ The shares of runs that diverge get intervals that hold together at 99.9 %. With
 A run has diverged when the squared gradient of its last theta exceeds a million.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from benchmarks.experiments.outcome import LEVEL, Outcome
 
@@ -18,25 +19,30 @@ LEARNERS = ("vanilla", "robust")
 CLAIMED_FOR = "tdc-c"
 
 
-def judged_divergence(record: dict[str, Any]) -> dict[str, Any]:
-    """The claim on a record of TDC: runs, how many diverged, the intervals of their shares, the outcome.
+@dataclass(frozen=True)
+class Divergence:
+    """How many of the runs diverged, the intervals of their shares, and the outcome of the claim."""
 
-    >>> record = {"claims": [{"runs": 100}], "diverged": {"robust": 0, "vanilla": 60, "shorter horizon": 0}}
-    >>> judged_divergence(record)["outcome"]
+    runs: int
+    diverged: dict[str, int]
+    intervals: dict[str, tuple[float, float]]
+    outcome: Outcome
+
+
+def judge_divergence(diverged: Mapping[str, int], runs: int) -> Divergence:
+    """The claim that vanilla TDC may diverge while robust TDC still converges, by the number of diverged runs.
+
+    >>> judge_divergence({"robust": 0, "vanilla": 60, "shorter horizon": 0}, runs=100).outcome
     'reproduced'
     """
     from properties.statistics.intervals import proportion
 
-    runs = record["claims"][0]["runs"]
-    shares = {learner: proportion(record["diverged"][learner], runs, alpha=(1.0 - LEVEL) / 2) for learner in LEARNERS}
-    return {
-        "claim": "vanilla TDC may diverge while robust TDC still converges",
-        "runs": runs,
-        "diverged": {learner: record["diverged"][learner] for learner in LEARNERS},
-        "intervals": {learner: [share.lower, share.upper] for learner, share in shares.items()},
-        "outcome": _outcome(record["diverged"]["robust"], shares["vanilla"].lower - shares["robust"].upper,
-                            shares["robust"].lower - shares["vanilla"].upper),
-    }  # fmt: skip
+    counts = {learner: diverged[learner] for learner in LEARNERS}
+    shares = {learner: proportion(count, runs, alpha=(1.0 - LEVEL) / 2) for learner, count in counts.items()}
+    intervals = {learner: (share.lower, share.upper) for learner, share in shares.items()}
+    vanilla_above = intervals["vanilla"][0] - intervals["robust"][1]
+    robust_above = intervals["robust"][0] - intervals["vanilla"][1]
+    return Divergence(runs, counts, intervals, _outcome(counts["robust"], vanilla_above, robust_above))
 
 
 def _outcome(robust_diverged: int, vanilla_above: float, robust_above: float) -> Outcome:

@@ -7,8 +7,9 @@ import numpy as np
 
 from benchmarks.experiments.curves import checkpoints, envelope, plateau
 from benchmarks.experiments.interpretations import DEFAULT, Interpretation
-from benchmarks.experiments.outcome import MUCH_GRADIENT, MUCH_SPREAD, judged, spread_scores
-from benchmarks.experiments.panels import Panel
+from benchmarks.experiments.outcome import MUCH_GRADIENT, MUCH_SPREAD, judge, spread_scores
+from benchmarks.experiments.paper import Panel
+from benchmarks.experiments.records import LEARNERS, PanelRun, Stability, panel_run
 from benchmarks.experiments.setting import Setting, environment
 from oracles.linear.msprbe import MSPRBE
 from robust_core import streams
@@ -23,7 +24,6 @@ from robust_core.smoothing import LogSumExp
 from robust_core.validate import Floats
 
 N_FEATURES = 5
-LEARNERS = ("robust", "vanilla", "shorter horizon")
 PLOTTED = 30
 
 
@@ -137,32 +137,35 @@ def curves_of(setting: Setting, learner: str, runs: int, times: list[int]) -> Fl
     return np.stack([objective(setting, learner, i).squared_norm(theta) for i, theta in enumerate(thetas)])
 
 
-def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> dict[str, Any]:
-    """The record of a panel (see `panels.record`)."""
+def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> PanelRun:
+    """A TDC panel under an interpretation."""
     setting = setting_of(panel, interpretation)
     times = checkpoints(interpretation.tdc_visits * setting.test.mdp.n_states)
     curves = {learner: curves_of(setting, learner, runs, times) for learner in LEARNERS}
     logs = {learner: np.log10(np.minimum(curve.mean(axis=1), CEILING)) for learner, curve in curves.items()}
     ends = {learner: np.minimum(plateau(curve), CEILING) for learner, curve in curves.items()}
     gain = logs["vanilla"] - logs["robust"]
-    claims = [
-        judged("robust's squared gradient is much smaller over the run", gain, MUCH_GRADIENT),
-        judged("at the plateau", np.log10(ends["vanilla"]) - np.log10(ends["robust"]), MUCH_GRADIENT),
-        judged("robust runs vary much less", spread_scores(ends["robust"], ends["vanilla"]), MUCH_SPREAD),
-        judged("smaller than that of vanilla at discount gamma(1−R)", logs["shorter horizon"] - logs["robust"], 0.0),
-    ]
-    result: dict[str, Any] = {
-        "steps": times[-1],
-        "claims": claims,
-        "values": {learner: float(np.median(ends[learner])) for learner in LEARNERS},
-        "diverged": {learner: int((curve[:, -1] > DIVERGED).sum()) for learner, curve in curves.items()},
-        "stability": stability(setting),
-        "scores": gain.tolist(),
-    }
+    claims = (
+        judge("robust's squared gradient is much smaller over the run", gain, MUCH_GRADIENT),
+        judge("at the plateau", np.log10(ends["vanilla"]) - np.log10(ends["robust"]), MUCH_GRADIENT),
+        judge("robust runs vary much less", spread_scores(ends["robust"], ends["vanilla"]), MUCH_SPREAD),
+        judge("smaller than that of vanilla at discount gamma(1−R)", logs["shorter horizon"] - logs["robust"], 0.0),
+    )
+    plotted: dict[str, Any] = {}
     if interpretation == DEFAULT:
         shown = {learner: np.minimum(curve[:PLOTTED], CEILING) for learner, curve in curves.items()}
-        result |= {"times": times, "curves": {learner: envelope(curve) for learner, curve in shown.items()}}
-    return result
+        plotted = {"times": tuple(times), "curves": {learner: envelope(curve) for learner, curve in shown.items()}}
+    return panel_run(
+        panel,
+        interpretation,
+        claims,
+        steps=times[-1],
+        values={learner: float(np.median(ends[learner])) for learner in LEARNERS},
+        diverged={learner: int((curve[:, -1] > DIVERGED).sum()) for learner, curve in curves.items()},
+        stability=stability(setting),
+        scores=tuple(gain.tolist()),
+        **plotted,
+    )
 
 
 CEILING = 1e300
@@ -171,7 +174,7 @@ DIVERGED = 1e6
 """A squared gradient that counts as divergence: theta_0 has about 1, costs are at most 1."""
 
 
-def stability(setting: Setting) -> dict[str, float]:
+def stability(setting: Setting) -> Stability:
     """Why a run may diverge: beta max‖phi‖², the smallest eigenvalue of C, and how stable the average recursion is.
 
     Far out the smooth maximum is V at one state s*, and the average of (theta, omega) follows a linear recursion; the
@@ -190,9 +193,9 @@ def stability(setting: Setting) -> dict[str, float]:
         A = C - successor.T
         matrix = np.block([[-panel.alpha * A, -panel.alpha * successor], [-panel.beta * A, -panel.beta * C]])
         real_parts.append(float(np.linalg.eigvals(matrix).real.max()))
-    return {
-        "beta max |phi|^2": panel.beta * float((phi**2).sum(axis=1).max()),
-        "smallest eigenvalue of C": float(problem.lam.value),
-        "largest real part": max(real_parts),
-        "at state": float(np.argmax(real_parts)),
-    }
+    return Stability(
+        beta_max_phi_squared=panel.beta * float((phi**2).sum(axis=1).max()),
+        smallest_eigenvalue=float(problem.lam.value),
+        largest_real_part=max(real_parts),
+        at_state=float(np.argmax(real_parts)),
+    )

@@ -28,11 +28,13 @@ reached is part of the record.
 """
 
 import math
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 
 from robust_core import streams
+from robust_core.json import Rule
 from robust_core.validate import Floats
 
 Outcome = Literal["reproduced", "direction only", "not reproduced", "reversed"]
@@ -46,6 +48,66 @@ MUCH_GRADIENT = math.log10(2.0)
 """'Converges much faster': half the squared gradient norm, averaged over the run (scores are log10 ratios)."""
 MUCH_SPREAD = 0.5
 """'Much smaller variance': in three quarters of disjoint pairs of runs robust runs differ less from each other."""
+
+LONGEST_TEXT = 200
+Text = Annotated[
+    str,
+    Rule(
+        f"a line of 1 to {LONGEST_TEXT} characters", lambda text: text.isprintable() and 0 < len(text) <= LONGEST_TEXT
+    ),
+]
+Count = Annotated[int, Rule("an integer that is not negative", lambda n: 0 <= n < 2**63)]
+
+
+def require(value: object, wanted: object, name: str, words: str) -> None:
+    """Refuse a value that contradicts the rest of its record."""
+    if value != wanted:
+        raise ValueError(f"{name} must be {words}, {wanted!r}, got {value!r:.80}")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim with its effect, intervals, sign counts, and the outcomes that follow from them.
+
+    `interval` is Student's for the mean. `median_interval` assumes nothing; an end may be missing.
+    """
+
+    claim: Text
+    effect: float
+    interval: tuple[float, float]
+    much: float
+    runs: Count
+    in_favour: Count
+    even: Count
+    against: Count
+    outcome: Outcome
+    median: float
+    median_interval: tuple[float | None, float | None]
+    outcome_by_median: Outcome
+
+    def __post_init__(self) -> None:
+        require(self.runs, self.in_favour + self.even + self.against, "runs", "in_favour + even + against")
+        for estimate, ends, word in (
+            ("effect", "interval", "outcome"),
+            ("median", "median_interval", "outcome_by_median"),
+        ):
+            low, high = bounds(getattr(self, ends))
+            if not low <= getattr(self, estimate) <= high:
+                raise ValueError(
+                    f"{ends} must be around the {estimate}, {getattr(self, estimate)!r}, got {low}, {high}"
+                )
+            follows = outcome(low, high, self.much)
+            require(getattr(self, word), follows, word, f"the outcome that the rule gives for the {ends}")
+
+
+def bounds(ends: tuple[float | None, float | None]) -> tuple[float, float]:
+    """The ends of an interval; a missing one is infinite.
+
+    >>> bounds((None, 1.0))
+    (-inf, 1.0)
+    """
+    low, high = ends
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def interval(scores: Floats) -> tuple[float, float]:
@@ -90,21 +152,17 @@ CHUNK = 1_000
 """Draws that are held in memory at a time."""
 
 
-def by_median(scores: Floats, much: float) -> dict[str, Any]:
-    """The median with its distribution-free interval (None: no bound), and what the rule says of it.
+def median_interval(scores: Floats) -> tuple[float | None, float | None]:
+    """The distribution-free interval for the median (None: no bound).
 
-    >>> by_median(np.arange(1.0, 100.0), 0.0)["outcome by median"]
-    'reproduced'
+    >>> median_interval(np.arange(1.0, 100.0))
+    (29.0, 71.0)
     """
-    ordered = np.sort(scores)
     rank = lowest_rank(len(scores))
-    ends = [None, None] if rank is None else [float(ordered[rank]), float(ordered[len(ordered) - 1 - rank])]
-    low, high = (-math.inf if ends[0] is None else ends[0], math.inf if ends[1] is None else ends[1])
-    return {
-        "median": float(np.median(scores)),
-        "median interval": ends,
-        "outcome by median": outcome(low, high, much),
-    }
+    if rank is None:
+        return None, None
+    ordered = np.sort(scores)
+    return float(ordered[rank]), float(ordered[len(ordered) - 1 - rank])
 
 
 def lowest_rank(n: int) -> int | None:
@@ -135,21 +193,28 @@ def outcome(low: float, high: float, much: float) -> Outcome:
     return "reversed" if high < 0.0 else "not reproduced"
 
 
-def judged(claim: str, scores: Floats, much: float) -> dict[str, Any]:
-    """A claim with its effect, interval, sign counts and outcome."""
+def judge(claim: str, scores: Floats, much: float) -> Claim:
+    """A claim with its effect, intervals, sign counts and outcomes.
+
+    >>> judge("it is positive", np.arange(1.0, 100.0), 0.0).outcome_by_median
+    'reproduced'
+    """
     low, high = interval(scores)
-    return {
-        "claim": claim,
-        "effect": float(scores.mean()),
-        "interval": [low, high],
-        "much": much,
-        "runs": len(scores),
-        "for": int((scores > 0).sum()),
-        "even": int((scores == 0).sum()),
-        "against": int((scores < 0).sum()),
-        "outcome": outcome(low, high, much),
-        **by_median(scores, much),
-    }
+    ends = median_interval(scores)
+    return Claim(
+        claim=claim,
+        effect=float(scores.mean()),
+        interval=(low, high),
+        much=much,
+        runs=len(scores),
+        in_favour=int((scores > 0).sum()),
+        even=int((scores == 0).sum()),
+        against=int((scores < 0).sum()),
+        outcome=outcome(low, high, much),
+        median=float(np.median(scores)),
+        median_interval=ends,
+        outcome_by_median=outcome(*bounds(ends), much),
+    )
 
 
 def spread_scores(robust: Floats, other: Floats) -> Floats:

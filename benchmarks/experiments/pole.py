@@ -7,14 +7,13 @@ run, the same for all learners; rewards are measured from the best constant acti
 falling.
 """
 
-from typing import Any
-
 import numpy as np
 
 from benchmarks.experiments import control, evaluation
 from benchmarks.experiments.curves import checkpoints, plateau
 from benchmarks.experiments.interpretations import Interpretation
-from benchmarks.experiments.panels import Panel
+from benchmarks.experiments.paper import Panel
+from benchmarks.experiments.records import LEARNERS, PanelRun, panel_run
 from benchmarks.experiments.setting import LIMITS, START, Setting, control_setting
 from robust_core import streams
 from robust_core.trajectory import Recording
@@ -34,11 +33,11 @@ class PoleWalk:
 
     def record(self, n: int) -> Recording:
         """The next n transitions; Q-learning does not look at the next action, so none is recorded."""
-        from benchmarks.experiments.pole_kernels import walked
+        from benchmarks.experiments.pole_kernels import walk
 
         s, a, s_next = (np.zeros(n, dtype=np.int64) for _ in range(3))
         cost, terminal = np.zeros(n), np.zeros(n, dtype=np.bool_)
-        walked(self.state, LIMITS, self.counts, self.p, self.rng, s, a, cost, s_next, terminal)
+        walk(self.state, LIMITS, self.counts, self.p, self.rng, s, a, cost, s_next, terminal)
         return Recording(s, a, cost, s_next, np.zeros(n, dtype=np.int64), terminal)
 
 
@@ -83,28 +82,32 @@ def uniform_reward(setting: Setting, runs: int) -> float:
     return float(np.mean(gains)) / (1.0 - setting.panel.gamma)
 
 
-def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> dict[str, Any]:
-    """The record of a panel (see `panels.record`)."""
+def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> PanelRun:
+    """A CartPole panel under its own equations."""
     setting = control_setting(panel, interpretation)
     times = checkpoints(interpretation.visits * setting.training.mdp.cost.size)
     chosen = np.stack(
         [
-            evaluation.greedy(control.learned(setting, run, times, walk=PoleWalk(setting, run)), interpretation.ties)
+            evaluation.greedy(
+                control.learn_tables(setting, run, times, walk=PoleWalk(setting, run)), interpretation.ties
+            )
             for run in range(runs)
         ],
         axis=1,
     )
-    rewarded = np.stack([rewards(setting, chosen[:, run], run) for run in range(runs)], axis=1)
-    curves = dict(zip(control.LEARNERS, rewarded, strict=True))
+    gains = np.stack([rewards(setting, chosen[:, run], run) for run in range(runs)], axis=1)
+    curves = dict(zip(LEARNERS, gains, strict=True))
     controls = anchors(setting, runs)
     scale = controls["never falling"] - max(controls["uniform policy"], controls["best constant action"])
-    claims, scores = control.judged_claims(curves, scale)
+    claims, scores = control.judge_claims(curves, scale)
     ends = setting.test.terminal
     same = (chosen[0] == chosen[2])[..., ~ends].all(axis=(1, 2))
-    return {
-        "steps": times[-1],
-        "claims": claims,
-        "values": {learner: float(plateau(curve).mean()) for learner, curve in curves.items()} | controls,
-        "runs equal to shorter horizon": int(same.sum()),
-        "scores": scores.tolist(),
-    }
+    return panel_run(
+        panel,
+        interpretation,
+        claims,
+        steps=times[-1],
+        values={learner: float(plateau(curve).mean()) for learner, curve in curves.items()} | controls,
+        equal_to_shorter_horizon=int(same.sum()),
+        scores=tuple(scores.tolist()),
+    )

@@ -72,7 +72,7 @@ def jump(state: Floats, limits: Floats, counts: Ints, rng: Any) -> int:
 
 
 @compiled
-def walked(
+def walk(
     state: Floats,
     limits: Floats,
     counts: Ints,

@@ -1,71 +1,86 @@
 """The committed results: one text file that diffs well, written and read here.
 
-`results.json` has three parts.
-
-- `made by`: the hash of the code that made all records (`benchmarks.runner.identity.fingerprint`), how many there are,
-  the versions of the `libraries`, and the processor time if they were made in one go.
-- `records`: one for every panel and every interpretation that matters for it, in that order. `panel`, `source` (the
-  figure in the paper), `interpretation`, `p`, `R`, `outcome` (that of the first claim), `steps` (of training),
-  `claims`, `values` (the plateau of every learner and of the controls, exact), and what belongs to a figure: `limits`,
-  `runs equal to shorter horizon`, `diverged`, `stability`. A claim has `claim`, `effect`, `interval` (99.9 %,
-  Student), `much`, `runs`, `for`, `even`, `against`, `outcome`, and without assumptions `median`, `median interval`
-  (an end may be null), `outcome by median`. Where an interpretation has as many runs as the default there is `student
-  misses` (see `outcome`), and under the default interpretation there are also `times` (x: steps, or iterations for
-  RARL), `curves` (for every learner `mean`, `low`, `high`: the mean and the 5th and 95th percentile of thirty runs at
-  these times) and `monte carlo`.
-- `trends`: claims about the growth of the advantage with p and R, each with `figure` and `interpretation`.
-
-A file that is read is checked against all this (`schema`). Whether the present code would make the same records is
-another question: `made_by_present_code` tells whether it is the code that made them.
+`results.json` has a `format`, `made_by` (`MadeBy`), `runs` (a `PanelRun` for every panel and every interpretation that
+matters for it, in that order) and `trends` (`Trend`). A file that is read is checked against these records. Whether
+the present code would compute the same numbers is another question: `is_current` tells whether it is the same code.
 """
 
-import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Annotated, Any, NamedTuple
 
 from benchmarks.experiments.interpretations import INTERPRETATIONS
-from benchmarks.experiments.panels import PANELS
-from benchmarks.experiments.schema import checked
+from benchmarks.experiments.outcome import Count, Text, require
+from benchmarks.experiments.paper import PANELS
+from benchmarks.experiments.records import PanelRun, Trend
 from benchmarks.runner.identity import fingerprint
-from robust_core import json as strict_json
-from robust_core.json import blamed_on
+from robust_core.json import Rule, blamed_on, dumps, from_data, load, to_data
 
+FORMAT = "robust-core panels 2"
 FILE = Path(__file__).with_name("results.json")
-Record = dict[str, Any]
+WRITE = "robust-core panels --write"
+"""The command that writes the committed results."""
 ENTRY = "benchmarks.experiments.panels"
-"""The module whose sources, at any depth, make a record."""
+"""The module whose sources, at any depth, compute a panel run."""
 SHORT = 12
-Results = TypedDict("Results", {"made by": Record, "records": list[Record], "trends": list[Record]})
+_CODE = Rule("32 hexadecimal digits", lambda code: len(code) == 32 and set(code) <= set("0123456789abcdef"))
+_VERSIONS = Rule(
+    "an object of printable names", lambda versions: all(name.isprintable() and len(name) < 80 for name in versions)
+)
 
 
-def dumps(made: Results) -> str:
-    """JSON with one field of a record per line, records in the order of panels and interpretations.
+@dataclass(frozen=True)
+class MadeBy:
+    """The hash of the code that computed all runs, their number, the libraries, and the time if it was one job."""
 
-    >>> record = {"panel": "taxi-a", "interpretation": "default", "p": 0.1, "scores": [1.0]}
-    >>> print(dumps({"made by": {"code": "00"}, "records": [record], "trends": []}))
-    {"made by": {"code": "00"},
-    "records": [
-    {"panel": "taxi-a",
-     "interpretation": "default",
-     "p": 0.1}
-    ], "trends": [
-    <BLANKLINE>
-    ]}
-    <BLANKLINE>
-    """
-    order = {
-        (panel, interpretation): i
-        for i, (panel, interpretation) in enumerate((p, r) for p in PANELS for r in INTERPRETATIONS)
-    }
-    kept = sorted(made["records"], key=lambda record: order[record["panel"], record["interpretation"]])
-    parts = [",\n".join(map(_fields, group)) for group in (kept, made["trends"])]
-    head = json.dumps(made["made by"])
-    return f'{{"made by": {head},\n"records": [\n{parts[0]}\n], "trends": [\n{parts[1]}\n]}}\n'
+    code: Annotated[str, _CODE]
+    runs: Count
+    libraries: Annotated[dict[str, Text], _VERSIONS]
+    cpu_seconds: Count | None = None
 
 
-def _fields(record: Record) -> str:
-    lines = (f"{json.dumps(key)}: {_value(value)}" for key, value in record.items() if key != "scores")
-    return "{" + ",\n ".join(lines) + "}"
+@dataclass(frozen=True)
+class Results:
+    """All panel runs and trends, and the code that computed them."""
+
+    made_by: MadeBy
+    runs: tuple[PanelRun, ...]
+    trends: tuple[Trend, ...]
+    format: str = FORMAT
+
+    def __post_init__(self) -> None:
+        require(self.made_by.runs, len(self.runs), "made_by, runs", "the number of runs")
+        seen = set()
+        for run in self.runs:
+            if (run.panel, run.interpretation) in seen:
+                raise ValueError(f"runs has panel {run.panel!r} with interpretation {run.interpretation!r} twice")
+            seen.add((run.panel, run.interpretation))
+
+
+def text(results: Results) -> str:
+    """JSON with one field of a run per line, runs in the order of panels and interpretations."""
+    names = ((panel, interpretation) for panel in PANELS for interpretation in INTERPRETATIONS)
+    order = {name: place for place, name in enumerate(names)}
+    runs = sorted(results.runs, key=lambda run: order[run.panel, run.interpretation])
+    parts = [_objects(to_data(run) for run in runs), _objects(map(to_data, results.trends))]
+    head = (
+        f'"format": {dumps(results.format)},\n"made_by": {dumps(_present(to_data(results.made_by)), sort_keys=False)}'
+    )
+    return f'{{{head},\n"runs": [\n{parts[0]}\n], "trends": [\n{parts[1]}\n]}}\n'
+
+
+def _present(data: dict[str, Any]) -> dict[str, Any]:
+    """The fields that a file has: scores are left out, and fields without a value."""
+    return {name: value for name, value in data.items() if name != "scores" and value is not None}
+
+
+def _objects(records: Iterable[dict[str, Any]]) -> str:
+    return ",\n".join("{" + ",\n ".join(_fields(record)) + "}" for record in records)
+
+
+def _fields(record: dict[str, Any]) -> list[str]:
+    return [f"{dumps(name)}: {_value(value)}" for name, value in _present(record).items()]
 
 
 def _value(value: Any) -> str:
@@ -73,30 +88,28 @@ def _value(value: Any) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n  " + ",\n  ".join(map(_value, value)) + "]"
     if isinstance(value, dict) and any(isinstance(member, dict) for member in value.values()):
-        return "{" + ",".join(f"\n  {json.dumps(key)}: {_value(member)}" for key, member in value.items()) + "}"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return "{" + ",".join(f"\n  {dumps(name)}: {_value(member)}" for name, member in value.items()) + "}"
+    return dumps(value, sort_keys=False)
 
 
-def load_all(path: Path = FILE) -> Results:
-    """All of a results file; a malformed one is a `ValueError` of one line that names the file, the place and the rule.
+def load_results(path: Path = FILE) -> Results:
+    """The results in a file; a malformed one is a `ValueError` of one line that names the file, the place and the rule.
 
-    >>> sorted(load_all())
-    ['made by', 'records', 'trends']
+    >>> len(load_results().runs)
+    162
     """
-    made: Results = strict_json.load(path)
+    data = load(path)
     with blamed_on(path):
-        checked(made)
-    return made
-
-
-def load(path: Path = FILE) -> tuple[list[Record], list[Record]]:
-    """The records and, under the default interpretation, the trends of a results file."""
-    made = load_all(path)
-    return made["records"], [trend for trend in made["trends"] if trend["interpretation"] == "default"]
+        if isinstance(data, dict) and data.get("format") != FORMAT:
+            found = data.get("format", "a file without a format")
+            raise ValueError(
+                f"format must be {FORMAT!r}, got {found!r:.80}, which another version wrote: write it again ({WRITE})"
+            )
+        return from_data(Results, data)
 
 
 def present_code() -> str:
-    """The hash of the code that would make the records now; the versions of numpy and numba are part of it."""
+    """The hash of the code that would compute the runs now; the versions of numpy and numba are part of it."""
     return fingerprint(ENTRY).hex()
 
 
@@ -113,9 +126,9 @@ def codes(path: Path = FILE) -> Codes:
     >>> [len(code) for code in codes()]
     [12, 12]
     """
-    return Codes(load_all(path)["made by"]["code"][:SHORT], present_code()[:SHORT])
+    return Codes(load_results(path).made_by.code[:SHORT], present_code()[:SHORT])
 
 
-def made_by_present_code(path: Path = FILE) -> bool:
+def is_current(path: Path = FILE) -> bool:
     """Whether the present code, docstrings aside, made a results file; if not, its numbers may still be the same."""
-    return bool(load_all(path)["made by"]["code"] == present_code())
+    return load_results(path).made_by.code == present_code()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.experiments.interpretations import Interpretation
-from benchmarks.experiments.panels import Panel
+from benchmarks.experiments.paper import Panel
 from robust_core import streams
 from robust_core.environments import (
     ANGLE_LIMIT,
@@ -45,7 +45,7 @@ def environment(panel: Panel, interpretation: Interpretation, closure: Closure) 
     if interpretation.reward == "gym":
         cost = np.where(made.terminal[:, None], 0.0, -np.ones(made.mdp.cost.shape))
         made = replace(made, mdp=MDP(made.mdp.P, cost, panel.gamma))
-    return started(made, drawn_start(interpretation.bins)) if interpretation.start == "drawn" else made
+    return with_start(made, drawn_start(interpretation.bins)) if interpretation.start == "drawn" else made
 
 
 def drawn_start(bins: tuple[int, ...]) -> Floats:
@@ -61,7 +61,7 @@ def drawn_start(bins: tuple[int, ...]) -> Floats:
     return np.asarray(law / law.sum())
 
 
-def started(made: Environment, initial: Floats) -> Environment:
+def with_start(made: Environment, initial: Floats) -> Environment:
     """The environment with another law of the start (and of the reset under the episodic closure)."""
     P = made.mdp.P.copy()
     if made.interpretation == "episodic":
@@ -109,7 +109,7 @@ class Setting:
         return self.interpretation.reward == "gym" and self.panel.figure in LAKES
 
     @cached_property
-    def walked(self) -> tuple[MDP, Floats]:
+    def walk_model(self) -> tuple[MDP, Floats]:
         """The model that is walked and the policy that walks it: the training MDP under the uniform policy."""
         if self.pays_as_it_moves:
             return paid_as_it_moves(environment(self.panel, self.interpretation, "episodic"), self.panel.p)
@@ -119,13 +119,13 @@ class Setting:
     @cached_property
     def table(self) -> AliasTable:
         """The sampler of the walk, shared by all runs."""
-        return alias_table(*self.walked)
+        return alias_table(*self.walk_model)
 
     def walk(self, replicate: int) -> Walk:
         """The walk of a replicate: the same for all learners, radii and interpretations on the same environment."""
         seed = streams.key("panels", self.training.name, replicate)
         start = streams.numpy_generator(streams.key("start", seed)).choice(len(self.test.initial), p=self.test.initial)
-        return Walk(*self.walked, seed=seed, start=int(start), terminal=self.ends, table=self.table)
+        return Walk(*self.walk_model, seed=seed, start=int(start), terminal=self.ends, table=self.table)
 
 
 def control_setting(panel: Panel, interpretation: Interpretation) -> Setting:

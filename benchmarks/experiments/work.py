@@ -1,55 +1,60 @@
-"""The panels as units of work: kept in a store, on several processes or a cluster, resumed where a run stopped."""
+"""The panel runs as units of work: kept in a store, on several processes or a cluster, resumed after a stop."""
 
 import math
+import multiprocessing
+import resource
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.experiments.interpretations import DEFAULT, Interpretation, of_figure
-from benchmarks.experiments.panels import PANELS, Panel
+from benchmarks.experiments.paper import PANELS, Panel
+from benchmarks.experiments.records import PanelRun
+from benchmarks.experiments.results import MadeBy, present_code
+from benchmarks.runner.identity import libraries
 from benchmarks.runner.store import Store
 from benchmarks.runner.units import Unit, run
+from robust_core.json import from_data
 
 STORE = Path(".robust-core") / "experiments.jsonl"
-Cell = tuple[Panel, Interpretation]
+Choice = tuple[Panel, Interpretation]
 
 
-def all_cells() -> list[Cell]:
+def all_choices() -> list[Choice]:
     """Every panel with every interpretation that matters for it; those of the default interpretation first.
 
-    >>> cells = all_cells()
-    >>> cells[0][1].name, cells[15][1].name
+    >>> choices = all_choices()
+    >>> choices[0][1].name, choices[15][1].name
     ('default', 'not-slippery')
     """
-    cells = [(panel, interpretation) for panel in PANELS.values() for interpretation in of_figure(panel.figure)]
-    return sorted(cells, key=lambda cell: cell[1] != DEFAULT)
+    choices = [(panel, interpretation) for panel in PANELS.values() for interpretation in of_figure(panel.figure)]
+    return sorted(choices, key=lambda choice: choice[1] != DEFAULT)
 
 
 def unit(panel: Panel, interpretation: Interpretation) -> Unit:
-    """The unit of work that makes the record of a panel under an interpretation."""
-    return Unit("benchmarks.experiments.panels:cell", {"panel": panel.id, "interpretation": interpretation.name})
+    """The unit of work that computes a panel under an interpretation."""
+    return Unit("benchmarks.experiments.panels:compute_run", {"panel": panel.id, "interpretation": interpretation.name})
 
 
-def computed(
-    cells: Sequence[Cell],
+def compute(
+    choices: Sequence[Choice],
     *,
     store: Store,
     workers: int = 1,
     cluster: str | None = None,
     budget_seconds: float = math.inf,
     show: Callable[[str], None] = lambda line: None,
-) -> dict[tuple[str, str], dict[str, Any]]:
-    """The records by panel and interpretation, in the order of the cells; the store's are not made again.
+) -> dict[tuple[str, str], PanelRun]:
+    """The runs by panel and interpretation, in the order of the choices; those in the store are not computed again.
 
-    No cell is begun after the budget, so some may lack.
+    No run is begun after the budget, so some may be missing.
     """
-    units = [unit(panel, interpretation) for panel, interpretation in cells]
+    units = [unit(panel, interpretation) for panel, interpretation in choices]
     # The long ones first, so that no worker is left alone with one at the end.
     order = sorted(units, key=lambda one: (one.arguments["interpretation"] != "default", LONG.index(figure_of(one))))
     values = run(order, store=store, workers=workers, cluster=cluster, show=show, budget_seconds=budget_seconds)
     return {
-        (panel.id, interpretation.name): values[one.key]
-        for (panel, interpretation), one in zip(cells, units, strict=True)
+        (panel.id, interpretation.name): from_data(PanelRun, values[one.key], str(one))
+        for (panel, interpretation), one in zip(choices, units, strict=True)
         if one.key in values
     }
 
@@ -65,3 +70,13 @@ def figure_of(one: Unit) -> str:
     'taxi'
     """
     return PANELS[one.arguments["panel"]].figure
+
+
+def provenance(runs: int, *, timed: bool) -> MadeBy:
+    """The present code as the one that computed all runs; the processor time is known if this process did all of it."""
+    if not timed:
+        return MadeBy(present_code(), runs, libraries())
+    for worker in multiprocessing.active_children():
+        worker.join()  # the time of a worker is known when it has ended
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return MadeBy(present_code(), runs, libraries(), round(sum(who.ru_utime + who.ru_stime for who in spent)))

@@ -166,18 +166,20 @@ def panels(again: Iterable[tuple[str, str]] = CHEAP_PANELS) -> Facts:
     """Panel / interpretation -> outcome and hash of the committed record; the cheap ones computed again."""
     from benchmarks.experiments import results
     from benchmarks.experiments.interpretations import INTERPRETATIONS
-    from benchmarks.experiments.panels import PANELS, record
+    from benchmarks.experiments.panels import run_panel
+    from benchmarks.experiments.paper import PANELS
+    from robust_core.json import to_data
 
-    committed = results.load_all()
-    for made in committed["records"]:
-        yield Fact(f"{made['panel']} / {made['interpretation']}", f"{made['outcome']}, {digest(_canonical(made))}")
-    yield Fact("trends", digest(_canonical(committed["trends"])))
+    committed = results.load_results()
+    for run in committed.runs:
+        yield Fact(f"{run.panel} / {run.interpretation}", f"{run.outcome}, {digest(_canonical(to_data(run)))}")
+    yield Fact("trends", digest(_canonical(to_data(committed.trends))))
     for panel, interpretation in again:
-        computed = record(PANELS[panel], INTERPRETATIONS[interpretation])
-        scores = digest(_canonical(computed.pop("scores")))
+        run = run_panel(PANELS[panel], INTERPRETATIONS[interpretation])
+        scores = digest(_canonical(to_data(run.scores)))
         yield Fact(
             f"{panel} / {interpretation} / computed again",
-            f"{computed['outcome']}, {digest(_canonical(computed))}, scores {scores}",
+            f"{run.outcome}, {digest(_canonical(to_data(replace(run, scores=()))))}, scores {scores}",
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.regression.bench import PINNED
-from benchmarks.regression.compare import SEVERITY, Comparison, compare
+from benchmarks.regression.compare import SEVERITY, Comparison, Verdict, compare
 from benchmarks.regression.measures import Measurements
 from benchmarks.studies.defects import DEFECTS
 
@@ -41,7 +41,7 @@ class Control:
     first: str
     second: str
     false_alarms: int
-    counts: dict[str, int]
+    counts: dict[Verdict, int]
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
@@ -96,4 +96,4 @@ def study_controls(references: Sequence[Measurements]) -> Iterator[Control]:
     for place, first in enumerate(references):
         for second in references[place + 1 :]:
             found = compare(first, second)
-            yield Control(first.seed_set, second.seed_set, alarms(found), {**found.counts})
+            yield Control(first.seed_set, second.seed_set, alarms(found), found.counts)

@@ -47,8 +47,11 @@ def test_an_example_without_its_slip_breaks_nothing() -> None:
         ({"name": ""}, "name must be text that is not empty, got ''"),
         ({"name": None}, "name must be text that is not empty, got None"),
         ({"kind": "controls"}, "kind must be one of .*, got 'controls'; did you mean 'control'"),
-        ({"claims": "unbiased"}, r"claims must be names of claims in a tuple, e\.g\. \('unbiased',\), got 'unbiased'"),
-        ({"claims": (3,)}, "claims must be names of claims in a tuple.*, got 3"),
+        (
+            {"promises": "unbiased"},
+            r"promises must be names of promises in a tuple, e\.g\. \('unbiased',\), got 'unbiased'",
+        ),
+        ({"promises": (3,)}, "promises must be names of promises in a tuple.*, got 3"),
         (
             {"sets": Contamination},
             r"sets must be types of uncertainty sets in a tuple, e\.g\. \(Contamination,\), got <",
@@ -69,7 +72,7 @@ def test_a_wrong_description_is_refused_with_argument_value_and_rule(changed: di
         "kind": "control",
         "make": print,
         "sets": (Contamination,),
-        "claims": ("unbiased",),
+        "promises": ("unbiased",),
     }
     Variant(**right)
     with pytest.raises((TypeError, ValueError), match=message):

@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ from benchmarks.cli.conventions import HOLDS
 from benchmarks.experiments import control, evaluation, gradient, pole, pole_kernels, results, work
 from benchmarks.experiments.interpretations import DEFAULT, INTERPRETATIONS
 from benchmarks.experiments.learners.rarl import Rarl, Schedule
-from benchmarks.experiments.outcome import MUCH_REWARD, judged, outcome, spread_scores
-from benchmarks.experiments.panels import PANELS, trends
+from benchmarks.experiments.outcome import MUCH_REWARD, judge, outcome, spread_scores
+from benchmarks.experiments.panels import trends
+from benchmarks.experiments.paper import PANELS
+from benchmarks.experiments.records import LEARNERS, PanelRun
 from benchmarks.experiments.setting import LIMITS, control_setting, drawn_start, environment, paid_as_it_moves
-from benchmarks.tests.committed import CHEAP, comparable_with
+from benchmarks.tests.committed import CHEAP, comparable
 from robust_core import key
+from robust_core.json import from_data
 from robust_core.learners import tabular
 from robust_core.mdp import MDP
 from robust_core.validate import EPS
@@ -42,9 +46,9 @@ def test_the_rule_at_its_edges(low: float, high: float, wanted: str) -> None:
 
 def test_scores_decide_by_their_sign_and_swapped_learners_reverse_the_outcome() -> None:
     scores = 0.3 + 0.01 * np.sin(np.arange(100))
-    assert judged("", scores, MUCH_REWARD)["outcome"] == "reproduced"
-    assert judged("", -scores, MUCH_REWARD)["outcome"] == "reversed"
-    assert judged("", np.zeros(100), MUCH_REWARD)["outcome"] == "not reproduced"
+    assert judge("a claim", scores, MUCH_REWARD).outcome == "reproduced"
+    assert judge("a claim", -scores, MUCH_REWARD).outcome == "reversed"
+    assert judge("a claim", np.zeros(100), MUCH_REWARD).outcome == "not reproduced"
 
 
 def test_spread_scores_survive_divergence() -> None:
@@ -118,13 +122,13 @@ def test_the_limit_with_terminal_states_solves_its_equation(inner: bool) -> None
 def test_all_learners_walk_the_same_walk_and_the_recording_changes_no_bit() -> None:
     setting = control_setting(PANELS["frozenlake-a"], DEFAULT)
     times = [100, 2_000]
-    together = control.learned(setting, 7, times)
-    for learner, found in zip(control.LEARNERS, together, strict=True):
+    together = control.learn_tables(setting, 7, times)
+    for learner, found in zip(LEARNERS, together, strict=True):
         alone, walk = control.fresh(setting, learner, 7), setting.walk(7)
         for time, table in zip(times, found, strict=True):
             tabular.learn(alone, walk, time - alone.t)
             assert np.array_equal(table, alone.estimate())
-    assert not np.array_equal(together, control.learned(setting, 8, times))
+    assert not np.array_equal(together, control.learn_tables(setting, 8, times))
 
 
 def _by_gyms_loop(p: float) -> Any:
@@ -158,10 +162,10 @@ def test_gym_reward_reaches_the_learners() -> None:
     gym, expected = (
         control_setting(PANELS["frozenlake-c"], INTERPRETATIONS[name]) for name in ("gym-reward", "default")
     )
-    robust, vanilla, shorter = control.learned(gym, 0, [5_000])
+    robust, vanilla, shorter = control.learn_tables(gym, 0, [5_000])
     assert np.array_equal(robust, shorter)
     assert not np.array_equal(robust, vanilla)
-    assert not np.array_equal(robust, control.learned(expected, 0, [5_000])[0])
+    assert not np.array_equal(robust, control.learn_tables(expected, 0, [5_000])[0])
     # With the last step 0.8 and the last reward 1, some value of a pair at the goal is below what expectation pays.
     assert robust[0, 14].min() < -1.0 / 3.0
 
@@ -203,7 +207,7 @@ def test_the_drawn_start_is_that_of_the_real_pole() -> None:
 
 def test_on_frozen_lake_robust_is_vanilla_at_a_shorter_horizon_bit_for_bit() -> None:
     setting = control_setting(PANELS["frozenlake-c"], DEFAULT)
-    robust, vanilla, shorter = control.learned(setting, 0, [5_000])
+    robust, vanilla, shorter = control.learn_tables(setting, 0, [5_000])
     assert np.array_equal(robust, shorter)
     assert not np.array_equal(robust, vanilla)
 
@@ -262,10 +266,12 @@ def test_rarl_compiled_and_plain_give_the_same_bits() -> None:
 
 def test_trends_compare_the_runs_of_a_figure() -> None:
     scores = {"a": 0.1, "b": 0.3, "c": 0.2}
-    made = {(f"taxi-{letter}", "short"): {"scores": [score, score + 0.01]} for letter, score in scores.items()}
-    grown, shrunk = trends(made)
-    assert (grown["figure"], grown["interpretation"]) == ("taxi", "short")
-    assert (grown["outcome"], shrunk["outcome"]) == ("reproduced", "reversed")
+    committed = {(run.panel, run.interpretation): run for run in results.load_results().runs}
+    names = {letter: (f"taxi-{letter}", "short") for letter in scores}
+    runs = {name: replace(committed[name], scores=(scores[i], scores[i] + 0.01)) for i, name in names.items()}
+    growth, decline = trends(runs)
+    assert (growth.figure, growth.interpretation) == ("taxi", "short")
+    assert (growth.outcome, decline.outcome) == ("reproduced", "reversed")
 
 
 def test_equal_policies_are_evaluated_once_and_get_their_own_values() -> None:
@@ -309,10 +315,9 @@ def test_the_command_prints_the_committed_record_and_computes_it_once(
     ]
     assert _command("--json", *options) == HOLDS
     shown = capsys.readouterr()
-    committed = results.load_all()
-    comparable = comparable_with(committed)
-    (wanted,) = [made for made in committed["records"] if (made["panel"], made["interpretation"]) == CHEAP]
-    assert comparable(json.loads(shown.out)) == comparable(wanted)
+    committed = results.load_results()
+    (wanted,) = [run for run in committed.runs if (run.panel, run.interpretation) == CHEAP]
+    assert comparable(from_data(PanelRun, json.loads(shown.out)), committed) == comparable(wanted, committed)
     assert "0 units in the store, 1 to compute" in shown_progress
     assert _command(*options) == HOLDS
     shown = capsys.readouterr()
@@ -323,30 +328,40 @@ def test_the_command_prints_the_committed_record_and_computes_it_once(
 def test_quiet_leaves_out_what_is_reproduced_and_a_budget_what_was_not_begun(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    claim = {"effect": 0.5, "interval": [0.25, 0.75], "runs": 4}
-    outcomes = {"taxi-a": "reproduced", "taxi-b": "reversed"}
-    made = {
-        (panel, "default"): {
-            "panel": panel,
-            "interpretation": "default",
-            "p": 0.1,
-            "R": 0.2,
-            "claims": [claim],
-            "scores": [],
-        }
-        | {"outcome": outcome}
-        for panel, outcome in outcomes.items()
-    }
-    monkeypatch.setattr(work, "computed", lambda cells, **options: made)
+    committed = {(run.panel, run.interpretation): run for run in results.load_results().runs}
+    runs = {name: committed[name] for name in (("rarl-a", "default"), ("taxi-b", "default"))}
+    assert [run.outcome for run in runs.values()] == ["reproduced", "reversed"]
+    monkeypatch.setattr(work, "compute", lambda choices, **options: runs)
     store = ["--store", str(tmp_path / "s")]
     assert _command(*store) == HOLDS
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[4] for line in lines if "pending" not in line] == list(outcomes.values())
-    assert sum("pending" in line for line in lines) == len(PANELS) - 2
+    assert len(lines) == 15
+    assert sum("the budget was over" in line for line in lines) == 13
     assert _command(*store, "--quiet", "--json") == HOLDS
-    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [record["panel"] for record in records] == [panel for panel in PANELS if panel != "taxi-a"]
-    assert {record["outcome"] for record in records} == {"reversed", "pending"}
+    shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["panel"] for record in shown] == [panel for panel in PANELS if panel != "rarl-a"]
+    assert {record["outcome"] for record in shown} == {"reversed", "pending"}
+    assert not any(record.get("scores") for record in shown)
+
+
+def test_all_runs_are_written_or_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    committed = results.load_results()
+    scored = {(run.panel, run.interpretation): replace(run, scores=(0.0, 1.0)) for run in committed.runs}
+    monkeypatch.setattr(results, "FILE", tmp_path / "results.json")
+    command = ["--write", "--quiet", "--store", str(tmp_path / "s")]
+    monkeypatch.setattr(work, "compute", lambda choices, **options: dict(list(scored.items())[1:]))
+    assert _command(*command) == HOLDS
+    assert "1 panel runs are pending, so nothing is written" in capsys.readouterr().err
+    assert not results.FILE.exists()
+    monkeypatch.setattr(work, "compute", lambda choices, **options: scored)
+    assert _command(*command) == HOLDS
+    written = results.load_results(tmp_path / "results.json")
+    assert written.runs == committed.runs
+    assert written.made_by.code == results.present_code()
+    assert results.is_current(tmp_path / "results.json")
+    assert len(written.trends) == len(committed.trends)
 
 
 def test_nothing_is_begun_without_time(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -364,6 +379,7 @@ def test_the_panels_that_shells_complete_are_the_panels() -> None:
         (["--panel", "pong-a"], "no panel 'pong-a'"),
         (["--interpretation", "lucky"], "no interpretation 'lucky'"),
         (["--panel", "taxi-a", "--interpretation", "varrho-1"], "is not for panel 'taxi-a'"),
+        (["--panel", "taxi-a", "--write"], "leave --panel and --interpretation out"),
     ],
 )
 def test_wrong_names_are_refused_before_any_work(arguments: list[str], message: str) -> None:

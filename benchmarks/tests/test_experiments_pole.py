@@ -10,7 +10,7 @@ pytest.importorskip("gymnasium")
 
 from benchmarks.experiments import pole, pole_kernels
 from benchmarks.experiments.interpretations import DEFAULT, INTERPRETATIONS
-from benchmarks.experiments.panels import PANELS
+from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.setting import LIMITS, control_setting, environment
 from robust_core.validate import EPS
 

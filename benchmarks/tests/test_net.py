@@ -83,10 +83,10 @@ def _change_plan(patch: pytest.MonkeyPatch) -> None:
 def _change_panel(patch: pytest.MonkeyPatch) -> None:
     from benchmarks.experiments import results
 
-    made = results.load_all()
-    first, *others = made["records"]
-    changed = {**made, "records": [first | {"steps": first["steps"] + 1}, *others]}
-    patch.setattr(results, "load_all", lambda: changed)
+    stored = results.load_results()
+    first, *others = stored.runs
+    changed = replace(stored, runs=(replace(first, steps=first.steps + 1), *others))
+    patch.setattr(results, "load_results", lambda: changed)
 
 
 PLANTED: dict[str, tuple[parts.Collect, Plant, str]] = {

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from benchmarks.experiments.records import PanelRun, Sampled
+from benchmarks.experiments.results import load_results
 from benchmarks.report.code import Provenance
 from benchmarks.report.layout import table
 from benchmarks.report.plots import points
 from benchmarks.report.report import Report
 from benchmarks.report.sections import counterexamples, mutants, panels, regression, statistics, variants
-from benchmarks.report.sections.panels import Control, Curve, Panel, Sample
+from benchmarks.report.sections.panels import Control, Curve, Panel
 from benchmarks.report.words import with_entry
 from benchmarks.tests.report_sample import change, law_verdict, measure, sample
 from robust_core.json import dumps, from_data, loads
@@ -164,21 +166,24 @@ def test_curves_that_lie_on_each_other_are_named_and_keep_their_legend() -> None
     assert panels.coincidences((robust, vanilla, moved)) == []
 
 
-RECORD: dict[str, Any] = {
-    "values": {"robust": 0.5, "vanilla": 0.25, "shorter horizon": 0.5, "optimum": 1.0, "best constant action": 0.125,
-               "uniform policy": 0.0625, "that action": 1.0},
-    "claims": [{"runs": 400}],
-    "runs equal to shorter horizon": 399,
-    "limits": {"robust": [0.75, 0.75], "vanilla": [0.75, 0.875]},
-    "monte carlo": {"robust": 0.51, "robust exact": 0.5, "robust standardised error": -1.5},
-}  # fmt: skip
+def _panel_run() -> PanelRun:
+    """The committed run of the first panel with other numbers."""
+    values = {"robust": 0.5, "vanilla": 0.25, "shorter horizon": 0.5, "optimum": 1.0, "best constant action": 0.125,
+              "uniform policy": 0.0625, "that action": 1.0}  # fmt: skip
+    return replace(
+        load_results().runs[0],
+        values=values,
+        equal_to_shorter_horizon=399,
+        limits={"robust": (0.75, 0.75), "vanilla": (0.75, 0.875)},
+        monte_carlo={"robust": Sampled(0.51, 0.5, -1.5), "vanilla": Sampled(0.26, 0.25, 0.5)},
+    )
 
 
 def test_controls_have_their_exact_values_beside_monte_carlo() -> None:
-    found = panels.controls(RECORD)
+    found = panels.controls(_panel_run())
     assert found == [
-        Control("robust", 0.5, Sample(0.51, 0.5, -1.5)),
-        Control("vanilla", 0.25),
+        Control("robust", 0.5, Sampled(0.51, 0.5, -1.5)),
+        Control("vanilla", 0.25, Sampled(0.26, 0.25, 0.5)),
         Control("vanilla at γ(1−R)", 0.5, remark="as robust in 399 of 400 runs"),
         Control("optimum", 1.0),
         Control("best constant action", 0.125),

@@ -1,12 +1,16 @@
 """What the speed table rests on: the contestants compute the same, and a limit can be exceeded."""
 
+import json
 import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks.speed import q_learning, support, tdc
+from benchmarks.cli import speed
+from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
+from benchmarks.cli.main import main
+from benchmarks.speed import q_learning, support, table, tdc
 from benchmarks.speed.c_peer import library
 from benchmarks.speed.timing import at_least, at_most, best_times, closest
 from robust_core.learners.linear import learn
@@ -81,3 +85,24 @@ def test_the_short_table_has_the_line_closest_to_its_limit_whatever_the_directio
         replace(at_most("told", "a", 5.0, 1.0, 1.0), limit="stated"),
     ]
     assert [(line.subject, line.size) for line in closest(lines)] == [("cost", "b"), ("gain", "b"), ("told", "a")]
+
+
+def test_the_command_knows_the_parts() -> None:
+    assert tuple(table.PARTS) == speed.PARTS
+
+
+@pytest.mark.parametrize(("ratios", "code"), [((2.0, 1.0), HOLDS), ((2.0, 1.5), VIOLATED)])
+def test_the_command_judges_the_best_pass(
+    ratios: tuple[float, ...],
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    passes = iter(ratios * 3)
+    monkeypatch.setitem(table.PARTS, "loops", lambda quick: [at_most("ours / theirs", "S=1", next(passes), 1.0, 1.2)])
+    assert main(["speed", "loops", "--passes", "2"]) == code
+    assert ("**exceeded**" in capsys.readouterr().out) == (code == VIOLATED)
+    assert main(["speed", "loops", "--passes", "2", "--quiet", "--json"]) == code
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["ratio"] for line in lines] == ([] if code == HOLDS else [min(ratios)])
+    assert main(["speed", "no such part"]) == USAGE

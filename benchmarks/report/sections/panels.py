@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.experiments.outcome import Claim
+from benchmarks.experiments.records import PanelRun, Sampled
 from benchmarks.report.code import Provenance, compare
 from benchmarks.report.layout import Cell, chapter, commands, figure, table
 from benchmarks.report.markup import Html, inline, tag
@@ -16,7 +18,7 @@ from benchmarks.report.words import badge
 
 ENTRY = "benchmarks.experiments.panels"
 """The module whose sources, at any depth, make a record."""
-AGAIN = "python -m benchmarks.experiments"
+AGAIN = "robust-core panels --write"
 TITLES = {
     "frozenlake": "Frozen Lake: robust against vanilla Q-learning",
     "cartpole": "Cart-Pole: robust against vanilla Q-learning",
@@ -100,21 +102,12 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Sample:
-    """The last policies of thirty runs by Monte Carlo, next to their exact value."""
-
-    sampled: float
-    exact: float
-    errors: float
-
-
-@dataclass(frozen=True)
 class Control:
     """The exact value that a learner reached, or of what needs no learning."""
 
     name: str
     value: float
-    sample: Sample | None = None
+    sample: Sampled | None = None
     remark: str = ""
 
 
@@ -166,84 +159,77 @@ def collect(work: Work) -> Panels:
     from benchmarks.documents import experiments_text
     from benchmarks.documents.experiments import flips
     from benchmarks.experiments.interpretations import INTERPRETATIONS
-    from benchmarks.experiments.panels import PANELS
-    from benchmarks.experiments.results import load, load_all
+    from benchmarks.experiments.paper import PANELS
+    from benchmarks.experiments.results import load_results
 
-    records, trends = load()
-    made_by = load_all()["made by"]
+    results = load_results()
     panels = []
     for name, panel in PANELS.items():
-        mine = {record["interpretation"]: record for record in records if record["panel"] == name}
+        mine = {run.interpretation: run for run in results.runs if run.panel == name}
         if "default" in mine:
             panels.append(_panel(mine["default"], panel.figure, mine))
     return Panels(
         panels=tuple(panels),
-        trends=tuple((trend["figure"], _claim(trend, trend["figure"])) for trend in trends),
+        trends=tuple((trend.figure, _claim(trend, trend.figure)) for trend in results.trends),
         decided_by={
-            figure: tuple(flips(records, figure)) for figure in dict.fromkeys(one.figure for one in PANELS.values())
+            figure: tuple(flips(results.runs, figure))
+            for figure in dict.fromkeys(one.figure for one in PANELS.values())
         },
         interpretations=tuple((name, one.what) for name, one in INTERPRETATIONS.items()),
         why=tuple(explanations(experiments_text.WHY)),
-        code=compare(made_by["code"], ENTRY, made_by.get("libraries")),
+        code=compare(results.made_by.code, ENTRY, results.made_by.libraries),
     )
 
 
-def _panel(record: Mapping[str, Any], figure_name: str, interpretations: Mapping[str, Mapping[str, Any]]) -> Panel:
-    order = [*CURVE_LABELS, *record["curves"]]
+def _panel(run: PanelRun, figure_name: str, interpretations: Mapping[str, PanelRun]) -> Panel:
+    curves = run.curves or {}
+    order = [*CURVE_LABELS, *curves]
     return Panel(
-        panel=record["panel"],
+        panel=run.panel,
         figure=figure_name,
-        source=record["source"],
-        p=record["p"],
-        R=record["R"],
-        outcome=record["outcome"],
-        claims=tuple(_claim(claim, figure_name) for claim in record["claims"]),
-        times=tuple(record["times"]),
+        source=run.source,
+        p=run.p,
+        R=run.radius,
+        outcome=run.outcome,
+        claims=tuple(_claim(claim, figure_name) for claim in run.claims),
+        times=run.times or (),
         curves=tuple(
-            Curve(CURVE_LABELS.get(name, name), *(tuple(curve[part]) for part in ("mean", "low", "high")))
-            for name, curve in sorted(record["curves"].items(), key=lambda item: order.index(item[0]))
+            Curve(CURVE_LABELS.get(name, name), curves[name].mean, curves[name].low, curves[name].high)
+            for name in sorted(curves, key=order.index)
         ),
-        optimum=record["values"].get("optimum"),
-        controls=tuple(controls(record)),
-        interpretations=tuple((name, _effect(one["claims"][0], figure_name)) for name, one in interpretations.items()),
+        optimum=run.values.get("optimum"),
+        controls=tuple(controls(run)),
+        interpretations=tuple((name, _effect(one.first, figure_name)) for name, one in interpretations.items()),
     )
 
 
-def _claim(data: Mapping[str, Any], figure_name: str) -> PanelClaim:
-    signs = (data["for"], data["even"], data["against"])
-    return PanelClaim(data["claim"], _effect(data, figure_name), data["outcome by median"], data["much"], *signs)
+def _claim(claim: Claim, figure_name: str) -> PanelClaim:
+    signs = (claim.in_favour, claim.even, claim.against)
+    return PanelClaim(claim.claim, _effect(claim, figure_name), claim.outcome_by_median, claim.much, *signs)
 
 
-def _effect(data: Mapping[str, Any], figure_name: str) -> Effect:
+def _effect(claim: Claim, figure_name: str) -> Effect:
     unit, in_percent = ("powers of ten", False) if figure_name == "tdc" else ("of the scale", True)
-    if "runs vary" in data["claim"]:
+    if "runs vary" in claim.claim:
         unit, in_percent = "of the pairs of runs, for minus against", True
-    low, high = data["interval"]
-    return Effect(data["effect"], (low, high), data["outcome"], data["runs"], unit, in_percent)
+    return Effect(claim.effect, claim.interval, claim.outcome, claim.runs, unit, in_percent)
 
 
-def controls(record: Mapping[str, Any]) -> list[Control]:
+def controls(run: PanelRun) -> list[Control]:
     """What the learners reached and what needs no learning."""
-    values, sampled = record["values"], record.get("monte carlo", {})
-    diverged, runs = record.get("diverged", {}), record["claims"][0]["runs"]
+    values, sampled, diverged = run.values, run.monte_carlo or {}, run.diverged or {}
     found = []
     for name, label in CURVE_LABELS.items():
         if name in values:
-            remark = f"{diverged[name]} of {runs} runs diverged" if name in diverged else ""
-            if name == "shorter horizon" and "runs equal to shorter horizon" in record:
-                remark = f"as robust in {record['runs equal to shorter horizon']} of {runs} runs"
-            found.append(Control(label, values[name], _sample(sampled, name), remark))
+            remark = f"{diverged[name]} of {run.runs} runs diverged" if name in diverged else ""
+            if name == "shorter horizon" and run.equal_to_shorter_horizon is not None:
+                remark = f"as robust in {run.equal_to_shorter_horizon} of {run.runs} runs"
+            found.append(Control(label, values[name], sampled.get(name), remark))
     found += [Control(name, values[name]) for name in FIXED if name in values]
-    for name, (low, high) in record.get("limits", {}).items():
+    for name, (low, high) in (run.limits or {}).items():
         remark = "" if low == high else f"or {high:.4g}, by the choice among equal actions"
         found.append(Control(f"{CURVE_LABELS.get(name, name)}, {LIMITS}", low, remark=remark))
     return found
-
-
-def _sample(found: Mapping[str, float], name: str) -> Sample | None:
-    if name not in found:
-        return None
-    return Sample(found[name], found[f"{name} exact"], found[f"{name} standardised error"])
 
 
 def coincidences(curves: Sequence[Curve]) -> list[tuple[str, str]]:
@@ -389,8 +375,8 @@ def _by_monte_carlo(control: Control | None) -> Cell:
     if control is None or control.sample is None:
         return Cell("")
     found = control.sample
-    facts = f" (exactly {number(found.exact)}: {number(abs(found.errors), 2)} standard errors apart)"
-    return Cell([number(found.sampled), tag("span", facts, class_="quiet")], found.sampled)
+    facts = f" (exactly {number(found.exact)}: {number(abs(found.standardised_error), 2)} standard errors apart)"
+    return Cell([number(found.mean), tag("span", facts, class_="quiet")], found.mean)
 
 
 def _interpretations(figure_name: str, panels: Sequence[Panel], decided_by: Sequence[str]) -> Html:

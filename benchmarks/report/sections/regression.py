@@ -1,11 +1,12 @@
 """The present code against the committed baseline; ratios of times apart, for they differ from run to run."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
 from typing import Any
 
+from benchmarks.regression.measures import Measurements
 from benchmarks.report.layout import Cell, chapter, commands, table
 from benchmarks.report.markup import Html, isolate, tag
 from benchmarks.report.scales import number, percent, with_interval, with_sign
@@ -104,17 +105,16 @@ def compare(work: Work) -> tuple[Comparison | None, tuple[Measure, ...]]:
     return split(load(str(path)), today)
 
 
-def split(baseline: Mapping[str, Any], today: Mapping[str, Any]) -> tuple[Comparison, tuple[Measure, ...]]:
+def split(baseline: Measurements, today: Measurements) -> tuple[Comparison, tuple[Measure, ...]]:
     """One comparison under one error budget, in two parts: what is a function of its seeds, and ratios of times."""
-    from benchmarks.regression.compare import SEVERITY, compared
+    from benchmarks.regression.compare import compare, worst
 
-    found = compared(baseline, today)
+    found = compare(baseline, today)
     names = [field.name for field in fields(Measure)]
-    measures = [Measure(**{name: cell[name] for name in names}) for cell in found["cells"]]
-    kept = tuple(measure for measure in measures if measure.kind != "ratio")
-    words = {measure.verdict for measure in kept}
-    verdict = next((word for word in SEVERITY if word in words), "equivalent")
-    comparison = Comparison(verdict, found["alpha"], found["paired"], found["reason"], kept)
+    measures = [Measure(**{name: getattr(row, name) for name in names}) for row in found.rows]
+    decisive = tuple(measure for measure in measures if measure.kind != "ratio")
+    verdict = worst([row for row in found.rows if row.kind != "ratio"])
+    comparison = Comparison(verdict, found.alpha, found.paired, found.baseline.reason, decisive)
     return comparison, tuple(measure for measure in measures if measure.kind == "ratio")
 
 
