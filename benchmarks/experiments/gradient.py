@@ -8,9 +8,9 @@ import numpy as np
 from benchmarks.experiments.curves import checkpoints, envelope, plateau
 from benchmarks.experiments.interpretations import DEFAULT, Interpretation
 from benchmarks.experiments.outcome import MUCH_GRADIENT, MUCH_SPREAD, judge, spread_scores
+from benchmarks.experiments.panel_environments import PanelEnvironments, environment
 from benchmarks.experiments.paper import Panel
 from benchmarks.experiments.records import LEARNERS, PanelRun, Stability, panel_run
-from benchmarks.experiments.setting import Setting, environment
 from oracles.linear.msprbe import MSPRBE
 from robust_core import streams
 from robust_core.environments import perturbed
@@ -27,7 +27,7 @@ N_FEATURES = 5
 PLOTTED = 30
 
 
-def setting_of(panel: Panel, interpretation: Interpretation) -> Setting:
+def environments_of(panel: Panel, interpretation: Interpretation) -> PanelEnvironments:
     """Training on the perturbed, test on the unperturbed MDP; a terminal state leads to the start in both.
 
     J needs a chain with one stationary law, which absorbing terminal states do not give.
@@ -35,16 +35,16 @@ def setting_of(panel: Panel, interpretation: Interpretation) -> Setting:
     raw = environment(panel, interpretation, "episodic")
     if interpretation.sign == "reward as cost":
         raw = replace(raw, mdp=MDP(raw.mdp.kernel, -raw.mdp.cost, raw.mdp.gamma))
-    return Setting(panel, interpretation, perturbed(raw, panel.p), raw, None)
+    return PanelEnvironments(panel, interpretation, perturbed(raw, panel.p), raw, None)
 
 
-def features(setting: Setting, replicate: int) -> Floats:
+def features(environments: PanelEnvironments, replicate: int) -> Floats:
     """phi_s: five numbers drawn from (0, 1) for every state; 0 in a terminal state whose value is 0 by decree."""
-    draw = setting.interpretation.features
+    draw = environments.interpretation.features
     seed = streams.key("features", "run" if draw is None else "draw", replicate if draw is None else draw)
-    phi = streams.numpy_generator(seed).random((setting.test.mdp.n_states, N_FEATURES))
-    if setting.interpretation.tdc_terminal == "episodic":
-        phi[setting.test.terminal] = 0.0
+    phi = streams.numpy_generator(seed).random((environments.test.mdp.n_states, N_FEATURES))
+    if environments.interpretation.tdc_terminal == "episodic":
+        phi[environments.test.terminal] = 0.0
     return phi
 
 
@@ -55,9 +55,9 @@ def radius_and_discount(panel: Panel, learner: str) -> tuple[float, float]:
     return 0.0, panel.gamma if learner == "vanilla" else panel.gamma * (1.0 - panel.radius)
 
 
-def trajectory(setting: Setting, learner: str, replicate: int, times: list[int]) -> Floats:
+def trajectory(environments: PanelEnvironments, learner: str, replicate: int, times: list[int]) -> Floats:
     """theta at the given times (len(times), 5); infinite after a run has left the range of floats."""
-    panel, mdp, interpretation = setting.panel, setting.training.mdp, setting.interpretation
+    panel, mdp, interpretation = environments.panel, environments.training.mdp, environments.interpretation
     radius, gamma = radius_and_discount(panel, learner)
     assert panel.beta is not None
     problem = Problem.of(
@@ -67,11 +67,11 @@ def trajectory(setting: Setting, learner: str, replicate: int, times: list[int])
         step_size=constant(panel.alpha * interpretation.step_scale),
         second_step_size=constant(panel.beta * interpretation.step_scale),
         initial=np.ones(N_FEATURES) if interpretation.sign != "reward" else -np.ones(N_FEATURES),
-        features=features(setting, replicate),
+        features=features(environments, replicate),
         smoothing=LogSumExp(interpretation.varrho),
         projection=interpretation.projection,
     )
-    made, walk = linear.LinearLearner("TDC", problem), setting.walk(replicate)
+    made, walk = linear.LinearLearner("TDC", problem), environments.walk(replicate)
     result = np.full((len(times), N_FEATURES), np.inf)
     try:
         for place, time in enumerate(times):
@@ -118,30 +118,30 @@ class Gradient:
         return 2.0 * (common + gamma * R * g * (omega @ self.mean_phi)[:, None])
 
 
-def objective(setting: Setting, learner: str, replicate: int) -> Gradient:
+def objective(environments: PanelEnvironments, learner: str, replicate: int) -> Gradient:
     """The J by which a learner is measured under the interpretation."""
-    mdp, choice = setting.test.mdp, setting.interpretation.gradient
+    mdp, choice = environments.test.mdp, environments.interpretation.gradient
     robust = choice == "robust" or (choice == "own" and learner == "robust")
-    radius = setting.panel.radius if robust else 0.0
+    radius = environments.panel.radius if robust else 0.0
     policy = uniform(mdp.n_states, mdp.n_actions)
-    phi = features(setting, replicate)
-    return Gradient(MSPRBE(mdp, policy, phi, radius=radius, varrho=setting.interpretation.varrho))
+    phi = features(environments, replicate)
+    return Gradient(MSPRBE(mdp, policy, phi, radius=radius, varrho=environments.interpretation.varrho))
 
 
-def curves_of(setting: Setting, learner: str, runs: int, times: list[int]) -> Floats:
+def curves_of(environments: PanelEnvironments, learner: str, runs: int, times: list[int]) -> Floats:
     """‖∇J(theta_t)‖² of every run (runs, times)."""
-    thetas = np.stack([trajectory(setting, learner, replicate, times) for replicate in range(runs)])
-    if setting.interpretation.features is not None:
-        flat = objective(setting, learner, 0).squared_norm(thetas.reshape(-1, N_FEATURES))
+    thetas = np.stack([trajectory(environments, learner, replicate, times) for replicate in range(runs)])
+    if environments.interpretation.features is not None:
+        flat = objective(environments, learner, 0).squared_norm(thetas.reshape(-1, N_FEATURES))
         return flat.reshape(runs, len(times))
-    return np.stack([objective(setting, learner, i).squared_norm(theta) for i, theta in enumerate(thetas)])
+    return np.stack([objective(environments, learner, i).squared_norm(theta) for i, theta in enumerate(thetas)])
 
 
 def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> PanelRun:
     """A TDC panel under an interpretation."""
-    setting = setting_of(panel, interpretation)
-    times = checkpoints(interpretation.tdc_visits * setting.test.mdp.n_states)
-    curves = {learner: curves_of(setting, learner, runs, times) for learner in LEARNERS}
+    environments = environments_of(panel, interpretation)
+    times = checkpoints(interpretation.tdc_visits * environments.test.mdp.n_states)
+    curves = {learner: curves_of(environments, learner, runs, times) for learner in LEARNERS}
     logs = {learner: np.log10(np.minimum(curve.mean(axis=1), CEILING)) for learner, curve in curves.items()}
     ends = {learner: np.minimum(plateau(curve), CEILING) for learner, curve in curves.items()}
     gain = logs["vanilla"] - logs["robust"]
@@ -162,7 +162,7 @@ def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> Panel
         steps=times[-1],
         values={learner: float(np.median(ends[learner])) for learner in LEARNERS},
         diverged={learner: int((curve[:, -1] > DIVERGED).sum()) for learner, curve in curves.items()},
-        stability=stability(setting),
+        stability=stability(environments),
         scores=tuple(gain.tolist()),
         **plotted,
     )
@@ -174,16 +174,16 @@ DIVERGED = 1e6
 """A squared gradient that counts as divergence: theta_0 has about 1, costs are at most 1."""
 
 
-def stability(setting: Setting) -> Stability:
+def stability(environments: PanelEnvironments) -> Stability:
     """Why a run may diverge: beta max‖phi‖², the smallest eigenvalue of C, and how stable the average recursion is.
 
     Far out the smooth maximum is V at one state s*, and the average of (theta, omega) follows a linear recursion; the
     largest real part of its matrix over all s* must be negative, and large enough to outweigh the noise of the steps.
     """
-    panel, mdp, phi = setting.panel, setting.training.mdp, features(setting, 0)
+    panel, mdp, phi = environments.panel, environments.training.mdp, features(environments, 0)
     assert panel.beta is not None
     policy = uniform(mdp.n_states, mdp.n_actions)
-    problem = MSPRBE(mdp, policy, phi, radius=panel.radius, varrho=setting.interpretation.varrho)
+    problem = MSPRBE(mdp, policy, phi, radius=panel.radius, varrho=environments.interpretation.varrho)
     weighted, C = problem.mu[:, None] * phi, problem.C.value
     real_parts = []
     for worst in range(mdp.n_states):

@@ -12,9 +12,9 @@ import numpy as np
 from benchmarks.experiments import control, evaluation
 from benchmarks.experiments.curves import checkpoints, plateau
 from benchmarks.experiments.interpretations import Interpretation
+from benchmarks.experiments.panel_environments import LIMITS, START, PanelEnvironments, control_environments
 from benchmarks.experiments.paper import Panel
 from benchmarks.experiments.records import LEARNERS, PanelRun, panel_run
-from benchmarks.experiments.setting import LIMITS, START, Setting, control_setting
 from robust_core import streams
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats, Ints
@@ -23,11 +23,13 @@ from robust_core.validate import Floats, Ints
 class PoleWalk:
     """The training walk: CartPole itself under the uniform policy, seen through its cells, with jumps."""
 
-    def __init__(self, setting: Setting, replicate: int) -> None:
+    def __init__(self, environments: PanelEnvironments, replicate: int) -> None:
         from benchmarks.experiments.pole_kernels import reset
 
-        self.counts, self.p = np.array(setting.interpretation.bins), setting.panel.p
-        self.rng = streams.numpy_generator(streams.key("real pole", self.p, setting.interpretation.bins, replicate))
+        self.counts, self.p = np.array(environments.interpretation.bins), environments.panel.p
+        self.rng = streams.numpy_generator(
+            streams.key("real pole", self.p, environments.interpretation.bins, replicate)
+        )
         self.state = np.zeros(4)
         reset(self.state, self.rng)
 
@@ -47,60 +49,60 @@ def starts(replicate: int) -> Floats:
     return START * (2.0 * rng.random((evaluation.TRAJECTORIES, 4)) - 1.0)
 
 
-def rewards(setting: Setting, policies: Ints, replicate: int) -> Floats:
+def rewards(environments: PanelEnvironments, policies: Ints, replicate: int) -> Floats:
     """The mean reward of policies (…, S) from the thirty starts of a run, shaped like the policies."""
     from benchmarks.experiments.pole_kernels import returns
 
     flat = np.ascontiguousarray(policies.reshape(-1, policies.shape[-1]))
-    counts, gamma = np.array(setting.interpretation.bins), setting.panel.gamma
+    counts, gamma = np.array(environments.interpretation.bins), environments.panel.gamma
     found = returns(flat, starts(replicate), LIMITS, counts, gamma, evaluation.HORIZON)
     return found.mean(axis=1).reshape(policies.shape[:-1])
 
 
-def anchors(setting: Setting, runs: int) -> dict[str, float]:
+def anchors(environments: PanelEnvironments, runs: int) -> dict[str, float]:
     """Rewards that need no learning: never falling (exact), the best constant action and the uniform policy."""
-    S, gamma = setting.test.mdp.n_states, setting.panel.gamma
+    S, gamma = environments.test.mdp.n_states, environments.panel.gamma
     constant = np.repeat(np.arange(2)[:, None], S, axis=1)
-    by_action = np.mean([rewards(setting, constant, run) for run in range(runs)], axis=0)
+    by_action = np.mean([rewards(environments, constant, run) for run in range(runs)], axis=0)
     return {
         "never falling": (1.0 - gamma**evaluation.HORIZON) / (1.0 - gamma),
         "best constant action": float(by_action.max()),
-        "uniform policy": uniform_reward(setting, runs),
+        "uniform policy": uniform_reward(environments, runs),
     }
 
 
-def uniform_reward(setting: Setting, runs: int) -> float:
+def uniform_reward(environments: PanelEnvironments, runs: int) -> float:
     """The mean reward of the uniform policy, in as many episodes as there are runs and starts."""
-    walk = PoleWalk(setting, 0)
+    walk = PoleWalk(environments, 0)
     walk.p = 0.0
     gains: list[float] = []
     while len(gains) < runs * evaluation.TRAJECTORIES:
         recording = walk.record(evaluation.HORIZON * 100)
         ends = np.flatnonzero(recording.terminal)
         lengths = np.diff(np.concatenate(([-1], ends))) - 1  # the step that falls earns nothing
-        gains += [float(1.0 - setting.panel.gamma ** min(n, evaluation.HORIZON)) for n in lengths]
-    return float(np.mean(gains)) / (1.0 - setting.panel.gamma)
+        gains += [float(1.0 - environments.panel.gamma ** min(n, evaluation.HORIZON)) for n in lengths]
+    return float(np.mean(gains)) / (1.0 - environments.panel.gamma)
 
 
 def experiment(panel: Panel, interpretation: Interpretation, runs: int) -> PanelRun:
     """A CartPole panel under its own equations."""
-    setting = control_setting(panel, interpretation)
-    times = checkpoints(interpretation.visits * setting.training.mdp.cost.size)
+    environments = control_environments(panel, interpretation)
+    times = checkpoints(interpretation.visits * environments.training.mdp.cost.size)
     chosen = np.stack(
         [
             evaluation.greedy(
-                control.learn_tables(setting, run, times, walk=PoleWalk(setting, run)), interpretation.ties
+                control.learn_tables(environments, run, times, walk=PoleWalk(environments, run)), interpretation.ties
             )
             for run in range(runs)
         ],
         axis=1,
     )
-    gains = np.stack([rewards(setting, chosen[:, run], run) for run in range(runs)], axis=1)
+    gains = np.stack([rewards(environments, chosen[:, run], run) for run in range(runs)], axis=1)
     curves = dict(zip(LEARNERS, gains, strict=True))
-    controls = anchors(setting, runs)
+    controls = anchors(environments, runs)
     scale = controls["never falling"] - max(controls["uniform policy"], controls["best constant action"])
     claims, scores = control.judge_claims(curves, scale)
-    ends = setting.test.terminal
+    ends = environments.test.terminal
     same = (chosen[0] == chosen[2])[..., ~ends].all(axis=(1, 2))
     return panel_run(
         panel,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.experiments.setting import START
+from benchmarks.experiments.panel_environments import START
 from robust_core.environments import (
     ANGLE_LIMIT,
     CART_LIMIT,

@@ -18,10 +18,16 @@ from benchmarks.experiments import control, evaluation, gradient, pole, pole_ker
 from benchmarks.experiments.interpretations import DEFAULT, INTERPRETATIONS
 from benchmarks.experiments.learners.rarl import Rarl, Schedule
 from benchmarks.experiments.outcome import MUCH_REWARD, judge, outcome, spread_scores
+from benchmarks.experiments.panel_environments import (
+    LIMITS,
+    control_environments,
+    drawn_start,
+    environment,
+    paid_as_it_moves,
+)
 from benchmarks.experiments.panels import trends
 from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.records import LEARNERS, PanelRun
-from benchmarks.experiments.setting import LIMITS, control_setting, drawn_start, environment, paid_as_it_moves
 from benchmarks.tests.committed import CHEAP, comparable
 from robust_core import key
 from robust_core.json import from_data
@@ -120,15 +126,15 @@ def test_the_limit_with_terminal_states_solves_its_equation(inner: bool) -> None
 
 
 def test_all_learners_walk_the_same_walk_and_the_recording_changes_no_bit() -> None:
-    setting = control_setting(PANELS["frozenlake-a"], DEFAULT)
+    environments = control_environments(PANELS["frozenlake-a"], DEFAULT)
     times = [100, 2_000]
-    together = control.learn_tables(setting, 7, times)
+    together = control.learn_tables(environments, 7, times)
     for learner, found in zip(LEARNERS, together, strict=True):
-        alone, walk = control.fresh(setting, learner, 7), setting.walk(7)
+        alone, walk = control.fresh(environments, learner, 7), environments.walk(7)
         for time, table in zip(times, found, strict=True):
             tabular.learn(alone, walk, time - alone.t)
             assert np.array_equal(table, alone.estimate())
-    assert not np.array_equal(together, control.learn_tables(setting, 8, times))
+    assert not np.array_equal(together, control.learn_tables(environments, 8, times))
 
 
 def _by_gyms_loop(p: float) -> Any:
@@ -153,14 +159,14 @@ def test_gym_reward_walks_as_gyms_loop_does() -> None:
     # Probabilities below 1 that went through at most ten roundings.
     assert abs(found - _by_gyms_loop(panel.p)[~lake.terminal]).max() <= 10 * EPS
     assert abs(found - _by_gyms_loop(2 * panel.p)[~lake.terminal]).max() > 10 * EPS
-    recording = control_setting(panel, INTERPRETATIONS["gym-reward"]).walk(0).record(20_000)
+    recording = control_environments(panel, INTERPRETATIONS["gym-reward"]).walk(0).record(20_000)
     assert np.array_equal(recording.cost, -(recording.a % 2.0))
     assert set(recording.s[recording.cost < 0.0].tolist()) == {14}
 
 
 def test_gym_reward_reaches_the_learners() -> None:
     gym, expected = (
-        control_setting(PANELS["frozenlake-c"], INTERPRETATIONS[name]) for name in ("gym-reward", "default")
+        control_environments(PANELS["frozenlake-c"], INTERPRETATIONS[name]) for name in ("gym-reward", "default")
     )
     robust, vanilla, shorter = control.learn_tables(gym, 0, [5_000])
     assert np.array_equal(robust, shorter)
@@ -206,16 +212,16 @@ def test_the_drawn_start_is_that_of_the_real_pole() -> None:
 
 
 def test_on_frozen_lake_robust_is_vanilla_at_a_shorter_horizon_bit_for_bit() -> None:
-    setting = control_setting(PANELS["frozenlake-c"], DEFAULT)
-    robust, vanilla, shorter = control.learn_tables(setting, 0, [5_000])
+    environments = control_environments(PANELS["frozenlake-c"], DEFAULT)
+    robust, vanilla, shorter = control.learn_tables(environments, 0, [5_000])
     assert np.array_equal(robust, shorter)
     assert not np.array_equal(robust, vanilla)
 
 
 @pytest.mark.parametrize("name", ["default", "tdc-episodic", "vanilla-gradient"])
 def test_gradients_agree_with_the_oracle(name: str) -> None:
-    setting = gradient.setting_of(PANELS["tdc-c"], INTERPRETATIONS[name])
-    measure = gradient.objective(setting, "robust", 0)
+    environments = gradient.environments_of(PANELS["tdc-c"], INTERPRETATIONS[name])
+    measure = gradient.objective(environments, "robust", 0)
     theta = np.random.default_rng(3).standard_normal((5, gradient.N_FEATURES))
     found = measure.gradient(theta)
     for row, gradient_here in zip(theta, found, strict=True):

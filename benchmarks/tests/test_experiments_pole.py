@@ -10,8 +10,8 @@ pytest.importorskip("gymnasium")
 
 from benchmarks.experiments import pole, pole_kernels
 from benchmarks.experiments.interpretations import DEFAULT, INTERPRETATIONS
+from benchmarks.experiments.panel_environments import LIMITS, control_environments, environment
 from benchmarks.experiments.paper import PANELS
-from benchmarks.experiments.setting import LIMITS, control_setting, environment
 from robust_core.validate import EPS
 
 
@@ -54,8 +54,8 @@ def test_the_cells_of_the_real_pole_are_those_of_the_model() -> None:
 
 
 def test_the_real_pole_jumps_as_often_as_told_and_everywhere() -> None:
-    setting = control_setting(PANELS["cartpole-a"], INTERPRETATIONS["real-dynamics"])
-    walk = pole.PoleWalk(setting, 0)
+    environments = control_environments(PANELS["cartpole-a"], INTERPRETATIONS["real-dynamics"])
+    walk = pole.PoleWalk(environments, 0)
     walk.p = 1.0
     recording = walk.record(200_000)
     counts = np.bincount(recording.s_next, minlength=325)
@@ -68,9 +68,9 @@ def test_the_real_pole_jumps_as_often_as_told_and_everywhere() -> None:
 
 
 def test_the_reward_of_a_policy_on_the_real_pole_stops_at_the_fall() -> None:
-    setting = control_setting(PANELS["cartpole-a"], INTERPRETATIONS["real-dynamics"])
+    environments = control_environments(PANELS["cartpole-a"], INTERPRETATIONS["real-dynamics"])
     left = np.zeros((1, 325), dtype=np.int64)
-    (found,) = pole.rewards(setting, left, 0)
+    (found,) = pole.rewards(environments, left, 0)
     lengths = []
     for start in pole.starts(0):
         state, steps = start, 0

@@ -172,7 +172,7 @@ def test_the_stability_of_tdc_stands_in_its_own_columns(committed: Runs) -> None
         line for line in experiments._tdc_values({"tdc-a": committed["tdc-a", "default"]}).splitlines()[2:]
     )
     shown = dict(zip(head.split(" | "), rows[0].split(" | "), strict=True))
-    found = gradient.stability(gradient.setting_of(PANELS["tdc-a"], DEFAULT))
+    found = gradient.stability(gradient.environments_of(PANELS["tdc-a"], DEFAULT))
     assert shown["β max‖φ‖²"] == experiments.number(found.beta_max_phi_squared)
     assert shown["λ (C)"] == experiments.number(found.smallest_eigenvalue)
     # Five features below 1 and beta = 0.5.

@@ -91,7 +91,7 @@ def paid_as_it_moves(lake: Environment, p: float) -> tuple[MDP, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class PanelEnvironments:
     """`training` (perturbed) and `test` (unperturbed, terminal states absorbing at no cost) of one panel.
 
     `ends` marks the states whose value is 0 by decree (episodic interpretation); None if there are none.
@@ -128,11 +128,11 @@ class Setting:
         return Walk(*self.walk_model, seed=seed, start=int(start), terminal=self.ends, table=self.table)
 
 
-def control_setting(panel: Panel, interpretation: Interpretation) -> Setting:
-    """The setting of a Q-learning panel."""
+def control_environments(panel: Panel, interpretation: Interpretation) -> PanelEnvironments:
+    """The environments of a Q-learning panel."""
     closure: Closure = "continuing" if interpretation.terminal == "continuing" else "episodic"
     raw = environment(panel, interpretation, closure)
     ends = raw.terminal if interpretation.terminal == "episodic" else None
-    return Setting(
+    return PanelEnvironments(
         panel, interpretation, perturbed(raw, panel.p), environment(panel, interpretation, "continuing"), ends
     )
