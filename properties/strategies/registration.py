@@ -39,4 +39,4 @@ def _sets(kind: type) -> Any:
     from properties.strategies.sets import uncertainty_sets
     from robust_core.sets import SETS
 
-    return uncertainty_sets(kinds=(kind,) if kind in SETS else SETS)
+    return uncertainty_sets(kinds=(kind,)) if kind in SETS else uncertainty_sets()

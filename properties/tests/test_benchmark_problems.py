@@ -8,8 +8,8 @@ import pytest
 from oracles.planning.bounds import evaluate, solve
 from properties.cases.benchmark_problems import BenchmarkProblem, problems_for, small_problems
 from properties.statistics.laws.tabular import RIGHT
+from properties.strategies.sets import KINDS
 from robust_core import constant, models
-from robust_core.sets import SETS
 
 NAMES = tuple(small_problems())
 LEARNED = ("Q*", "Q", "V")
@@ -24,7 +24,7 @@ def test_the_float_truth_lies_within_its_error_of_the_exact_one(name: str, learn
     assert floats.content == exact.content
 
 
-@pytest.mark.parametrize("set_kind", SETS, ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("set_kind", KINDS, ids=lambda kind: kind.kind)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_truth_is_that_of_certified_planning(name: str, set_kind: type) -> None:
     width = 1e-9

@@ -19,11 +19,12 @@ from properties.claims.sides import at_most, dot, equal, first, fractions, of_si
 from properties.judging.verdict import Finding
 from properties.laws.law import Case
 from properties.strategies import mdps, policies, q_tables, uncertainty_sets, values
+from properties.strategies.sets import KINDS
 from robust_core.learners.schedules import constant
 from robust_core.learners.tabular import Q_LEARNING, TabularLearner
 from robust_core.mdp import MDP
 from robust_core.problem import Problem
-from robust_core.sets import SETS, Contamination, UncertaintySet
+from robust_core.sets import Contamination, UncertaintySet
 from robust_core.trajectory import Transition
 from robust_core.validate import Floats
 
@@ -111,7 +112,7 @@ DUALITY = Claim(
 
 
 @st.composite
-def _tables(draw: st.DrawFn, kinds: tuple[type[UncertaintySet], ...] = SETS) -> Case:
+def _tables(draw: st.DrawFn, kinds: tuple[type[UncertaintySet], ...] = KINDS) -> Case:
     mdp = draw(mdps(max_states=MAX_STATES, cost_range=(-1.0, 1.0)))
     uset = draw(uncertainty_sets(kinds=kinds))
     return {"mdp": mdp, "uncertainty_set": uset, "Q": draw(q_tables(mdp)), "other": draw(q_tables(mdp))}
