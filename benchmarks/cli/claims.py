@@ -13,7 +13,7 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     complete_with,
-    hyphenated,
+    hyphenate,
     painted,
     progress,
     require_clone,
@@ -69,7 +69,7 @@ def _ids() -> list[str]:
 
 
 def _status(text: str) -> str:
-    return next((status for status in STATUSES if hyphenated(status) == hyphenated(text)), text)
+    return next((status for status in STATUSES if hyphenate(status) == hyphenate(text)), text)
 
 
 def claims(options: argparse.Namespace) -> int:

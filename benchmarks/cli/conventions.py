@@ -23,7 +23,7 @@ EXIT_CODES = {
     USAGE: "usage or internal error: a wrong argument, an unreadable file, a law that could not be judged",
     UNDECIDED: "undecided, under `--strict` only",
     INTERRUPTED: "interrupted by Ctrl-C; the message says how to go on",
-    UNREAD: "nobody reads the output any more, as when it is piped into `head`; the rest of the work is not done",
+    UNREAD: "output pipe closed (SIGPIPE), as when it is piped into `head`; the rest of the work is not done",
     TERMINATED: "asked to end (SIGTERM); commands that keep finished parts go on from them",
 }
 IN_SHORT = {
@@ -32,7 +32,7 @@ IN_SHORT = {
     USAGE: "usage or internal error",
     UNDECIDED: "undecided under --strict",
     INTERRUPTED: "interrupted",
-    UNREAD: "output not read",
+    UNREAD: "output pipe closed",
     TERMINATED: "asked to end",
 }
 """The exit codes as the help of the program lists them."""
@@ -99,10 +99,10 @@ def complete_with(action: argparse.Action, words: Callable[[], Iterable[str]]) -
     setattr(action, WORDS, words)
 
 
-def hyphenated(text: str) -> str:
+def hyphenate(text: str) -> str:
     """Words as one, which shells complete in one piece.
 
-    >>> hyphenated("not decidable as stated")
+    >>> hyphenate("not decidable as stated")
     'not-decidable-as-stated'
     """
     return text.replace(" ", "-")
@@ -204,7 +204,7 @@ def add_store(parser: argparse.ArgumentParser, default: Path) -> None:
     )
 
 
-def steers(stream: TextIO) -> bool:
+def takes_escapes(stream: TextIO) -> bool:
     """Whether escape sequences may be written: to a terminal that takes them, unless NO_COLOR is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
@@ -216,7 +216,7 @@ def painted(word: str, stream: TextIO, *, width: int = 0) -> str:
     >>> painted("holds", io.StringIO(), width=8)
     'holds   '
     """
-    style = STYLES.get(word) if steers(stream) else None
+    style = STYLES.get(word) if takes_escapes(stream) else None
     return f"{word:<{width}}" if style is None else f"\033[{style}m{word}\033[0m" + " " * (width - len(word))
 
 
@@ -225,7 +225,7 @@ def progress(text: str) -> None:
 
     It is cut to the width of the terminal: what does not fit would not be overwritten but scroll.
     """
-    if steers(sys.stderr):
+    if takes_escapes(sys.stderr):
         text = text[: max(shutil.get_terminal_size().columns - MARGIN, 0)]
         sys.stderr.write(f"\r\033[K{f'  {text} …' if text else ''}")
         sys.stderr.flush()

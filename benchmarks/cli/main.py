@@ -21,7 +21,7 @@ from benchmarks.cli.conventions import (
     CommandParser,
     HelpFormatter,
     ProgramParser,
-    hyphenated,
+    hyphenate,
 )
 from robust_core.entry.suite import require_own
 
@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
         import traceback
 
         traceback.print_exc()
-        print("robust-core: internal error; nothing is known about what was asked", file=sys.stderr)
+        print("robust-core: internal error; there is no verdict", file=sys.stderr)
         return USAGE
     return code
 
@@ -167,7 +167,7 @@ def _complete(options: argparse.Namespace) -> int:
                 action.choices = tuple(words())
             elif action.choices is not None:
                 # Shells split a word at its blanks.
-                action.choices = tuple(map(hyphenated, map(str, action.choices)))
+                action.choices = tuple(map(hyphenate, map(str, action.choices)))
     print(shtab.complete(root, shell=options.shell))
     return HOLDS
 
