@@ -16,9 +16,10 @@ from functools import partial
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 
+from properties.cases.case import LawCase
 from properties.judging.blame import CannotBeJudged
 from properties.judging.search import judged
-from properties.laws.law import Case, Law
+from properties.laws.law import Law
 from robust_core.problem import Variant
 
 EXAMPLES = 60
@@ -57,9 +58,9 @@ def zoo() -> dict[str, Variant]:
 
 def problems(
     law: Law, variant: Variant, *, examples: int, seed: int, tick: Callable[[], None] = lambda: None
-) -> list[Case]:
+) -> list[LawCase]:
     """The problems that a search of the law on the variant would begin with."""
-    drawn: list[Case] = []
+    drawn: list[LawCase] = []
 
     @seeded(seed)
     @settings(
@@ -70,7 +71,7 @@ def problems(
         suppress_health_check=list(HealthCheck),
     )
     @given(law.cases_of(variant))
-    def collect(case: Case) -> None:
+    def collect(case: LawCase) -> None:
         tick()
         drawn.append(case)
 
@@ -93,7 +94,7 @@ def kill_matrix(
     from properties.judging.verification import applicable
 
     wanted = None if laws is None else list(laws)
-    drawn: dict[tuple[object, ...], list[Case]] = {}
+    drawn: dict[tuple[object, ...], list[LawCase]] = {}
     for key, variant in variants.items():
         for law in applicable(variant, wanted):
             at_work = partial(tick, key, law.name)
@@ -104,7 +105,7 @@ def kill_matrix(
             yield kill_by(law, key, variant, drawn[about], at_work)
 
 
-def kill_by(law: Law, key: str, variant: Variant, cases: list[Case], tick: Callable[[], None]) -> Kill:
+def kill_by(law: Law, key: str, variant: Variant, cases: list[LawCase], tick: Callable[[], None]) -> Kill:
     """What the law says of the mutant on the problems; `tick` is called before each."""
     started = time.perf_counter()
     found: tuple[int | None, str] = (None, "")

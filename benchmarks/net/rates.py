@@ -8,18 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.net.facts import Difference
-from properties.laws.law import Case, Law
+from properties.cases.case import LawCase
+from properties.laws.law import Law
 from robust_core.problem import Variant
 
 SEEDS = (0, 1, 2, 3, 4)
 EXAMPLES = 25
 """Problems per law and seed."""
-FEW = {"sized": 1, "frequencies": 1, "fresh draws": 2, "schedule": 10, "TDC drift": 10}
+FEW = {"large": 1, "frequencies": 1, "fresh draws": 2, "schedule": 10, "TDC drift": 10}
 """Problems per seed of the laws whose problems are large, by the end of their names.
 
 With these numbers five seeds take about six minutes on one core; two thirds of a run without them were two laws.
 """
-ONE_SEED = ("conduct, sized", "uneven frequencies")
+ONE_SEED = ("conduct, large", "uneven frequencies")
 """Laws that take seconds per problem over all mutants: judged with the first seed only."""
 LEVEL = 1e-3
 """The probability that any of the rates is called lower although none is."""
@@ -61,7 +62,7 @@ def hit_rates(
     from benchmarks.mutants.matrix import problems, zoo
     from properties.judging.verification import applicable
 
-    drawn: dict[tuple[object, ...], list[Case]] = {}
+    drawn: dict[tuple[object, ...], list[LawCase]] = {}
     counts: dict[str, list[tuple[int, int]]] = {}
     # The numbers of a wrong algorithm may overflow.
     with np.errstate(all="ignore"):
@@ -79,7 +80,7 @@ def hit_rates(
     }
 
 
-def _count(law: Law, variant: Variant, cases: Iterable[Case]) -> tuple[int, int]:
+def _count(law: Law, variant: Variant, cases: Iterable[LawCase]) -> tuple[int, int]:
     """(problems that the mutant fails, problems that could be judged)."""
     from properties.judging.blame import CannotBeJudged
     from properties.judging.search import judged

@@ -99,17 +99,15 @@ def verified(seed: int, size: Any) -> dict[str, Any]:
     """One verification of the gallery with a master seed: outcomes by variant, and whatever does not hold.
 
     The seed is that of `robust-core verify --seed`; seed 0 is left to the documentation, which shows it. Laws on
-    problems of size ask the same of every seed, so they are asked once, with the first.
+    large instances ask the same of every seed, so they are asked once, with the first.
     """
     from properties.judging.verification import verify
-    from properties.laws import sized, sized_learning
     from properties.laws.catalogue import LAWS
     from properties.process.loading import built_in
     from properties.statistics.suite import allotted, weight
 
     found = built_in()
-    fixed = {law.name for law in (*sized.LAWS, *sized_learning.LAWS)}
-    laws = [law for law in LAWS if seed == 0 or law.name not in fixed]
+    laws = [law for law in LAWS if seed == 0 or not law.large]
     total = weight(found.values(), size)
     outcomes: dict[str, dict[str, int]] = {}
     wrong = []

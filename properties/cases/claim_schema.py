@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from properties.cases.case import Case
 from properties.cases.law_schema import RULES as LAW_RULES
 from properties.cases.law_schema import Rule, check_names, require
-from properties.laws.law import Case
 from robust_core import UncertaintySet, validate
 from robust_core.problem import Kind
 

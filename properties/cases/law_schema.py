@@ -4,37 +4,26 @@ A judge takes its case on trust, because the law's own generator made it. A file
 there makes a right variant raise, an impossible step or a cost that the model does not have makes a true relation fail,
 and the variant would be blamed for it. So whatever a law could not have made is refused, by the entry and the rule.
 
-Which entries there are follows from the signature of the judge, what they must be from their names; a few laws have
-hypotheses of their own.
+Which entries there are follows from the type of the case and the signature of the judge, what they must be from their
+names; the hypotheses of a law are its fields.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from properties.laws.law import Case, Law
+from properties.cases.case import Case, LawCase
+from properties.cases.choices import SMOOTHINGS
+from properties.cases.generator import estimates, inside
+from properties.cases.kinds import CASES
+from properties.cases.sources import Designed
+from properties.laws.law import Law
 from robust_core import LogSumExp, Mellowmax, StepSize, Transition, UncertaintySet, validate
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
 from robust_core.text import one_line, shortened
 
-LEARNER = frozenset({"mdp", "uncertainty_set", "step_size", "initial", "path"})
-"""What a learner's case has, whatever it learns; it has more by its kind."""
-PARTS: dict[Kind, frozenset[str]] = {
-    "control": frozenset(),
-    "evaluation": frozenset({"policy"}),
-    "linear evaluation": frozenset({"policy", "features", "smoothing", "second_step_size"}),
-}
-# The entry by which a case is known to be of a kind, the last that fits.
-MARKS: dict[Kind, str] = {"evaluation": "policy", "linear evaluation": "features"}
-SIZED = ", sized"
-# With a projection, or an end of an episode, or chance in the model, what these laws say is not true.
-UNPROJECTED = ("TDC drift", "GTD2 drift")
-ENDLESS = ("fixed point", "radius order", "cost shift", "box", "step length")
-CERTAIN = ("fixed point",)
 # Numbers beyond overflow, or vanish, in the squares that a right learner computes; every law stays far within.
 LARGEST, SMALLEST = 2.0**256, 2.0**-256
 MOST_STEPS = 1 << 16
@@ -42,46 +31,42 @@ MOST_STEPS = 1 << 16
 LONGEST_VALUE = 80
 
 
-def check(law: Law, case: Case, variant: Variant | None = None) -> None:
-    """Raise a `ValueError` that names the entry, its value and the rule, unless this is a case of the law.
+def read(law: Law, entries: Case, variant: Variant | None = None) -> LawCase:
+    """The case of the law that has these entries; a `ValueError` names the entry, its value and the rule it breaks.
 
     With `variant` it must be one of those that this variant is for.
 
-    >>> from properties.laws import LAWS
+    >>> from properties.laws.catalogue import LAWS
     >>> law = next(law for law in LAWS if law.name == "optimum")
     >>> model = MDP([[[1.0]]], [[0.0]], 0.5)
-    >>> check(law, {"mdp": model, "uncertainty_set": 3})
+    >>> read(law, {"mdp": model, "uncertainty_set": 3})
     Traceback (most recent call last):
     ValueError: uncertainty_set must be an uncertainty set, got 3
     """
-    kind = _kind(law, case)
-    check_names(law.name, case, *_names(law, kind))
+    kind = _kind(law, entries)
+    check_names(law.name, entries, *_names(law, kind))
     for name, rule in RULES.items():
-        if name in case:
-            rule(name, case, kind)
-    _check_hypotheses(law, case)
+        if name in entries:
+            rule(name, entries, kind)
+    check_hypotheses(law, entries)
     if variant is not None:
-        _check_variant(law, case, kind, variant)
+        _check_variant(law, entries, kind, variant)
+    return CASES[kind].case.of(entries)
 
 
 # --- which entries there are
 
 
-def _kind(law: Law, case: Case) -> Kind:
-    """The kind of variant that the case is for, of those that the law speaks of."""
-    fitting = [kind for kind in law.kinds if MARKS.get(kind) in case]
-    return fitting[-1] if fitting else law.kinds[0]
+def _kind(law: Law, entries: Case) -> Kind:
+    """The kind of variant that the case is for, of those that the law speaks of: that with most of the entries."""
+    return max(law.kinds, key=lambda kind: len(entries.keys() & CASES[kind].case.names()))
 
 
-@cache
 def _names(law: Law, kind: Kind) -> tuple[frozenset[str], frozenset[str]]:
     """The entries that a case has, and those that it may have."""
-    _, *parameters = inspect.signature(law.judge).parameters.values()
-    named = frozenset(p.name for p in parameters if p.kind is not p.VAR_KEYWORD and p.default is p.empty)
-    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return named, frozenset()
-    may = kind == "linear evaluation" and law.name not in UNPROJECTED
-    return named | LEARNER | PARTS[kind], frozenset({"projection"} if may else ())
+    case = CASES[kind].case
+    may = frozenset(case.names()) - case.needed()
+    return case.needed() | law.beside, may - {"projection"} if law.unprojected else may
 
 
 def check_names(what: str, case: Case, needed: Iterable[str], allowed: Iterable[str] = ()) -> None:
@@ -207,8 +192,6 @@ def _nominal(name: str, case: Case, kind: Kind) -> None:
 
 
 def _projection(name: str, case: Case, kind: Kind) -> None:
-    from properties.laws.learning import inside
-
     K = case[name]
     _real(name, K)
     require(K >= SMALLEST, name, "be positive", K)
@@ -316,33 +299,31 @@ RULES: dict[str, Rule] = {
 # --- what a law asks of its cases beside
 
 
-def _check_hypotheses(law: Law, case: Case) -> None:
-    name = law.name.removesuffix(SIZED)
-    if "p" in case:
-        axes = 3 if law.promise == "rows" else 1
-        require(case["p"].ndim == axes, "p", f"have {axes} axes", case["p"])
-    if name in ENDLESS:
-        for number, step in enumerate(case["path"], start=1):
+def check_hypotheses(law: Law, entries: Case) -> None:
+    """Raise unless the case is one of which the law speaks."""
+    if "p" in entries:
+        require(entries["p"].ndim == law.axes, "p", f"have {law.axes} axes", entries["p"])
+    if law.endless:
+        for number, step in enumerate(entries["path"], start=1):
             require(not step[5], f"path, step {number}: terminal", "be false for this law", step[5])
-    if name in CERTAIN:
-        chances = case["mdp"].rows.probabilities
+    if law.deterministic:
+        chances = entries["mdp"].rows.probabilities
         require(bool(np.isin(chances, (0.0, 1.0)).all()), "mdp", "be deterministic for this law", chances)
-        policy = case.get("policy", np.ones(1))
+        policy = entries.get("policy", np.ones(1))
         require(bool(np.isin(policy, (0.0, 1.0)).all()), "policy", "be deterministic for this law", policy)
-    if not law.reducible:
-        _check_design(law, case)
+    if isinstance(law.cases, Designed):
+        _check_design(law, law.cases, entries)
 
 
-def _check_design(law: Law, case: Case) -> None:
-    """One of the law's own problems, for which alone its judge is right."""
-    from properties.laws.sampler import DESIGNS
-
+def _check_design(law: Law, designed: Designed, entries: Case) -> None:
+    """Raise unless it is one of the law's own problems, for which alone its judge is right."""
+    designs = [case.entries() for case in designed.make()]
     differing = min(
-        ([name for name in design if not _equal(case[name], design[name])] for design in DESIGNS[law.name]()), key=len
+        ([name for name in design if not _equal(entries[name], design[name])] for design in designs), key=len
     )
     if differing:
         rule = f"be that of a problem of {law.name!r}, which is right for its own alone"
-        require(False, differing[0], rule, case[differing[0]])
+        require(False, differing[0], rule, entries[differing[0]])
 
 
 def _equal(value: Any, other: Any) -> bool:
@@ -351,14 +332,12 @@ def _equal(value: Any, other: Any) -> bool:
 
 def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
     """Raise unless the variant is for such cases."""
-    from properties.laws.learning import TABULAR, estimates
-
     its = f"for {variant.name!r}"
     if variant.kind not in law.kinds:
         raise ValueError(f"the law must be {its} of kind {variant.kind!r}, got {law.name!r} of {', '.join(law.kinds)}")
     if len(law.kinds) > 1 and kind != variant.kind:
         raise ValueError(f"the case must be one {its} of kind {variant.kind!r}, got one of kind {kind!r}")
-    if kind in TABULAR:
+    if kind in ("control", "evaluation"):
         axes = 2 if estimates(variant) == "Q" else 1
         require(case["initial"].ndim == axes, "initial", f"have {axes} axes {its}", case["initial"])
     if "uncertainty_set" in case:
@@ -367,7 +346,7 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
         require(uset.kind in kinds, "uncertainty_set", f"be one of {', '.join(kinds)} {its}", uset)
         radii, radius = variant.options.get("radii"), getattr(uset, "radius", None)
         require(radii is None or radius in radii, "uncertainty_set", f"have a radius of {radii} {its}", uset)
-    smoothing = {"lse": LogSumExp, "mellowmax": Mellowmax}.get(variant.options.get("smoothing", ""), object)
+    smoothing = SMOOTHINGS.get(variant.options.get("smoothing", ""), object)
     if "smoothing" in case:
         require(
             isinstance(case["smoothing"], smoothing), "smoothing", f"be {smoothing.__name__} {its}", case["smoothing"]

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from properties.cases.case import Case
 from properties.cases.codec import encode
-from properties.laws.law import Case
-from properties.laws.learning import inside
+from properties.cases.generator import inside
 from robust_core import StepSize, constant
 from robust_core.mdp import MDP
 from robust_core.validate import Floats

@@ -17,9 +17,9 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 from hypothesis import target
 
+from properties.cases.case import Case
 from properties.judging.search import explore
 from properties.judging.verdict import Finding, Verdict
-from properties.laws.law import Case
 
 Status = Literal["holds", "corrected", "refuted", "conditional", "not decidable as stated", "elsewhere", "open"]
 Kind = Literal["E", "P", "S", "X"]

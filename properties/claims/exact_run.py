@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from oracles.arithmetic import exact
 from oracles.planning import rational
-from properties.laws.law import Case
+from properties.cases.case import Case
 from properties.strategies import mdps, policies, q_tables, radii, trajectories
 from robust_core.mdp import MDP
 from robust_core.sets import Contamination

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from properties.cases.case import Case
 from properties.cases.codec import decode, encode
 from properties.judging.verdict import Finding
-from properties.laws.law import Case, Law
+from properties.laws.law import Law
 from robust_core import json as strict_json
 from robust_core.json import blamed_on
 from robust_core.mdp import MDP
@@ -22,7 +23,7 @@ FORMAT = "robust-core/counterexample/1"
 FOLDER = Path(".robust-core") / "counterexamples"
 """Where counterexamples are kept, seen from the current folder."""
 LONGEST_LIST = 32
-# The largest problem of a sized law, as it is where a variant is too slow to make it smaller, takes ten megabytes.
+# The largest instance, as it is where a variant is too slow to make it smaller, takes ten megabytes.
 LARGEST_FILE = 1 << 24
 FIELDS = {"format", "law", "variant", "finding", "case"}
 
@@ -85,8 +86,7 @@ class Counterexample:
             raise ValueError(f"no law {self.law!r}: a counterexample to a claim is judged by robust-core replay")
         if variant is None:
             (variant,) = load(self.variant).values()
-        law_schema.check(law, self.case, variant)
-        return judged(law, variant, self.case)
+        return judged(law, variant, law_schema.read(law, self.case, variant))
 
     def __str__(self) -> str:
         return f"{self.variant}: {self.law}: {self.finding}\n{described(self.case)}"
@@ -116,7 +116,7 @@ class Counterexample:
 
         law = law_named(self.law)
         if law is not None:
-            law_schema.check(law, self.case)
+            law_schema.read(law, self.case)
             return
         from properties.claims.evidence import AMENDED, claim_of
 

@@ -16,12 +16,14 @@ from hypothesis.errors import Flaky
 
 from oracles.planning.rational import NoExactSupport
 from properties.cases import reductions
+from properties.cases.case import Case, LawCase
+from properties.cases.kinds import CASES
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
 from properties.judging.guard import LONGEST_QUOTE, TooSlow, watched
 from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Verdict
-from properties.laws.law import Case, Law
+from properties.laws.law import Law
 from robust_core.problem import Variant
 
 # Warnings that a verdict quotes: more would be no note but a log.
@@ -214,7 +216,7 @@ def _same_sort(finding: Finding, other: Finding) -> bool:
     return finding.what == other.what if misconduct else True
 
 
-def judged(law: Law, variant: Variant, case: Case) -> Finding | None:
+def judged(law: Law, variant: Variant, case: LawCase) -> Finding | None:
     """A law's finding in one case; a variant that raises, takes too long or misbehaves has broken the law by that.
 
     `CannotBeJudged` is raised where the truth is not to be had: that is no fault of the variant.
@@ -225,7 +227,7 @@ def judged(law: Law, variant: Variant, case: Case) -> Finding | None:
         return slow.finding()
 
 
-def _at_work(law: Law, variant: Variant, case: Case, warned: Counter[str]) -> Finding | None:
+def _at_work(law: Law, variant: Variant, case: LawCase, warned: Counter[str]) -> Finding | None:
     """The same for a search, which a case that takes too long ends: `TooSlow` is raised.
 
     Warnings reach nobody's terminal and break no law, whatever the filters of the process say: they are counted in
@@ -234,7 +236,7 @@ def _at_work(law: Law, variant: Variant, case: Case, warned: Counter[str]) -> Fi
 
     def work() -> Finding | None:
         try:
-            return law.judge(observed_variant(variant), **case)
+            return law.judge_case(observed_variant(variant), case)
         except BaseException as error:
             return Finding(blame.conduct(error), None, None)
 
@@ -248,10 +250,11 @@ def _at_work(law: Law, variant: Variant, case: Case, warned: Counter[str]) -> Fi
 def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrink: bool = True) -> Verdict:
     """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were."""
     warned: Counter[str] = Counter()
+    case_type = CASES[variant.kind].case
     try:
         verdict = explore_and_reduce(
-            law.cases_of(variant),
-            lambda case: _at_work(law, variant, case, warned),
+            law.cases_of(variant).map(LawCase.entries),
+            lambda entries: _at_work(law, variant, case_type.of(entries), warned),
             examples=examples,
             master_seed=master_seed,
             failures=FAILURES if shrink and law.reducible else 1,

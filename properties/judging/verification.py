@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from properties.cases import law_schema
 from properties.judging.blame import CannotBeJudged
 from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample
@@ -179,7 +180,7 @@ def _pinned(law: Law, variant: Variant, excuse: Expectation) -> Verdict:
     """Judge the pinned case alone; a pass is an error, because the excuse has lost its ground."""
     assert excuse.counterexample is not None
     try:
-        finding = judged(law, variant, excuse.counterexample.case)
+        finding = judged(law, variant, law_schema.read(law, excuse.counterexample.case))
     except CannotBeJudged as reason:
         return Verdict("error", str(reason), 1)
     if finding is None:

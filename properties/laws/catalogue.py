@@ -2,12 +2,12 @@
 
 from properties.laws import (
     conduct,
+    large,
+    large_learning,
     linear,
     operator,
     planner,
     sampler,
-    sized,
-    sized_learning,
     support,
     tabular_path,
     tabular_step,
@@ -26,6 +26,6 @@ LAWS: tuple[Law, ...] = (
     *tabular_path.LAWS,
     *linear.LAWS,
     conduct.BATCH,
-    *sized.LAWS,
-    *sized_learning.LAWS,
+    *large.LAWS,
+    *large_learning.LAWS,
 )

@@ -2,22 +2,25 @@
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from properties.cases.tape import RADII, decoded
+from properties.cases import generator
+from properties.cases.case import LinearRun, Path, Run, policy_of
+from properties.cases.choices import RADII
+from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import compared
-from properties.laws.law import Case, Law
-from properties.laws.learning import LEARNERS, Path, advance, arrays, made, problem, read_run, same
-from robust_core import Recording, constant
+from properties.laws.law import Law
+from properties.laws.learning import LEARNERS, advance, arrays, new_learner, problem, same
+from robust_core import Recording, StepSize, constant
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 
-STEPS = ("step_size", "second_step_size")
 # Estimates of a long run that are kept to be read later.
 FEW = 40
 
@@ -28,7 +31,14 @@ def _wanted_start(told: Any) -> tuple[np.ndarray, ...]:
     return told.initial, np.zeros_like(told.initial)
 
 
-def _start(variant: Variant, path: Path, **case: Any) -> Finding | None:
+def with_steps(case: Run, step: StepSize) -> Run:
+    """The case with another step size, or two."""
+    if isinstance(case, LinearRun):
+        return replace(case, step_size=step, second_step_size=step)
+    return replace(case, step_size=step)
+
+
+def _start(variant: Variant, case: Run) -> Finding | None:
     """The estimate before the first update, its type, and that a step size of 0 leaves it as it is."""
     told = problem(case)
     wanted = _wanted_start(told)
@@ -43,7 +53,7 @@ def _start(variant: Variant, path: Path, **case: Any) -> Finding | None:
         finding = _differing((part,), (right,), when=" before the first update", names=(name,))
         if finding is not None:
             return finding
-    return _still(variant, path, case, got) or _finite(variant, path, case, got)
+    return _still(variant, case, got) or _finite(variant, case, got)
 
 
 def _differing(
@@ -62,14 +72,13 @@ def _differing(
     return None
 
 
-def _still(variant: Variant, path: Path, case: Case, start: tuple[np.ndarray, ...]) -> Finding | None:
-    still = {name: constant(0.0) for name in STEPS if name in case}
-    after = arrays(advance(made(variant, case | still), path).estimate())
+def _still(variant: Variant, case: Run, start: tuple[np.ndarray, ...]) -> Finding | None:
+    after = arrays(advance(new_learner(variant, with_steps(case, constant(0.0))), case.path).estimate())
     return _differing(after, start, when=" after a run with step size 0")
 
 
-def _finite(variant: Variant, path: Path, case: Case, start: tuple[np.ndarray, ...]) -> Finding | None:
-    after = arrays(advance(made(variant, case), path).estimate())
+def _finite(variant: Variant, case: Run, start: tuple[np.ndarray, ...]) -> Finding | None:
+    after = arrays(advance(new_learner(variant, case), case.path).estimate())
     for before, part in zip(start, after, strict=True):
         if part.shape != before.shape or part.dtype != before.dtype:
             return Finding("shape and type after a run", (part.shape, str(part.dtype)), (before.shape, "float64"))
@@ -78,9 +87,10 @@ def _finite(variant: Variant, path: Path, case: Case, start: tuple[np.ndarray, .
     return None
 
 
-def _conduct(variant: Variant, path: Path, **case: Any) -> Finding | None:
+def _conduct(variant: Variant, case: Run) -> Finding | None:
     """Same problem, same rng, same path: same bits, however the estimate is read and whoever else runs."""
-    result = arrays(advance(made(variant, case), path).estimate())
+    path = case.path
+    result = arrays(advance(new_learner(variant, case), path).estimate())
     for what, other in _OTHER_RUNS.items():
         got = arrays(other(variant, case, path).estimate())
         finding = _differing(got, result, when=f" of {what}", columns=("this run", "the first"))
@@ -89,9 +99,9 @@ def _conduct(variant: Variant, path: Path, **case: Any) -> Finding | None:
     return _kept(variant, case, path) or _told_the_same(variant, case, path)
 
 
-def _kept(variant: Variant, case: Case, path: Path) -> Finding | None:
+def _kept(variant: Variant, case: Run, path: Path) -> Finding | None:
     """What was handed out stays what it was: no window on a table that goes on changing."""
-    learner, handed_out = made(variant, case), []
+    learner, handed_out = new_learner(variant, case), []
     for step in path[:FEW]:
         parts = arrays(advance(learner, [step]).estimate())
         handed_out.append((parts, tuple(part.copy() for part in parts)))
@@ -102,8 +112,8 @@ def _kept(variant: Variant, case: Case, path: Path) -> Finding | None:
     return None
 
 
-def _disturbed(variant: Variant, case: Case, path: Path) -> Any:
-    learner = made(variant, case)
+def _disturbed(variant: Variant, case: Run, path: Path) -> Any:
+    learner = new_learner(variant, case)
     for step in path:
         advance(learner, [step])
         for part in arrays(learner.estimate()):
@@ -112,53 +122,53 @@ def _disturbed(variant: Variant, case: Case, path: Path) -> Any:
     return learner
 
 
-def _beside(variant: Variant, case: Case, path: Path) -> Any:
+def _beside(variant: Variant, case: Run, path: Path) -> Any:
     """The neighbour has the same problem and its own rng, and walks the path backwards."""
-    learner, neighbour = made(variant, case), made(variant, case)
+    learner, neighbour = new_learner(variant, case), new_learner(variant, case)
     for step, other in zip(path, reversed(path), strict=True):
         advance(learner, [step])
         advance(neighbour, [other])
     return learner
 
 
-def _beside_another(variant: Variant, case: Case, path: Path) -> Any:
+def _beside_another(variant: Variant, case: Run, path: Path) -> Any:
     """The neighbour has another discount, radius, step size and start; what is kept for all learners alike is lost."""
-    learner, neighbour = made(variant, case), made(variant, _another(variant, case))
+    learner, neighbour = new_learner(variant, case), new_learner(variant, _another(variant, case))
     for step in path:
         advance(neighbour, [step])
         advance(learner, [step])
     return learner
 
 
-def _another(variant: Variant, case: Case) -> Case:
-    mdp, told = case["mdp"], case["uncertainty_set"]
+def _another(variant: Variant, case: Run) -> Run:
+    mdp, told = case.mdp, case.uncertainty_set
     radii = tuple(variant.options.get("radii", RADII))
     other: Any = type(told)
-    return case | {
-        "mdp": MDP(mdp.P, mdp.cost, 0.5 if mdp.gamma != 0.5 else 0.75),
-        "uncertainty_set": other(next((R for R in radii if getattr(told, "radius", None) != R), radii[0])),
-        "initial": case["initial"][::-1] / 2.0,
-        **{name: constant(0.25) for name in STEPS if name in case},
-    }
+    return replace(
+        with_steps(case, constant(0.25)),
+        mdp=MDP(mdp.P, mdp.cost, 0.5 if mdp.gamma != 0.5 else 0.75),
+        uncertainty_set=other(next((R for R in radii if getattr(told, "radius", None) != R), radii[0])),
+        initial=case.initial[::-1] / 2.0,
+    )
 
 
-def _again(variant: Variant, case: Case, path: Path) -> Any:
-    return advance(made(variant, case), path)
+def _again(variant: Variant, case: Run, path: Path) -> Any:
+    return advance(new_learner(variant, case), path)
 
 
-def _copied(variant: Variant, case: Case, path: Path) -> Any:
-    learner = advance(made(variant, case), path[: len(path) // 2])
+def _copied(variant: Variant, case: Run, path: Path) -> Any:
+    learner = advance(new_learner(variant, case), path[: len(path) // 2])
     return advance(copy.deepcopy(learner), path[len(path) // 2 :])
 
 
-def _copied_from(variant: Variant, case: Case, path: Path) -> Any:
+def _copied_from(variant: Variant, case: Run, path: Path) -> Any:
     half = len(path) // 2
-    learner = advance(made(variant, case), path[:half])
+    learner = advance(new_learner(variant, case), path[:half])
     advance(copy.deepcopy(learner), path[half:])
     return advance(learner, path[half:])
 
 
-_OTHER_RUNS: dict[str, Callable[[Variant, Case, Path], Any]] = {
+_OTHER_RUNS: dict[str, Callable[[Variant, Run, Path], Any]] = {
     "a second run with the same problem, rng and path": _again,
     "a run whose estimates are read and overwritten at every step": _disturbed,
     "a run beside another learner of the same problem": _beside,
@@ -168,24 +178,26 @@ _OTHER_RUNS: dict[str, Callable[[Variant, Case, Path], Any]] = {
 }
 
 
-def _told_the_same(variant: Variant, case: Case, path: Path) -> Finding | None:
+def _told_the_same(variant: Variant, case: Run, path: Path) -> Finding | None:
     told = problem(case)
     advance(variant.make(told), path)
-    for name in ("initial", "policy", "features"):
-        if name in case and not np.array_equal(getattr(told, name), case[name]):
-            return Finding(f"problem.{name} after a run", getattr(told, name).tolist(), case[name].tolist())
+    given = {"initial": case.initial, "policy": policy_of(case), "features": getattr(case, "features", None)}
+    for name, value in given.items():
+        if value is not None and not np.array_equal(getattr(told, name), value):
+            return Finding(f"problem.{name} after a run", getattr(told, name).tolist(), value.tolist())
     return None
 
 
-def _batch(variant: Variant, path: Path, **case: Any) -> Finding | None:
+def _batch(variant: Variant, case: Run) -> Finding | None:
     """update_many, where a learner has it, equals the loop over update."""
-    learner = made(variant, case)
+    path = case.path
+    learner = new_learner(variant, case)
     if not hasattr(learner, "update_many"):
         return None
     # The same arithmetic in another order of loops: the fast path must give the same numbers.
-    wanted = arrays(advance(made(variant, case), path).estimate())
+    wanted = arrays(advance(new_learner(variant, case), path).estimate())
     for what, pieces in _IN_TURN.items():
-        learner, neighbour = made(variant, case), made(variant, _another(variant, case))
+        learner, neighbour = new_learner(variant, case), new_learner(variant, _another(variant, case))
         ends = [len(path) * i // pieces for i in range(pieces + 1)]
         for i, (start, stop) in enumerate(pairwise(ends)):
             if pieces > 1 and i % 2 == 0:
@@ -219,12 +231,13 @@ def _fed(learner: Any, path: Path) -> Finding | None:
     return None
 
 
+RUNS = Generated(partial(generator.run, ends=True))
 START = Law(
     "start",
     LEARNERS,
     None,
     "the estimate starts as the problem says, is float64 and finite, and a step size of 0 leaves it as it is",
-    lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
+    RUNS,
     _start,
 )
 CONDUCT = Law(
@@ -233,7 +246,7 @@ CONDUCT = Law(
     None,
     "a run is a function of problem, rng and path: repeatable, undisturbed by reading, copies and neighbours; what was "
     "handed out does not change",
-    lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
+    RUNS,
     _conduct,
     after=("start",),
 )
@@ -242,7 +255,7 @@ BATCH = Law(
     LEARNERS,
     None,
     "update_many on a recorded path equals the loop over update, bit for bit, alone, in turn with it and with others",
-    lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
+    RUNS,
     _batch,
     after=("start", "conduct"),
 )

@@ -4,17 +4,17 @@ A law knows kinds and promises, never a variant by name. The judge is a pure fun
 counterexample is replayed by calling it again.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from hypothesis import strategies as st
 
+from properties.cases.case import LawCase
+from properties.cases.sources import Designed, Large, Source
 from properties.judging.verdict import Finding
 from robust_core.problem import Kind, Variant
 from robust_core.sets import UncertaintySet
-
-Case = dict[str, Any]
 
 # What a variant can promise, in words; a law applies where the variant makes one of the promises it tests.
 PROMISES: Mapping[str, str] = {
@@ -50,20 +50,27 @@ class Law:
     """A law of one kind of variant.
 
     `promise` is the promise it tests (None: every variant of the kind must obey it); `after` names laws whose
-    failure makes this one say nothing new. `sets` are the uncertainty sets whose formula the judge knows (none: any);
-    for the other sets of a variant the law says nothing. A law whose judge is right for problems of its own design
-    alone, and not for every case that can be made of them, is not `reducible`.
+    failure makes this one say nothing new. The judge takes the variant, the case, and the entries beside the case by
+    their names.
+
+    The others are hypotheses, to which drawn cases and those of files are held alike. `sets` are the uncertainty sets
+    whose formula the judge knows (none: any); for the other sets of a variant the law says nothing. In an `endless` law
+    no step ends an episode, in a `deterministic` one nothing is left to chance, an `unprojected` one has no ball of
+    projection; `axes` are those of the rows of a support function.
     """
 
     name: str
     kinds: tuple[Kind, ...]
     promise: str | None
     statement: str
-    cases: Callable[[Variant], st.SearchStrategy[Case]]
+    cases: Source
     judge: Callable[..., Finding | None]
     after: tuple[str, ...] = ()
-    reducible: bool = True
     sets: tuple[type[UncertaintySet], ...] = ()
+    endless: bool = False
+    deterministic: bool = False
+    unprojected: bool = False
+    axes: int = 1
 
     def __post_init__(self) -> None:
         if self.promise is not None and self.promise not in PROMISES:
@@ -78,6 +85,26 @@ class Law:
         """The sets of the variant that the law speaks of."""
         return tuple(cls for cls in variant.sets if not self.sets or cls in self.sets)
 
-    def cases_of(self, variant: Variant) -> st.SearchStrategy[Case]:
+    def cases_of(self, variant: Variant) -> st.SearchStrategy[LawCase]:
         """The cases of the law for a variant, with the sets that the law speaks of."""
-        return self.cases(replace(variant, sets=self.sets_of(variant)))
+        return self.cases.strategy(replace(variant, sets=self.sets_of(variant)))
+
+    def judge_case(self, variant: Variant, case: LawCase) -> Finding | None:
+        """What the judge finds in a case."""
+        return self.judge(variant, case, **case.beside)
+
+    @property
+    def beside(self) -> frozenset[str]:
+        """The names of the entries that the judge asks for beside the case."""
+        _, _, *others = inspect.signature(self.judge).parameters
+        return frozenset(others)
+
+    @property
+    def reducible(self) -> bool:
+        """Whether the judge is right for every smaller case too."""
+        return not isinstance(self.cases, Designed)
+
+    @property
+    def large(self) -> bool:
+        """Whether its cases are large instances."""
+        return isinstance(self.cases, Large)

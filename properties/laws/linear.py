@@ -4,25 +4,28 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
-from hypothesis import strategies as st
 
 from oracles.arithmetic.certified import Certified
 from oracles.linear.msprbe import MSPRBE
-from properties.cases.tape import Tape, decoded
+from properties.cases import generator
+from properties.cases.case import LinearRun
+from properties.cases.choices import SMOOTHINGS, Choices, Reader
+from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import RUNS, compared
-from properties.laws.law import Case, Law
-from properties.laws.learning import LONG, Path, advance, arrays, made, read_run, step_size_at
+from properties.laws.law import Law
+from properties.laws.learning import LONG, advance, arrays, new_learner, step_size_at
 from properties.laws.linear_step import stepped
 from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
 from robust_core import polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
 from robust_core.sets import Contamination
-from robust_core.smoothing import LogSumExp, Mellowmax
+from robust_core.smoothing import LogSumExp
 
 KIND: tuple[Kind, ...] = ("linear evaluation",)
 ROTATION = np.array([[0.6, 0.8], [-0.8, 0.6]])
@@ -31,19 +34,19 @@ PAIR_STEPS = 4
 COMPONENTS: tuple[str, ...] = ()
 
 
-def _sizes(case: Case, number: int) -> tuple[float, float]:
-    return step_size_at(case["step_size"], number), step_size_at(case["second_step_size"], number)
+def _sizes(case: LinearRun, number: int) -> tuple[float, float]:
+    return step_size_at(case.step_size, number), step_size_at(case.second_step_size, number)
 
 
-def _bounds(case: Case, estimate: tuple[np.ndarray, ...], cost: float) -> tuple[float, float]:
-    return linear_step_bound(case["features"], estimate[0], estimate[1], cost, case["smoothing"].varrho)
+def _bounds(case: LinearRun, estimate: tuple[np.ndarray, ...], cost: float) -> tuple[float, float]:
+    return linear_step_bound(case.features, estimate[0], estimate[1], cost, case.smoothing.varrho)
 
 
-def _steps(variant: Variant, rule: str, path: Path, **case: Any) -> Finding | None:
+def _steps(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
     """Follow the path; at every step compare (theta, omega) with the formulas in long decimals."""
-    learner = made(variant, case)
+    learner = new_learner(variant, case)
     before = arrays(learner.estimate())
-    for number, step in enumerate(path):
+    for number, step in enumerate(case.path):
         alpha, beta = _sizes(case, number)
         wanted = stepped(rule, case, step, before, alpha, beta)
         allowed = _bounds(case, before, step[2])
@@ -57,27 +60,27 @@ def _steps(variant: Variant, rule: str, path: Path, **case: Any) -> Finding | No
     return None
 
 
-def _drift(variant: Variant, rule: str, path: Path, **case: Any) -> Finding | None:
+def _drift(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
     """The mean change of (theta, omega) under the stationary law, by enumeration, against J's own derivatives.
 
     TDC:  E[Δtheta] = −alpha(½∇J + (M+C)(omega − omega(theta))),   GTD2: −alpha(½∇J + M(omega − omega(theta))),
     both: E[Δomega] = −beta C(omega − omega(theta)); so at omega(theta) both follow −½∇J.
     """
-    mdp, uset, smooth = case["mdp"], case["uncertainty_set"], case["smoothing"]
-    learner = advance(made(variant, case), path)
+    mdp, uset, smooth = case.mdp, cast(Contamination, case.uncertainty_set), case.smoothing
+    learner = advance(new_learner(variant, case), case.path)
     theta, omega = (x.copy() for x in arrays(learner.estimate()))
     if not (np.isfinite(theta).all() and np.isfinite(omega).all()):
         return Finding("estimate", [theta.tolist(), omega.tolist()], "finite numbers")
     problem = MSPRBE(
         mdp,
-        case["policy"],
-        case["features"],
+        case.policy,
+        case.features,
         radius=uset.radius,
         varrho=smooth.varrho,
         smoothing="lse" if isinstance(smooth, LogSumExp) else "mellowmax",
     )
-    mean, largest = _mean_change(learner, (theta, omega), mdp, case["policy"], problem.mu)
-    alpha, beta = _sizes(case, len(path))
+    mean, largest = _mean_change(learner, (theta, omega), mdp, case.policy, problem.mu)
+    alpha, beta = _sizes(case, len(case.path))
     wanted, certified = _wanted_drift(rule, problem, theta, omega, alpha, beta)
     step_errors = _bounds(case, (theta, omega), float(np.abs(mdp.cost).max()))
     for name, got, right, error, step_error, size in zip(
@@ -130,14 +133,14 @@ def _wanted_drift(
     return (-alpha * total, -beta * pull), (alpha * error, beta * (pull_error + 4 * UNIT * sizes))
 
 
-def _ball(variant: Variant, path: Path, **case: Any) -> Finding | None:
-    if "projection" not in case:
+def _ball(variant: Variant, case: LinearRun) -> Finding | None:
+    K = case.projection
+    if K is None:
         return None
-    K = case["projection"]
-    learner = made(variant, case)
+    learner = new_learner(variant, case)
     # A projected vector has the norm K up to the roundings of its N entries and of the norm itself.
-    allowed = K * (4 * case["features"].shape[1] + 16) * UNIT
-    for number, step in enumerate(path):
+    allowed = K * (4 * case.features.shape[1] + 16) * UNIT
+    for number, step in enumerate(case.path):
         for name, x in zip(("theta", "omega"), arrays(advance(learner, [step]).estimate()), strict=True):
             norm = float(np.linalg.norm(x))
             if not norm <= K + allowed:
@@ -148,16 +151,16 @@ def _ball(variant: Variant, path: Path, **case: Any) -> Finding | None:
 Changed = Callable[[np.ndarray], np.ndarray]
 
 
-def _related(variant: Variant, left: Case, right: Case, change: Changed, what: str) -> Finding | None:
+def _related(variant: Variant, left: LinearRun, right: LinearRun, change: Changed, what: str) -> Finding | None:
     """Run both side by side: the right estimates are the changed left ones, up to rounding and its growth."""
-    learners = made(variant, left), made(variant, right)
+    learners = new_learner(variant, left), new_learner(variant, right)
     allowed = 0.0
-    for number, steps in enumerate(zip(left["path"], right["path"], strict=True)):
+    for number, steps in enumerate(zip(left.path, right.path, strict=True)):
         estimates = [arrays(learner.estimate()) for learner in learners]
         cases = (left, right)
         errors = [max(_bounds(c, e, step[2])) for c, e, step in zip(cases, estimates, steps, strict=True)]
         growth = max(
-            linear_growth(c["features"], float(np.abs(e[1]).max()), c["smoothing"].varrho)
+            linear_growth(c.features, float(np.abs(e[1]).max()), c.smoothing.varrho)
             for c, e in zip(cases, estimates, strict=True)
         )
         allowed = growth * allowed + 2.0 * sum(errors)
@@ -174,111 +177,99 @@ def _related(variant: Variant, left: Case, right: Case, change: Changed, what: s
     return None
 
 
-def _scale(variant: Variant, **case: Any) -> Finding | None:
-    smooth = case["smoothing"]
-    right = case | {
-        "initial": 2.0 * case["initial"],
-        "smoothing": type(smooth)(smooth.varrho / 2.0),
-        "path": [(s, a, 2.0 * c, t, b, end) for s, a, c, t, b, end in case["path"]],
-    }
-    if "projection" in case:
-        right["projection"] = 2.0 * case["projection"]
+def _scale(variant: Variant, case: LinearRun) -> Finding | None:
+    smooth = case.smoothing
+    right = replace(
+        case,
+        initial=2.0 * case.initial,
+        smoothing=type(smooth)(smooth.varrho / 2.0),
+        path=[(s, a, 2.0 * c, t, b, end) for s, a, c, t, b, end in case.path],
+        projection=None if case.projection is None else 2.0 * case.projection,
+    )
     return _related(variant, case, right, lambda x: 2.0 * x, "costs, start and K times 2, varrho half")
 
 
-def _rotated(variant: Variant, **case: Any) -> Finding | None:
-    if case["features"].shape[1] != 2:
+def _rotated(variant: Variant, case: LinearRun) -> Finding | None:
+    if case.features.shape[1] != 2:
         return None
-    right = case | {"features": case["features"] @ ROTATION.T, "initial": ROTATION @ case["initial"]}
+    right = replace(case, features=case.features @ ROTATION.T, initial=ROTATION @ case.initial)
     return _related(variant, case, right, lambda x: ROTATION @ x, "rotated features")
 
 
-def _read_ergodic(tape: Tape, variant: Variant) -> Case:
+def _read_ergodic(choices: Choices, variant: Variant) -> LinearRun:
     """A chain that visits every state, features that are independent, no projection."""
-    case = read_run(tape, variant, steps=4)
-    case.pop("projection", None)
-    mdp: MDP = case["mdp"]
-    S = mdp.n_states
+    case = cast(LinearRun, generator.run(choices, variant, steps=4, projected=False))
+    mdp, S = case.mdp, case.mdp.n_states
     ring = np.zeros((S, 1, S))
     ring[np.arange(S), 0, (np.arange(S) + 1) % S] += 0.25
     ring[:, 0, 0] += 0.25
     # A quarter to the next state and a quarter to state 0: irreducible and aperiodic under every policy.
     ergodic = MDP(0.5 * mdp.P + ring, mdp.cost, mdp.gamma)
-    features = case["features"][:, :S].copy()
+    features = case.features[:, :S].copy()
     N = features.shape[1]
     features[:N] = np.tril(features[:N])
     diagonal = np.arange(N)
     features[diagonal, diagonal] = np.where(features[diagonal, diagonal] == 0.0, 1.0, features[diagonal, diagonal])
-    path = [step for step in case["path"] if ergodic.P[step[0], step[1], step[3]] > 0.0]
-    return case | {
-        "mdp": ergodic, "features": features, "initial": case["initial"][:N], "path": path
-    }  # fmt: skip
+    return replace(case, mdp=ergodic, features=features, initial=case.initial[:N])
 
 
-def _read_run(tape: Tape, variant: Variant) -> Case:
-    return read_run(tape, variant, ends=True, repeats=LONG)
+_LONG_RUNS = partial(generator.run, ends=True, repeats=LONG)
+_SHORT_RUNS = partial(generator.run, steps=PAIR_STEPS)
 
 
-def _read_short(tape: Tape, variant: Variant) -> Case:
-    return read_run(tape, variant, steps=PAIR_STEPS)
-
-
-def _creeping(variant: Variant) -> Case:
+def _creeping(choices: Choices, variant: Variant) -> LinearRun:
     """Both vectors reach the sphere in the first step; the next ones push them out by less than 1e-9."""
     slow = polynomial(1.0, rate=1e10, power=1.0)
     kind: Any = variant.sets[0]
-    return {
-        "mdp": MDP(np.ones((1, 1, 1)), np.full((1, 1), 8.0), 0.0),
-        "uncertainty_set": kind(min(variant.options.get("radii", (0.0,)))),
-        "step_size": slow,
-        "second_step_size": slow,
-        "policy": np.ones((1, 1)),
-        "features": np.ones((1, 1)),
-        "initial": np.array([0.5]),
-        "smoothing": (Mellowmax if variant.options.get("smoothing") == "mellowmax" else LogSumExp)(1.0),
-        "projection": 1.0,
-        "path": [(0, 0, 8.0, 0, 0, False)] * PAIR_STEPS,
-    }
+    return LinearRun(
+        mdp=MDP(np.ones((1, 1, 1)), np.full((1, 1), 8.0), 0.0),
+        uncertainty_set=kind(min(variant.options.get("radii", (0.0,)))),
+        step_size=slow,
+        second_step_size=slow,
+        policy=np.ones((1, 1)),
+        features=np.ones((1, 1)),
+        initial=np.array([0.5]),
+        smoothing=SMOOTHINGS[variant.options.get("smoothing", "lse")](1.0),
+        projection=1.0,
+        path=[(0, 0, 8.0, 0, 0, False)] * PAIR_STEPS,
+    )
 
 
-def _law(name: str, promise: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
+def _law(name: str, promise: str, statement: str, read: Reader, judge: Any, *after: str) -> Law:
     """A law whose formula, or whose rounding errors, are those of the contamination set."""
-    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
-    return Law(name, KIND, promise, statement, cases, judge, after=("start", "conduct", *after), sets=(Contamination,))
+    first = ("start", "conduct", *after)
+    return Law(name, KIND, promise, statement, Generated(read), judge, after=first, sets=(Contamination,))
+
+
+def _drift_law(rule: str, statement: str) -> Law:
+    law = _law(f"{rule} drift", rule, statement, _read_ergodic, _of(rule, _drift), *_STEPS)
+    return replace(law, unprojected=True)
 
 
 def _of(rule: str, judge: Callable[..., Finding | None]) -> Callable[..., Finding | None]:
-    return lambda variant, **case: judge(variant, rule, **case)
+    return lambda variant, case: judge(variant, rule, case)
 
 
 _STEPS = ("TDC step", "GTD2 step")
 LAWS = (
-    _law("TDC step", "TDC", "each step is Algorithm 2's, recomputed in long decimals", _read_run, _of("TDC", _steps)),
-    _law("GTD2 step", "GTD2", "each step is GTD2's, recomputed in long decimals", _read_run, _of("GTD2", _steps)),
-    _law(
-        "TDC drift",
+    _law("TDC step", "TDC", "each step is Algorithm 2's, recomputed in long decimals", _LONG_RUNS, _of("TDC", _steps)),
+    _law("GTD2 step", "GTD2", "each step is GTD2's, recomputed in long decimals", _LONG_RUNS, _of("GTD2", _steps)),
+    _drift_law(
         "TDC",
         "under the stationary law E[Δθ] = −α(½∇J + (M+C)(ω − ω(θ))), E[Δω] = −β C(ω − ω(θ))",
-        _read_ergodic,
-        _of("TDC", _drift),
-        *_STEPS,
     ),
-    _law(
-        "GTD2 drift",
+    _drift_law(
         "GTD2",
         "under the stationary law E[Δθ] = −α(½∇J + M(ω − ω(θ))), E[Δω] = −β C(ω − ω(θ))",
-        _read_ergodic,
-        _of("GTD2", _drift),
-        *_STEPS,
     ),
     # The norm is compared with K alone, whatever the set.
-    replace(_law("ball", "projected", "‖θ‖ ≤ K and ‖ω‖ ≤ K at all times", _read_run, _ball, *_STEPS), sets=()),
+    replace(_law("ball", "projected", "‖θ‖ ≤ K and ‖ω‖ ≤ K at all times", _LONG_RUNS, _ball, *_STEPS), sets=()),
     Law(
         "ball, creeping",
         KIND,
         "projected",
         "‖θ‖ ≤ K and ‖ω‖ ≤ K where a step leads out of the ball by less than a billionth",
-        lambda variant: st.builds(lambda: _creeping(variant)),
+        Generated(_creeping),
         _ball,
         after=("ball",),
     ),
@@ -286,9 +277,9 @@ LAWS = (
         "linear scale",
         "scale",
         "cost, K and θ_0 times 2 and ϱ half give θ and ω times 2",
-        _read_short,
+        _SHORT_RUNS,
         _scale,
         *_STEPS,
     ),
-    _law("rotation", "rotation", "rotated features rotate θ and ω", _read_short, _rotated, *_STEPS),
+    _law("rotation", "rotation", "rotated features rotate θ and ω", _SHORT_RUNS, _rotated, *_STEPS),
 )

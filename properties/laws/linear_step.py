@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from robust_core.sets import Contamination
 
+from properties.cases.case import LinearRun
 from robust_core.smoothing import Mellowmax
 
 # Beyond double precision by a margin that no cancellation in a few dozen operations uses up.
@@ -31,15 +33,15 @@ def _smooth_max(V: Vector, smoothing: Any) -> tuple[Decimal, Vector]:
     return top + (total / count).ln() / varrho, [w / total for w in weights]
 
 
-def _projected(x: Vector, K: float) -> Vector:
+def _projected(x: Vector, K: float | None) -> Vector:
     norm = _dot(x, x).sqrt()
-    if not np.isfinite(K) or norm <= Decimal(K):
+    if K is None or norm <= Decimal(K):
         return x
     return [v * Decimal(K) / norm for v in x]
 
 
 def stepped(
-    rule: str, case: dict[str, Any], step: Sequence[Any], estimate: Sequence[np.ndarray], alpha: float, beta: float
+    rule: str, case: LinearRun, step: Sequence[Any], estimate: Sequence[np.ndarray], alpha: float, beta: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """(theta, omega) after one transition.
 
@@ -49,11 +51,11 @@ def stepped(
     """
     with localcontext(PRECISION):
         s, _, cost, s_next, _, terminal = step
-        gamma, R = Decimal(case["mdp"].gamma), Decimal(case["uncertainty_set"].radius)
-        rows = [decimals(row) for row in case["features"]]
+        gamma, R = Decimal(case.mdp.gamma), Decimal(cast(Contamination, case.uncertainty_set).radius)
+        rows = [decimals(row) for row in case.features]
         theta, omega = decimals(estimate[0]), decimals(estimate[1])
         V = [_dot(row, theta) for row in rows]
-        smooth, softmax = _smooth_max(V, case["smoothing"])
+        smooth, softmax = _smooth_max(V, case.smoothing)
         phi = rows[s]
         following, phi_next = (Decimal(0), [Decimal(0)] * len(phi)) if terminal else (V[s_next], rows[s_next])
         delta = Decimal(cost) + gamma * (1 - R) * following + gamma * R * smooth - V[s]
@@ -62,7 +64,7 @@ def stepped(
         tracked = _dot(phi, omega)
         pairs = zip(phi, g, strict=True)
         direction = [(delta * x - y * tracked) if rule == "TDC" else (x - y) * tracked for x, y in pairs]
-        K, a, b = case.get("projection", np.inf), Decimal(alpha), Decimal(beta)
+        K, a, b = case.projection, Decimal(alpha), Decimal(beta)
         new_theta = _projected([t + a * d for t, d in zip(theta, direction, strict=True)], K)
         new_omega = _projected([w + b * (delta - tracked) * x for w, x in zip(omega, phi, strict=True)], K)
         return np.array(new_theta, dtype=np.float64), np.array(new_omega, dtype=np.float64)

@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import rational
+from properties.cases import generator
+from properties.cases.case import OperatorCase
+from properties.cases.choices import Choices, Reader, radii_beside
 from properties.cases.enlarged import respellings
-from properties.cases.tape import SCALES, VALUES, Tape, decoded, radii_beside
+from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import below, compared
-from properties.laws.law import Case, Law
+from properties.laws.law import Law
 from properties.laws.rounding import UNIT, backup_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -18,17 +21,9 @@ from robust_core.sets import UncertaintySet
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 
-def read(tape: Tape, variant: Variant) -> Case:
-    """A model, a set and two tables."""
-    scale, drawn = tape.pick(SCALES), tape.mdp(sparse=True)
-    mdp = MDP(drawn.kernel, scale * drawn.cost, drawn.gamma)
-    shape = (mdp.n_states, mdp.n_actions)
-    case: Case = {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
-    return case | {"Q": scale * tape.array(shape, VALUES), "other": scale * tape.array(shape, VALUES)}
-
-
-def _read_shift(tape: Tape, variant: Variant) -> Case:
-    return read(tape, variant) | {"shift": tape.pick(SHIFTS), "larger": tape.radius(variant)}
+def _read_shift(choices: Choices, variant: Variant) -> OperatorCase:
+    case = generator.operator_case(choices, variant)
+    return case.plus(shift=choices.pick(SHIFTS), larger=choices.radius(variant))
 
 
 def _applied(variant: Variant, mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:
@@ -40,10 +35,9 @@ def exact_backup(mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:
     return np.array([[float(x) for x in row] for row in rational.backup(mdp, uset, Q)])
 
 
-def _pure(
-    variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray, other: np.ndarray
-) -> Finding | None:
+def _pure(variant: Variant, case: OperatorCase) -> Finding | None:
     """Same input, same output, float64; the input is left alone and the output is the caller's own."""
+    mdp, uncertainty_set, Q, other = case.mdp, case.uncertainty_set, case.Q, case.other
     given = Q.copy()
     first = np.asarray(variant.make(mdp, uncertainty_set, given))
     if not np.array_equal(given, Q):
@@ -60,8 +54,10 @@ def _pure(
     return None
 
 
-def _matches(variant: Variant, mdp: MDP, uncertainty_set: Any, Q: np.ndarray, other: np.ndarray) -> Finding | None:
+def _matches(variant: Variant, case: OperatorCase) -> Finding | None:
     """One after the other for several radii, and Q in the other order of memory: nothing but the arguments counts."""
+    mdp, Q = case.mdp, case.Q
+    uncertainty_set: Any = case.uncertainty_set
     for radius in radii_beside(variant, uncertainty_set.radius):
         uset = type(uncertainty_set)(radius)
         wanted = exact_backup(mdp, uset, Q)
@@ -75,10 +71,9 @@ def _matches(variant: Variant, mdp: MDP, uncertainty_set: Any, Q: np.ndarray, ot
     return None
 
 
-def _contracts(
-    variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray, other: np.ndarray
-) -> Finding | None:
-    images = [_applied(variant, mdp, uncertainty_set, table) for table in (Q, other)]
+def _contracts(variant: Variant, case: OperatorCase) -> Finding | None:
+    mdp, Q, other = case.mdp, case.Q, case.other
+    images = [_applied(variant, mdp, case.uncertainty_set, table) for table in (Q, other)]
     distance, before = float(np.abs(images[0] - images[1]).max()), float(np.abs(Q - other).max())
     allowed = backup_bound(mdp, Q) + backup_bound(mdp, other)
     if distance <= mdp.gamma * before + allowed:
@@ -86,12 +81,12 @@ def _contracts(
     return Finding("‖TQ − TQ'‖ against gamma‖Q − Q'‖", distance, mdp.gamma * before, allowed)
 
 
-def _monotone(
-    variant: Variant, mdp: MDP, uncertainty_set: Any, Q: np.ndarray, other: np.ndarray, shift: float, larger: float
-) -> Finding | None:
+def _monotone(variant: Variant, case: OperatorCase, shift: float, larger: float) -> Finding | None:
     """Monotone in Q and R, and T(Q + k) = TQ + gamma k."""
+    mdp, Q = case.mdp, case.Q
+    uncertainty_set: Any = case.uncertainty_set
     image = _applied(variant, mdp, uncertainty_set, Q)
-    above, moved = Q + np.abs(other), Q + shift
+    above, moved = Q + np.abs(case.other), Q + shift
     allowed = backup_bound(mdp, Q) + backup_bound(mdp, above) + backup_bound(mdp, moved)
     wider = type(uncertainty_set)(max(uncertainty_set.radius, larger))
     return (
@@ -119,9 +114,8 @@ def _monotone(
     )
 
 
-def _respelled(
-    variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray, other: np.ndarray
-) -> Finding | None:
+def _respelled(variant: Variant, case: OperatorCase) -> Finding | None:
+    mdp, uncertainty_set, Q = case.mdp, case.uncertainty_set, case.Q
     image = _applied(variant, mdp, uncertainty_set, Q)
     for same in respellings(mdp, Q):
         got = _applied(variant, same.mdp, uncertainty_set, same.Q)
@@ -135,9 +129,8 @@ def _respelled(
     return None
 
 
-def _law(name: str, statement: str, judge: Any, *after: str, read: Any = read) -> Law:
-    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
-    return Law(name, ("operator",), "bellman", statement, cases, judge, after=after)
+def _law(name: str, statement: str, judge: Any, *after: str, read: Reader = generator.operator_case) -> Law:
+    return Law(name, ("operator",), "bellman", statement, Generated(read), judge, after=after)
 
 
 LAWS = (

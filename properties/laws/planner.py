@@ -5,26 +5,18 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import closed_form, rational
+from properties.cases import generator
+from properties.cases.case import PlannerCase
+from properties.cases.choices import radii_beside
 from properties.cases.enlarged import respellings, size
-from properties.cases.tape import SCALES, Tape, decoded, radii_beside
+from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import below, compared
-from properties.laws.law import Case, Law
+from properties.laws.law import Law
 from properties.laws.rounding import UNIT, fixed_point_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import Contamination, UncertaintySet
-
-# A planner that iterates needs about 1/(1−gamma) sweeps for each digit: one horizon in thirteen is long, more would
-# only cost time.
-GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9) * 2 + (0.99,)
-
-
-def read(tape: Tape, variant: Variant) -> Case:
-    """A model and a set."""
-    scale, drawn = tape.pick(SCALES), tape.mdp(gammas=GAMMAS, sparse=True)
-    mdp = MDP(drawn.kernel, scale * drawn.cost, drawn.gamma)
-    return {"mdp": mdp, "uncertainty_set": tape.uncertainty_set(variant)}
 
 
 def exact_optimum(mdp: MDP, uset: UncertaintySet) -> np.ndarray:
@@ -38,8 +30,10 @@ def promised(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
     return float(variant.options.get("accuracy", 0.0)) * scale + fixed_point_bound(mdp, Q)
 
 
-def _matches(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None:
+def _matches(variant: Variant, case: PlannerCase) -> Finding | None:
     """One after the other for several radii: nothing but the arguments counts."""
+    mdp = case.mdp
+    uncertainty_set: Any = case.uncertainty_set
     for radius in radii_beside(variant, uncertainty_set.radius):
         uset = type(uncertainty_set)(radius)
         wanted = exact_optimum(mdp, uset)
@@ -51,8 +45,9 @@ def _matches(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None
     return None
 
 
-def _closed_form(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None:
+def _closed_form(variant: Variant, case: PlannerCase) -> Finding | None:
     """Under contamination Q* is the ordinary Q at discount gamma(1−R), plus a constant."""
+    mdp, uncertainty_set = case.mdp, case.uncertainty_set
     if not isinstance(uncertainty_set, Contamination):
         return None
     wanted = closed_form.solve(mdp, uncertainty_set.radius).Q
@@ -60,7 +55,8 @@ def _closed_form(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | 
     return compared(variant.make(mdp, uncertainty_set), wanted.value, allowed, "Q*")
 
 
-def _respelled(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet) -> Finding | None:
+def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
+    mdp, uncertainty_set = case.mdp, case.uncertainty_set
     Q = np.asarray(variant.make(mdp, uncertainty_set))
     for same in respellings(mdp, np.zeros((mdp.n_states, mdp.n_actions))):
         got = np.asarray(variant.make(same.mdp, uncertainty_set))
@@ -72,8 +68,10 @@ def _respelled(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet) -> F
     return None
 
 
-def _ordered(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None:
+def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     """Q* rises with the radius and by k/(1−gamma) with a cost of k more, k being of the size of the costs."""
+    mdp = case.mdp
+    uncertainty_set: Any = case.uncertainty_set
     Q, k = np.asarray(variant.make(mdp, uncertainty_set)), size(mdp.cost)
     dearer = MDP(mdp.P, mdp.cost + k, mdp.gamma)
     wider = type(uncertainty_set)((1.0 + uncertainty_set.radius) / 2.0)
@@ -91,8 +89,7 @@ def _ordered(variant: Variant, mdp: MDP, uncertainty_set: Any) -> Finding | None
 
 
 def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
-    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
-    return Law(name, ("planner",), "optimal", statement, cases, judge, after=after)
+    return Law(name, ("planner",), "optimal", statement, Generated(generator.planner_case), judge, after=after)
 
 
 LAWS = (

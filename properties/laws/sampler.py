@@ -1,15 +1,17 @@
 """Laws of samplers: (mdp, policy, start, steps, rng) -> transitions. Only what needs no statistics."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
-from properties.cases.tape import Tape, decoded
+from properties.cases import generator
+from properties.cases.case import SamplerCase
+from properties.cases.sources import Designed, Generated
 from properties.judging.verdict import Finding
-from properties.laws.law import Case, Law
+from properties.laws.law import Law
 from properties.laws.learning import RNG_SEED
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -33,20 +35,14 @@ UNEVEN_STATES, UNEVEN_STEPS = 7, 16_384
 UNEVEN_POLICIES = {2: 1 / 4, 3: 1 / 8, 12: 1 / 16}
 
 
-def read(tape: Tape, variant: Variant) -> Case:
-    """A model, a policy, a start and a number of steps."""
-    (steps, times), start = tape.length(STEPS, (1,)), tape.byte()
-    mdp = tape.mdp(sparse=True)
-    return {"mdp": mdp, "policy": tape.policy(mdp), "start": start % mdp.n_states, "steps": steps * times}
+def _sampled(variant: Variant, case: SamplerCase, seed: int | None = None) -> list[Any]:
+    rng = np.random.default_rng(RNG_SEED if seed is None else seed)
+    return [tuple(step) for step in variant.make(case.mdp, case.policy.copy(), case.start, case.steps, rng)]
 
 
-def _sampled(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> list[Any]:
-    rng = np.random.default_rng(RNG_SEED)
-    return [tuple(step) for step in variant.make(mdp, policy.copy(), start, steps, rng)]
-
-
-def _path(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
+def _path(variant: Variant, case: SamplerCase) -> Finding | None:
     """Every step is possible, starts where the last one ended and costs what the model says."""
+    mdp, policy, start, steps = case.mdp, case.policy, case.start, case.steps
     given = policy.copy()
     path = [tuple(step) for step in variant.make(mdp, given, start, steps, np.random.default_rng(RNG_SEED))]
     if not np.array_equal(given, policy):
@@ -85,10 +81,9 @@ def _possible(mdp: MDP, policy: np.ndarray, step: Any, state: int, action: int |
     return Finding("terminal", terminal, False) if terminal else None
 
 
-def _repeatable(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
+def _repeatable(variant: Variant, case: SamplerCase) -> Finding | None:
     """A path is a function of its arguments: same rng, same path."""
-    first = _sampled(variant, mdp, policy, start, steps)
-    second = _sampled(variant, mdp, policy, start, steps)
+    first, second = _sampled(variant, case), _sampled(variant, case)
     return None if first == second else Finding("path of a second call with the same rng", second, first)
 
 
@@ -97,7 +92,7 @@ PATH = Law(
     ("sampler",),
     "trajectory",
     "s_{t+1} ~ p(·|s_t,a_t) is possible, a_t is an action of the policy, costs are c(s_t,a_t), steps are chained",
-    lambda variant: decoded(lambda tape: read(tape, variant)),
+    Generated(generator.sampler_case),
     _path,
 )
 REPEATABLE = Law(
@@ -105,26 +100,25 @@ REPEATABLE = Law(
     ("sampler",),
     "trajectory",
     "the same arguments and rng give the same path",
-    lambda variant: decoded(lambda tape: read(tape, variant)),
+    Generated(generator.sampler_case),
     _repeatable,
 )
 
 
-def _coin_model() -> Case:
+def _coin_model() -> SamplerCase:
     """Two states, two actions, everything a fair coin; the costs tell the pairs apart."""
     mdp = MDP(np.full((2, 2, 2), 0.5), [[0.0, 1.0], [2.0, 3.0]], 0.5)
-    return {"mdp": mdp, "policy": np.full((2, 2), 0.5), "start": 0, "steps": COIN_STEPS}
+    return SamplerCase(mdp=mdp, policy=np.full((2, 2), 0.5), start=0, steps=COIN_STEPS)
 
 
-def _covers(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
+def _covers(variant: Variant, case: SamplerCase) -> Finding | None:
     """All eight transitions of the coin model occur, and another rng gives another path."""
-    path = _sampled(variant, mdp, policy, start, steps)
-    other = [tuple(step) for step in variant.make(mdp, policy, start, steps, np.random.default_rng(RNG_SEED + 1))]
-    if path == other:
+    path = _sampled(variant, case)
+    if path == _sampled(variant, case, RNG_SEED + 1):
         return Finding("path with another rng", "the same", "another one")
     seen = {(s, a, t) for s, a, _, t, _, _ in path}
     missing = [triple for triple in np.ndindex(2, 2, 2) if triple not in seen]
-    return Finding(f"visits of {missing[0]} in {steps} steps", 0, "some") if missing else None
+    return Finding(f"visits of {missing[0]} in {case.steps} steps", 0, "some") if missing else None
 
 
 COVERAGE = Law(
@@ -132,23 +126,23 @@ COVERAGE = Law(
     ("sampler",),
     "trajectory",
     f"in {COIN_STEPS} steps of fair coins every transition occurs (a miss has probability below 1e-10)",
-    lambda variant: st.builds(_coin_model),
+    Designed(lambda: [_coin_model()]),
     _covers,
     after=("possible path",),
-    reducible=False,
 )
 
 
-def _skewed_model() -> Case:
+def _skewed_model() -> SamplerCase:
     """Every row is one distribution on 12 states and the policy one on 3 actions, so all draws are independent."""
     S, A = len(SKEWED_ROW), len(SKEWED_POLICY)
     mdp = MDP(np.tile(SKEWED_ROW, (S, A, 1)), np.zeros((S, A)), 0.5)
-    return {"mdp": mdp, "policy": np.tile(SKEWED_POLICY, (S, 1)), "start": 0, "steps": SKEWED_STEPS}
+    return SamplerCase(mdp=mdp, policy=np.tile(SKEWED_POLICY, (S, 1)), start=0, steps=SKEWED_STEPS)
 
 
-def _frequencies(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
+def _frequencies(variant: Variant, case: SamplerCase) -> Finding | None:
     """In both halves of the path next states, next actions and coarse triples are as frequent as they should be."""
-    path = _sampled(variant, mdp, policy, start, steps)
+    mdp, policy, steps = case.mdp, case.policy, case.steps
+    path = _sampled(variant, case)
     if len(path) != steps:
         return Finding("number of transitions", len(path), steps)
     halves = {"first": path[: steps // 2], "second": path[steps // 2 :]}
@@ -186,15 +180,15 @@ FREQUENCIES = Law(
     "trajectory",
     "next states and actions are as frequent as the model and the policy say, early and late "
     f"(Chernoff; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
-    lambda variant: st.builds(_skewed_model),
+    Designed(lambda: [_skewed_model()]),
     _frequencies,
     after=("possible path", "repeatable path", "coverage"),
-    reducible=False,
 )
 
 
-def _fresh(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
+def _fresh(variant: Variant, case: SamplerCase) -> Finding | None:
     """Many calls with one rng: single steps have the right frequencies, and no two paths are the same."""
+    mdp, policy, start, steps = case.mdp, case.policy, case.start, case.steps
     rng = np.random.default_rng(RNG_SEED)
     single = [list(variant.make(mdp, policy.copy(), start, 1, rng)) for _ in range(steps)]
     if any(len(path) != 1 for path in single):
@@ -223,14 +217,13 @@ FRESH = Law(
     "trajectory",
     "calls with one rng are independent: single steps are as frequent as they should be, paths differ "
     f"(Chernoff; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
-    lambda variant: st.builds(lambda: _skewed_model() | {"steps": SHORT_CALLS}),
+    Designed(lambda: [replace(_skewed_model(), steps=SHORT_CALLS)]),
     _fresh,
     after=("possible path", "repeatable path", "coverage", "frequencies"),
-    reducible=False,
 )
 
 
-def _uneven_model(A: int) -> Case:
+def _uneven_model(A: int) -> SamplerCase:
     """Every pair has successors and every state a policy of its own; the model of three actions is sparse."""
     S = UNEVEN_STATES
     P = np.zeros((S, A, S))
@@ -246,17 +239,18 @@ def _uneven_model(A: int) -> Case:
     policy = np.array([np.roll(weights, s) for s in range(S)])
     dense = MDP(P, np.zeros((S, A)), 0.5)
     mdp = MDP(dense.rows, dense.cost, 0.5) if A == 3 else dense
-    return {"mdp": mdp, "policy": policy, "start": 0, "steps": UNEVEN_STEPS}
+    return SamplerCase(mdp=mdp, policy=policy, start=0, steps=UNEVEN_STEPS)
 
 
-def _uneven(variant: Variant, mdp: MDP, policy: np.ndarray, start: int, steps: int) -> Finding | None:
+def _uneven(variant: Variant, case: SamplerCase) -> Finding | None:
     """In the whole path and in both halves: what follows a pair, a state, and a pair of actions.
 
     By the Markov property what is drawn at the visits of a pair, or at the arrivals in a state after some action or
     after some earlier choice there, is a sequence of independent draws. How many there are depends on the path, so
     the bound of Chernoff is taken at each of at most `steps` lengths together.
     """
-    path = _sampled(variant, mdp, policy, start, steps)
+    mdp, policy, steps = case.mdp, case.policy, case.steps
+    path = _sampled(variant, case)
     if len(path) != steps:
         return Finding("number of transitions", len(path), steps)
     columns = np.array([step[:5] for step in path])[:, [0, 1, 3, 4]].astype(np.int64)
@@ -305,16 +299,8 @@ UNEVEN = Law(
     "trajectory",
     "successors of every pair and actions of every state are as frequent as the model and the policy say, whatever "
     f"was chosen before (Chernoff; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
-    lambda variant: st.sampled_from(tuple(UNEVEN_POLICIES)).map(_uneven_model),
+    Designed(lambda: [_uneven_model(A) for A in UNEVEN_POLICIES]),
     _uneven,
     after=("possible path", "repeatable path", "coverage", "frequencies"),
-    reducible=False,
 )
 LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES, FRESH, UNEVEN)
-DESIGNS: dict[str, Callable[[], list[Case]]] = {
-    COVERAGE.name: lambda: [_coin_model()],
-    FREQUENCIES.name: lambda: [_skewed_model()],
-    FRESH.name: lambda: [_skewed_model() | {"steps": SHORT_CALLS}],
-    UNEVEN.name: lambda: [_uneven_model(A) for A in UNEVEN_POLICIES],
-}
-"""All problems of the laws that are not reducible: a file may hold no others."""

@@ -1,14 +1,18 @@
 """Laws of support functions: (uncertainty_set, p, v) -> sigma(v) = max of q·v over the set around p."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from oracles.planning import rational
-from properties.cases.tape import MAX_OUTCOMES, SCALES, SHARES, Tape, decoded
+from properties.cases import generator
+from properties.cases.case import SupportCase
+from properties.cases.choices import Choices, Reader
+from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import below, compared
-from properties.laws.law import Case, Law
+from properties.laws.law import Law
 from properties.laws.rounding import UNIT, support_bound
 from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
@@ -17,45 +21,33 @@ FACTORS = (2.0, 0.5, 3.0, 0.0, 0.1)
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 
-def read(tape: Tape, variant: Variant) -> Case:
-    """A row and values."""
-    case = _read_pair(tape, variant)
-    case.pop("other")
-    return case
+def _read_axioms(choices: Choices, variant: Variant) -> SupportCase:
+    n, scale = choices.size("outcomes"), choices.scale()
+    case = SupportCase(
+        uncertainty_set=choices.uncertainty_set(variant), p=choices.row(n, 0), v=scale * choices.values((n,))
+    )
+    return case.plus(
+        other=scale * choices.values((n,)),
+        factor=choices.pick(FACTORS),
+        shift=choices.pick(SHIFTS),
+        larger=choices.radius(variant),
+    )
 
 
-def _read_pair(tape: Tape, variant: Variant) -> Case:
-    n, scale = tape.size("outcomes"), tape.pick(SCALES)
-    return {
-        "uncertainty_set": tape.uncertainty_set(variant),
-        "p": tape.row(n, MAX_OUTCOMES, 0, SHARES),
-        "v": scale * tape.values(n, MAX_OUTCOMES),
-        "other": scale * tape.values(n, MAX_OUTCOMES),
-    }
-
-
-def _read_axioms(tape: Tape, variant: Variant) -> Case:
-    return _read_pair(tape, variant) | {
-        "factor": tape.pick(FACTORS),
-        "shift": tape.pick(SHIFTS),
-        "larger": tape.radius(variant),
-    }
-
-
-def read_rows(tape: Tape, variant: Variant) -> Case:
+def read_rows(choices: Choices, variant: Variant) -> SupportCase:
     """Two rows of rows, and values."""
-    case = read(tape, variant)
-    n = len(case["v"])
-    columns = tape.size("columns")
-    rows = [tape.row(n, MAX_OUTCOMES, n - 1, SHARES) for _ in range(2 * columns - 1)]
-    return case | {"p": np.array([case["p"], *rows]).reshape(2, columns, n)}
+    case = generator.support_case(choices, variant)
+    n, columns = len(case.v), choices.size("columns")
+    rows = [choices.row(n, n - 1) for _ in range(2 * columns - 1)]
+    return replace(case, p=np.array([case.p, *rows]).reshape(2, columns, n))
 
 
 def _sigma(variant: Variant, uset: UncertaintySet, p: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.asarray(variant.make(uset, p, v), dtype=np.float64)
 
 
-def _matches(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> Finding | None:
+def _matches(variant: Variant, case: SupportCase) -> Finding | None:
+    uncertainty_set, p, v = case.uncertainty_set, case.p, case.v
     given = p.copy(), v.copy()
     got = _sigma(variant, uncertainty_set, *given)
     if not (np.array_equal(given[0], p) and np.array_equal(given[1], v)):
@@ -84,16 +76,11 @@ def _allowed(variant: Variant, p: np.ndarray, v: np.ndarray) -> float:
 
 
 def _axioms(
-    variant: Variant,
-    uncertainty_set: Any,
-    p: np.ndarray,
-    v: np.ndarray,
-    other: np.ndarray,
-    factor: float,
-    shift: float,
-    larger: float,
+    variant: Variant, case: SupportCase, other: np.ndarray, factor: float, shift: float, larger: float
 ) -> Finding | None:
     """What holds for the support function of any set around p, of whatever shape."""
+    p, v = case.p, case.v
+    uncertainty_set: Any = case.uncertainty_set
 
     def sigma(values: np.ndarray) -> np.ndarray:
         return _sigma(variant, uncertainty_set, p, values)
@@ -130,8 +117,9 @@ def _ends(variant: Variant, uset: Any, p: np.ndarray, v: np.ndarray, allowed: fl
     return None
 
 
-def _rows(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> Finding | None:
+def _rows(variant: Variant, case: SupportCase) -> Finding | None:
     """Rows in any number of axes and in any order of memory; p and v are left alone, the result is the caller's."""
+    uncertainty_set, p, v = case.uncertainty_set, case.p, case.v
     truths = np.array([[_truth(uncertainty_set, row, v) for row in rows] for rows in p])
     wanted, allowed = truths[..., 0], _allowed(variant, p, v) + UNIT * float(np.abs(v).max()) + truths[..., 1].max()
     layouts = {
@@ -155,9 +143,8 @@ def _rows(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: n
     return None
 
 
-def _law(name: str, promise: str, statement: str, read: Any, judge: Any, *after: str) -> Law:
-    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
-    return Law(name, ("support",), promise, statement, cases, judge, after=after)
+def _law(name: str, promise: str, statement: str, read: Reader, judge: Any, *after: str, axes: int = 1) -> Law:
+    return Law(name, ("support",), promise, statement, Generated(read), judge, after=after, axes=axes)
 
 
 LAWS = (
@@ -165,7 +152,7 @@ LAWS = (
         "support value",
         "support function",
         "σ(v) = max of q·v over the set around p, against exact rational arithmetic (Section 2)",
-        read,
+        generator.support_case,
         _matches,
     ),
     _law(
@@ -183,5 +170,6 @@ LAWS = (
         read_rows,
         _rows,
         "support value",
+        axes=3,
     ),
 )

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import rational
-from properties.cases.tape import COSTS, VALUES, Tape, decoded
+from properties.cases import generator
+from properties.cases.case import EvaluationRun, Path, Run
+from properties.cases.choices import Choices, Reader
+from properties.cases.generator import estimates
+from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
 from properties.laws.comparison import RUNS, below, compared
-from properties.laws.law import Case, Law
-from properties.laws.learning import TABULAR, Path, advance, estimates, made, read_run, step_size_at, table
+from properties.laws.law import Law
+from properties.laws.learning import TABULAR, advance, new_learner, step_size_at, table
 from properties.laws.rounding import UNIT, path_bound
 from properties.laws.tabular_step import place_of
 from robust_core.mdp import MDP
@@ -30,32 +34,32 @@ def _recosted(path: Path, cost: Callable[[int, int, float], float]) -> list[Any]
     return [(s, a, cost(s, a, c), s_next, a_next, end) for s, a, c, s_next, a_next, end in path]
 
 
-def _together(variant: Variant, left: Case, right: Case, related: Relation) -> Finding | None:
+def _together(variant: Variant, left: Run, right: Run, related: Relation) -> Finding | None:
     """Run both cases side by side; `related` judges the two tables at every time, the start included."""
-    learners = made(variant, left), made(variant, right)
-    for time in range(len(left["path"]) + 1):
+    learners = new_learner(variant, left), new_learner(variant, right)
+    for time in range(len(left.path) + 1):
         tables = [table(learner) for learner in learners]
         finding = related(tables[0], tables[1])
         if finding is not None:
             return replace(finding, what=f"{finding.what} after {time} steps")
-        if time < len(left["path"]):
+        if time < len(left.path):
             for learner, case in zip(learners, (left, right), strict=True):
-                advance(learner, [case["path"][time]])
+                advance(learner, [case.path[time]])
     return None
 
 
-def _rounding(case: Case) -> float:
+def _rounding(case: Run) -> float:
     """What rounding does to a run: the largest |cost| is that of the path."""
-    costs = [abs(step[2]) for step in case["path"]] or [0.0]
-    return path_bound(case["mdp"], len(case["path"]), max(costs), float(np.abs(case["initial"]).max()))
+    costs = [abs(step[2]) for step in case.path] or [0.0]
+    return path_bound(case.mdp, len(case.path), max(costs), float(np.abs(case.initial).max()))
 
 
 def _equal(wanted: np.ndarray, got: np.ndarray, allowed: float, what: str) -> Finding | None:
     return compared(got, wanted, allowed, f"{what}: entry ", columns=RUNS)
 
 
-def _non_expansive(variant: Variant, other: np.ndarray, **case: Any) -> Finding | None:
-    right = case | {"initial": other}
+def _non_expansive(variant: Variant, case: Run, other: np.ndarray) -> Finding | None:
+    right = replace(case, initial=other)
     allowed = _rounding(case) + _rounding(right)
     closest = np.inf
 
@@ -70,21 +74,22 @@ def _non_expansive(variant: Variant, other: np.ndarray, **case: Any) -> Finding 
     return _together(variant, case, right, related)
 
 
-def _monotone(variant: Variant, other: np.ndarray, dearer: np.ndarray, **case: Any) -> Finding | None:
-    right = case | {
-        "initial": case["initial"] + np.abs(other),
-        "path": _recosted(case["path"], lambda s, a, c: c + float(dearer[s, a])),
-    }
+def _monotone(variant: Variant, case: Run, other: np.ndarray, dearer: np.ndarray) -> Finding | None:
+    right = replace(
+        case,
+        initial=case.initial + np.abs(other),
+        path=_recosted(case.path, lambda s, a, c: c + float(dearer[s, a])),
+    )
     return _ordered(variant, case, right, "with larger start and cost")
 
 
-def _wider(variant: Variant, larger: float, **case: Any) -> Finding | None:
-    uset = case["uncertainty_set"]
-    right = case | {"uncertainty_set": type(uset)(max(uset.radius, larger))}
-    return _ordered(variant, case, right, f"with radius {right['uncertainty_set'].radius}")
+def _wider(variant: Variant, case: Run, larger: float) -> Finding | None:
+    uset: Any = case.uncertainty_set
+    radius = max(uset.radius, larger)
+    return _ordered(variant, case, replace(case, uncertainty_set=type(uset)(radius)), f"with radius {radius}")
 
 
-def _ordered(variant: Variant, case: Case, right: Case, what: str) -> Finding | None:
+def _ordered(variant: Variant, case: Run, right: Run, what: str) -> Finding | None:
     allowed = _rounding(case) + _rounding(right)
 
     def related(x: np.ndarray, y: np.ndarray) -> Finding | None:
@@ -93,37 +98,36 @@ def _ordered(variant: Variant, case: Case, right: Case, what: str) -> Finding | 
     return _together(variant, case, right, related)
 
 
-def _shift(variant: Variant, shift: float, **case: Any) -> Finding | None:
-    gamma = case["mdp"].gamma
-    right = case | {
-        "initial": case["initial"] + shift,
-        "path": _recosted(case["path"], lambda s, a, c: c + shift * (1.0 - gamma)),
-    }
+def _shift(variant: Variant, case: Run, shift: float) -> Finding | None:
+    gamma = case.mdp.gamma
+    right = replace(
+        case,
+        initial=case.initial + shift,
+        path=_recosted(case.path, lambda s, a, c: c + shift * (1.0 - gamma)),
+    )
     # The shifted cost is rounded as well: at most two roundings a step, well within another run's rounding.
     allowed = _rounding(case) + 2.0 * _rounding(right) + 4.0 * UNIT * abs(shift)
     return _together(variant, case, right, lambda x, y: _equal(x + shift, y, allowed, f"costs + {shift}(1−gamma)"))
 
 
-def _scale(variant: Variant, **case: Any) -> Finding | None:
-    right = case | {
-        "initial": 2.0 * case["initial"],
-        "path": _recosted(case["path"], lambda s, a, c: 2.0 * c),
-    }
+def _scale(variant: Variant, case: Run) -> Finding | None:
+    right = replace(case, initial=2.0 * case.initial, path=_recosted(case.path, lambda s, a, c: 2.0 * c))
     allowed = 2.0 * _rounding(right)
     return _together(variant, case, right, lambda x, y: _equal(2.0 * x, y, allowed, "costs times 2"))
 
 
-def _relabelled(variant: Variant, **case: Any) -> Finding | None:
+def _relabelled(variant: Variant, case: Run) -> Finding | None:
     """States and actions in reverse order."""
-    mdp: MDP = case["mdp"]
+    mdp = case.mdp
     S, A = mdp.n_states, mdp.n_actions
-    right = case | {
-        "mdp": MDP(mdp.P[::-1, ::-1, ::-1], mdp.cost[::-1, ::-1], mdp.gamma),
-        "initial": _reversed(case["initial"]),
-        "path": [(S - 1 - s, A - 1 - a, c, S - 1 - t, A - 1 - b, end) for s, a, c, t, b, end in case["path"]],
-    }
-    if "policy" in case:
-        right["policy"] = case["policy"][::-1, ::-1]
+    right = replace(
+        case,
+        mdp=MDP(mdp.P[::-1, ::-1, ::-1], mdp.cost[::-1, ::-1], mdp.gamma),
+        initial=_reversed(case.initial),
+        path=[(S - 1 - s, A - 1 - a, c, S - 1 - t, A - 1 - b, end) for s, a, c, t, b, end in case.path],
+    )
+    if isinstance(right, EvaluationRun):
+        right = replace(right, policy=right.policy[::-1, ::-1])
     allowed = _rounding(case) + _rounding(right)
     related = lambda x, y: _equal(x, _reversed(y), allowed, "states and actions in reverse order")  # noqa: E731
     return _together(variant, case, right, related)
@@ -133,12 +137,12 @@ def _reversed(entries: np.ndarray) -> np.ndarray:
     return entries[::-1, ::-1] if entries.ndim == 2 else entries[::-1]
 
 
-def _padded(variant: Variant, **case: Any) -> Finding | None:
+def _padded(variant: Variant, case: Run) -> Finding | None:
     """A state never visited whose value is below all others and an action never taken above all change nothing."""
-    mdp: MDP = case["mdp"]
+    mdp = case.mdp
     S, A = mdp.n_states, mdp.n_actions
-    costs = [step[2] for step in case["path"]] or [0.0]
-    start = case["initial"]
+    costs = [step[2] for step in case.path] or [0.0]
+    start = case.initial
     low = min(0.0, float(start.min()), min(costs) / (1.0 - mdp.gamma)) - 1.0
     high = max(0.0, float(start.max()), max(costs) / (1.0 - mdp.gamma)) + 1.0
     P = np.zeros((S + 1, A + 1, S + 1))
@@ -149,36 +153,36 @@ def _padded(variant: Variant, **case: Any) -> Finding | None:
     wider = np.full((S + 1, A + 1)[: start.ndim], high)
     wider[S] = low
     wider[tuple(map(slice, start.shape))] = start
-    right = case | {"mdp": MDP(P, cost, mdp.gamma), "initial": wider}
-    if "policy" in case:
+    right = replace(case, mdp=MDP(P, cost, mdp.gamma), initial=wider)
+    if isinstance(right, EvaluationRun):
         policy = np.zeros((S + 1, A + 1))
-        policy[:S, :A], policy[S, 0] = case["policy"], 1.0
-        right["policy"] = policy
+        policy[:S, :A], policy[S, 0] = right.policy, 1.0
+        right = replace(right, policy=policy)
     allowed = _rounding(case) + _rounding(right)
     within = tuple(map(slice, start.shape))
     what = "with a state never visited (low) and an action never taken (high)"
     return _together(variant, case, right, lambda x, y: _equal(x, y[within], allowed, what))
 
 
-def _boxed(case: Case) -> tuple[Case, float, float, float]:
+def _boxed(case: Run) -> tuple[Run, float, float, float]:
     """The case started within the box, the ends of the box, and what rounding may do."""
-    gamma, costs = case["mdp"].gamma, case["mdp"].cost
+    gamma, costs = case.mdp.gamma, case.mdp.cost
     low, high = float(costs.min()) / (1.0 - gamma), float(costs.max()) / (1.0 - gamma)
-    run = case | {"initial": np.clip(case["initial"], low, high)}
+    run = replace(case, initial=np.clip(case.initial, low, high))
     return run, low, high, _rounding(run) + UNIT * max(abs(low), abs(high))
 
 
-def _short(variant: Variant, **case: Any) -> Finding | None:
+def _short(variant: Variant, case: Run) -> Finding | None:
     """Target and entry are both in the box, so a step moves the entry by alpha times its width at most.
 
     The clock of the schedule is taken for that of steps: what a visit is, a learner of two tables may see otherwise.
     """
-    told = case["step_size"]
+    told = case.step_size
     schedule = replace(told, clock="steps") if told.clock == "visits" else told
-    run, low, high, allowed = _boxed(case | {"step_size": schedule})
-    learner = made(variant, run)
+    run, low, high, allowed = _boxed(replace(case, step_size=schedule))
+    learner = new_learner(variant, run)
     before = table(learner)
-    for time, step in enumerate(case["path"]):
+    for time, step in enumerate(case.path):
         after = table(advance(learner, [step]))
         farthest = step_size_at(schedule, time) * (high - low)
         moved = float(np.abs(after - before).max())
@@ -188,10 +192,10 @@ def _short(variant: Variant, **case: Any) -> Finding | None:
     return None
 
 
-def _bounded(variant: Variant, **case: Any) -> Finding | None:
+def _bounded(variant: Variant, case: Run) -> Finding | None:
     run, low, high, allowed = _boxed(case)
-    learner = made(variant, run)
-    for time, step in enumerate(case["path"]):
+    learner = new_learner(variant, run)
+    for time, step in enumerate(case.path):
         got = table(advance(learner, [step]))
         if not ((got >= low - allowed) & (got <= high + allowed)).all():
             worst = float(got.flat[np.argmax(np.maximum(low - got, got - high))])
@@ -199,23 +203,23 @@ def _bounded(variant: Variant, **case: Any) -> Finding | None:
     return None
 
 
-def _solution(variant: Variant, case: Case) -> np.ndarray:
+def _solution(variant: Variant, case: Run) -> np.ndarray:
     """Q*, Q^pi or V^pi in rationals, rounded to floats."""
-    if variant.kind == "control":
-        exact: Any = rational.solve(case["mdp"], case["uncertainty_set"]).Q
+    if isinstance(case, EvaluationRun):
+        evaluation = rational.evaluate(case.mdp, case.uncertainty_set, case.policy)
+        exact: Any = evaluation.Q if estimates(variant) == "Q" else evaluation.V
     else:
-        evaluation = rational.evaluate(case["mdp"], case["uncertainty_set"], case["policy"])
-        exact = evaluation.Q if estimates(variant) == "Q" else evaluation.V
+        exact = rational.solve(case.mdp, case.uncertainty_set).Q
     return np.vectorize(float, otypes=[np.float64])(np.array(exact, dtype=object))
 
 
-def _fixed_point(variant: Variant, **case: Any) -> Finding | None:
+def _fixed_point(variant: Variant, case: Run) -> Finding | None:
     solution = _solution(variant, case)
-    run = case | {"initial": solution}
+    run = replace(case, initial=solution)
     # The rounding of the start is at most UNIT times its size: less than one step's bound, which _rounding has.
     allowed = _rounding(run)
-    learner = made(variant, run)
-    for time, step in enumerate(case["path"]):
+    learner = new_learner(variant, run)
+    for time, step in enumerate(case.path):
         got = table(advance(learner, [step]))
         place = entry(place_of(variant, step[0], step[1]))
         when = f" after {time + 1} steps from the solution, the last at {place}"
@@ -225,39 +229,52 @@ def _fixed_point(variant: Variant, **case: Any) -> Finding | None:
     return None
 
 
-def _read_pair(tape: Tape, variant: Variant) -> Case:
-    case = read_run(tape, variant)
-    return case | {"other": tape.array(case["initial"].shape, VALUES)}
+def _read_pair(choices: Choices, variant: Variant) -> Run:
+    case = generator.run(choices, variant)
+    return case.plus(other=choices.values(case.initial.shape))
 
 
-def _read_larger(tape: Tape, variant: Variant) -> Case:
-    case = _read_pair(tape, variant)
-    mdp = case["mdp"]
-    return case | {
-        "dearer": np.abs(tape.array((mdp.n_states, mdp.n_actions), COSTS)),
-    }
+def _read_dearer(choices: Choices, variant: Variant) -> Run:
+    case = _read_pair(choices, variant)
+    return case.plus(dearer=np.abs(choices.costs(case.mdp.cost.shape)))
 
 
-def _read_wider(tape: Tape, variant: Variant) -> Case:
-    larger = tape.radius(variant)
-    return read_run(tape, variant) | {"larger": larger}
+def _read_wider(choices: Choices, variant: Variant) -> Run:
+    return generator.run(choices, variant).plus(larger=choices.radius(variant))
 
 
-def _read_shift(tape: Tape, variant: Variant) -> Case:
-    shift = tape.pick(SHIFTS)
-    return read_run(tape, variant) | {"shift": shift}
+def _read_shift(choices: Choices, variant: Variant) -> Run:
+    return generator.run(choices, variant).plus(shift=choices.pick(SHIFTS))
 
 
-def _read_deterministic(tape: Tape, variant: Variant) -> Case:
-    return read_run(tape, variant, whole=True, steps=30)
+def _read_deterministic(choices: Choices, variant: Variant) -> Run:
+    return generator.run(choices, variant, deterministic=True, steps=30)
 
 
 _FIRST = ("start", "conduct", "asynchronous update", "sample step", "sample step, next action", "unbiased step")
 
 
-def _law(name: str, promise: str, statement: str, read: Callable[[Tape, Variant], Case], judge: Any) -> Law:
-    cases = lambda variant: decoded(lambda tape: read(tape, variant))  # noqa: E731
-    return Law(name, TABULAR, promise, statement, cases, judge, after=_FIRST)
+def _law(
+    name: str,
+    promise: str,
+    statement: str,
+    read: Reader,
+    judge: Any,
+    *,
+    endless: bool = False,
+    deterministic: bool = False,
+) -> Law:
+    return Law(
+        name,
+        TABULAR,
+        promise,
+        statement,
+        Generated(read),
+        judge,
+        after=_FIRST,
+        endless=endless,
+        deterministic=deterministic,
+    )
 
 
 LAWS = (
@@ -267,6 +284,8 @@ LAWS = (
         "on a deterministic model (and policy) a learner started at the solution stays there",
         _read_deterministic,
         _fixed_point,
+        endless=True,
+        deterministic=True,
     ),
     _law(
         "non-expansion",
@@ -275,24 +294,25 @@ LAWS = (
         _read_pair,
         _non_expansive,
     ),
-    _law("monotonicity", "monotone", "a larger Q_0 or cost gives a larger Q_t", _read_larger, _monotone),
-    _law("radius order", "monotone in R", "a larger R gives a larger Q_t", _read_wider, _wider),
-    _law("cost shift", "shift", "cost + k(1−γ) and Q_0 + k give Q_t + k", _read_shift, _shift),
-    _law("cost scale", "scale", "2 cost and 2 Q_0 give 2 Q_t", read_run, _scale),
-    _law("relabelling", "symmetric", "permuted states and actions give the permuted Q_t", read_run, _relabelled),
+    _law("monotonicity", "monotone", "a larger Q_0 or cost gives a larger Q_t", _read_dearer, _monotone),
+    _law("radius order", "monotone in R", "a larger R gives a larger Q_t", _read_wider, _wider, endless=True),
+    _law("cost shift", "shift", "cost + k(1−γ) and Q_0 + k give Q_t + k", _read_shift, _shift, endless=True),
+    _law("cost scale", "scale", "2 cost and 2 Q_0 give 2 Q_t", generator.run, _scale),
+    _law("relabelling", "symmetric", "permuted states and actions give the permuted Q_t", generator.run, _relabelled),
     _law(
         "irrelevant entries",
         "symmetric",
         "a state never visited, below all others, and an action never taken, above all others, leave Q_t as it is",
-        read_run,
+        generator.run,
         _padded,
     ),
-    _law("box", "bounded", "Q_t stays in [min c, max c]/(1−γ)", read_run, _bounded),
+    _law("box", "bounded", "Q_t stays in [min c, max c]/(1−γ)", generator.run, _bounded, endless=True),
     _law(
         "step length",
         "bounded",
         "a step moves an entry by at most α_t times the width of the box",
-        read_run,
+        generator.run,
         _short,
+        endless=True,
     ),
 )

@@ -2,31 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, cast
 
 import numpy as np
-from hypothesis import strategies as st
 
 from oracles.arithmetic import exact
 from oracles.planning import rational
-from properties.cases.tape import Tape, decoded
+from properties.cases import generator
+from properties.cases.case import Run, policy_of
+from properties.cases.choices import Choices
+from properties.cases.generator import estimates
+from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
 from properties.laws.comparison import compared
-from properties.laws.law import Case, Law
-from properties.laws.learning import (
-    LONG,
-    TABULAR,
-    Path,
-    advance,
-    branch,
-    estimates,
-    made,
-    read_run,
-    step_size_at,
-    table,
-)
+from properties.laws.law import Law
+from properties.laws.learning import LONG, TABULAR, advance, branch, new_learner, step_size_at, table
 from properties.laws.rounding import UNIT, step_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -91,18 +83,16 @@ def _entry_wrong(
     return compared(got, wanted, allowed, of + estimates(variant), after=when)
 
 
-def _written(
-    variant: Variant, *, mdp: MDP, uncertainty_set: Any, step_size: Any, path: Path, sampled: bool, **case: Any
-) -> Finding | None:
+def _written(variant: Variant, case: Run, *, sampled: bool) -> Finding | None:
     """Follow the path; at every step compare the written entry with eq:Qupdate, evaluated in rationals."""
-    case |= {"mdp": mdp, "uncertainty_set": uncertainty_set, "step_size": step_size}
-    learner, clock = made(variant, case), Clock(step_size)
-    R, gamma = Fraction(uncertainty_set.radius), Fraction(mdp.gamma)
+    mdp, uset = case.mdp, cast(Contamination, case.uncertainty_set)
+    learner, clock = new_learner(variant, case), Clock(case.step_size)
+    R, gamma = Fraction(uset.radius), Fraction(mdp.gamma)
     before = table(learner)
-    for number, step in enumerate(path):
+    for number, step in enumerate(case.path):
         s, a, cost, s_next, a_next, terminal = step
         place = place_of(variant, s, a)
-        V = state_values(before, case.get("policy"))
+        V = state_values(before, policy_of(case))
         following = Fraction(float(before[s_next, a_next])) if sampled else V[s_next]
         alpha = Fraction(clock.next(place))
         target = Fraction(cost) + gamma * (R * max(V) + (1 - R) * (0 if terminal else following))
@@ -116,19 +106,19 @@ def _written(
     return None
 
 
-def _sample_form(variant: Variant, **case: Any) -> Finding | None:
-    return _written(variant, sampled=False, **case)
+def _sample_form(variant: Variant, case: Run) -> Finding | None:
+    return _written(variant, case, sampled=False)
 
 
-def _sample_form_next_action(variant: Variant, **case: Any) -> Finding | None:
-    return _written(variant, sampled=True, **case)
+def _sample_form_next_action(variant: Variant, case: Run) -> Finding | None:
+    return _written(variant, case, sampled=True)
 
 
-def _asynchronous(variant: Variant, path: Path, **case: Any) -> Finding | None:
+def _asynchronous(variant: Variant, case: Run) -> Finding | None:
     """All entries but the visited one keep their bits (Algorithm 1, line 6)."""
-    learner = made(variant, case)
+    learner = new_learner(variant, case)
     before = table(learner)
-    for number, step in enumerate(path):
+    for number, step in enumerate(case.path):
         after = table(advance(learner, [step]))
         place = place_of(variant, step[0], step[1])
         changed = after != before
@@ -174,19 +164,16 @@ def _outcomes(
                 yield probability, (s, action, float(mdp.cost[s, action]), s_next, a_next, False)
 
 
-def _unbiased(
-    variant: Variant, *, mdp: MDP, uncertainty_set: Any, step_size: Any, path: Path, s: int, a: int, **case: Any
-) -> Finding | None:
+def _unbiased(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
     """After the path, the mean over all transitions of the written entry, by enumeration."""
-    policy = case.get("policy")
-    learner = made(variant, case | {"mdp": mdp, "uncertainty_set": uncertainty_set, "step_size": step_size})
-    clock = Clock(step_size)
+    mdp, path, policy = case.mdp, case.path, policy_of(case)
+    learner, clock = new_learner(variant, case), Clock(case.step_size)
     for step in path:
         advance(learner, [step])
         clock.next(place_of(variant, step[0], step[1]))
     before, place = table(learner), place_of(variant, s, a)
-    if before.shape != case["initial"].shape or not np.isfinite(before).all():
-        wanted_form = f"finite numbers in the shape {case['initial'].shape}"
+    if before.shape != case.initial.shape or not np.isfinite(before).all():
+        wanted_form = f"finite numbers in the shape {case.initial.shape}"
         return Finding(f"the estimate after {len(path)} steps", before.tolist(), wanted_form)
     mean = Fraction(0)
     for probability, step in _outcomes(variant, mdp, policy, s, a):
@@ -195,7 +182,7 @@ def _unbiased(
             return Finding(f"entry {place} after {step}", entry, "a finite number")
         mean += probability * Fraction(entry)
     alpha = Fraction(clock.next(place))
-    target = backup(variant, mdp, uncertainty_set, before, policy, s, a)
+    target = backup(variant, mdp, case.uncertainty_set, before, policy, s, a)
     wanted = float((1 - alpha) * Fraction(float(before[place])) + alpha * target)
     allowed = step_bound(mdp.n_states, mdp.n_actions, _size(before, float(np.abs(mdp.cost).max()))) + UNIT * abs(wanted)
     if abs(float(mean) - wanted) <= allowed:
@@ -204,24 +191,19 @@ def _unbiased(
     return _entry_wrong(variant, before, place, (float(mean), wanted), allowed, of="expected ", when=when)
 
 
-def read_step(tape: Tape, variant: Variant, *, ends: bool = False) -> Case:
+def read_step(choices: Choices, variant: Variant, *, ends: bool = False) -> Run:
     """A run, and the pair that is visited after it."""
-    s, a = tape.byte(), tape.byte()
-    case = read_run(tape, variant, steps=6, ends=ends)
-    mdp = case["mdp"]
-    return case | {"s": s % mdp.n_states, "a": a % mdp.n_actions}
+    case = generator.run(choices, variant, steps=6, ends=ends)
+    return case.plus(s=choices.index(case.mdp.n_states), a=choices.index(case.mdp.n_actions))
 
 
-def _runs(variant: Variant) -> st.SearchStrategy[Case]:
-    return decoded(lambda tape: read_run(tape, variant, ends=True, repeats=LONG))
-
-
+_RUNS = Generated(partial(generator.run, ends=True, repeats=LONG))
 ASYNCHRONOUS = Law(
     "asynchronous update",
     TABULAR,
     "asynchronous",
     "Q_{t+1}(s,a) = Q_t(s,a) for (s,a) other than the visited pair (Algorithm 1, line 6)",
-    _runs,
+    _RUNS,
     _asynchronous,
     after=("start",),
 )
@@ -230,7 +212,7 @@ SAMPLE_FORM = Law(
     TABULAR,
     "sample form",
     "each step writes (1−α)x + α(c + γ R max V + γ(1−R)V(s')), α from the schedule (eq:Qupdate)",
-    _runs,
+    _RUNS,
     _sample_form,
     after=("start", "conduct"),
     sets=(Contamination,),
@@ -240,7 +222,7 @@ SAMPLE_FORM_NEXT_ACTION = Law(
     TABULAR,
     "sample form, next action",
     "each step writes (1−α)x + α(c + γ R max V + γ(1−R)Q(s',a')), α from the schedule",
-    _runs,
+    _RUNS,
     _sample_form_next_action,
     after=("start", "conduct"),
     sets=(Contamination,),
@@ -250,7 +232,7 @@ UNBIASED = Law(
     TABULAR,
     "unbiased",
     "after any history Σ p·step = (1−α)x + α·backup, exactly, by enumerating the transitions (eq:exp=0)",
-    lambda variant: decoded(lambda tape: read_step(tape, variant)),
+    Generated(read_step),
     _unbiased,
     after=("start", "conduct", "sample step", "sample step, next action"),
 )

@@ -2,14 +2,15 @@
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
-from properties.cases.tape import decoded
+from properties.cases.case import Path, Run
+from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import compared
-from properties.laws.conduct import STEPS
-from properties.laws.law import Case, Law
-from properties.laws.learning import LEARNERS, Path, advance, arrays, made, read_run
+from properties.laws.conduct import RUNS, with_steps
+from properties.laws.law import Law
+from properties.laws.learning import LEARNERS, advance, arrays, new_learner
 from properties.laws.tabular_step import read_step
 from robust_core import StepSize, Transition, constant, per_visit, polynomial
 from robust_core.problem import Variant
@@ -31,13 +32,10 @@ def _beginnings(alpha: float, *, visits: bool) -> Iterator[StepSize]:
         yield per_visit(alpha, rate=3.0, power=0.75)
 
 
-def _with(case: Case, step: StepSize) -> Case:
-    return case | {name: step for name in STEPS if name in case}
-
-
-def _agree(variant: Variant, path: Path, case: Case, alpha: float, other: StepSize) -> Finding | None:
+def _agree(variant: Variant, case: Run, path: Path, other: StepSize) -> Finding | None:
     left, right = (
-        arrays(advance(made(variant, _with(case, step)), path).estimate()) for step in (constant(alpha), other)
+        arrays(advance(new_learner(variant, with_steps(case, step)), path).estimate())
+        for step in (constant(case.step_size.scale), other)
     )
     axes = None if len(left) == 1 else ()
     for x, y in zip(left, right, strict=True):
@@ -48,24 +46,24 @@ def _agree(variant: Variant, path: Path, case: Case, alpha: float, other: StepSi
     return None
 
 
-def _schedule(variant: Variant, path: Path, **case: Any) -> Finding | None:
+def _schedule(variant: Variant, case: Run) -> Finding | None:
     visits = variant.kind != "linear evaluation"
-    alpha = case["step_size"].scale
+    alpha = case.step_size.scale
     for other in _spellings(alpha, visits=visits):
-        finding = _agree(variant, path, case, alpha, other)
+        finding = _agree(variant, case, case.path, other)
         if finding is not None:
             return finding
     for other in _beginnings(alpha, visits=visits):
-        finding = _agree(variant, path[:1], case, alpha, other)
+        finding = _agree(variant, case, case.path[:1], other)
         if finding is not None:
             return finding
     return None
 
 
-def _ending(variant: Variant, path: Path, s: int, a: int, **case: Any) -> Finding | None:
+def _ending(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
     """After the path, one terminal step from (s,a) to every state: the estimates are the same."""
-    mdp = case["mdp"]
-    learner = advance(made(variant, case), path)
+    mdp = case.mdp
+    learner = advance(new_learner(variant, case), case.path)
     first = None
     for s_next in range(mdp.n_states):
         step = Transition(s, a, float(mdp.cost[s, a]), s_next, s_next % mdp.n_actions, True)
@@ -85,7 +83,7 @@ SCHEDULE = Law(
     LEARNERS,
     None,
     "a schedule that does not fall equals the constant step, and the first step of any schedule has α = scale",
-    lambda variant: decoded(lambda tape: read_run(tape, variant, ends=True)),
+    RUNS,
     _schedule,
     after=("start", "conduct"),
 )
@@ -94,7 +92,7 @@ ENDING = Law(
     LEARNERS,
     None,
     "after the end of an episode nothing follows: a terminal step does not depend on s_next and a_next",
-    lambda variant: decoded(lambda tape: read_step(tape, variant, ends=True)),
+    Generated(partial(read_step, ends=True)),
     _ending,
     after=("start", "conduct"),
 )

@@ -1,25 +1,21 @@
 """Some cases of a law or a claim, always the same."""
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from typing import TypeVar
+
+from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from properties.laws.law import Case
+T = TypeVar("T")
 
 
-def drawn(cases: st.SearchStrategy[Case], number: int) -> list[Case]:
-    """At most so many cases; the first is the trivial one."""
-    found: list[Case] = []
+def drawn(cases: st.SearchStrategy[T], number: int) -> list[T]:
+    """At most so many cases; the first is the trivial one. The health checks of Hypothesis are on."""
+    found: list[T] = []
 
     @seed(1)
-    @settings(
-        max_examples=number,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=number, database=None, deadline=None, phases=(Phase.generate,))
     @given(cases)
-    def draw(case: Case) -> None:
+    def draw(case: T) -> None:
         found.append(case)
 
     draw()

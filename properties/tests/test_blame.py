@@ -11,6 +11,7 @@ import pytest
 
 from oracles.planning import rational
 from oracles.sets.programs import SolverFailure
+from properties.cases.case import SupportCase
 from properties.judging.blame import CannotBeJudged, conduct
 from properties.judging.search import judged, search
 from properties.judging.verification import applicable
@@ -20,7 +21,7 @@ from properties.variants.mutants import support as wrong
 from robust_core import Contamination, UncertaintySet, Variant
 
 VALUE = next(law for law in LAWS if law.name == "support value")
-CASE = {"uncertainty_set": Contamination(0.5), "p": np.array([0.5, 0.5]), "v": np.array([0.0, 1.0])}
+CASE = SupportCase(uncertainty_set=Contamination(0.5), p=np.array([0.5, 0.5]), v=np.array([0.0, 1.0]))
 
 
 @pytest.fixture

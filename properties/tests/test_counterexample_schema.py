@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 from properties.cases import claim_schema, law_schema, reductions
+from properties.cases.case import Case
 from properties.cases.codec import decode, encode
+from properties.cases.large import Fixed
 from properties.claims import catalogue, evidence
 from properties.judging.counterexample import Counterexample
 from properties.judging.expectations import read
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
-from properties.laws.law import Case, Law
-from properties.laws.sized import SizedTape, read_path
-from properties.laws.sized_learning import LARGEST
+from properties.laws.large import RUNS
+from properties.laws.large_learning import LARGEST
 from properties.process.loading import built_in
 from properties.tests.drawn_cases import drawn
 from properties.variants import mutants
@@ -62,17 +63,17 @@ def again(case: Case) -> Case:
 @pytest.mark.parametrize("variant", variants(), ids=lambda v: v.name.replace(" ", "-"))
 def test_every_case_that_a_law_makes_is_accepted(variant: Variant) -> None:
     for law in applicable(variant):
-        for case in drawn(law.cases(variant), 1 if law.name.endswith(law_schema.SIZED) else 12):
-            law_schema.check(law, again(case), variant)
+        for case in drawn(law.cases_of(variant), 1 if law.large else 12):
+            assert type(law_schema.read(law, again(case.entries()), variant)) is type(case)
 
 
 @pytest.mark.parametrize("variant", built_in().values(), ids=lambda v: v.name.replace(" ", "-"))
 def test_every_smaller_case_that_is_tried_is_accepted(variant: Variant) -> None:
     for law in applicable(variant):
-        if law.reducible and not law.name.endswith(law_schema.SIZED):
-            for case in drawn(law.cases(variant), 3)[1:]:
-                for less in itertools.islice(reductions.smaller(case), 0, 120, 3):
-                    law_schema.check(law, less, variant)
+        if law.reducible and not law.large:
+            for case in drawn(law.cases_of(variant), 3)[1:]:
+                for less in itertools.islice(reductions.smaller(case.entries()), 0, 120, 3):
+                    law_schema.read(law, less, variant)
 
 
 def test_every_case_of_a_claim_is_accepted() -> None:
@@ -84,17 +85,17 @@ def test_every_case_of_a_claim_is_accepted() -> None:
 
 def test_the_largest_problem_can_be_read_again(tmp_path: Path) -> None:
     """A variant that hangs in it gets it as it is: nothing has made it smaller."""
-    case = read_path(SizedTape(LARGEST), Q_LEARNING)
-    kept = Counterexample("sample step, sized", "module:NAME", case, "too slow").save(tmp_path)
-    assert Counterexample.load(kept).case["mdp"] == case["mdp"]
+    case = RUNS(Fixed(LARGEST), Q_LEARNING)
+    kept = Counterexample("sample step, large", "module:NAME", case.entries(), "too slow").save(tmp_path)
+    assert Counterexample.load(kept).case["mdp"] == case.entries()["mdp"]
 
 
 def test_names_of_files_have_no_comma(tmp_path: Path) -> None:
     case = {name: value for name, value in CASE.items() if name not in ("s", "a")}
-    kept = Counterexample("sample step, next action, sized", "module:NAME", case, "").save(tmp_path)
-    assert kept.name.startswith("sample-step-next-action-sized-")
-    old = kept.rename(tmp_path / "sample-step,-next-action,-sized-1a2b3c4d.json")
-    assert Counterexample.load(old).law == "sample step, next action, sized"
+    kept = Counterexample("sample step, next action, large", "module:NAME", case, "").save(tmp_path)
+    assert kept.name.startswith("sample-step-next-action-large-")
+    old = kept.rename(tmp_path / "sample-step,-next-action,-large-1a2b3c4d.json")
+    assert Counterexample.load(old).law == "sample step, next action, large"
 
 
 DEAR = MDP(MODEL.P, [[1e300], [0.0]], 0.5)
@@ -108,7 +109,7 @@ FEATURES: Case = RUN | {
 }
 STEP = CASE["path"][0]
 SUPPORT: Case = {"uncertainty_set": Contamination(0.5), "p": np.array([0.5, 0.5]), "v": np.array([1.0, 0.0])}
-COIN = next(iter(drawn(BY_NAME["coverage"].cases(Q_LEARNING), 1)))
+COIN = drawn(BY_NAME["coverage"].cases_of(Q_LEARNING), 1)[0].entries()
 WRONG: list[tuple[str, Case, Case, str]] = [
     ("unbiased step", CASE, {"initial": np.ones((1, 1))}, "initial must be an array of floats, 2 x 1, got [[1.0]]"),
     ("unbiased step", CASE, {"initial": np.zeros(2)}, "initial must be an array of floats, 2 x 1, got [0.0, 0.0]"),
@@ -263,18 +264,3 @@ def test_a_case_that_a_variant_is_not_for_does_not_accuse_it(
 
 def test_a_right_case_is_judged() -> None:
     assert Counterexample("unbiased step", "module:NAME", CASE, "").replay(Q_LEARNING) is None
-
-
-def test_every_law_that_is_not_reducible_has_its_problems_named() -> None:
-    from properties.laws.sampler import DESIGNS
-
-    assert set(DESIGNS) == {law.name for law in LAWS if not law.reducible}
-
-
-def _hypotheses() -> list[Law]:
-    named = (*law_schema.UNPROJECTED, *law_schema.ENDLESS, *law_schema.CERTAIN)
-    return [BY_NAME[name] for name in named]
-
-
-def test_the_laws_with_hypotheses_of_their_own_are_there() -> None:
-    assert all(law.reducible for law in _hypotheses())

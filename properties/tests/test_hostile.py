@@ -403,8 +403,8 @@ def test_an_entry_that_names_a_variant_is_of_that_one_only(pinned: Path) -> None
 
 def test_laws_with_commas_are_told_apart(pinned: Path) -> None:
     pinned.write_text(pinned.read_text().replace('law = "', 'law = "no such '))
-    with pytest.raises(ValueError, match="there are box; box, sized; start"):
-        read(pinned, ["start", "box, sized", "box"])
+    with pytest.raises(ValueError, match="there are box; box, large; start"):
+        read(pinned, ["start", "box, large", "box"])
 
 
 def test_an_expectation_for_another_law_is_refused(pinned: Path) -> None:

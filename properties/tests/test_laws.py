@@ -1,20 +1,20 @@
 """The laws themselves: well formed, replayable, and sharp enough to see an error of 1e-11."""
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from properties.cases import law_schema
+from properties.cases.case import LawCase, Run
 from properties.cases.codec import decode, encode
-from properties.cases.tape import BYTES, Tape
+from properties.cases.kinds import CASES
+from properties.cases.sources import Designed
 from properties.judging.search import judged, search
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
-from properties.laws.learning import read_run
 from properties.laws.rounding import box_size, operations_bound, path_bound
 from properties.process.loading import built_in
 from properties.variants.gallery import PATHWISE
@@ -28,7 +28,7 @@ SLIGHT = 1.0 + 1e-11
 PATHWISE_CLAIMS = ("unbiased", "sample form", *PATHWISE)
 
 
-def test_names_are_distinct_and_claims_are_tested() -> None:
+def test_names_are_distinct_and_promises_are_tested() -> None:
     assert len({law.name for law in LAWS}) == len(LAWS)
     assert {law.promise for law in LAWS} - {None} == set(PROMISES)
 
@@ -39,14 +39,14 @@ def test_a_law_comes_after_the_laws_it_waits_for() -> None:
         assert all(place[earlier] < place[law.name] for earlier in law.after), law.name
 
 
-def test_an_unknown_claim_is_refused() -> None:
-    with pytest.raises(ValueError, match="claim must be one of"):
-        Law("x", ("control",), "magic", "", lambda variant: st.nothing(), lambda variant: None)
+def test_an_unknown_promise_is_refused() -> None:
+    with pytest.raises(ValueError, match="promise must be one of"):
+        Law("x", ("control",), "magic", "", Designed(list), lambda variant, case: None)
 
 
 def test_what_is_checked_follows_from_kind_and_claims() -> None:
     silent = Variant("silent", "control", PlainQ, (Contamination,), ())
-    always = ["start", "conduct", "schedule", "ending", "batch", "conduct, sized", "batch, sized"]
+    always = ["start", "conduct", "schedule", "ending", "batch", "conduct, large", "batch, large"]
     assert [law.name for law in applicable(silent)] == always
     one = Variant("one", "control", PlainQ, (Contamination,), ("bounded",))
     assert [law.name for law in applicable(one)] == [*always[:4], "box", "step length", *always[4:]]
@@ -60,20 +60,21 @@ def test_cases_survive_json_and_are_judged_alike(key: str) -> None:
 
 def _replayed(law: Law, variant: Variant) -> None:
     @settings(max_examples=3, deadline=None, database=None)
-    @given(law.cases(variant))
-    def attempt(case: dict[str, Any]) -> None:
-        text = json.dumps({name: encode(value) for name, value in case.items()}, allow_nan=False)
+    @given(law.cases_of(variant))
+    def attempt(case: LawCase) -> None:
+        text = json.dumps({name: encode(value) for name, value in case.entries().items()}, allow_nan=False)
         again = {name: decode(value) for name, value in json.loads(text).items()}
-        assert judged(law, variant, again) is None
+        assert judged(law, variant, law_schema.read(law, again, variant)) is None
         assert judged(law, variant, case) is None
 
     attempt()
 
 
-def test_no_bytes_are_the_trivial_case() -> None:
-    case = read_run(Tape(bytes(BYTES)), GALLERY["properties.variants.gallery.q_learning:VARIANT"])
-    assert (case["mdp"].n_states, case["mdp"].n_actions, case["mdp"].gamma) == (1, 1, 0.0)
-    assert case["path"] == []
+def test_the_first_choice_everywhere_is_the_trivial_case() -> None:
+    case = CASES["control"].example(GALLERY["properties.variants.gallery.q_learning:VARIANT"])
+    assert isinstance(case, Run)
+    assert (case.mdp.n_states, case.mdp.n_actions, case.mdp.gamma) == (1, 1, 0.0)
+    assert case.path == []
 
 
 class _SlightQ(PlainQ):

@@ -1,5 +1,7 @@
 """The laws of samplers that count: what they count adds up, and a right sampler passes with any generator."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,20 +17,20 @@ RIGHT = Variant("plain sampler", "sampler", _Plain(), (), ("trajectory",))
 @pytest.mark.parametrize("actions", sampler.UNEVEN_POLICIES)
 def test_the_uneven_model_has_rare_successors_and_a_policy_for_every_state(actions: int) -> None:
     case = sampler._uneven_model(actions)
-    P, policy = case["mdp"].P, case["policy"]
+    P, policy = case.mdp.P, case.policy
     np.testing.assert_array_equal(P.sum(axis=2), 1.0)
     np.testing.assert_array_equal(policy.sum(axis=1), 1.0)
     assert set(np.unique((P > 0.0).sum(axis=2))) == {1, 2, 4, 6}
     assert P[P > 0.0].min() == 1 / 64
     assert len({tuple(row) for row in policy}) == min(actions, sampler.UNEVEN_STATES)
-    assert case["mdp"].is_sparse == (actions == 3)
+    assert case.mdp.is_sparse == (actions == 3)
 
 
 @pytest.mark.parametrize("law", [sampler.FRESH, sampler.UNEVEN], ids=lambda law: law.name)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_right_sampler_passes_with_other_generators(law: Law, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampler, "RNG_SEED", 1000 + seed)
-    case = sampler._skewed_model() | {"steps": 300} if law is sampler.FRESH else sampler._uneven_model(3)
+    case = replace(sampler._skewed_model(), steps=300) if law is sampler.FRESH else sampler._uneven_model(3)
     assert judged(law, RIGHT, case) is None
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 
-from properties.cases import reductions
+from properties.cases import law_schema, reductions
+from properties.cases.case import Case, LawCase
 from properties.cases.reductions import reduced, smaller
 from properties.judging.blame import CannotBeJudged
 from properties.judging.counterexample import Counterexample
@@ -16,7 +17,7 @@ from properties.judging.search import explore_and_reduce, judged, search
 from properties.judging.verdict import Finding
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
-from properties.laws.law import Case, Law
+from properties.laws.law import Law
 from properties.process.loading import load
 from robust_core import MDP, Variant
 
@@ -145,7 +146,7 @@ def test_rows_in_shares_are_distributions_on_the_same_states(units: int) -> None
 def test_the_same_seed_gives_the_same_small_case_and_it_is_readable() -> None:
     """Seventeen states that each stay where they are, one step, and values of one digit."""
     (variant,) = load("properties.variants.mutants.beyond:SIXTEEN_STATES").values()
-    law = next(x for x in LAWS if x.name == "sample step, sized")
+    law = next(x for x in LAWS if x.name == "sample step, large")
     first, again = (search(law, variant, examples=10, master_seed=0).case for _ in range(2))
     assert first is not None
     assert again is not None
@@ -191,16 +192,16 @@ def _reduced_at_random(law: Law, variant: Variant) -> None:
 
     def fails(case: Case) -> bool:
         try:
-            finding = judged(law, variant, case)
+            finding = judged(law, variant, law_schema.read(law, case, variant))
         except CannotBeJudged:
             return False
         assert finding is None, f"{law.name}: {finding}"
         return bool(rng.random() < 0.5)
 
     @settings(max_examples=3, database=None, deadline=None, phases=(Phase.generate,), derandomize=True)
-    @given(law.cases(variant))
-    def each(case: Case) -> None:
-        reduced(case, fails)
+    @given(law.cases_of(variant))
+    def each(case: LawCase) -> None:
+        reduced(case.entries(), fails)
 
     each()
 
@@ -211,5 +212,5 @@ def test_a_right_variant_is_right_on_what_cases_are_reduced_to(name: str, monkey
     monkeypatch.setattr(reductions, "MOST_WORK", 25)
     variant = next(iter(load(f"properties.variants.gallery.{name}").values()))
     for law in applicable(variant):
-        if law.reducible and not law.name.endswith("sized"):
+        if law.reducible and not law.large:
             _reduced_at_random(law, variant)

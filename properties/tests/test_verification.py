@@ -11,7 +11,6 @@ import properties
 from properties.cases import law_schema
 from properties.checks import checks
 from properties.judging.counterexample import Counterexample
-from properties.judging.search import explore, judged
 from properties.judging.verdict import Record
 from properties.judging.verification import applicable, on_untested, promises_of, require_promises, verify
 from properties.laws.catalogue import LAWS
@@ -19,6 +18,7 @@ from properties.laws.law import PROMISES, Law
 from properties.process.loading import built_in, load, target_of
 from properties.statistics.law import PROMISES as STATISTICAL
 from properties.statistics.suite import allotted
+from properties.tests.drawn_cases import drawn
 from properties.variants.examples.linear_evaluation import VARIANT as TDC
 from properties.variants.mutants import control
 from robust_core import Contamination, TotalVariation, Variant
@@ -45,7 +45,7 @@ def test_mutants_are_caught_and_their_counterexamples_replay(name: str, tmp_path
     for record in violated:
         assert record.counterexample is not None
         example = Counterexample.load(Path(record.counterexample))
-        assert judged(law_named(example.law), MUTANTS[example.variant], example.case) is not None
+        assert example.replay(MUTANTS[example.variant]) is not None
 
 
 def test_a_repaired_variant_passes_the_replay(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_repaired_variant_passes_the_replay(tmp_path: Path) -> None:
     record = next(r for r in verify(MUTANTS[name], name=name, examples=EXAMPLES, keep=tmp_path) if r.counterexample)
     assert record.counterexample is not None
     example = Counterexample.load(Path(record.counterexample))
-    assert judged(law_named(example.law), GALLERY["properties.variants.gallery.bellman:VARIANT"], example.case) is None
+    assert example.replay(GALLERY["properties.variants.gallery.bellman:VARIANT"]) is None
 
 
 def test_same_seed_same_records() -> None:
@@ -188,9 +188,8 @@ def test_a_promise_for_two_sets_is_tested_for_the_one_and_untested_for_the_other
     laws = [law for law in applicable(variant) if law.promise == promise]
     assert laws or allotted(variant, "quick")
     for law in laws:
-        drawn: list[Any] = []
-        explore(law.cases_of(variant), drawn.append, examples=5, master_seed=0)
-        assert {type(case["uncertainty_set"]) for case in drawn} == {Contamination}
+        cases: list[Any] = drawn(law.cases_of(variant), 5)
+        assert {type(case.uncertainty_set) for case in cases} == {Contamination}
 
 
 def test_a_projection_is_tested_for_every_set() -> None:
@@ -201,8 +200,7 @@ def test_a_projection_is_tested_for_every_set() -> None:
 
 def test_a_case_of_a_set_that_the_law_does_not_speak_of_is_refused() -> None:
     law, variant = law_named("TDC step"), promising("TDC", Contamination, TotalVariation)
-    drawn: list[Any] = []
-    explore(law.cases_of(variant), drawn.append, examples=1, master_seed=0)
-    law_schema.check(law, drawn[0], variant)
+    (case,) = drawn(law.cases_of(variant), 1)
+    law_schema.read(law, case.entries(), variant)
     with pytest.raises(ValueError, match="uncertainty_set must be one of contamination for"):
-        law_schema.check(law, drawn[0] | {"uncertainty_set": TotalVariation(0.25)}, variant)
+        law_schema.read(law, case.entries() | {"uncertainty_set": TotalVariation(0.25)}, variant)

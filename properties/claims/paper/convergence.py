@@ -26,11 +26,11 @@ from itertools import accumulate
 import numpy as np
 from hypothesis import strategies as st
 
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Objects, Run, norm
 from properties.claims.sides import at_most, first, ratio, shown
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from properties.strategies import mdps, policies, q_tables, radii, trajectories
 from robust_core.mdp import MDP
 from robust_core.validate import Floats, Ints

@@ -17,10 +17,10 @@ from oracles.arithmetic.ball import TINY, UNIT, Ball, solve, up
 from oracles.bounds.tdc import CorrectedConstants, PrintedConstants, Source
 from oracles.chains.chain import row_defect
 from oracles.linear.msprbe import MSPRBE
+from properties.cases.case import Case
 from properties.claims.claim import Statement
 from properties.claims.sides import first
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from robust_core.learners.linear import LinearLearner
 from robust_core.learners.schedules import constant
 from robust_core.mdp import MDP

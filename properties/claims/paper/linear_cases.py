@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from properties.laws.law import Case
+from properties.cases.case import Case
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 

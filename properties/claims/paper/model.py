@@ -13,11 +13,11 @@ from oracles.arithmetic import exact
 from oracles.arithmetic.exact import Vector
 from oracles.planning import game, rational
 from oracles.sets import vertices
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import sets
 from properties.claims.sides import at_most, dot, equal, first, fractions, of_sides
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from properties.strategies import mdps, policies, q_tables, uncertainty_sets, values
 from properties.strategies.sets import KINDS
 from robust_core.learners.schedules import constant

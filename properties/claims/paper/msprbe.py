@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 from oracles.arithmetic.ball import Ball
 from oracles.linear.msprbe import MSPRBE
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import Linear, differs, dot, learner, lower, number, projected, upper
 from properties.claims.rationals import Matrix, Rationals, definite, fraction_array, inverse
 from properties.claims.sides import equal, first
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from robust_core.mdp import MDP
 from robust_core.smoothing import LogSumExp
 from robust_core.trajectory import Transition

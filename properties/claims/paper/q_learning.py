@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from oracles.arithmetic import exact
 from oracles.sets import vertices
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Run, runs
 from properties.claims.paper import convergence
 from properties.claims.sides import at_most, dot, equal, first, fractions, of_sides, shown
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from properties.laws.rounding import backup_bound
 from properties.strategies import mdps, policies, q_tables, radii, uncertainty_sets, values
 from robust_core.learners.schedules import StepSize, constant, per_visit

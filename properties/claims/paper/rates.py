@@ -35,13 +35,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 from oracles.bounds import q_learning
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Run, norm, runs
 from properties.claims.paper import visits
 from properties.claims.paper.noise import C_HAT
 from properties.claims.sides import at_most, equal, first, ratio
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from properties.laws.rounding import operations_bound
 from properties.strategies import mdps, policies, radii
 from robust_core.mdp import MDP

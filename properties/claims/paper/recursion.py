@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Objects, Run, norm, runs
 from properties.claims.sides import at_most, equal, first, of_sides
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from properties.strategies import mdps, radii
 from robust_core.mdp import MDP
 

@@ -15,10 +15,10 @@ import robust_core
 from oracles.arithmetic import exact
 from oracles.planning import rational
 from oracles.sets import programs, vertices
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.sides import at_most, dot, equal, first, fractions, of_sides
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from properties.laws.rounding import operations_bound
 from properties.strategies import policies, radii, values
 from robust_core.sets import Contamination, TotalVariation

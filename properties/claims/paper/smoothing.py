@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from oracles.arithmetic.ball import UNIT, Ball, up
 from oracles.chains.chain import row_defect
 from oracles.planning import closed_form, rational
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import above, differs, exceeds, number, ratio, smooth_maximum
 from properties.claims.sides import first
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from properties.strategies import values
 from robust_core.bellman import smoothed_bellman_policy
 from robust_core.mdp import MDP

@@ -14,6 +14,7 @@ from typing import Any
 
 from oracles.arithmetic.ball import Ball
 from oracles.bounds.tdc import BesselBounds
+from properties.cases.case import Case
 from properties.claims.claim import Claim
 from properties.claims.paper import tdc_delta, tdc_drift, tdc_recursion
 from properties.claims.paper.linear import (
@@ -28,7 +29,6 @@ from properties.claims.paper.linear import (
     row_norms,
 )
 from properties.claims.paper.tdc_delta import FAR, distance, in_ball, point, where_inside
-from properties.laws.law import Case
 
 # J and omega.
 

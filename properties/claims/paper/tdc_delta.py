@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from oracles.arithmetic.ball import Ball
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import (
@@ -25,7 +26,6 @@ from properties.claims.paper.linear import (
 from properties.claims.paper.smoothing import directional
 from properties.claims.sides import first
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 
 FAR = (1.0, 64.0)
 """How far beyond K a point may lie where the text says "for any theta"."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from oracles.arithmetic.ball import UNIT, Ball, up
 from oracles.bounds.tdc import DEGREE, CorrectedConstants, PrintedConstants
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import (
@@ -30,7 +31,6 @@ from properties.claims.paper.linear import (
 )
 from properties.claims.sides import first
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from robust_core.trajectory import Transition
 
 

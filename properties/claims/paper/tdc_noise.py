@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from oracles.arithmetic.ball import Ball
 from oracles.bounds.tdc_rate import remainder, tau
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import Side, above, inequality, number, upper
 from properties.claims.paper.tdc_paths import Tree, ergodicity, tree_of
-from properties.laws.law import Case
 from robust_core.mdp import MDP
 
 BETAS = (2.0**-7, 2.0**-10, 2.0**-4)

@@ -13,9 +13,9 @@ import numpy as np
 
 from oracles.arithmetic.ball import UNIT, Ball
 from oracles.chains.mixing import geometric_ergodicity
+from properties.cases.case import Case
 from properties.claims.paper.linear import Linear, dot, learner, number, problem_of, remembered
 from properties.claims.paper.tdc_drift import h_vectors, noise
-from properties.laws.law import Case
 from robust_core.trajectory import Transition
 from robust_core.validate import Floats
 

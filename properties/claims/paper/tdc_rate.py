@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from oracles.arithmetic.ball import Ball
 from oracles.bounds.tdc import CorrectedConstants, PrintedConstants
 from oracles.bounds.tdc_rate import Steps, admissible, largest_alpha, remainder, tdc_bound, tracking_bound
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases, tdc_noise, tdc_region
 from properties.claims.paper.linear import (
@@ -37,7 +38,6 @@ from properties.claims.paper.linear import (
 from properties.claims.paper.tdc_paths import Node, Tree, ergodicity
 from properties.claims.paper.tdc_region import NEAR, constants
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from properties.laws.rounding import operations_bound
 from robust_core.mdp import MDP
 from robust_core.smoothing import LogSumExp

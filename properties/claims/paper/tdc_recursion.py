@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from oracles.arithmetic.ball import Ball
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import Side, above, differs, dot, inequality, norm, number, problem_of, upper
 from properties.claims.paper.tdc_step import step_of
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 
 
 def _cases(**options: Any) -> Any:

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from oracles.arithmetic.ball import Ball
 from oracles.bounds.tdc import PrintedConstants
 from oracles.bounds.tdc_rate import largest_alpha
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import upper
 from properties.claims.sides import at_most, equal, first
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 
 # q-range, in rationals.
 

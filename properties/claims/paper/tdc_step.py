@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from oracles.arithmetic.ball import Ball
+from properties.cases.case import Case
 from properties.claims.paper.linear import Linear, dot, norm, number, problem_of, projected, remembered, upper
-from properties.laws.law import Case
 from robust_core.validate import Floats
 
 

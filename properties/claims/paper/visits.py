@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from oracles.bounds import q_learning
 from oracles.chains import chain, mixing
+from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import STEP_SIZES, Run, norm
 from properties.claims.sides import at_most, first
 from properties.judging.verdict import Finding
-from properties.laws.law import Case
 from properties.strategies import mdps, policies, q_tables, radii, trajectories
 from robust_core.mdp import MDP
 from robust_core.validate import EPS, Floats, Ints

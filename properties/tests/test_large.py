@@ -1,29 +1,32 @@
-"""The laws on problems of size: which they are, that they survive being saved, and what a long one shrinks to."""
+"""The laws on large instances: which they are, that they survive being saved, and what a long one is reduced to."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 
+from properties.cases import generator, law_schema
+from properties.cases.case import LawCase
+from properties.cases.large import Fixed
 from properties.judging.search import judged, search
 from properties.laws.catalogue import LAWS
-from properties.laws.law import Case, Law
-from properties.laws.learning import read_run
-from properties.laws.sized import LONG, WIDE, SizedTape
-from properties.laws.sized_learning import LARGEST, TABLES
+from properties.laws.large import LONG, WIDE
+from properties.laws.large_learning import LARGEST, TABLES
+from properties.laws.law import Law
 from properties.process.loading import built_in, load
 from properties.variants.mutants.plain import PlainTDC
 from robust_core import Contamination, LogSumExp, Mellowmax, Variant
 
 
-def _asked(law: Law, variant: Variant) -> list[Case]:
-    """Every problem of a sized law."""
-    drawn: list[Case] = []
+def _asked(law: Law, variant: Variant) -> list[Any]:
+    """Every problem of a law on large instances."""
+    drawn: list[LawCase] = []
 
     @settings(max_examples=60, database=None, deadline=None, phases=(Phase.generate,))
-    @given(law.cases(variant))
-    def collect(case: Case) -> None:
+    @given(law.cases_of(variant))
+    def collect(case: LawCase) -> None:
         drawn.append(case)
 
     collect()
@@ -33,32 +36,32 @@ def _asked(law: Law, variant: Variant) -> list[Case]:
 Q_LEARNING = built_in()["properties.variants.gallery.q_learning:VARIANT"]
 
 
-def test_every_sized_law_tries_each_of_its_problems_once() -> None:
-    law = next(law for law in LAWS if law.name == "asynchronous update, sized")
+def test_every_law_tries_each_of_its_problems_once() -> None:
+    law = next(law for law in LAWS if law.name == "asynchronous update, large")
     forms = (*WIDE, *LONG, *TABLES, LARGEST)
     verdict = search(law, Q_LEARNING, examples=2 * len(forms), master_seed=7)
     assert (verdict.outcome, verdict.cases) == ("holds", len(forms))
 
 
 def test_problems_are_always_the_same_and_large() -> None:
-    first, again = (read_run(SizedTape(WIDE[1]), Q_LEARNING) for _ in range(2))
-    assert first["mdp"] == again["mdp"]
-    assert first["path"] == again["path"]
-    assert (first["mdp"].n_states, first["mdp"].n_actions) == (40, 9)
-    assert np.count_nonzero(first["mdp"].P[0, 0]) > 8
-    assert first["mdp"].gamma > 0.0
-    assert first["uncertainty_set"].radius > 0.0
-    assert not np.array_equal(first["mdp"].P, first["mdp"].P.astype(np.float32)), "float32 would lose digits"
+    first, again = (generator.run(Fixed(WIDE[1]), Q_LEARNING) for _ in range(2))
+    assert first.mdp == again.mdp
+    assert first.path == again.path
+    assert (first.mdp.n_states, first.mdp.n_actions) == (40, 9)
+    assert np.count_nonzero(first.mdp.P[0, 0]) > 8
+    assert first.mdp.gamma > 0.0
+    assert first.uncertainty_set == Contamination(0.75)
+    assert not np.array_equal(first.mdp.P, first.mdp.P.astype(np.float32)), "float32 would lose digits"
 
 
 def test_a_long_run_visits_a_pair_more_than_a_thousand_times() -> None:
-    path = read_run(SizedTape(LONG[0]), Q_LEARNING, ends=True)["path"]
+    path = generator.run(Fixed(LONG[0]), Q_LEARNING, ends=True).path
     assert sum(step[:2] == (0, 0) for step in path) > 1000
 
 
 @pytest.mark.parametrize(
     ("name", "law", "states"),
-    [("SIXTEEN_STATES", "sample step, sized", 17), ("EIGHT_SUCCESSORS", "bellman backup, sized", 9)],
+    [("SIXTEEN_STATES", "sample step, large", 17), ("EIGHT_SUCCESSORS", "bellman backup, large", 9)],
 )
 def test_what_a_large_problem_shows_needs_no_state_more_than_the_slip(name: str, law: str, states: int) -> None:
     (variant,) = load(f"properties.variants.mutants.beyond:{name}").values()
@@ -67,34 +70,34 @@ def test_what_a_large_problem_shows_needs_no_state_more_than_the_slip(name: str,
     assert verdict.case is not None
     assert verdict.case["mdp"].n_states == states
     assert verdict.case["mdp"].n_actions <= 2
-    assert judged(found, variant, verdict.case) is not None
+    assert judged(found, variant, law_schema.read(found, verdict.case, variant)) is not None
     assert len(verdict.case.get("path", [])) <= 1
 
 
 def test_functions_are_asked_in_every_storage_and_for_every_set() -> None:
-    law = next(law for law in LAWS if law.name == "bellman backup, sized")
+    law = next(law for law in LAWS if law.name == "bellman backup, large")
     variant = built_in()["properties.variants.gallery.bellman:VARIANT"]
     cases = _asked(law, variant)
-    asked = {(case["mdp"].n_states, case["mdp"].is_sparse, type(case["uncertainty_set"])) for case in cases}
+    asked = {(case.mdp.n_states, case.mdp.is_sparse, type(case.uncertainty_set)) for case in cases}
     assert asked == set(product((17, 40, 70), (False, True), variant.sets))
-    tops = {int(case["Q"].min(axis=1).argmax()) / (case["mdp"].n_states - 1) for case in cases}
+    tops = {int(case.Q.min(axis=1).argmax()) / (case.mdp.n_states - 1) for case in cases}
     assert {0.0, 1.0} < tops, "the worst state is the first, the last and another"
     for case in cases:
-        V = np.sort(case["Q"].min(axis=1))
+        V = np.sort(case.Q.min(axis=1))
         assert V[-1] > V[-2], "one state is the worst alone"
 
 
 def test_a_planner_meets_long_horizons() -> None:
-    law = next(law for law in LAWS if law.name == "optimum, sized")
+    law = next(law for law in LAWS if law.name == "optimum, large")
     cases = _asked(law, built_in()["properties.variants.gallery.value_iteration:VARIANT"])
-    assert max(case["mdp"].gamma for case in cases) == 1.0 - 2.0**-12
-    assert {case["mdp"].gamma for case in cases if case["mdp"].n_states > 8} == {0.99}
+    assert max(case.mdp.gamma for case in cases) == 1.0 - 2.0**-12
+    assert {case.mdp.gamma for case in cases if case.mdp.n_states > 8} == {0.99}
 
 
 def test_smooth_maxima_are_asked_with_and_without_a_ball() -> None:
-    law = next(law for law in LAWS if law.name == "TDC step, sized")
+    law = next(law for law in LAWS if law.name == "TDC step, large")
     variant = Variant("TDC", "linear evaluation", PlainTDC, (Contamination,), ("TDC",))
     cases = _asked(law, variant)
-    asked = {(len(c["features"]), type(c["smoothing"]), "projection" in c) for c in cases if len(c["initial"]) == 9}
+    asked = {(len(c.features), type(c.smoothing), c.projection is not None) for c in cases if len(c.initial) == 9}
     assert asked == set(product((18, 70), (LogSumExp, Mellowmax), (False, True)))
-    assert max(len(case["path"]) for case in cases) == 5000
+    assert max(len(case.path) for case in cases) == 5000

@@ -1,4 +1,4 @@
-"""The laws of tabular learners and of every learner's conduct on problems of size (`sized`).
+"""The laws of tabular learners, and of the conduct of every learner, on large instances.
 
 Beside the forms of all kinds there are some for tables alone, where a step is cheap. What each is for:
 
@@ -7,12 +7,14 @@ Beside the forms of all kinds there are some for tables alone, where a step is c
 * pairs that are visited again and again where there are many of them: counters that are shared;
 * eight hundred steps among twelve states: candidates for the maximum that are kept too long;
 * a flat start, and steps that hardly move: thresholds, and what is right only from a start of its own;
+* a flat start of a single state, whose value falls at the ends of episodes: maxima that are taken to rise only;
 * values of 2^200 and a discount of 1 − 2^-20: cuts;
 * ten thousand steps: buffers, tables of step sizes, refreshes.
 """
 
+from properties.cases.large import form_of
 from properties.laws import conduct, tabular_step
-from properties.laws.sized import LONG, WIDE, form_of, in_turn, read_path, sized
+from properties.laws.large import LONG, RUNS, WIDE, in_turn, large
 from robust_core import constant, per_visit, polynomial
 
 _PLAIN = constant(0.125)
@@ -72,6 +74,7 @@ TABLES = (
         plain=constant(2.0**-10),
         order=1,
     ),
+    form_of(1, 1, 2, steps=20, times=1, step_size=constant(0.5), plain=_PLAIN, flat=True),
 )
 # More steps than the slow laws can afford; and the largest table has too many outcomes to enumerate.
 LONGEST = form_of(
@@ -87,11 +90,11 @@ LONGEST = form_of(
 
 LAWS = in_turn(
     (
-        sized(tabular_step.ASYNCHRONOUS, read_path, (*WIDE, *LONG, *TABLES, LARGEST)),
-        sized(tabular_step.SAMPLE_FORM, read_path, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
-        sized(tabular_step.SAMPLE_FORM_NEXT_ACTION, read_path, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
-        sized(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG + TABLES),
-        sized(conduct.CONDUCT, read_path, LONG),
-        sized(conduct.BATCH, read_path, (*WIDE, *LONG, LONGEST)),
+        large(tabular_step.ASYNCHRONOUS, RUNS, (*WIDE, *LONG, *TABLES, LARGEST)),
+        large(tabular_step.SAMPLE_FORM, RUNS, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
+        large(tabular_step.SAMPLE_FORM_NEXT_ACTION, RUNS, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
+        large(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG + TABLES),
+        large(conduct.CONDUCT, RUNS, LONG),
+        large(conduct.BATCH, RUNS, (*WIDE, *LONG, LONGEST)),
     )
 )
