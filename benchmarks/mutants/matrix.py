@@ -68,7 +68,7 @@ def problems(
         database=None,
         deadline=None,
         phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.too_slow],
     )
     @given(law.cases_of(variant))
     def collect(case: LawCase) -> None:

@@ -65,7 +65,14 @@ SMOOTH = tuple(
     replace(form_of(states, 2, 9, numbers=(0.875, 2.0**-8, 0.25), **_HALF), smoothing=kind, projection=K)
     for states, kind, K in product((18, 70), SMOOTHINGS.values(), (np.inf, 2.0**-4))
 )
-ENDLESS = (form_of(1, 1, 1, steps=20, times=250, step_size=_SLOW, plain=_SLOW),)
+ENDLESS = form_of(1, 1, 1, steps=20, times=250, step_size=_SLOW, plain=_SLOW)
+# Long runs with a free theta, and one that meets the ball of projection again and again.
+LINEAR = (
+    *WIDE,
+    *SMOOTH,
+    *(replace(form, projection=np.inf) for form in (*LONG, ENDLESS)),
+    replace(LONG[1], projection=2.0**-4),
+)
 STORAGES = (False, True)
 # (states, discount): the second has a horizon of 4096 steps, which two states make cheap.
 RINGS = ((9, 0.99), (2, 1.0 - 2.0**-12))
@@ -140,7 +147,7 @@ LAWS = in_turn(
         large(_named(operator.LAWS, "bellman backup"), generator.operator_case, FUNCTIONS, storages=STORAGES),
         RESIDUAL,
         large(sampler.PATH, generator.sampler_case, WIDE + LONG, storages=STORAGES),
-        large(_named(linear.LAWS, "TDC step"), RUNS, WIDE + LONG + SMOOTH + ENDLESS),
-        large(_named(linear.LAWS, "GTD2 step"), RUNS, WIDE + LONG + SMOOTH + ENDLESS),
+        large(_named(linear.LAWS, "TDC step"), RUNS, LINEAR),
+        large(_named(linear.LAWS, "GTD2 step"), RUNS, LINEAR),
     )
 )
