@@ -73,6 +73,14 @@ def kills() -> Facts:
         yield Fact(name, str(rate))
 
 
+def counterexamples() -> Facts:
+    """Mutant / seed -> the size of the counterexample to the first law that it violates."""
+    from benchmarks.net.sizes import sizes
+
+    for name, text in sizes().items():
+        yield Fact(name, text)
+
+
 def evidence(ids: Iterable[str] | None = None, *, examples: int | None = None) -> Facts:
     """The status of every claim, committed and found by running it, and every committed counterexample replayed."""
     from properties.claims import catalogue
@@ -249,6 +257,7 @@ def commands() -> Facts:
 PARTS: dict[str, Collect] = {
     "gallery": gallery,
     "kills": kills,
+    "counterexamples": counterexamples,
     "evidence": evidence,
     "regression": regression,
     "rows": rows,

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.cli import net
 from benchmarks.cli.main import main
-from benchmarks.net import facts, parts, rates
+from benchmarks.net import facts, parts, rates, sizes
 from benchmarks.net.facts import Fact
 from benchmarks.net.rates import Rate
 from properties.judging.counterexample import law_named
@@ -30,6 +30,16 @@ def _sample_step_of_td() -> parts.Facts:
 def _mutant_kills() -> parts.Facts:
     found = rates.hit_rates([NO_DISCOUNT], seeds=(0, 1), examples=2)
     yield from (Fact(name, str(rate)) for name, rate in found.items())
+
+
+def _mutant_sizes() -> parts.Facts:
+    yield from (Fact(name, text) for name, text in sizes.sizes([NO_DISCOUNT], seeds=(0,), examples=20).items())
+
+
+def _stop_reducing(patch: pytest.MonkeyPatch) -> None:
+    from properties.cases import reductions
+
+    patch.setattr(reductions, "PASSES", ())
 
 
 def _change_update(patch: pytest.MonkeyPatch) -> None:
@@ -92,6 +102,7 @@ def _change_panel(patch: pytest.MonkeyPatch) -> None:
 PLANTED: dict[str, tuple[parts.Collect, Plant, str]] = {
     "gallery": (_sample_step_of_td, _change_update, "changed: robust TD(0) / sample step"),
     "kills": (_mutant_kills, _silence_law, f"changed: {NO_DISCOUNT.name} / bellman backup"),
+    "counterexamples": (_mutant_sizes, _stop_reducing, f"changed: {NO_DISCOUNT.name} / seed 0"),
     "evidence": (
         partial(parts.evidence, ["expand-T"], examples=2),
         _silence_claim,
@@ -166,3 +177,11 @@ def test_after_a_change_of_the_generator_rates_may_differ_by_chance_only() -> No
     assert _lost(Rate((1, 0), 200), Rate((0, 0), 200)), "a kill is gone"
     assert _lost(Rate((0, 0), 200), Rate((0, 1), 200)), "a kill is new"
     assert rates.losses({"pair": str(half)}, {}) != []
+
+
+def test_one_counterexample_in_a_hundred_may_be_larger() -> None:
+    before = {f"mutant {number}": "2 1 0 2 1 90" for number in range(100)}
+    one = before | {"mutant 0": "2 1 0 2 1 91"}
+    assert sizes.growths(before, one) == []
+    assert len(sizes.growths(before, one | {"mutant 1": "2 2 0 2 1 90"})) == 2
+    assert len(sizes.growths(before, before | {"mutant 2": ""})) == 1, "a counterexample is gone"
