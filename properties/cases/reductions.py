@@ -58,7 +58,7 @@ class Budget:
         return self.work >= 0.0 and time.process_time() <= self.end
 
 
-def reduced(case: Case, fails: Callable[[Case], bool], budget: Budget | None = None) -> Case:
+def reduce(case: Case, fails: Callable[[Case], bool], budget: Budget | None = None) -> Case:
     """The case after every reduction that leaves it one that `fails`; the same case gives the same result."""
     budget = Budget() if budget is None else budget
     chained = _possible(case, chained=True)
@@ -115,7 +115,8 @@ def size(case: Case) -> tuple[int, ...]:
     values = [np.zeros(0) if mdp is None else mdp.cost, *(case[name] for name in VALUES if name in case)]
     text = json.dumps({name: encode(value) for name, value in case.items()})
     steps = len(case.get("path", ())) + int(case.get("steps", 0))
-    return S, A, steps, sum(map(np.count_nonzero, rows)), sum(map(np.count_nonzero, values)), len(text)
+    moves, numbers = (sum(int(np.count_nonzero(each)) for each in part) for part in (rows, values))
+    return S, A, steps, moves, numbers, len(text)
 
 
 def _possible(case: Case, *, chained: bool) -> bool:

@@ -207,7 +207,7 @@ def _reduced(case: Case, finding: Finding, search: _Search, budget: reductions.B
         return True
 
     with suppress(TooSlow):  # what is reported then is the smallest case that had its answer in time
-        reductions.reduced(case, fails, budget)
+        reductions.reduce(case, fails, budget)
     return smallest
 
 

@@ -2,6 +2,7 @@
 
 from properties.laws import (
     conduct,
+    instructions,
     large,
     large_learning,
     linear,
@@ -11,7 +12,6 @@ from properties.laws import (
     support,
     tabular_path,
     tabular_step,
-    told,
 )
 from properties.laws.law import Law
 
@@ -22,7 +22,7 @@ LAWS: tuple[Law, ...] = (
     *sampler.LAWS,
     *conduct.LAWS,
     *tabular_step.LAWS,
-    *told.LAWS,
+    *instructions.LAWS,
     *tabular_path.LAWS,
     *linear.LAWS,
     conduct.BATCH,

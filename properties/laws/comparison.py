@@ -11,14 +11,14 @@ from properties.judging.verdict import Finding
 RUNS = ("this run", "by the other")
 
 
-def compared(
+def compare(
     got: Any, wanted: np.ndarray, allowed: float, what: str, *, after: str = "", **shown: Any
 ) -> Finding | None:
     """A finding if `got` has another shape or an entry further than `allowed` from `wanted` (NaN always is).
 
     `what` names the array and goes before the entry, `after` says when; `shown` (columns, axes) goes to `Tables`.
 
-    >>> print(compared([[1.0, 2.0]], np.array([[1.0, 3.0]]), 0.5, "Q", after=" after 2 steps"))
+    >>> print(compare([[1.0, 2.0]], np.array([[1.0, 3.0]]), 0.5, "Q", after=" after 2 steps"))
     Q(s=0, a=1) after 2 steps: got 2.0, wanted 3.0 within 0.5
     """
     values = np.array(got)  # a copy: what it is shown as must not change with the variant's buffer

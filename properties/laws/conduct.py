@@ -14,7 +14,7 @@ from properties.cases.case import LinearRun, Path, Run, policy_of
 from properties.cases.choices import RADII
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.laws.comparison import compared
+from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.learning import LEARNERS, advance, arrays, new_learner, problem, same
 from robust_core import Recording, StepSize, constant
@@ -68,7 +68,7 @@ def _differing(
     for name, x, y in zip(names, got, wanted, strict=False):
         if not same((x,), (y,)):
             axes = () if len(got) > 1 or name == "omega" else None
-            return compared(x, y, 0.0, name, after=when, columns=columns, axes=axes)
+            return compare(x, y, 0.0, name, after=when, columns=columns, axes=axes)
     return None
 
 

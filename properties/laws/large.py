@@ -15,7 +15,7 @@ from properties.cases.large import Form, form_of
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
 from properties.laws import linear, operator, planner, sampler, support
-from properties.laws.comparison import compared
+from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.operator import exact_backup
 from properties.laws.rounding import UNIT
@@ -108,8 +108,8 @@ def _residual(variant: Variant, case: PlannerCase) -> Finding | None:
     if Q.shape != mdp.cost.shape or not np.isfinite(Q).all():
         return Finding("Q*", Q.tolist(), f"{mdp.cost.shape[0]} x {mdp.cost.shape[1]} finite numbers")
     image = exact_backup(mdp, uncertainty_set, Q)
-    allowed = (1.0 + mdp.gamma) * planner.promised(variant, mdp, Q) + UNIT * float(np.abs(image).max())
-    return compared(Q, image, allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
+    allowed = (1.0 + mdp.gamma) * planner.allowed_error(variant, mdp, Q) + UNIT * float(np.abs(image).max())
+    return compare(Q, image, allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
 
 
 def _ring(states: int, gamma: float, uncertainty_set: UncertaintySet) -> PlannerCase:

@@ -16,10 +16,10 @@ from properties.cases.case import LinearRun
 from properties.cases.choices import SMOOTHINGS, Choices, Reader
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.laws.comparison import RUNS, compared
+from properties.laws.comparison import RUNS, compare
 from properties.laws.law import Law
 from properties.laws.learning import LONG, advance, arrays, new_learner, step_size_at
-from properties.laws.linear_step import stepped
+from properties.laws.linear_step import next_estimate
 from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
 from robust_core import polynomial
 from robust_core.mdp import MDP
@@ -48,12 +48,12 @@ def _steps(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
     before = arrays(learner.estimate())
     for number, step in enumerate(case.path):
         alpha, beta = _sizes(case, number)
-        wanted = stepped(rule, case, step, before, alpha, beta)
+        wanted = next_estimate(rule, case, step, before, alpha, beta)
         allowed = _bounds(case, before, step[2])
         after = arrays(advance(learner, [step]).estimate())
         for name, got, right, error in zip(("theta", "omega"), after, wanted, allowed, strict=True):
             allowed_here = error + UNIT * float(np.abs(right).max())
-            finding = compared(got, right, allowed_here, name, after=f" after step {number + 1}", axes=COMPONENTS)
+            finding = compare(got, right, allowed_here, name, after=f" after step {number + 1}", axes=COMPONENTS)
             if finding is not None:
                 return finding
         before = after
@@ -88,7 +88,7 @@ def _drift(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
     ):
         weights = math.expm1(problem.mu_log_error) + 8 * mdp.n_states * mdp.n_actions * UNIT
         allowed = error + step_error + weights * size
-        finding = compared(got, right, allowed, f"expected change of {name}", axes=COMPONENTS)
+        finding = compare(got, right, allowed, f"expected change of {name}", axes=COMPONENTS)
         if finding is not None:
             return finding
     return None
@@ -169,9 +169,7 @@ def _related(variant: Variant, left: LinearRun, right: LinearRun, change: Change
         after = [arrays(learner.estimate()) for learner in learners]
         for name, x, y in zip(("theta", "omega"), *after, strict=True):
             when = f" after {number + 1} steps"
-            finding = compared(
-                y, change(x), 2.0 * allowed, f"{what}: {name}", after=when, axes=COMPONENTS, columns=RUNS
-            )
+            finding = compare(y, change(x), 2.0 * allowed, f"{what}: {name}", after=when, axes=COMPONENTS, columns=RUNS)
             if finding is not None:
                 return finding
     return None

@@ -40,7 +40,7 @@ def _projected(x: Vector, K: float | None) -> Vector:
     return [v * Decimal(K) / norm for v in x]
 
 
-def stepped(
+def next_estimate(
     rule: str, case: LinearRun, step: Sequence[Any], estimate: Sequence[np.ndarray], alpha: float, beta: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """(theta, omega) after one transition.

@@ -11,7 +11,7 @@ from properties.cases.choices import Choices, Reader, radii_beside
 from properties.cases.enlarged import respellings
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.laws.comparison import below, compared
+from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.rounding import UNIT, backup_bound
 from robust_core.mdp import MDP
@@ -63,7 +63,7 @@ def _matches(variant: Variant, case: OperatorCase) -> Finding | None:
         wanted = exact_backup(mdp, uset, Q)
         allowed = backup_bound(mdp, Q) + UNIT * float(np.abs(wanted).max())
         said = "TQ" if radius == uncertainty_set.radius else f"TQ, then with radius {radius:g}: entry "
-        finding = compared(_applied(variant, mdp, uset, Q), wanted, allowed, said) or compared(
+        finding = compare(_applied(variant, mdp, uset, Q), wanted, allowed, said) or compare(
             variant.make(mdp, uset, np.asfortranarray(Q)), wanted, allowed, "TQ for Q in columns: entry "
         )
         if finding is not None:
@@ -104,7 +104,7 @@ def _monotone(variant: Variant, case: OperatorCase, shift: float, larger: float)
             "TQ against TQ of a larger set: entry ",
             columns=("TQ", "larger set"),
         )
-        or compared(
+        or compare(
             _applied(variant, mdp, uncertainty_set, moved),
             image + mdp.gamma * shift,
             allowed,
@@ -123,7 +123,7 @@ def _respelled(variant: Variant, case: OperatorCase) -> Finding | None:
             return Finding("shape of TQ", got.shape, same.Q.shape)
         allowed = backup_bound(mdp, Q) + backup_bound(same.mdp, same.Q)
         part = got[np.ix_(same.states, same.actions)]
-        finding = compared(part, image, allowed, f"TQ of the model {same.what}: entry ", columns=(same.what, "before"))
+        finding = compare(part, image, allowed, f"TQ of the model {same.what}: entry ", columns=(same.what, "before"))
         if finding is not None:
             return finding
     return None

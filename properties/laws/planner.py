@@ -11,7 +11,7 @@ from properties.cases.choices import radii_beside
 from properties.cases.enlarged import respellings, size
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.laws.comparison import below, compared
+from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.rounding import UNIT, fixed_point_bound
 from robust_core.mdp import MDP
@@ -24,7 +24,7 @@ def exact_optimum(mdp: MDP, uset: UncertaintySet) -> np.ndarray:
     return np.array([[float(x) for x in row] for row in rational.solve(mdp, uset).Q])
 
 
-def promised(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
+def allowed_error(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
     """The error the variant allows itself, relative to max|c|/(1−gamma), and rounding."""
     scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
     return float(variant.options.get("accuracy", 0.0)) * scale + fixed_point_bound(mdp, Q)
@@ -37,9 +37,9 @@ def _matches(variant: Variant, case: PlannerCase) -> Finding | None:
     for radius in radii_beside(variant, uncertainty_set.radius):
         uset = type(uncertainty_set)(radius)
         wanted = exact_optimum(mdp, uset)
-        allowed = promised(variant, mdp, wanted) + UNIT * float(np.abs(wanted).max())
+        allowed = allowed_error(variant, mdp, wanted) + UNIT * float(np.abs(wanted).max())
         said = "Q*" if radius == uncertainty_set.radius else f"Q*, then with radius {radius:g}: entry "
-        finding = compared(variant.make(mdp, uset), wanted, allowed, said)
+        finding = compare(variant.make(mdp, uset), wanted, allowed, said)
         if finding is not None:
             return finding
     return None
@@ -51,8 +51,8 @@ def _closed_form(variant: Variant, case: PlannerCase) -> Finding | None:
     if not isinstance(uncertainty_set, Contamination):
         return None
     wanted = closed_form.solve(mdp, uncertainty_set.radius).Q
-    allowed = promised(variant, mdp, wanted.value) + wanted.error_bound
-    return compared(variant.make(mdp, uncertainty_set), wanted.value, allowed, "Q*")
+    allowed = allowed_error(variant, mdp, wanted.value) + wanted.error_bound
+    return compare(variant.make(mdp, uncertainty_set), wanted.value, allowed, "Q*")
 
 
 def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
@@ -60,9 +60,9 @@ def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     Q = np.asarray(variant.make(mdp, uncertainty_set))
     for same in respellings(mdp, np.zeros((mdp.n_states, mdp.n_actions))):
         got = np.asarray(variant.make(same.mdp, uncertainty_set))
-        allowed = promised(variant, mdp, Q) + promised(variant, same.mdp, Q)
+        allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, same.mdp, Q)
         part = got[np.ix_(same.states, same.actions)]
-        finding = compared(part, Q, allowed, f"Q* of the model {same.what}: entry ", columns=(same.what, "before"))
+        finding = compare(part, Q, allowed, f"Q* of the model {same.what}: entry ", columns=(same.what, "before"))
         if finding is not None:
             return finding
     return None
@@ -75,11 +75,11 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     Q, k = np.asarray(variant.make(mdp, uncertainty_set)), size(mdp.cost)
     dearer = MDP(mdp.P, mdp.cost + k, mdp.gamma)
     wider = type(uncertainty_set)((1.0 + uncertainty_set.radius) / 2.0)
-    allowed = promised(variant, mdp, Q) + promised(variant, dearer, np.abs(Q) + k / (1.0 - mdp.gamma))
+    allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, dearer, np.abs(Q) + k / (1.0 - mdp.gamma))
     shifted = Q + k / (1.0 - mdp.gamma)
     return below(
         Q, variant.make(mdp, wider), allowed, "Q* against Q* of a larger set: entry ", columns=("Q*", "larger set")
-    ) or compared(
+    ) or compare(
         variant.make(dearer, uncertainty_set),
         shifted,
         allowed,

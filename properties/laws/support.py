@@ -11,7 +11,7 @@ from properties.cases.case import SupportCase
 from properties.cases.choices import Choices, Reader
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.laws.comparison import below, compared
+from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.rounding import UNIT, support_bound
 from robust_core.problem import Variant
@@ -53,7 +53,7 @@ def _matches(variant: Variant, case: SupportCase) -> Finding | None:
     if not (np.array_equal(given[0], p) and np.array_equal(given[1], v)):
         return Finding("the caller's p and v after a call", [x.tolist() for x in given], [p.tolist(), v.tolist()])
     wanted, error = _truth(uncertainty_set, p, v)
-    return compared(got, np.array(wanted), _allowed(variant, p, v) + error, "sigma(v)")
+    return compare(got, np.array(wanted), _allowed(variant, p, v) + error, "sigma(v)")
 
 
 def _truth(uset: UncertaintySet, p: np.ndarray, v: np.ndarray) -> tuple[float, float]:
@@ -95,8 +95,8 @@ def _axioms(
     findings = (
         below(mean, value, allowed(), "p·v against sigma(v)"),
         below(value, top, allowed(), "sigma(v) against max v"),
-        compared(sigma(scaled), factor * value, allowed(scaled), f"sigma({factor} v)"),
-        compared(sigma(moved), value + shift, allowed(moved), f"sigma(v + {shift})"),
+        compare(sigma(scaled), factor * value, allowed(scaled), f"sigma({factor} v)"),
+        compare(sigma(moved), value + shift, allowed(moved), f"sigma(v + {shift})"),
         below(value, sigma(above), allowed(above), "sigma(v) against sigma(v') for v <= v'"),
         below(sigma(both), value + sigma(other), allowed(both, other), "sigma(v + w) against sigma(v) + sigma(w)"),
         below(value, _sigma(variant, wider, p, v), allowed(), "sigma(v) against that of a larger radius"),
@@ -111,7 +111,7 @@ def _ends(variant: Variant, uset: Any, p: np.ndarray, v: np.ndarray, allowed: fl
         extreme = type(uset)(radius)
         wanted, error = _truth(extreme, p, v)
         got = _sigma(variant, extreme, p, v)
-        finding = compared(got, np.array(wanted), allowed + error, f"sigma(v) with radius {radius:g}")
+        finding = compare(got, np.array(wanted), allowed + error, f"sigma(v) with radius {radius:g}")
         if finding is not None:
             return finding
     return None
@@ -133,11 +133,11 @@ def _rows(variant: Variant, case: SupportCase) -> Finding | None:
         first = np.asarray(variant.make(uncertainty_set, given, asked))
         if not (np.array_equal(given, rows) and np.array_equal(asked, v)):
             return Finding(f"the caller's p and v after a call with rows{layout}", "changed", "as they were")
-        finding = compared(first, values, allowed, f"sigma(v){layout} of row ", axes=())
+        finding = compare(first, values, allowed, f"sigma(v){layout} of row ", axes=())
         if finding is not None:
             return finding
         variant.make(uncertainty_set, rows.copy(order="K"), v[::-1] + 1.0)
-        finding = compared(first, values, allowed, f"sigma(v){layout}, read after another call, of row ", axes=())
+        finding = compare(first, values, allowed, f"sigma(v){layout}, read after another call, of row ", axes=())
         if finding is not None:
             return finding
     return None

@@ -18,7 +18,7 @@ from properties.cases.generator import estimates
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
-from properties.laws.comparison import RUNS, below, compared
+from properties.laws.comparison import RUNS, below, compare
 from properties.laws.law import Law
 from properties.laws.learning import TABULAR, advance, new_learner, step_size_at, table
 from properties.laws.rounding import UNIT, path_bound
@@ -55,7 +55,7 @@ def _rounding(case: Run) -> float:
 
 
 def _equal(wanted: np.ndarray, got: np.ndarray, allowed: float, what: str) -> Finding | None:
-    return compared(got, wanted, allowed, f"{what}: entry ", columns=RUNS)
+    return compare(got, wanted, allowed, f"{what}: entry ", columns=RUNS)
 
 
 def _non_expansive(variant: Variant, case: Run, other: np.ndarray) -> Finding | None:
@@ -223,7 +223,7 @@ def _fixed_point(variant: Variant, case: Run) -> Finding | None:
         got = table(advance(learner, [step]))
         place = entry(place_of(variant, step[0], step[1]))
         when = f" after {time + 1} steps from the solution, the last at {place}"
-        finding = compared(got, solution, allowed, estimates(variant), after=when)
+        finding = compare(got, solution, allowed, estimates(variant), after=when)
         if finding is not None:
             return finding
     return None

@@ -16,7 +16,7 @@ from properties.cases.generator import estimates
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
-from properties.laws.comparison import compared
+from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.learning import LONG, TABULAR, advance, branch, new_learner, step_size_at, table
 from properties.laws.rounding import UNIT, step_bound
@@ -80,7 +80,7 @@ def _entry_wrong(
     """The finding that the visited entry is the first value and not the second, within the table before the step."""
     got, wanted = before.copy(), before.copy()
     got[place], wanted[place] = values
-    return compared(got, wanted, allowed, of + estimates(variant), after=when)
+    return compare(got, wanted, allowed, of + estimates(variant), after=when)
 
 
 def _written(variant: Variant, case: Run, *, sampled: bool) -> Finding | None:
@@ -127,7 +127,7 @@ def _asynchronous(variant: Variant, case: Run) -> Finding | None:
             wanted = before.copy()
             wanted[place] = after[place]
             when = f" after step {number + 1}, a visit of {entry(place)}"
-            return compared(after, wanted, 0.0, estimates(variant), after=when, columns=("after", "before"))
+            return compare(after, wanted, 0.0, estimates(variant), after=when, columns=("after", "before"))
         before = after
     return None
 

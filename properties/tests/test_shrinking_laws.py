@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 
 from properties.cases import law_schema, reductions
 from properties.cases.case import Case, LawCase
-from properties.cases.reductions import reduced, smaller
+from properties.cases.reductions import reduce, smaller
 from properties.judging.blame import CannotBeJudged
 from properties.judging.counterexample import Counterexample
 from properties.judging.search import explore_and_reduce, judged, search
@@ -83,7 +83,7 @@ def test_what_is_not_needed_goes_in_parts_and_what_is_left_is_plain() -> None:
         asked.append(case)
         return bool(case["mdp"].n_states >= 17 and len(case["path"]) == 1 and case["initial"].max() > 0.0)
 
-    left = reduced(many_states(70), fails)
+    left = reduce(many_states(70), fails)
     mdp = left["mdp"]
     assert (mdp.n_states, mdp.n_actions, mdp.gamma) == (17, 1, 0.0)
     assert sorted(set(mdp.P.ravel())) == [0.0, 1.0]
@@ -95,7 +95,7 @@ def test_what_is_not_needed_goes_in_parts_and_what_is_left_is_plain() -> None:
 @pytest.mark.parametrize("answer", [True, False])
 def test_reducing_ends(answer: bool) -> None:
     case = many_states(12)
-    left = reduced(case, lambda less: answer)
+    left = reduce(case, lambda less: answer)
     assert (left is case) == (not answer)
     assert not answer or (left["mdp"].n_states, left["mdp"].n_actions, left["path"]) == (1, 1, [])
 
@@ -108,7 +108,7 @@ def test_reducing_ends_whatever_fails(threshold: int) -> None:
         text = Counterexample("law", "variant", case, "").to_json()
         return hashlib.blake2b(text.encode()).digest()[0] % 7 < threshold
 
-    assert reduced(many_states(8), fails)["mdp"].n_states >= 1
+    assert reduce(many_states(8), fails)["mdp"].n_states >= 1
 
 
 def test_a_large_case_and_a_slow_one_have_less_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,11 +119,11 @@ def test_a_large_case_and_a_slow_one_have_less_time(monkeypatch: pytest.MonkeyPa
         return False
 
     monkeypatch.setattr(reductions, "MOST_WORK", 50)
-    reduced(many_states(70), fails)
+    reduce(many_states(70), fails)
     assert 0 < len(asked) <= 50 / reductions.work(many_states(35))
     monkeypatch.setattr(reductions, "MOST_SECONDS", -1.0)
     case = many_states(70)
-    assert reduced(case, lambda less: True) is case
+    assert reduce(case, lambda less: True) is case
 
 
 RARE = 1e-3
@@ -201,7 +201,7 @@ def _reduced_at_random(law: Law, variant: Variant) -> None:
     @settings(max_examples=3, database=None, deadline=None, phases=(Phase.generate,), derandomize=True)
     @given(law.cases_of(variant))
     def each(case: LawCase) -> None:
-        reduced(case.entries(), fails)
+        reduce(case.entries(), fails)
 
     each()
 

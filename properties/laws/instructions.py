@@ -7,7 +7,7 @@ from functools import partial
 from properties.cases.case import Path, Run
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.laws.comparison import compared
+from properties.laws.comparison import compare
 from properties.laws.conduct import RUNS, with_steps
 from properties.laws.law import Law
 from properties.laws.learning import LEARNERS, advance, arrays, new_learner
@@ -40,7 +40,7 @@ def _agree(variant: Variant, case: Run, path: Path, other: StepSize) -> Finding 
     axes = None if len(left) == 1 else ()
     for x, y in zip(left, right, strict=True):
         when = f" after {len(path)} steps with {other}"
-        finding = compared(y, x, 0.0, "estimate", after=when, columns=(other.clock, "constant"), axes=axes)
+        finding = compare(y, x, 0.0, "estimate", after=when, columns=(other.clock, "constant"), axes=axes)
         if finding is not None:
             return finding
     return None
@@ -72,7 +72,7 @@ def _ending(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
         axes = None if len(after) == 1 else ()
         for x, y in zip(after, first, strict=True):
             when = f" after a terminal step from (s={s}, a={a}) to {s_next}"
-            finding = compared(x, y, 0.0, "estimate", after=when, columns=(f"to {s_next}", "to 0"), axes=axes)
+            finding = compare(x, y, 0.0, "estimate", after=when, columns=(f"to {s_next}", "to 0"), axes=axes)
             if finding is not None:
                 return finding
     return None
