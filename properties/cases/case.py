@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Self, TypeAlias
 
-from robust_core.sets import UncertaintySet
-
 from robust_core import StepSize
 from robust_core.mdp import MDP
+from robust_core.sets import UncertaintySet
 from robust_core.smoothing import Smoothing
 from robust_core.validate import Floats
 

@@ -14,12 +14,12 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 from hypothesis import strategies as st
-from robust_core.sets import UncertaintySet
 
 from properties.cases.case import LawCase
 from robust_core import LogSumExp, Mellowmax, StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
+from robust_core.sets import UncertaintySet
 from robust_core.validate import Floats
 
 TOTAL = 1 << 40
@@ -46,7 +46,7 @@ WHOLE = (0, TOTAL)
 COSTS = (0.0, 1.0, 0.5, 0.25, 0.75, 2.0, -1.0, 0.1, 1 / 3, 0.0, 100.0)
 VALUES = (0.0, 1.0, 2.0, -1.0, 0.5, 4.0, -3.0, 0.1, 16.0, 1 / 3, -0.25, 1.0, 0.0, 2.0, 1000.0, -1.0, 1.0)
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9375, 0.9, 1.0 - 2.0**-7)
-RADII = (0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.1, 2.0**-20, 1.0 - 2.0**-20, 2.0**-30)
+RADII = UncertaintySet.radii
 STEP_SIZES = (
     constant(0.5),
     constant(1.0),

@@ -13,12 +13,12 @@ from itertools import product
 from typing import Any, TypeVar
 
 import numpy as np
-from robust_core.sets import UncertaintySet
 
 from properties.cases.case import LawCase
 from properties.cases.choices import PROJECTIONS, SMOOTHINGS, VARRHOS, Choices, Reader, Size
 from robust_core import LogSumExp, Mellowmax, StepSize
 from robust_core.problem import Variant
+from robust_core.sets import UncertaintySet
 from robust_core.validate import Floats
 
 # Probabilities of 40 binary digits: float32 would lose some.

@@ -6,7 +6,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from robust_core.sets import UncertaintySet
 
 from properties.cases import generator
 from properties.cases.case import PlannerCase
@@ -22,6 +21,7 @@ from properties.laws.rounding import UNIT
 from robust_core import constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
+from robust_core.sets import UncertaintySet
 
 _SLOW = polynomial(1.0, rate=0.01, power=1.0)
 WIDE = (
@@ -129,7 +129,7 @@ RESIDUAL = Law(
     "optimum, large",
     ("planner",),
     "optimal",
-    "|TQ − Q| <= (1 + gamma)·accuracy, T in rationals; with many states and actions",
+    "|TQ − Q| ≤ (1 + γ)·accuracy, T in rationals; with many states and actions",
     Large(generator.planner_case, PLANNED, STORAGES, _rings),
     _residual,
     after=("optimum",),

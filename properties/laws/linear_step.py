@@ -5,9 +5,9 @@ from decimal import Context, Decimal, localcontext
 from typing import Any, cast
 
 import numpy as np
-from robust_core.sets import Contamination
 
 from properties.cases.case import LinearRun
+from robust_core.sets import Contamination
 from robust_core.smoothing import Mellowmax
 
 # Beyond double precision by a margin that no cancellation in a few dozen operations uses up.
