@@ -79,7 +79,7 @@ class Check:
             return search(self.law, self.variant, examples=self.examples, master_seed=self.seed)
         from properties.statistics import judging, seed_sets
 
-        return judging.judged(self.law, seed_set=seed_sets.of_seed(self.seed))
+        return judging.judge(self.law, seed_set=seed_sets.of_seed(self.seed))
 
     def _parts(self, verdict: Verdict) -> Iterator[str]:
         """What a failure says."""

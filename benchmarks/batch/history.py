@@ -6,13 +6,16 @@ cell, stretch), so it may be written by whoever comes to it. Names begin with a 
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.batch.gate import PENDING
 from benchmarks.runner.store import DEFAULT, Store
+from properties.statistics import seed_sets
+from properties.statistics.law import Size
+from properties.statistics.records import CellResult
+from robust_core.json import from_data, to_data
 
 FRESH = "fresh"
 """The word for a seed set of today, on the command line."""
@@ -20,23 +23,19 @@ LARGEST_STRETCH = 64.0
 """How far n_max of an undecided cell is raised. The effect that n samples see falls like 1/√n: there it is an eighth
 of the stated one, and a claim that is still undecided wants another design, not more samples."""
 _RUN, _FINISHED, _VERDICT = "run", "run finished", "verdict"
-_KEPT = (
-    "law", "cell", "outcome", "n", "n_max", "alpha", "beta", "effect", "log_against", "log_favour", "log_factors",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a cell in a seed set when n_max is raised by `stretch`; `record` is its line of the ledger."""
+    """The result of a cell when n_max is raised by `stretch`."""
 
-    seed_set: str
     stretch: float
-    record: dict[str, Any]
+    result: CellResult
 
     @property
-    def undecided(self) -> bool:
+    def is_undecided(self) -> bool:
         """Whether it calls for a larger size."""
-        return bool(self.record["outcome"] == "undecided")
+        return self.result.outcome == "undecided"
 
     @property
     def due(self) -> float:
@@ -45,12 +44,23 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class _Name:
+    """What a verdict is kept under."""
+
+    code: str
+    size: str
+    seed_set: str
+    cell: str
+    stretch: float
+
+
+@dataclass(frozen=True)
 class History:
     """The runs of one code at one size."""
 
     store: Store
-    code: bytes
-    size: str
+    code: str
+    size: Size
 
     def begin(self, seed_set: str, only: str) -> None:
         """A run of the cells whose id contains `only` begins in a seed set, which is its own from now on."""
@@ -62,7 +72,7 @@ class History:
 
     def runs(self) -> list[tuple[str, str]]:
         """(only, seed set) of every run that began, the oldest first."""
-        return [(only, seed_set) for code, size, only, seed_set in self._listed(_RUN) if self._is_own(code, size)]
+        return [(only, seed_set) for code, size, only, seed_set in self._listed(_RUN) if (code, size) == self._own]
 
     def unfinished(self, only: str) -> str | None:
         """The seed set of the latest run of these cells that was not finished."""
@@ -74,20 +84,20 @@ class History:
         )
         return next(left, None)
 
-    def keep(self, seed_set: str, stretch: float, record: dict[str, Any]) -> None:
-        """Keep the verdict of a cell; a pending cell has none."""
-        if record["outcome"] != PENDING:
-            name = self._name(_VERDICT, seed_set, record["cell"], float(stretch))
-            self.store.put(name, {field: record[field] for field in _KEPT})
+    def keep(self, stretch: float, result: CellResult) -> None:
+        """Keep the verdict of a cell without its path and its intervals; a pending cell has none."""
+        if result.outcome != "pending":
+            name = self._name(_VERDICT, result.seed_set, result.cell, float(stretch))
+            self.store.put(name, to_data(replace(result, path=(), intervals={}, diagnosis="")))
 
     def verdicts(self) -> dict[str, dict[str, Verdict]]:
         """By seed set and cell, the verdict at the largest size it was tried at; the oldest seed set first."""
         found: dict[str, dict[str, Verdict]] = {}
-        for (code, size, seed_set, cell, stretch), record in self._verdicts():
-            if self._is_own(code, size):
-                cells = found.setdefault(seed_set, {})
-                if cell not in cells or cells[cell].stretch < stretch:
-                    cells[cell] = Verdict(seed_set, stretch, record)
+        for name, verdict in self._verdicts():
+            if (name.code, name.size) == self._own:
+                cells = found.setdefault(name.seed_set, {})
+                if name.cell not in cells or cells[name.cell].stretch < verdict.stretch:
+                    cells[name.cell] = verdict
         return found
 
     def owed(self) -> dict[str, float]:
@@ -96,32 +106,33 @@ class History:
         Rows of other code say nothing about this one and are not taken, but how many samples a cell wanted is known.
         """
         latest: dict[tuple[str, str, str], Verdict] = {}
-        for (code, size, seed_set, cell, stretch), record in self._verdicts():
-            name = (code, seed_set, cell)
-            if size == self.size and not self._is_own(code, size) and latest.get(name, _NONE).stretch < stretch:
-                latest[name] = Verdict(seed_set, stretch, record)
+        for name, verdict in self._verdicts():
+            if name.size == self.size and name.code != self.code:
+                run = (name.code, name.seed_set, name.cell)
+                if run not in latest or latest[run].stretch < verdict.stretch:
+                    latest[run] = verdict
         found: dict[str, float] = {}
         for (_, _, cell), verdict in latest.items():
-            if verdict.undecided:
+            if verdict.is_undecided:
                 found[cell] = max(found.get(cell, 1.0), verdict.due)
         return found
 
-    def _is_own(self, code: str, size: str) -> bool:
-        return (code, size) == (self.code.hex(), self.size)
+    @property
+    def _own(self) -> tuple[str, str]:
+        return self.code, self.size
 
     def _name(self, word: str, *parts: object) -> bytes:
-        return json.dumps([word, self.code.hex(), self.size, *parts]).encode()
+        return json.dumps([word, *self._own, *parts]).encode()
 
     def _listed(self, word: str) -> Iterator[list[Any]]:
         for name in self.store.names(json.dumps([word]).removesuffix("]").encode() + b","):
             yield json.loads(name)[1:]
 
-    def _verdicts(self) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    def _verdicts(self) -> Iterator[tuple[_Name, Verdict]]:
         for parts in self._listed(_VERDICT):
-            yield parts, self.store.get(json.dumps([_VERDICT, *parts]).encode())
-
-
-_NONE = Verdict("", 0.0, {})
+            value = self.store.get(json.dumps([_VERDICT, *parts]).encode())
+            name = _Name(*parts)
+            yield name, Verdict(name.stretch, from_data(CellResult, to_data(value)))
 
 
 def seed_set_of(word: str, history: History, *, only: str = "") -> str:
@@ -130,8 +141,6 @@ def seed_set_of(word: str, history: History, *, only: str = "") -> str:
     A run that was killed, or whose budget ended, goes on in the seed set in which it began, whatever the date is now;
     when nothing is left of it, today's begins.
     """
-    from properties.statistics import seed_sets
-
     if word != FRESH:
         return word
     seed_set = history.unfinished(only) or seed_sets.fresh()
@@ -140,37 +149,25 @@ def seed_set_of(word: str, history: History, *, only: str = "") -> str:
 
 
 def command(*, size: str, seed_set: str, cell: str, stretch: float, path: Path = DEFAULT) -> str:
-    """What to type to continue an undecided cell.
+    """The command that continues an undecided cell.
 
     >>> command(size="full", seed_set="pinned", cell="a cell", stretch=2.0)
-    "python -m benchmarks.batch.cells --size full --seed-set pinned --stretch 2 --no-controls --only 'a cell'"
+    "robust-core batch run --size full --seed-set pinned --stretch 2 --no-controls --only 'a cell'"
     """
-    words = [
-        "python",
-        "-m",
-        "benchmarks.batch.cells",
-        "--size",
-        size,
-        "--seed-set",
-        seed_set,
-        "--stretch",
-        f"{stretch:g}",
-    ]
+    words = ["robust-core", "batch", "run", "--size", size, "--seed-set", seed_set, "--stretch", f"{stretch:g}"]
     store = [] if path == DEFAULT else ["--store", str(path)]
     return shlex.join([*words, "--no-controls", "--only", cell, *store])
 
 
-def warnings(
-    records: Sequence[dict[str, Any]], *, size: str, seed_set: str, stretch: float, path: Path = DEFAULT
-) -> list[str]:
+def warnings(results: Iterable[CellResult], *, size: str, stretch: float, path: Path = DEFAULT) -> list[str]:
     """A line for every cell of a run that has no verdict, with the command that continues it."""
     lines = []
-    for record in records:
-        verdict = Verdict(seed_set, stretch, record)
-        if verdict.undecided and verdict.due == stretch:
-            lines.append(f"warning: undecided at the largest size: {record['cell']} ({seed_set}, n={record['n']})")
-        elif record["outcome"] in ("undecided", PENDING):
-            due = verdict.due if verdict.undecided else stretch
-            way = command(size=size, seed_set=seed_set, cell=record["cell"], stretch=due, path=path)
-            lines.append(f"warning: {record['outcome']}: {record['cell']} (n={record['n']}; continue it: {way})")
+    for result in results:
+        verdict, seed_set = Verdict(stretch, result), result.seed_set
+        if verdict.is_undecided and verdict.due == stretch:
+            lines.append(f"warning: undecided at the largest size: {result.cell} ({seed_set}, n={result.n})")
+        elif result.is_open:
+            due = verdict.due if verdict.is_undecided else stretch
+            way = command(size=size, seed_set=seed_set, cell=result.cell, stretch=due, path=path)
+            lines.append(f"warning: {result.outcome}: {result.cell} (n={result.n}; continue it: {way})")
     return lines

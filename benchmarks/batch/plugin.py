@@ -1,26 +1,37 @@
-"""pytest options and summary of the statistical batch (`statistical_suite.py`): one item per cell, over xdist.
+"""pytest options and summary of the statistical batch (`benchmarks/batch/suite.py`): one item per cell, over xdist.
 
     pytest -p benchmarks.batch.plugin benchmarks/batch/suite.py -n auto --size full --budget 30min
 
-Every finished item shows how many are left and about how long; the end shows the gate, the ledger's total, and with the
-commands that continue them what is undecided and what is pending, also where a worker was killed. Results go to the
-record store piece by piece, so the next run goes on where this one was stopped, in the same seed set.
+An item is one job of the runner, computed in the worker that has it. Every finished item shows how many are left and
+about how long; the end shows the gate and, with the commands that continue them, the cells that are undecided or
+pending. Results go to the record store piece by piece, so the next run goes on where this one was stopped, in the same
+seed set. A worker that dies is an error: the exit code is 2, and the cells it had are pending.
 """
 
 import json
 import math
-import time
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
-from benchmarks.batch import cells
-from benchmarks.batch.gate import PENDING, summary
-from benchmarks.batch.history import FRESH, seed_set_of, warnings
-from benchmarks.cli.conventions import VIOLATED, factor, positive
-from benchmarks.cli.timespan import UNITS, seconds
-from benchmarks.runner.store import DEFAULT
+from benchmarks.batch.cells import ROWS, Batch, Selection, planned
+from benchmarks.batch.history import History, seed_set_of, warnings
+from benchmarks.cli.conventions import USAGE, VIOLATED, factor, positive
+from benchmarks.cli.timespan import seconds
+from benchmarks.runner import identity
+from benchmarks.runner.progress import Progress, now
+from benchmarks.runner.schedule import InProcess, Job, results
+from benchmarks.runner.store import DEFAULT, Store
+from properties.statistics import budget
+from properties.statistics.records import CellResult, Gate
+from robust_core.json import from_data, to_data
+
+T = TypeVar("T")
+CELL, CONTROL = "::test_cell[", "::test_control["
+RESULT = "statistics"
+"""The property of an item that carries the result of its cell from a worker to the controller."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,22 +50,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The controller collects the records of the items; workers know when the whole run began, and its seed set."""
-    if hasattr(config, "workerinput"):
-        config.stash[STARTED], config.stash[SEED_SET] = config.workerinput["statistics"]
+    """Every process opens the store once; the controller alone fixes the deadline and the seed set."""
+    if config.option.collectonly:
         return
-    config.stash[STARTED] = time.time()
-    config.stash[SEED_SET] = _seed_set(config)
-    config.pluginmanager.register(Progress(config), "statistical progress")
+    size = config.getoption("--size")
+    history = History(Store(config.getoption("--store")), identity.of(ROWS), size)
+    if hasattr(config, "workerinput"):
+        deadline, seed_set = config.workerinput["statistics"]
+    else:
+        deadline = now() + config.getoption("--budget")
+        seed_set = seed_set_of(config.getoption("--seed-set"), history, only=_selection(config))
+    batch = Batch(size, seed_set, config.getoption("--samples"), config.getoption("--stretch"))
+    config.stash[SUITE] = Suite(batch, history, deadline)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Controller(config), "statistical controller")
 
 
-def _seed_set(config: pytest.Config) -> str:
-    """The seed set of the whole run, whichever day it ends."""
-    word: str = config.getoption("--seed-set")
-    if word != FRESH or config.option.collectonly:
-        return word
-    with cells.opened(config.getoption("--store"), config.getoption("--size")) as history:
-        return seed_set_of(word, history, only=_selection(config))
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the store."""
+    if (suite := config.stash.get(SUITE, None)) is not None:
+        suite.history.store.close()
 
 
 def _selection(config: pytest.Config) -> str:
@@ -64,111 +79,143 @@ def _selection(config: pytest.Config) -> str:
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Which samples these are."""
-    return f"seed set: {config.stash[SEED_SET]}"
+    suite = config.stash.get(SUITE, None)
+    return f"seed set: {suite.batch.seed_set if suite is not None else config.getoption('--seed-set')}"
 
 
-STARTED = pytest.StashKey[float]()
-SEED_SET = pytest.StashKey[str]()
-RECORD = "statistics"
-CLAIM, CONTROL = "::test_claim[", "::test_control["
+class Suite:
+    """What the items of one process share."""
+
+    def __init__(self, batch: Batch, history: History, deadline: float) -> None:
+        self.batch, self.history, self.deadline = batch, history, deadline
+
+    def run(self, job: Job[T]) -> T:
+        """The result of a job, computed in this process."""
+        self.history.store.refresh()
+        progress = Progress(1, deadline=self.deadline)
+        ((_, result),) = results([job], store=self.history.store, where=nullcontext(InProcess()), progress=progress)
+        return result
+
+    def decide(self, cell: int) -> CellResult:
+        """Decide a cell, by its place in the run, and keep its verdict."""
+        result = self.run(self.batch.cell(planned(self.batch.size)[cell]))
+        self.history.keep(self.batch.stretch, result)
+        return result
 
 
-class Progress:
+SUITE = pytest.StashKey[Suite]()
+
+
+class Controller:
     """Runs in the controller: counts, estimates, and judges at the end."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.config = config
-        self.records: dict[str, dict[str, Any]] = {}
+        self.config, self.suite = config, config.stash[SUITE]
+        self.results: dict[str, CellResult] = {}
         self.ids: list[str] = []
         self.ended: set[str] = set()
         self.skipped: set[str] = set()
+        self.died = False
+        self.progress = Progress(0, self._write, endings=True)
+
+    def _write(self, line: str) -> None:
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            terminal.write_line(line)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Hand the start and the seed set of the run to a worker of xdist."""
-        node.workerinput["statistics"] = (self.config.stash[STARTED], self.config.stash[SEED_SET])
+        """Hand the deadline and the seed set of the run to a worker of xdist."""
+        node.workerinput["statistics"] = (self.suite.deadline, self.suite.batch.seed_set)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, error: object) -> None:
+        """A worker that was not asked to end has died."""
+        self.died = self.died or error is not None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Every worker collects the same items."""
-        self.ids = list(ids)
+        self._expect(ids)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Without xdist the items are collected here."""
-        self.ids = self.ids or [item.nodeid for item in session.items]
+        self._expect(self.ids or [item.nodeid for item in session.items])
+
+    def _expect(self, ids: list[str]) -> None:
+        self.ids = list(ids)
+        self.progress.total = len(self.ids)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the record of an item and show what is left."""
+        """Keep the result of an item and show what is left."""
         if report.when != "call":
             return
         self.ended.add(report.nodeid)
         self.skipped |= {report.nodeid} if report.skipped else set()
         for name, value in report.user_properties:
-            if name == RECORD:
-                record = json.loads(str(value))
-                self.records[record["cell"]] = record
-        elapsed = time.time() - self.config.stash[STARTED]
-        left = elapsed / len(self.ended) * max(len(self.ids) - len(self.ended), 0)
-        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
-        if terminal is not None:
-            done = f"[{len(self.ended)}/{len(self.ids)}, about {left / UNITS['min']:.1f} min left]"
-            terminal.write_line(f"{done} {report.nodeid}")
+            if name == RESULT:
+                result = from_data(CellResult, json.loads(str(value)))
+                self.results[result.cell] = result
+        self.progress.begin(report.nodeid)
+        self.progress.finish(report.nodeid, report.nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """The product over all cells can be red where no single cell is; a run without gaps is finished."""
-        if self.config.option.collectonly or not self.ids:
+        if not self.ids:
             return
         self._fill()
-        if self.records and self._summary()["outcome"] == "violated":
+        if self.results and self._gate().red:
             session.exitstatus = VIOLATED
+        if self.died:
+            session.exitstatus = USAGE
         controls = {name for name in self.ids if CONTROL in name}
         whole = controls <= self.ended - self.skipped
-        if whole and not any(record["outcome"] == PENDING for record in self.records.values()):
-            with cells.opened(self._option("--store"), self._option("--size")) as history:
-                history.finish(self.config.stash[SEED_SET], _selection(self.config))
+        if whole and not any(result.outcome == "pending" for result in self.results.values()):
+            self.suite.history.finish(self.suite.batch.seed_set, _selection(self.config))
 
     def _fill(self) -> None:
-        """A cell whose worker was killed, or that was never begun, is what its rows in the store make of it."""
-        from properties.statistics.suite import planned
+        """A cell whose worker was killed, or that was never begun, is decided by its rows in the store, or pending."""
+        claimed = {name.partition(CELL)[2].removesuffix("]") for name in self.ids if CELL in name}
+        late = Suite(self.suite.batch, self.suite.history, -math.inf)
+        for index, item in enumerate(planned(self.suite.batch.size)):
+            if item.cell.id in claimed and item.cell.id not in self.results:
+                self.results[item.cell.id] = late.decide(index)
 
-        claimed = {name.partition(CLAIM)[2].removesuffix("]") for name in self.ids if CLAIM in name}
-        for index, item in enumerate(planned(self._option("--size"))):
-            if item.cell.id in claimed and item.cell.id not in self.records:
-                self.records[item.cell.id] = cells.verdict(
-                    index,
-                    size=self._option("--size"),
-                    seed_set=self.config.stash[SEED_SET],
-                    path=self._option("--store"),
-                    deadline=self.config.stash[STARTED],
-                    stretch=self._option("--stretch"),
-                    samples=self._option("--samples"),
-                )
+    def _sorted(self) -> list[CellResult]:
+        return [self.results[cell] for cell in sorted(self.results)]
 
-    def _option(self, name: str) -> Any:
-        return self.config.getoption(name)
-
-    def _summary(self) -> dict[str, Any]:
-        return summary([self.records[cell] for cell in sorted(self.records)])
+    def _gate(self) -> Gate:
+        return budget.gate(self._sorted())
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The gate, the ledger, and a warning for everything that has no verdict."""
         for name in sorted(self.skipped):
             if CONTROL in name:
                 terminalreporter.write_line(f"warning: pending control: {name.partition(CONTROL)[2].removesuffix(']')}")
-        if not self.records:
+        if self.died:
+            terminalreporter.write_line("error: a worker process died; the results so far are in the store")
+        if not self.results:
             return
-        found = self._summary()
+        gate, batch = self._gate(), self.suite.batch
         terminalreporter.section("statistical verdicts")
         terminalreporter.write_line(
-            f"gate: {found['outcome']}; error budget {found['spent']:.2g} of {found['budget']:.2g}; "
-            f"log product {found['log_product']:.1f}; suspects: {', '.join(found['suspects']) or 'none'}"
+            f"gate: {gate.outcome}; error budget {gate.spent:.2g} of {gate.budget:.2g}; "
+            f"log product {gate.log_product:.1f}; suspects: {', '.join(gate.suspects) or 'none'}"
         )
-        for cell in found["violated"]:
+        for cell in gate.violated:
             terminalreporter.write_line(f"violated: {cell}")
-        names = {"size": "--size", "stretch": "--stretch", "path": "--store"}
-        common = {name: self._option(option) for name, option in names.items()}
-        for line in warnings(
-            [self.records[c] for c in sorted(self.records)], seed_set=self.config.stash[SEED_SET], **common
-        ):
+        path = self.suite.history.store.path
+        for line in warnings(self._sorted(), size=batch.size, stretch=batch.stretch, path=path):
             terminalreporter.write_line(line)
+
+
+def result_property(result: CellResult) -> tuple[str, str]:
+    """The result of a cell as a property of its item."""
+    return RESULT, json.dumps(to_data(result))
+
+
+def names(size: Any) -> tuple[list[str], list[str]]:
+    """The ids of the items: cells, then controls."""
+    selection = Selection.of(size)
+    return [item.cell.id for item in selection.cells], [control.name for control in selection.controls]

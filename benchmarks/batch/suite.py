@@ -1,54 +1,36 @@
-"""The items of the statistical batch: every cell of the run and every negative control (see `statistical_plugin`)."""
-
-import json
-from typing import Any
+"""The items of the statistical batch: every cell of the run and every negative control (see `plugin`)."""
 
 import pytest
 
-from benchmarks.batch import cells
-from benchmarks.batch.plugin import RECORD, SEED_SET, STARTED
+from benchmarks.batch.cells import controls
+from benchmarks.batch.plugin import SUITE, Suite, names, result_property
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One item per cell and per control; ids are stable."""
-    from properties.statistics.suite import planned
-
-    size: Any = metafunc.config.getoption("--size")
-    if "cell" in metafunc.fixturenames:
-        metafunc.parametrize("cell", range(len(planned(size))), ids=[item.cell.id for item in planned(size)])
-    if "wrong" in metafunc.fixturenames:
-        names = [f"{law.name}: {variant.name}" for law, variant in cells.controls(size)]
-        metafunc.parametrize("wrong", range(len(names)), ids=names)
+    for argument, ids in zip(("cell", "wrong"), names(metafunc.config.getoption("--size")), strict=True):
+        if argument in metafunc.fixturenames:
+            metafunc.parametrize(argument, range(len(ids)), ids=ids)
 
 
 @pytest.fixture
-def common(request: pytest.FixtureRequest) -> dict[str, Any]:
+def suite(request: pytest.FixtureRequest) -> Suite:
     """What every item needs to know of the run."""
-    option = request.config.getoption
-    return {
-        "size": option("--size"),
-        "seed_set": request.config.stash[SEED_SET],
-        "path": option("--store"),
-        "samples": option("--samples"),
-    }
+    return request.config.stash[SUITE]
 
 
-def test_claim(cell: int, common: dict[str, Any], request: pytest.FixtureRequest) -> None:
+def test_cell(cell: int, suite: Suite, request: pytest.FixtureRequest) -> None:
     """A claim is not violated; a cell without a verdict is listed at the end."""
-    option = request.config.getoption
-    deadline = request.config.stash[STARTED] + option("--budget")
-    record = cells.verdict(cell, deadline=deadline, stretch=option("--stretch"), **common)
-    request.node.user_properties.append((RECORD, json.dumps(record)))
-    if record["outcome"] == "pending":
-        pytest.skip(f"pending after n={record['n']}")
-    assert record["outcome"] != "violated", record
+    result = suite.decide(cell)
+    request.node.user_properties.append(result_property(result))
+    if result.outcome == "pending":
+        pytest.skip(f"pending after n={result.n}")
+    assert result.outcome != "violated", str(result)
 
 
-def test_control(wrong: int, common: dict[str, Any], request: pytest.FixtureRequest) -> None:
+def test_control(wrong: int, suite: Suite) -> None:
     """A wrong algorithm is caught."""
-    option = request.config.getoption
-    deadline = request.config.stash[STARTED] + option("--budget")
-    found = cells.control(wrong, deadline=deadline, **common)
-    if found["outcome"] == "pending":
+    result = suite.run(suite.batch.control(controls(suite.batch.size)[wrong]))
+    if result.outcome == "pending":
         pytest.skip("pending")
-    assert found["outcome"] == "violated", found
+    assert result.outcome == "violated", result

@@ -113,11 +113,11 @@ def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> 
 def _measure(options: argparse.Namespace) -> "Measurements":
     """Today's measurements."""
     from benchmarks.regression.bench import bench
-    from benchmarks.runner.units import opened
+    from benchmarks.runner.store import open_store
 
     if not options.seed_set.isprintable() or not options.seed_set:
         raise ValueError(f"seed set must be a name, got {options.seed_set!r}")
-    with opened(options.store) as store, termination_raised():
+    with open_store(options.store) as store, termination_raised():
         try:
             return bench(
                 store=store,

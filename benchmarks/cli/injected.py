@@ -43,7 +43,7 @@ def add_parser(studies: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 def _injected(options: argparse.Namespace) -> int:
     from benchmarks.documents import markdown
     from benchmarks.regression.bench import bench
-    from benchmarks.runner.units import opened
+    from benchmarks.runner.store import open_store
     from benchmarks.studies import injected
     from benchmarks.studies.defects import DEFECTS
     from robust_core.json import dumps
@@ -51,7 +51,7 @@ def _injected(options: argparse.Namespace) -> int:
     if unknown := set(options.defects) - DEFECTS.keys():
         raise ValueError(f"no defect {', '.join(sorted(unknown))}; there are {', '.join(DEFECTS)}")
     wrong = 0
-    with opened(options.store) as store, termination_raised():
+    with open_store(options.store) as store, termination_raised():
         measure = functools.partial(bench, store=store, workers=options.workers, show=progress)
         references = [measure(seed_set=seed_set) for seed_set in injected.seed_sets(options.seed_sets)]
         if not (options.json or options.quiet):

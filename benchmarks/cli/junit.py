@@ -1,10 +1,11 @@
 """Records as JUnit XML, for the test pages of continuous integration."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 from properties.judging.verdict import Record
+from properties.statistics.records import CellResult
 
 # Characters that XML 1.0 cannot carry at all.
 _FORBIDDEN = {code: "�" for code in range(32) if code not in (9, 10, 13)} | {0xFFFE: "�", 0xFFFF: "�"}
@@ -51,12 +52,12 @@ def _case(record: Record) -> ElementTree.Element:
     return case
 
 
-def _numbers(statistics: Mapping[str, object]) -> ElementTree.Element:
+def _numbers(statistics: CellResult) -> ElementTree.Element:
     """The numbers behind a statistical verdict, as properties of the test case."""
     properties = ElementTree.Element("properties")
     for name in STATISTICS:
-        if name in statistics:
-            ElementTree.SubElement(properties, "property", name=name, value=_clean(str(statistics[name])))
+        value = _clean(str(getattr(statistics, name)))
+        ElementTree.SubElement(properties, "property", name=name, value=value)
     return properties
 
 

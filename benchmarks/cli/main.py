@@ -35,6 +35,7 @@ COMMANDS = (
     "report",
     "documents",
     "study",
+    "batch",
     "speed",
     "search",
     "net",

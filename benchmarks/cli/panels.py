@@ -73,10 +73,10 @@ class _Pending:
 def _panels(options: argparse.Namespace) -> int:
     choices = _choices(options)
 
-    from benchmarks.runner.units import opened
+    from benchmarks.runner.store import open_store
     from robust_core.json import dumps
 
-    with opened(options.store) as store, termination_raised():
+    with open_store(options.store) as store, termination_raised():
         runs = _write(choices, store, options) if options.write else _compute(choices, store, options)
     for panel, interpretation in choices:
         pending = _Pending(panel.id, interpretation.name, panel.p, panel.radius)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from benchmarks.cli import injected
+from benchmarks.cli import calibration, injected, theorem3
 from benchmarks.cli.conventions import HelpFormatter
 
 
@@ -12,8 +12,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "study",
         help="run a study whose results the documents show",
         description="Studies that run rarely: how well the suite itself works, measured.",
-        epilog="example: robust-core study injected --seed-sets 3",
+        epilog="example: robust-core study calibration --budget 2min",
         formatter_class=HelpFormatter,
     )
     studies = study.add_subparsers(required=True, metavar="STUDY")
+    calibration.add_parser(studies)
+    theorem3.add_parser(studies)
     injected.add_parser(studies)

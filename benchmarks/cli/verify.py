@@ -243,7 +243,7 @@ def summary(records: Iterable["Record"]) -> str:
     cells = [record.statistics for record in records if record.statistics is not None]
     lines = [f"in all: {counted(records)}"] if len({(r.target, r.variant) for r in records}) != 1 else []
     if cells:
-        spent = sum(cell["alpha"] for cell in cells)
+        spent = sum(cell.alpha for cell in cells)
         lines.append(f"error budget: spent {spent:.3g} of {RUN_BUDGET:g} over {len(cells)} cells")
     return "\n".join(lines)
 

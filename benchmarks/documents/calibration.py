@@ -1,9 +1,9 @@
 """How docs/statistics.md shows the committed calibration: false alarms, power, and the code that measured them."""
 
-from typing import Any
+from dataclasses import astuple
 
 from benchmarks.documents.markdown import ceiling, floor, table
-from benchmarks.studies.calibration import SEEN_IN
+from benchmarks.studies.calibration import SEEN_IN, Calibration, ControlCounts, Full, Right, Verified
 
 POWER = """\
 ### Power
@@ -31,75 +31,80 @@ Calibration takes long and is not renewed with every change. A change that leave
 leaves its figures as they are too; that it does is what the tests of bits and the committed full run are for."""
 
 
-def calibrated(report: dict[str, Any]) -> str:
+def calibrated(report: Calibration) -> str:
     """The committed calibration."""
-    evidence = "; ".join(f"{name} = {value:.2g}" for name, value in report["evidence against right algorithms"].items())
-    rows = [[name, *cell.values()] for name, cell in report["cells"].items()]
-    parts = [
-        f"{report['seeds']} master seeds at quick size: **{report['red']} red**. "
-        f"Evidence against right algorithms: {evidence} (each may be at most the inverse of its level).",
-        table(["cell", "holds", "undecided", "violated", "mean n", "largest log E"], rows),
-        *([report["note"]] if "note" in report else []),
-        POWER.format(seeds=report["control seeds"]),
-        power(report["controls"]),
-    ]
-    if report.get("full", {}).get("seeds"):
-        parts += ["### What the full size alone has", beyond(report["full"])]
-    if report.get("verify", {}).get("seeds"):
-        parts += ["### The whole verification", verifications(report["verify"])]
-    if report.get("made by"):
-        made = "; ".join(f"{MADE[part]}: {code}" for part, code in report["made by"].items())
+    parts: list[str] = []
+    if report.right is not None:
+        parts += right(report.right)
+    if report.wrong is not None:
+        parts += [POWER.format(seeds=report.wrong.seeds), power(report.wrong.controls)]
+    if report.full is not None:
+        parts += ["### What the full size alone has", beyond(report.full)]
+    if report.verify is not None:
+        parts += ["### The whole verification", verifications(report.verify)]
+    if report.made_by:
+        made = "; ".join(f"{MADE[part]}: {code}" for part, code in report.made_by.items())
         parts += ["### By which code", f"{MADE_BY}\n\n{made}."]
     return "\n\n".join(parts)
 
 
-def power(controls: dict[str, Any]) -> str:
+def right(found: Right) -> list[str]:
+    """False alarms at quick size."""
+    evidence = "; ".join(f"{name} = {value:.2g}" for name, value in found.evidence.items())
+    return [
+        f"{found.seeds} master seeds at quick size: **{found.red} red**. "
+        f"Evidence against right algorithms: {evidence} (each may be at most the inverse of its level).",
+        table(
+            ["cell", "holds", "undecided", "violated", "mean n", "largest log E"],
+            [[name, *astuple(cell)] for name, cell in found.cells.items()],
+        ),
+    ]
+
+
+def power(controls: dict[str, ControlCounts]) -> str:
     """Stated against measured power of every law on every negative control."""
     from properties.statistics.intervals import proportion
     from properties.statistics.sequential import BETA
 
     rows = []
     for name, c in controls.items():
-        interval = proportion(c["caught"], c["of"])
+        interval = proportion(c.caught, c.of)
         met = "not contradicted" if interval.upper >= 1.0 - BETA else "**below**"
-        measured_power = (
-            f"{c['caught']} of {c['of']}, {interval.estimate:.3g} [{interval.lower:.3g}, {interval.upper:.3g}]"
-        )
-        rows.append([name, f"{1.0 - BETA:g}", measured_power, met, c["mean n"]])
+        measured_power = f"{c.caught} of {c.of}, {interval.estimate:.3g} [{interval.lower:.3g}, {interval.upper:.3g}]"
+        rows.append([name, f"{1.0 - BETA:g}", measured_power, met, c.mean_n])
     return table(["control", "stated power", "measured", "stated power is", "mean n"], rows)
 
 
-def beyond(found: dict[str, Any]) -> str:
+def beyond(found: Full) -> str:
     """False alarms in the cells that only the full size has, and the power on its controls, each in one cell."""
     from properties.statistics.intervals import clopper_pearson
 
     rows = []
-    for name, c in found["cells"].items():
-        seeds = c["holds"] + c["undecided"] + c["violated"]
-        most = ceiling(clopper_pearson(c["violated"], seeds).upper)
-        rows.append([name, seeds, c["holds"], c["undecided"], c["violated"], most, c["mean n"], c["largest log E"]])
+    for name, c in found.cells.items():
+        most = ceiling(clopper_pearson(c.violated, c.seeds).upper)
+        rows.append([name, c.seeds, c.holds, c.undecided, c.violated, most, c.mean_n, c.largest_log_e])
     head = ["cell", "seeds", "holds", "undecided", "violated", "false alarms at most", "mean n", "largest log E"]
     places = {f"{law}: {name}": place for law, named in SEEN_IN.items() for name, place in named.items()}
     seen = []
-    for name, c in found["controls"].items():
-        interval = clopper_pearson(c["caught"], c["of"])
-        shown = f"{c['caught']} of {c['of']}: [{floor(interval.lower)}, {ceiling(interval.upper)}]"
-        seen.append([name, places[name].removesuffix("/"), shown, c["mean n"]])
-    text = BEYOND.format(seeds=found["seeds"], dear=found["dear seeds"], red=found["red"])
+    for name, control in found.controls.items():
+        interval = clopper_pearson(control.caught, control.of)
+        shown = f"{control.caught} of {control.of}: [{floor(interval.lower)}, {ceiling(interval.upper)}]"
+        seen.append([name, places[name].removesuffix("/"), shown, control.mean_n])
+    text = BEYOND.format(seeds=found.seeds, dear=found.dear_seeds, red=found.red)
     return "\n\n".join([text, table(head, rows), BEYOND_POWER, table(["control", "cell", "caught", "mean n"], seen)])
 
 
-def verifications(found: dict[str, Any]) -> str:
+def verifications(found: Verified) -> str:
     """The verifications of the gallery over many master seeds."""
     rows = [
         [name, *(counts.get(word, 0) for word in ("holds", "undecided", "violated", "error", "blocked"))]
-        for name, counts in found["variants"].items()
+        for name, counts in found.variants.items()
     ]
     lines = [
-        f"Every right variant of the gallery over {found['seeds']} master seeds (`robust-core verify --seed 1` to "
-        f"`--seed {found['seeds']}`), {found['examples']} problems per exact law, statistical laws at quick size: "
-        f"**{found['red']} red**. "
+        f"Every right variant of the gallery over {found.seeds} master seeds (`robust-core verify --seed 1` to "
+        f"`--seed {found.seeds}`), {found.examples} problems per exact law, statistical laws at quick size: "
+        f"**{found.red} red**. "
         "Counts of verdicts, over all laws and seeds:",
         table(["variant", "holds", "undecided", "violated", "error", "blocked"], rows),
     ]
-    return "\n\n".join([*lines, *found["wrong"], *([found["note"]] if "note" in found else [])])
+    return "\n\n".join([*lines, *found.wrong])

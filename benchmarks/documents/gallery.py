@@ -71,5 +71,5 @@ def _number(count: int, noun: str) -> str:
 
 
 def _diagnosis(record: Record) -> str:
-    word = (record.statistics or {}).get("diagnosis")
+    word = "" if record.statistics is None else record.statistics.diagnosis
     return f" ({word})" if word else ""

@@ -1,23 +1,15 @@
 """Writes docs/statistics.md: every figure in it is computed or read from a committed result.
 
-    python -m benchmarks.documents.statistics [--full REPORT.json] [--effects] [--constants] [--scaling]
-
-`--full` takes the report of `python -m benchmarks.batch.cells --size full --json REPORT.json` into the baseline;
-`--effects`, `--constants` and `--scaling` measure the effects, the constants of Theorem 3 and its scaling again (about
-a minute each).
+`robust-core batch accept` and `robust-core study` renew the committed results.
 """
 
-import argparse
 import json
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.documents.calibration import calibrated
 from benchmarks.documents.markdown import floor, table
-from benchmarks.studies import calibration
+from benchmarks.studies import calibration, effects
 
 if TYPE_CHECKING:
     from properties.statistics.design import Characteristics
@@ -27,15 +19,6 @@ FULL, CONSTANTS, SCALING = (BASELINES / f"{name}.json" for name in ("statistical
 TARGET = Path(__file__).parents[2] / "docs" / "statistics.md"
 DESIGNS = ((0.5, 0.8, 1e-6), (0.25, 0.5, 1e-6), (0.25, 0.5, 1e-9), (0.5, 0.6, 1e-6), (0.05, 0.15, 1e-6))
 EFFECTS = BASELINES / "effects.json"
-REPLICATES = 256
-MEASURED = (
-    "converges/rate/",
-    "finite time/scaling/",
-    "finite time/sharpened/",
-    "speed/",
-    "stationary/",
-    "sampling/k2/",
-)
 CLEARLY = 0.25
 """A claim P <= q0 that holds clearly: the truth is this share of q0."""
 
@@ -52,7 +35,7 @@ null, additive sums S_j = Σ log f_{λ_j}(x_i) and prior weights w_j on a grid o
 One process has the null "the claim holds": at 1/alpha the verdict is *violated*. The other has the null "the claim
 fails by the stated effect": at 1/beta the verdict is *holds*, which means *not violated by that effect*. Neither by
 n_max: *undecided*, listed with a warning and continued from the rows that are kept, in the seed set it began in: by
-hand with `--stretch`, or night by night with `python -m benchmarks.batch.nights`. One looks at n = 16·1.25^k; nothing
+hand with `--stretch`, or night by night with `robust-core batch night`. One looks at n = 16·1.25^k; nothing
 is ever run again to make it pass.
 
 A run has one budget, 1e-6: half is split over the cells by weight, half stands behind the product of the evidence of
@@ -159,25 +142,6 @@ def measured(report: dict[str, Any]) -> str:
     return f"{line}\n\n{verdicts}\n\nNegative controls:\n\n{caught}"
 
 
-def effects() -> dict[str, dict[str, Any]]:
-    """The measured effects of the right algorithms at full size, from `REPLICATES` runs each.
-
-    A verdict stops as soon as it is clear, when an interval is still wide; these intervals hold at every n.
-    """
-    import numpy as np
-
-    from properties.statistics.law import rows_of
-    from properties.statistics.seed_sets import PINNED
-    from properties.statistics.suite import planned
-
-    found = {}
-    for item in planned("full"):
-        if item.cell.id.startswith(MEASURED):
-            rows = np.array(rows_of(item.cell, PINNED, 0, REPLICATES))
-            found[item.cell.id] = {name: asdict(x) for name, x in item.cell.measure(rows).items()}
-    return {cell: intervals for cell, intervals in found.items() if intervals}
-
-
 def shown_effects(found: dict[str, dict[str, Any]]) -> str:
     """The committed effects."""
     rows = [
@@ -221,14 +185,14 @@ def document() -> str:
     if FULL.exists():
         parts += ["## A full run", measured(json.loads(FULL.read_text()))]
     if EFFECTS.exists():
-        text = f"{REPLICATES} replicates each, full size."
+        text = f"{effects.REPLICATES} replicates each, full size."
         parts += ["## Rates, ratios, errors", text, shown_effects(json.loads(EFFECTS.read_text()))]
     if CONSTANTS.exists():
         parts += ["## The constants of Theorem 3", CONSTANTS_TEXT, constants(json.loads(CONSTANTS.read_text()))]
     if SCALING.exists():
         parts += ["## Scaling in the other factors", SCALING_TEXT, scaling(json.loads(SCALING.read_text()))]
     if calibration.BASELINE.exists():
-        parts += ["## False alarms and power", calibrated(json.loads(calibration.BASELINE.read_text()))]
+        parts += ["## False alarms and power", calibrated(calibration.load())]
     parts += ["## Vacuous bounds", vacuous(), "## What was tuned after looking", TUNED]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
@@ -289,55 +253,3 @@ def vacuous() -> str:
         f"at T = {T} alpha = {tested[0]:g} and beta = {tested[1]:g}, proved up to {alpha:.2g} and {beta:.2g}. "
         "The cells ask whether its conclusion holds where it is of use."
     )
-
-
-def require_whole(report: Any) -> None:
-    """Refuse as a baseline what is no finished run of all cells and all controls at full size."""
-    from benchmarks.batch.cells import controls
-    from benchmarks.batch.gate import PENDING
-    from properties.statistics.suite import planned
-
-    if not isinstance(report, dict) or not {"size", "seed_set", "cells", "controls"} <= report.keys():
-        raise ValueError("must be a report of python -m benchmarks.batch.cells --size full --json")
-    wanted = [("cell", item.cell.id) for item in planned("full")]
-    wanted += [("control", f"{law.name}: {variant.name}") for law, variant in controls("full")]
-    there = {(word, record[word]) for word in ("cell", "control") for record in report[f"{word}s"]}
-    if missing := [name for word, name in wanted if (word, name) not in there]:
-        raise ValueError(f"must have all cells and controls of the full size, {missing[0]!r} is missing")
-    waiting = [record for record in [*report["cells"], *report["controls"]] if record["outcome"] == PENDING]
-    if waiting:
-        raise ValueError(f"must be finished, {waiting[0].get('control') or waiting[0]['cell']!r} is pending")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.documents.statistics")
-    parser.add_argument("--full", type=Path, metavar="FILE", help="take this report of a full run as the baseline")
-    parser.add_argument("--constants", action="store_true", help="measure the constants of Theorem 3 again")
-    parser.add_argument("--effects", action="store_true", help="measure the effects again")
-    parser.add_argument("--scaling", action="store_true", help="measure the scaling of Theorem 3 again")
-    options = parser.parse_args(arguments)
-    if options.full is not None:
-        try:
-            report = json.loads(options.full.read_text())
-            require_whole(report)
-        except (OSError, ValueError) as error:
-            parser.error(f"--full {options.full}: {error}")
-        FULL.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    if options.effects:
-        EFFECTS.write_text(json.dumps(effects(), indent=1) + "\n")
-    if options.constants:
-        from benchmarks.studies.constants import STEP_CONSTANTS, smallest
-
-        CONSTANTS.write_text(json.dumps([asdict(smallest(c_1)) for c_1 in STEP_CONSTANTS], indent=1) + "\n")
-    if options.scaling:
-        from benchmarks.studies.scaling import measured as exponents
-
-        SCALING.write_text(json.dumps(exponents(), indent=1, ensure_ascii=False) + "\n")
-    TARGET.write_text(document())
-    sys.stderr.write(f"{TARGET}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -14,7 +14,7 @@ from benchmarks.experiments.interpretations import INTERPRETATIONS
 from benchmarks.experiments.outcome import Count, Text, require
 from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.records import PanelRun, Trend
-from benchmarks.runner.identity import fingerprint
+from benchmarks.runner import identity
 from robust_core.json import Rule, blamed_on, dumps, from_data, load, to_data
 
 FORMAT = "robust-core panels 2"
@@ -110,7 +110,7 @@ def load_results(path: Path = FILE) -> Results:
 
 def present_code() -> str:
     """The hash of the code that would compute the runs now; the versions of numpy and numba are part of it."""
-    return fingerprint(ENTRY).hex()
+    return identity.code(ENTRY)
 
 
 class Codes(NamedTuple):

@@ -11,8 +11,9 @@ from benchmarks.experiments.paper import PANELS, Panel
 from benchmarks.experiments.records import PanelRun
 from benchmarks.experiments.results import MadeBy, present_code
 from benchmarks.runner.identity import libraries
+from benchmarks.runner.schedule import run
 from benchmarks.runner.store import Store
-from benchmarks.runner.units import Unit, run
+from benchmarks.runner.units import Unit
 from robust_core.json import from_data
 
 STORE = Path(".robust-core") / "experiments.jsonl"

@@ -61,7 +61,7 @@ def gallery(
             records = verify(variant, name=key, examples=examples, seed=seed, laws=laws, cells=cells)
             for record in (*on_untested(variant, seed=seed), *records):
                 outcome = f"{record.outcome} by {record.blocked_by}" if record.blocked_by else record.outcome
-                size = "" if record.statistics is None else f", n={record.statistics['n']}"
+                size = "" if record.statistics is None else f", n={record.statistics.n}"
                 yield Fact(f"{variant.name} / {record.law} / seed {seed}", outcome + size)
 
 
@@ -120,28 +120,20 @@ def regression(only: str = "") -> Facts:
         yield Fact(title(measure.name), f"{value}, {'' if measure in frozen else 'not '}in the baseline")
 
 
-class _Rows:
-    """The rows that the decision of a cell takes, noted in their order; nothing is kept for another run."""
-
-    def __init__(self) -> None:
-        self.taken: list[list[float]] = []
-
-    def get(self, name: bytes) -> list[list[float]] | None:
-        """Nothing is known before it is computed."""
-
-    def put(self, name: bytes, rows: list[list[float]]) -> None:
-        """Note the rows."""
-        self.taken += rows
-
-
 def _decided(cell: "Cell", alpha: float) -> tuple[str, str]:
     """The outcome of a cell with the pinned seeds, and a text with n and the hash of all rows."""
     from properties.statistics import seed_sets
-    from properties.statistics.law import decide
+    from properties.statistics.law import decide, rows_of
 
-    rows = _Rows()
-    decision = decide(cell, alpha=alpha, seed_set=seed_sets.PINNED, memory=rows).entry.decision
-    exact = json.dumps([decision.log_against, decision.log_favour, rows.taken])
+    taken: list[list[float]] = []
+
+    def rows(cell: "Cell", seed_set: str, start: int, stop: int) -> list[list[float]]:
+        piece = rows_of(cell, seed_set, start, stop)
+        taken.extend(piece)
+        return piece
+
+    decision = decide(cell, alpha=alpha, seed_set=seed_sets.PINNED, rows=rows)
+    exact = json.dumps([decision.log_against, decision.log_favour, taken])
     return decision.outcome, f"{decision.outcome}, n={decision.n}, rows and evidence {digest(exact)}"
 
 
@@ -155,10 +147,10 @@ def rows(only: str = "") -> Facts:
         if only in item.cell.id:
             yield Fact(item.cell.id, _decided(item.cell, item.alpha)[1])
     strictest = min(item.alpha for item in cells)
-    for law, variant in controls("quick"):
-        name = f"control / {law.name} / {variant.name}"
+    for control in controls("quick"):
+        name = f"control / {control.law.name} / {control.variant.name}"
         if only in name:
-            yield Fact(name, "\n".join(_caught(law.cells(variant, "quick"), strictest)))
+            yield Fact(name, "\n".join(_caught(control.law.cells(control.variant, "quick"), strictest)))
 
 
 def _caught(cells: "Iterable[Cell]", alpha: float) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """The grid of the benchmark: which measures there are, which units of work they need, and the result of all of them."""
 
 import math
-import platform
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -13,8 +12,9 @@ from benchmarks.regression.measures import PROCESSOR, Exact, Measure, Measuremen
 from benchmarks.regression.settings import SETTINGS
 from benchmarks.regression.tabular import TABLE
 from benchmarks.runner.identity import libraries, processor
+from benchmarks.runner.schedule import run
 from benchmarks.runner.store import Store
-from benchmarks.runner.units import Unit, run
+from benchmarks.runner.units import Unit
 from robust_core.json import from_data
 from robust_core.streams import key
 
@@ -110,7 +110,7 @@ def bench(
 
 def versions() -> dict[str, str]:
     """The versions and the processor that can change the last bits of a result."""
-    return {"python": platform.python_version(), **libraries(), PROCESSOR: processor()}
+    return libraries() | {PROCESSOR: processor()}
 
 
 def collect(wanted: Iterable[Job], values: Mapping[bytes, Any], *, only: str = "") -> tuple[list[Measure], list[Name]]:

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from benchmarks.runner.identity import ABSENT, LIBRARIES, fingerprint, libraries
-
-SHORT = 12
-"""Digits of a hash that are shown."""
+from benchmarks.runner import identity
+from benchmarks.runner.identity import ABSENT, SHORT, libraries
 
 
 @dataclass(frozen=True)
@@ -33,10 +31,11 @@ def compare(made_by: str, module: str, versions: Mapping[str, str] | None = None
     >>> compare("", "oracles.arithmetic.exact").is_present
     False
     """
-    before = {name: (versions or {}).get(name, ABSENT) for name in LIBRARIES}
+    present_versions = libraries()
+    before = {name: (versions or {}).get(name, ABSENT) for name in present_versions}
     moved: tuple[tuple[str, str, str], ...] = ()
-    if versions and made_by and fingerprint(module, tuple(before.items())).hex() == made_by:
-        moved = tuple((name, before[name], now) for name, now in libraries().items() if now != before[name])
+    if versions and made_by and identity.code(module, before) == made_by:
+        moved = tuple((name, before[name], now) for name, now in present_versions.items() if now != before[name])
     return Provenance(made_by[:SHORT], present(module), moved)
 
 
@@ -46,7 +45,7 @@ def present(module: str) -> str:
     >>> len(present("oracles.arithmetic.exact")) == SHORT
     True
     """
-    return fingerprint(module).hex()[:SHORT]
+    return identity.code(module)[:SHORT]
 
 
 def of(module: str) -> str:
@@ -55,4 +54,4 @@ def of(module: str) -> str:
     >>> of("properties.variants.gallery.walk") == of("properties.variants.gallery.td")
     False
     """
-    return f"{fingerprint(module).hex()} hypothesis {version('hypothesis')}"
+    return f"{identity.of(module)} hypothesis {version('hypothesis')}"

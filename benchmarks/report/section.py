@@ -9,8 +9,9 @@ from typing import Any, Generic, TypeVar
 
 from benchmarks.report.markup import Html
 from benchmarks.report.plots import Plot
+from benchmarks.runner.schedule import run
 from benchmarks.runner.store import Store
-from benchmarks.runner.units import Unit, run
+from benchmarks.runner.units import Unit
 
 STORES = Path(".robust-core")
 """Where results are kept: those of the report, and those of `bench` and of the statistical batches."""

@@ -1,9 +1,12 @@
-"""What a result depends on beside its arguments: the sources that can take part in computing it, the versions of the
-libraries, and the processor that code is compiled for.
+"""The identity of the code: what a result depends on beside its arguments.
+
+These are the sources that can take part in computing it, the versions of Python and of the libraries and, where a
+source does arithmetic whose last bits depend on it, the processor.
 
 The sources are found in the text of the modules, not by importing them: the module itself and every module of the
-four packages that it imports, at any depth, at the top or inside a function. A module that is imported by a name made
-up at run time is not seen. Of a source only what is executed counts: who mends a docstring loses no results.
+four packages that it imports, at any depth, at the top or inside a function. A package on the way to a module counts
+with its statements at the top: the functions that it defines are not called. A module that is imported by a name made
+up at run time is not seen. Of a source only what is executed counts: a changed docstring costs no results.
 """
 
 import ast
@@ -11,65 +14,112 @@ import functools
 import hashlib
 import importlib.util
 import platform
-from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeGuard
 
+from robust_core.versions import ABSENT as ABSENT
+from robust_core.versions import libraries as libraries
+
 PACKAGES = ("robust_core", "oracles", "properties", "benchmarks")
-LIBRARIES = ("numpy", "numba", "scipy", "gymnasium")
-"""The libraries whose versions can change the bits of a result."""
-ABSENT = "absent"
 SIMD = ("sse4.2", "avx", "avx2", "fma", "avx512f", "avx512dq", "avx512vl", "neon", "sve", "sve2")
 """The features of a processor that choose vector lanes and fused operations."""
-
-
-def libraries() -> dict[str, str]:
-    """The versions of the libraries; one that is not there can be there another time, so it is named too."""
-    return {name: _version(name) for name in LIBRARIES}
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ABSENT
-
-
-def target() -> tuple[str, str]:
-    """The processor that numba compiles for and all its features: this one, if no setting of numba says otherwise."""
-    from llvmlite.binding import get_host_cpu_name
-    from numba.core import codegen, config
-
-    features = codegen.get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
-    return config.CPU_NAME or get_host_cpu_name(), features
+ROUNDED = frozenset(
+    (
+        "dot",
+        "einsum",
+        "exp",
+        "exp2",
+        "expm1",
+        "linalg",
+        "log",
+        "log1p",
+        "log2",
+        "logaddexp",
+        "matmul",
+        "njit",
+        "tensordot",
+    )
+)
+"""Names of functions whose last bits depend on the processor: products and solutions by BLAS and LAPACK, exponentials
+and logarithms, compiled loops."""
+SHORT = 12
+"""Digits of a hash that are shown to a reader."""
 
 
 @functools.cache
 def processor() -> str:
-    """The same in short: architecture, name, and those features that can change the last bits of a sum.
+    """The processor that numba compiles for: architecture, name, and the features that can change bits of a sum.
 
     >>> processor().split()[0] == platform.machine()
     True
     """
-    name, features = target()
+    from llvmlite.binding import get_host_cpu_name
+    from numba.core import codegen, config
+
+    features = codegen.get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
     there = {word[1:] for word in features.split(",") if word.startswith("+")}
+    name = config.CPU_NAME or get_host_cpu_name()
     return " ".join((platform.machine(), name, *(word for word in SIMD if word in there)))
 
 
 @functools.cache
-def fingerprint(module: str, versions: tuple[tuple[str, str], ...] | None = None) -> bytes:
-    """A hash of the module's sources, at any depth, and of the versions of the libraries, by default those installed.
+def of(module: str) -> str:
+    """The identity of all that a value of this module depends on: its code, and the processor unless it is portable.
 
-    >>> fingerprint("robust_core.streams") == fingerprint("oracles.arithmetic.certified")
+    >>> of("robust_core.streams") == of("oracles.arithmetic.certified")
     False
     """
+    return code(module) if is_portable(module) else f"{code(module)} {processor()}"
+
+
+@functools.cache
+def parts(module: str) -> dict[str, str]:
+    """The same in parts, by name, with the processor in any case."""
+    return {
+        **libraries(),
+        "libc": "-".join(platform.libc_ver()),
+        "processor": processor(),
+        f"code of {module}": sources(module),
+    }
+
+
+def code(module: str, versions: Mapping[str, str] | None = None) -> str:
+    """A hash of the sources and of the versions of the libraries, by default those installed."""
     digest = hashlib.blake2b(digest_size=16)
-    for name, number in libraries().items() if versions is None else versions:
+    for name, number in (libraries() if versions is None else versions).items():
         digest.update(f"{name} {number}\0".encode())
-    for name in sorted(reached(module)):
-        digest.update(f"{name}\0{executed(_text(name))}\0".encode())
-    return digest.digest()
+    digest.update(sources(module).encode())
+    return digest.hexdigest()
+
+
+@functools.cache
+def sources(module: str) -> str:
+    """A hash of the sources that a module reaches."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, text in sorted(_reached(module).items()):
+        digest.update(f"{name}\0{text}\0".encode())
+    return digest.hexdigest()
+
+
+@functools.cache
+def is_portable(module: str) -> bool:
+    """Whether no source that it reaches does arithmetic whose last bits depend on the processor.
+
+    >>> is_portable("properties.timespan"), is_portable("oracles.planning.direct")
+    (True, False)
+    """
+    return not any(_rounds(name) for name in reached(module))
+
+
+@functools.cache
+def _rounds(module: str) -> bool:
+    return any(
+        isinstance(node, ast.MatMult)
+        or (isinstance(node, ast.Attribute) and node.attr in ROUNDED)
+        or (isinstance(node, ast.ImportFrom) and any(part.name in ROUNDED for part in node.names))
+        for node in ast.walk(_tree(module))
+    )
 
 
 def executed(source: str) -> str:
@@ -108,39 +158,113 @@ def _lines(node: ast.expr | ast.stmt) -> range:
 
 
 def reached(module: str) -> set[str]:
-    """The modules of the four packages that `module` imports, at any depth, and itself.
+    """The modules of the four packages that `module` imports, at any depth, itself, and the packages on the way.
 
     >>> sorted(reached("oracles.arithmetic.certified"))
-    ['oracles', 'oracles.arithmetic.certified']
+    ['oracles', 'oracles.arithmetic', 'oracles.arithmetic.certified']
     """
+    return set(_reached(module))
+
+
+def _reached(module: str) -> dict[str, str]:
+    """What is executed of every module that is reached."""
     if _file(module) is None:
         raise ValueError(f"module must be a module of {', '.join(PACKAGES)}, got {module!r}")
-    found: set[str] = set()
-    waiting = [module]
+    found: dict[str, str] = {}
+    waiting = [(module, True)]
+    whole: set[str] = set()
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += _imported(name)
+        name, used = waiting.pop()
+        if name in whole or (name in found and not used):
+            continue
+        found[name] = _executed(name, used)
+        if used:
+            whole.add(name)
+        waiting += _imported(name, used)
     return found
 
 
 @functools.cache
-def _imported(module: str) -> tuple[str, ...]:
-    """The modules that one module names, and the packages it lies in (their `__init__` runs first)."""
-    named = {module.rpartition(".")[0], *_named(ast.parse(_text(module)))}
-    return tuple(sorted(name for name in named if name and _file(name) is not None))
+def _executed(module: str, used: bool) -> str:
+    return executed(_text(module) if used else _top(module))
+
+
+@functools.cache
+def _imported(module: str, used: bool) -> tuple[tuple[str, bool], ...]:
+    """The modules that one module names, each with whether it is used or only lies on the way."""
+    tree = _tree(module) if used else ast.parse(_top(module))
+    named = {(name, True) for name in _named(tree)}
+    named |= {(package, False) for name in (module, *(name for name, _ in named)) for package in _packages(name)}
+    return tuple(sorted((name, used) for name, used in named if _file(name) is not None))
+
+
+def _packages(module: str) -> Iterator[str]:
+    """The packages that a module lies in: their `__init__` runs first."""
+    while module := module.rpartition(".")[0]:
+        yield module
 
 
 def _named(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+    """The modules of the four packages that a source uses; what is imported for the type checker alone is not used."""
+    for node in _run(tree):
         if isinstance(node, ast.Import):
             yield from (part.name for part in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            yield node.module
-            yield from (f"{node.module}.{part.name}" for part in node.names)
+            for part in node.names:
+                yield _home(node.module, part.name)
 
 
+def _run(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those under `if TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        yield from _run(node)
+
+
+@functools.cache
+def _home(module: str, name: str) -> str:
+    """The module that `from module import name` needs: a submodule, the one a package takes it from, or itself."""
+    if _file(f"{module}.{name}") is not None:
+        return f"{module}.{name}"
+    path = _file(module)
+    if path is None or path.name != "__init__.py":
+        return module
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            if any((part.asname or part.name) == name for part in node.names):
+                return _home(node.module, name)
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if _is_text(key) and key.value == name and _is_text(value) and _file(str(value.value)) is not None:
+                    return _home(str(value.value), name)
+    return module
+
+
+def _is_text(node: ast.AST | None) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+@functools.cache
+def _top(package: str) -> str:
+    """The source of a package without the functions and classes that it defines."""
+    text = _text(package)
+    defined = {
+        line
+        for node in _tree(package).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        for line in range(min([node.lineno, *(one.lineno for one in node.decorator_list)]), (node.end_lineno or 0) + 1)
+    }
+    return "\n".join(line for number, line in enumerate(text.splitlines(), start=1) if number not in defined)
+
+
+@functools.cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_text(module))
+
+
+@functools.cache
 def _text(module: str) -> str:
     path = _file(module)
     assert path is not None

@@ -1,21 +1,33 @@
-"""Jobs over the processes of this machine."""
+"""Units of work over the processes of this machine."""
 
+import contextlib
 import os
+import pickle
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass, field
 from multiprocessing import connection, get_context, parent_process
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
+
+from benchmarks.runner.units import Unit, compute
 
 T = TypeVar("T")
 
+AHEAD = 2
+"""Units per worker that are handed out at a time: enough to keep it busy, few enough to stop soon."""
 GRACE = 0.5
 """Seconds that processes have to end when they are asked to; then they are killed."""
-CLOSING = 10.0
-"""Seconds that the thread of a pool without processes has to see that they are gone."""
+
+
+class WorkerDied(OSError):
+    """A worker process ended in the midst of its work."""
 
 
 def single_thread() -> None:
@@ -24,56 +36,106 @@ def single_thread() -> None:
         os.environ.setdefault(name, "1")
 
 
-def computed(jobs: Sequence[Callable[[], dict[str, Any]]], *, workers: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(place, result) of every job as it finishes; BrokenProcessPool if a worker dies."""
-    if workers == 1:
-        yield from ((place, job()) for place, job in enumerate(jobs))
-        return
-    with Pool(workers) as pool:
-        places: dict[Future[dict[str, Any]], int] = {pool.submit(job): place for place, job in enumerate(jobs)}
-        waiting = set(places)
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from ((places[future], future.result()) for future in done)
+@dataclass
+class _Worker:
+    """A process with the pipe to it, and the units it has been given, the first of them at work."""
+
+    process: BaseProcess
+    pipe: "Connection[Any, Any]"
+    units: deque[Unit] = field(default_factory=deque)
 
 
-class Pool(ProcessPoolExecutor):
-    """Worker processes that do not outlast their use: left by an exception, they are ended with what they are at.
-
-    An executor alone waits, when the interpreter ends at the latest, for every job that has begun.
-    """
+class Pool:
+    """Worker processes that compute units, started as they are needed; none outlasts the pool."""
 
     def __init__(self, workers: int) -> None:
-        super().__init__(workers, mp_context=get_context("spawn"), initializer=_prepare)
+        self.most = workers
+        self.workers: list[_Worker] = []
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Hand out a job; a process that is started for it never hears of Ctrl-C, not even while it imports."""
-        with _interrupts_held():
-            return _without_interrupts(partial(super().submit, function, *args, **kwargs))
+    def __enter__(self) -> "Pool":
+        return self
 
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is None:
-            self.shutdown()
-        else:
+    @property
+    def has_room(self) -> bool:
+        """Whether a worker can take another unit."""
+        return sum(len(worker.units) for worker in self.workers) < AHEAD * self.most
+
+    def submit(self, unit: Unit) -> None:
+        """Give a unit to the worker that has the fewest."""
+        if len(self.workers) < self.most and all(worker.units for worker in self.workers):
             with _interrupts_held():
-                self._end()
+                self.workers.append(_without_interrupts(_start))
+        worker = min(self.workers, key=lambda worker: len(worker.units))
+        worker.units.append(unit)
+        # A worker that has died is found when its units are collected.
+        with contextlib.suppress(BrokenPipeError):
+            worker.pipe.send(unit)
 
-    def _end(self) -> None:
-        """End the processes at once; Ctrl-C again does not leave half of them."""
-        processes = list((self._processes or {}).values())
-        manager: Any = self._executor_manager_thread
-        self.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
-        left = {process.sentinel for process in processes}
-        while left and (ended := connection.wait(left, GRACE)):
-            left -= set(ended)
-        for process in processes:
-            if process.sentinel in left:
-                process.kill()
-        if manager is not None:
-            # It closes the pipes that the interpreter, when it ends, writes to: both at a time end in a traceback.
-            manager.join(CLOSING)
+    def collect(self) -> tuple[Unit, Any]:
+        """Wait for a unit; WorkerDied if a process ends with units under way."""
+        busy = {worker.pipe: worker for worker in self.workers if worker.units}
+        worker = busy[connection.wait(busy)[0]]  # type: ignore[index]
+        try:
+            value, error = worker.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            worker.process.join(GRACE)
+            raise WorkerDied(
+                f"a worker process died (exit code {worker.process.exitcode}) while it computed {worker.units[0]}; "
+                "the results so far are in the store, run again to go on"
+            ) from None
+        unit = worker.units.popleft()
+        if error is not None:
+            raise error
+        return unit, value
+
+    def __exit__(self, *_: Any) -> None:
+        """End the processes, also those that are at work; Ctrl-C again does not leave half of them."""
+        with _interrupts_held():
+            for worker in self.workers:
+                worker.pipe.close()
+                if worker.units:
+                    worker.process.terminate()
+            left = {worker.process.sentinel for worker in self.workers}
+            while left and (ended := connection.wait(left, GRACE)):
+                left -= set(ended)
+            for worker in self.workers:
+                if worker.process.sentinel in left:
+                    worker.process.kill()
+                worker.process.join()
+                worker.process.close()
+            self.workers.clear()
+
+
+def _start() -> _Worker:
+    here, there = _CONTEXT.Pipe()
+    process = _CONTEXT.Process(target=_serve, args=(there,))
+    process.start()
+    there.close()
+    return _Worker(process, here)
+
+
+_CONTEXT = get_context("spawn")
+
+
+def _serve(pipe: "Connection[Any, Any]") -> None:
+    """In a worker: compute units until there are no more."""
+    _prepare()
+    with contextlib.suppress(EOFError, OSError):  # the pool was closed
+        while True:
+            pipe.send(_answer(pipe.recv()))
+
+
+def _answer(unit: Unit) -> tuple[Any, Exception | None]:
+    """(value, None) of a unit, or (None, error)."""
+    try:
+        return compute(unit), None
+    except Exception as error:
+        error.add_note(f"in a worker process:\n{traceback.format_exc()}")
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            return None, RuntimeError(f"{type(error).__name__}: {error} (while computing {unit})")
+        return None, error
 
 
 class _Hold:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.runner.cluster import Session, connected
+from benchmarks.runner.cluster import Session, connect
 from benchmarks.runner.units import Unit
 
 ROUNDS = 3
@@ -123,9 +123,8 @@ def _best_round(session: Session, running: Cluster, units: list[Unit]) -> tuple[
     found = []
     for _ in range(ROUNDS + 1):
         elapsed, spent = time.perf_counter(), running.cpu()
-        for unit in units:
-            session.submit(unit, unit)
-        list(session.finished())
+        for _ in session.compute(units):
+            pass
         found.append((time.perf_counter() - elapsed, running.cpu() - spent))
     return tuple(1e3 * min(column) / len(units) for column in zip(*found[1:], strict=True))
 
@@ -133,7 +132,7 @@ def _best_round(session: Session, running: Cluster, units: list[Unit]) -> tuple[
 def measure() -> Iterator[Cost]:
     """The cost of units of every kind, with one worker and with two."""
     for workers in (1, 2):
-        with cluster(workers) as running, connected(running.address, ["benchmarks.speed.cluster"]) as session:
+        with cluster(workers) as running, connect(running.address) as session:
             session.client.wait_for_workers(workers)
             for kind, units in kinds().items():
                 yield Cost(workers, kind, *_best_round(session, running, units))

@@ -72,7 +72,7 @@ def holds(benchmark: BenchmarkProblem, c_0: float, c_1: float) -> bool:
         above(0, 3.0 * EPSILON),
         (*benchmark.content, T, alpha),
     )
-    return decide(cell, alpha=LEVEL).entry.decision.outcome == "holds"
+    return decide(cell, alpha=LEVEL).outcome == "holds"
 
 
 def smallest(c_1: float) -> Found:
@@ -87,3 +87,8 @@ def smallest(c_1: float) -> Found:
         c_0 /= 2.0
     horizons = {} if best is None else {benchmark.name: plan(benchmark, best, c_1)[0] for benchmark in family()}
     return Found(c_1, best, horizons)
+
+
+def measure() -> list[Found]:
+    """The smallest c_0 for every c_1."""
+    return [smallest(c_1) for c_1 in STEP_CONSTANTS]

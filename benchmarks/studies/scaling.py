@@ -10,8 +10,7 @@ size:
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from oracles.chains.chain import pair_chain
 from oracles.chains.mixing import t_mix
 from properties.cases.benchmark_problems import BenchmarkProblem
 from properties.statistics import intervals, seed_sets
+from properties.statistics.intervals import Interval
 from properties.statistics.laws.tabular import RIGHT, made, stretch
 from robust_core import constant
 from robust_core.mdp import MDP
@@ -120,7 +120,19 @@ def run(member: Member, seed: bytes, variant: Variant = RIGHT) -> Floats:
     return np.array([horizon, last])
 
 
-def compared(pair: Comparison, *, replicates: int = REPLICATES, variant: Variant = RIGHT) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Exponents:
+    """The exponents of a comparison, as the theorem prints them and as measured, for the horizon and the error."""
+
+    factor: str
+    ratio: float
+    base: Member
+    changed: Member
+    printed: dict[str, str]
+    measured: dict[str, Interval]
+
+
+def compare(pair: Comparison, *, replicates: int = REPLICATES, variant: Variant = RIGHT) -> Exponents:
     """The exponents of a comparison: log of the ratio of two independent runs over log FACTOR, in the median."""
     rows = [
         [
@@ -133,16 +145,16 @@ def compared(pair: Comparison, *, replicates: int = REPLICATES, variant: Variant
     ratio = pair.ratio(pair.changed) / pair.ratio(pair.base)
     exponents = (logs[1] - logs[0]) / np.log(ratio)
     found: Mapping[str, Floats] = {"horizon": exponents[:, 0], "error": exponents[:, 1]}
-    return {
-        "factor": pair.factor,
-        "ratio": ratio,
-        "base": asdict(pair.base),
-        "changed": asdict(pair.changed),
-        "printed": {"horizon": pair.printed_horizon, "error": pair.printed_error},
-        "measured": {name: asdict(intervals.median(values)) for name, values in found.items()},
-    }
+    return Exponents(
+        factor=pair.factor,
+        ratio=ratio,
+        base=pair.base,
+        changed=pair.changed,
+        printed={"horizon": pair.printed_horizon, "error": pair.printed_error},
+        measured={name: intervals.median(values) for name, values in found.items()},
+    )
 
 
-def measured() -> list[dict[str, Any]]:
+def measure() -> list[Exponents]:
     """All comparisons."""
-    return [compared(pair) for pair in COMPARISONS]
+    return [compare(pair) for pair in COMPARISONS]

@@ -13,6 +13,7 @@ from benchmarks.report.sections.mutants import Kills
 from benchmarks.report.sections.regression import Comparison, Measure
 from benchmarks.report.sections.run import Run
 from benchmarks.report.sections.variants import CellNumbers, Example, Gallery, LawVerdict, VariantResult
+from properties.statistics.records import CellResult, ControlResult, Gate
 from robust_core.json import dumps
 
 HOSTILE = (
@@ -95,15 +96,15 @@ def _kills(names: tuple[str, ...]) -> Kills:
 def _statistics(names: tuple[str, ...], gallery: Gallery) -> statistics.Statistics:
     path = ((16, -0.5, 2.0), (20, -1.0, 4.5), (25, -1.5, 7.5))
     cells = tuple(
-        statistics.StatisticalCell(
-            f"converges/limit/{name}", "convergence to Q*", "holds", 25, 455, 5e-7 / len(names), 1e-3, "a bias", -1.5,
-            7.5, path,
+        CellResult(
+            outcome="holds", n=25, log_against=-1.5, log_favour=7.5, log_factors=(), path=path, law="convergence to Q*",
+            cell=f"converges/limit/{name}", seed_set="e", n_max=455, alpha=5e-7 / len(names), beta=1e-3, effect="a bias",
         )
         for name in names
     )  # fmt: skip
-    gate = statistics.Gate("holds", 1e-6, 1e-6, -3.0, (), (), ())
-    controls = tuple(statistics.Control(f"convergence: {name}", "violated", 32, "x") for name in names)
-    command = "python -m benchmarks.batch.cells"
+    gate = Gate("holds", (), (), (), -3.0, 1e-6, 1e-6, ())
+    controls = tuple(ControlResult(f"convergence: {name}", "violated", "x", 32) for name in names)
+    command = "robust-core batch run"
     run = statistics.StatisticalRun("quick run of this report", command, True, gate, cells, controls, ())
     law = statistics.StatisticalLaw("convergence to Q*", "Q_t → Q*", "it does", ("conv",))
     return statistics.Statistics((run,), (law,), statistics.allowances(gallery))

@@ -7,16 +7,21 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.batch import cells, gate, on_cluster
+from benchmarks.batch import cells, gate
+from benchmarks.cli.main import main
 from benchmarks.runner.store import Store
-from benchmarks.runner.units import compute
 from benchmarks.studies import calibration
+from properties.statistics import budget
 from properties.statistics.laws import laws
+from properties.statistics.records import ControlResult, Gate, RunReport
+from robust_core.json import from_data
+from robust_core.json import load as load_json
 
 
 def test_what_was_put_is_there_again(tmp_path: Path) -> None:
@@ -79,7 +84,8 @@ ONLY = "unbiased"
 def command(store: Path, output: Path, *, workers: int) -> list[str]:
     """All laws at quick size: about fifty pieces, enough to be killed in."""
     options = ["--size", "quick", "--workers", str(workers), "--no-controls"]
-    return [sys.executable, "-m", "benchmarks.batch.cells", *options, "--store", str(store), "--json", str(output)]
+    program = "import sys; from benchmarks.cli.main import main; sys.exit(main())"
+    return [sys.executable, "-c", program, "batch", "run", *options, "--store", str(store), "--output", str(output)]
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +96,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def unbiased(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def unbiased(tmp_path_factory: pytest.TempPathFactory) -> RunReport:
     path = tmp_path_factory.mktemp("unbiased") / "store"
     return cells.run(size="quick", seed_set="pinned", path=path, with_controls=False, only=ONLY)
 
@@ -123,92 +129,103 @@ def test_the_number_of_workers_does_not_matter(undisturbed: bytes, tmp_path: Pat
     assert output.read_bytes() == undisturbed
 
 
-def test_the_comparison_sees_other_seeds(unbiased: dict[str, Any], tmp_path: Path) -> None:
+def test_the_comparison_sees_other_seeds(unbiased: RunReport, tmp_path: Path) -> None:
     report = cells.run(size="quick", seed_set="other", path=tmp_path / "store", with_controls=False, only=ONLY)
-    assert [cell["log_against"] for cell in report["cells"]] != [cell["log_against"] for cell in unbiased["cells"]]
+    assert [cell.log_against for cell in report.cells] != [cell.log_against for cell in unbiased.cells]
 
 
 def test_time_that_runs_out_leaves_cells_pending(tmp_path: Path) -> None:
     report = cells.run(
         size="quick", seed_set="pinned", path=tmp_path / "store", budget_seconds=0.0, with_controls=False
     )
-    assert {cell["outcome"] for cell in report["cells"]} == {"pending"}
-    assert len(report["summary"]["pending"]) == len(report["cells"])
-    assert gate.exit_code(report, strict=False) == 0
-    assert gate.exit_code(report, strict=True) == 3
+    assert {cell.outcome for cell in report.cells} == {"pending"}
+    assert len(report.summary.pending) == len(report.cells)
+    assert gate.exit_code([report.summary], report.controls, strict=False) == 0
+    assert gate.exit_code([report.summary], report.controls, strict=True) == 3
 
 
 @pytest.mark.parametrize("samples", [20, 99, 100])
 def test_samples_that_run_out_leave_cells_pending_and_nothing_is_lost(
-    unbiased: dict[str, Any], tmp_path: Path, samples: int
+    unbiased: RunReport, tmp_path: Path, samples: int
 ) -> None:
     common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "path": tmp_path / "s", "with_controls": False}
     report = cells.run(samples=samples, only=ONLY, **common)
     # The pieces end at 16, 20, 25, 32, 40, 49, 62, 77, 96, 120, …
-    assert {cell["outcome"] for cell in report["cells"]} == {"pending"}
-    assert {cell["n"] for cell in report["cells"]} == {20 if samples == 20 else 96}
+    assert {cell.outcome for cell in report.cells} == {"pending"}
+    assert {cell.n for cell in report.cells} == {20 if samples == 20 else 96}
     assert cells.run(only=ONLY, **common) == unbiased
 
 
-def test_a_cell_that_needs_no_more_samples_is_decided(unbiased: dict[str, Any], tmp_path: Path) -> None:
-    needed = max(cell["n"] for cell in unbiased["cells"])
+def test_a_cell_that_needs_no_more_samples_is_decided(unbiased: RunReport, tmp_path: Path) -> None:
+    needed = max(cell.n for cell in unbiased.cells)
     common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "path": tmp_path / "s", "with_controls": False}
     assert cells.run(samples=needed, only=ONLY, **common) == unbiased
     less = cells.run(samples=needed - 1, only=ONLY, **common)
-    assert "pending" in {cell["outcome"] for cell in less["cells"]}
+    assert "pending" in {cell.outcome for cell in less.cells}
 
 
-def test_rows_are_asked_for_by_the_names_that_cells_give_them(tmp_path: Path) -> None:
-    run = cells.Run("quick", "pinned")
-    store = Store(tmp_path / "store")
-    with pytest.raises(on_cluster.Wanted) as caught:
-        cells.record("control", 0, run, lambda where: on_cluster.Asking(store, where))
-    wanted = caught.value
-    ((name, unit),) = on_cluster.absent(wanted, run, store)
-    assert (name, unit.arguments["start"], unit.arguments["stop"]) == (wanted.name, 0, 16)
-    store.put(name, compute(unit))
-    assert not on_cluster.absent(wanted, run, store)
-    misnamed = on_cluster.Wanted(wanted.where, b"another name", 0)
-    with pytest.raises(AssertionError, match="not named as"):
-        on_cluster.absent(misnamed, run, store)
+def test_a_report_is_read_as_it_was_written(undisturbed: bytes, tmp_path: Path) -> None:
+    (tmp_path / "report").write_bytes(undisturbed)
+    report = from_data(RunReport, load_json(tmp_path / "report"))
+    assert budget.gate(report.cells) == report.summary
+    with pytest.raises(ValueError, match=r"cells\[0\] has an unknown field 'm'"):
+        from_data(RunReport, json.loads(undisturbed.replace(b'"n": ', b'"m": ')) | {"summary": None})
 
 
 def test_red_and_missed_controls_fail() -> None:
-    rest: dict[str, Any] = {"missed controls": [], "controls": []}
-    green = {"summary": {"outcome": "holds", "undecided": [], "pending": []}, **rest}
-    red = {"summary": {"outcome": "violated", "undecided": [], "pending": []}, **rest}
-    assert gate.exit_code(green, strict=True) == 0
-    assert gate.exit_code(red, strict=False) == 1
-    assert gate.exit_code({**green, "missed controls": ["x"]}, strict=False) == 1
+    common: dict[str, Any] = {"log_product": 0.0, "budget": 1e-6, "spent": 1e-6, "suspects": ()}
+    names: dict[str, Any] = {"violated": (), "undecided": (), "pending": ()}
+    green, red = Gate(outcome="holds", **names, **common), Gate(outcome="violated", **names, **common)
+    missed, pending = ControlResult("x", "missed"), ControlResult("x", "pending")
+    assert gate.exit_code([green], [], strict=True) == 0
+    assert gate.exit_code([green, red], [], strict=False) == 1
+    assert gate.exit_code([green], [missed], strict=False) == 1
+    assert [gate.exit_code([green], [pending], strict=strict) for strict in (False, True)] == [0, 3]
+
+
+def test_json_goes_to_the_output_and_a_report_to_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["batch", "run", "--size", "quick", "--no-controls", "--only", "speed", "--workers", "1"]
+    assert main([*words, "--store", str(tmp_path / "s"), "--json", "--output", str(tmp_path / "report")]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((tmp_path / "report").read_text())
+    assert from_data(RunReport, printed).summary.outcome == "holds"
+    assert main([*words, "--store", str(tmp_path / "s"), "--output", str(tmp_path / "no" / "report")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+    assert main(["batch", "run", "--only", "no such cell", "--store", str(tmp_path / "s")]) == 2
+    assert "no cell or control at size full has this in its name" in capsys.readouterr().err
+
+
+RIGHT = calibration.RightRun(False, -1.0, {"c": ("holds", 16, -2.0)})
 
 
 def test_calibration_counts() -> None:
-    right = [{"red": False, "log_product": -1.0, "cells": {"c": ["holds", 16, -2.0]}}] * 3
-    right.append({"red": True, "log_product": 20.0, "cells": {"c": ["violated", 40, 19.0]}})
-    found = calibration.summary(right, [{"k": 16}, {"k": None}])
-    assert (found["seeds"], found["red"]) == (4, 1)
-    assert found["cells"]["c"]["violated"] == 1
-    assert found["evidence against right algorithms"]["P(E >= 10)"] == 0.25
-    assert found["controls"]["k"] == {"caught": 1, "of": 2, "mean n": 16.0}
+    red = calibration.RightRun(True, 20.0, {"c": ("violated", 40, 19.0)})
+    found = calibration.Right.of([RIGHT] * 3 + [red])
+    assert (found.seeds, found.red) == (4, 1)
+    assert found.cells["c"].violated == 1
+    assert found.evidence["P(E >= 10)"] == 0.25
+    assert calibration.Wrong.of([{"k": 16}, {"k": None}]).controls["k"] == calibration.ControlCounts(1, 2, 16.0)
 
 
 def test_calibration_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "measured", lambda seed, size: {"red": False, "log_product": seed, "cells": {}})
-    first = calibration.run(2, 0, path=tmp_path / "c")
     calls: list[int] = []
 
-    def counted(seed: int, size: str) -> dict[str, object]:
+    def counted(seed: int, size: str) -> calibration.RightRun:
         calls.append(seed)
-        return {"red": False, "log_product": seed, "cells": {}}
+        return RIGHT
 
-    monkeypatch.setattr(calibration, "measured", counted)
-    assert calibration.run(3, 0, path=tmp_path / "c")["seeds"] == 3
-    assert calls == [2]
-    assert first["seeds"] == 2
+    counted.__module__ = calibration.__name__
+    monkeypatch.setattr(calibration, "right", counted)
+    store = Store(tmp_path / "c")
+    seeds = calibration.Seeds(2, 0, 0, 0, 0)
+    first, second = (calibration.run(replace(seeds, right=n), store=store).right for n in (2, 3))
+    assert first is not None
+    assert second is not None
+    assert (first.seeds, second.seeds, calls) == (2, 3, [0, 1, 2])
 
 
 def pytest_run(tmp_path: Path, *options: str) -> "subprocess.CompletedProcess[str]":
-    suite = [str(Path(cells.__file__).parent / "suite.py"), "-k", "speed and test_claim"]
+    suite = [str(Path(cells.__file__).parent / "suite.py"), "-k", "speed and test_cell"]
     common = ["-p", "benchmarks.batch.plugin", "-p", "no:cacheprovider", "-p", "no:xdist", "--size", "quick"]
     command = [sys.executable, "-m", "pytest", *suite, *common, "--store", str(tmp_path / "store"), *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -217,7 +234,7 @@ def pytest_run(tmp_path: Path, *options: str) -> "subprocess.CompletedProcess[st
 def test_the_suite_under_pytest_shows_progress_and_the_gate(tmp_path: Path) -> None:
     shown = pytest_run(tmp_path)
     assert shown.returncode == 0, shown.stdout
-    assert "[1/1, about 0.0 min left]" in shown.stdout
+    assert "[1/1, 100 %] " in shown.stdout
     assert "gate: holds" in shown.stdout
 
 
@@ -238,7 +255,5 @@ def test_constants_of_theorem_3_can_be_too_small() -> None:
 def test_the_document_is_rendered_from_results() -> None:
     from benchmarks.documents import calibration as calibration_report
 
-    report = calibration.summary(
-        [{"red": False, "log_product": -1.0, "cells": {"c": ["holds", 16, -2.0]}}], [{"k": 16}]
-    )
-    assert "**0 red**" in calibration_report.calibrated(report)
+    right, wrong = calibration.Right.of([RIGHT]), calibration.Wrong.of([{"k": 16}])
+    assert "**0 red**" in calibration_report.calibrated(calibration.Calibration(right, wrong))

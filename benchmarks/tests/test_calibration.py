@@ -10,12 +10,12 @@ from properties.statistics.laws import laws
 
 
 def test_calibration_of_the_verification_counts_reds_and_keeps_what_is_undecided_apart() -> None:
-    quiet = {"outcomes": {"v": {"holds": 3}}, "wrong": []}
-    slow = {"outcomes": {"v": {"holds": 2, "undecided": 1}}, "wrong": ["v: cell: undecided: pending"]}
-    red = {"outcomes": {"v": {"holds": 2, "violated": 1}}, "wrong": ["v: law: violated: got 1, wanted 2"]}
-    found = calibration.verifications([quiet, slow, red])
-    assert (found["seeds"], found["red"], len(found["wrong"])) == (3, 1, 2)
-    assert found["variants"] == {"v": {"holds": 7, "undecided": 1, "violated": 1}}
+    quiet = calibration.Verifications({"v": {"holds": 3}}, ())
+    slow = calibration.Verifications({"v": {"holds": 2, "undecided": 1}}, ("v: cell: undecided: pending",))
+    red = calibration.Verifications({"v": {"holds": 2, "violated": 1}}, ("v: law: violated: got 1, wanted 2",))
+    found = calibration.Verified.of([quiet, slow, red])
+    assert (found.seeds, found.red, len(found.wrong)) == (3, 1, 2)
+    assert found.variants == {"v": {"holds": 7, "undecided": 1, "violated": 1}}
     assert "| v | 7 | 1 | 1 | 0 | 0 |" in verifications(found)
 
 
@@ -24,14 +24,14 @@ def test_calibration_of_the_verification_sees_a_wrong_variant(monkeypatch: pytes
     from properties.variants.mutants.operator import NO_DISCOUNT
 
     monkeypatch.setattr(loading, "built_in", lambda: {"wrong": NO_DISCOUNT})
-    found = calibration.verifications([calibration.verified(0, "quick")])
-    assert found["red"] == 1
+    assert calibration.Verified.of([calibration.verify(0, "quick")]).red == 1
 
 
 def test_every_control_of_the_full_size_is_calibrated_in_one_cell() -> None:
     named = {(law, name) for law, places in calibration.SEEN_IN.items() for name in places}
     assert {(law.name, variant.name) for law in laws() for variant in law.fine_controls} <= named
-    for law, variant in controls("full"):
+    for control in controls("full"):
+        law, variant = control.law, control.variant
         place = calibration.SEEN_IN.get(law.name, {}).get(variant.name)
         if place is not None:
             named.remove((law.name, variant.name))
@@ -49,13 +49,13 @@ def test_the_full_size_is_calibrated_where_the_quick_one_is_silent() -> None:
 
 
 NAME = "unbiased update: Q-learning with costs 1 % too high"
-FULL_RUNS = [{"cells": {"c": ["holds", 16, -2.0]}, "controls": {NAME: n}} for n in (*[569] * 99, None)]
+FULL_RUNS = [calibration.FullRun({"c": ("holds", 16, -2.0)}, {NAME: n}) for n in (*[569] * 99, None)]
 
 
 def test_the_full_size_shows_what_its_seeds_exclude() -> None:
-    red = {"cells": {"d": ["violated", 40, 19.0]}}
-    found = calibration.beyond(FULL_RUNS, [red])
-    assert (found["seeds"], found["dear seeds"], found["red"]) == (100, 1, 1)
+    red = calibration.FullRun({"d": ("violated", 40, 19.0)})
+    found = calibration.Full.of(FULL_RUNS, [red])
+    assert (found.seeds, found.dear_seeds, found.red) == (100, 1, 1)
     text = beyond(found)
     # 0 of 100: (alpha/2)^(1/100) = 0.9268 is the least share of right verdicts that is not excluded.
     assert "| c | 100 | 100 | 0 | 0 | 0.074 | 16.0 | -2.0 |" in text
@@ -64,20 +64,20 @@ def test_the_full_size_shows_what_its_seeds_exclude() -> None:
 
 
 def test_a_part_that_is_not_measured_stays_as_it_was_committed() -> None:
-    right = [{"red": False, "log_product": -1.0, "cells": {"c": ["holds", 16, -2.0]}}]
-    empty = {"verify": calibration.verifications([]), "full": calibration.beyond([], [])}
-    before = calibration.summary(right * 300, [{"k": 16}] * 100) | empty | {"made by": {"right": "old", "wrong": "old"}}
-    today = calibration.summary([], []) | empty | {"full": calibration.beyond(FULL_RUNS, [])}
-    merged = calibration.renewed(before, today | {"made by": {"full": "new"}})
-    assert (merged["seeds"], merged["control seeds"], merged["full"]["seeds"]) == (300, 100, 100)
-    assert merged["made by"] == {"right": "old", "wrong": "old", "full": "new"}
+    right = calibration.Right.of([calibration.RightRun(False, -1.0, {"c": ("holds", 16, -2.0)})] * 300)
+    wrong = calibration.Wrong.of([{"k": 16}] * 100)
+    before = calibration.Calibration(right, wrong, made_by={"right": "old", "wrong": "old"})
+    today = calibration.Calibration(full=calibration.Full.of(FULL_RUNS, []), made_by={"full": "new"})
+    merged = before.renew(today)
+    assert (merged.right, merged.wrong, merged.full) == (right, wrong, today.full)
+    assert merged.made_by == {"right": "old", "wrong": "old", "full": "new"}
     assert "the quick cells: old; their controls: old; the full size: new." in calibrated(merged)
 
 
 @pytest.mark.parametrize(("place", "low", "high"), [(0, 1.8, 2.3), (1, 0.9, 1.3)])
 def test_the_horizon_grows_with_the_discount_as_measured(place: int, low: float, high: float) -> None:
-    found = scaling.compared(scaling.COMPARISONS[place], replicates=24)["measured"]["horizon"]
-    assert low < found["lower"] <= found["upper"] < high
+    found = scaling.compare(scaling.COMPARISONS[place], replicates=24).measured["horizon"]
+    assert low < found.lower <= found.upper < high
 
 
 def test_a_learner_that_stands_still_has_no_horizon() -> None:
@@ -88,5 +88,11 @@ def test_a_learner_that_stands_still_has_no_horizon() -> None:
 
 
 def test_a_power_below_the_stated_one_is_marked() -> None:
-    assert "**below**" in power({"k": {"caught": 50, "of": 100, "mean n": 20.0}})
-    assert "not contradicted" in power({"k": {"caught": 100, "of": 100, "mean n": 20.0}})
+    assert "**below**" in power({"k": calibration.ControlCounts(50, 100, 20.0)})
+    assert "not contradicted" in power({"k": calibration.ControlCounts(100, 100, 20.0)})
+
+
+def test_the_committed_calibration_can_be_read_and_accuses_nothing_right() -> None:
+    committed = calibration.load()
+    assert committed.red == 0
+    assert committed.made_by.keys() == {"right", "wrong", "verify", "full", "dear"}

@@ -56,8 +56,23 @@ def test_undecided_is_listed_and_strict_is_3(
 ) -> None:
     from benchmarks.cli import verify
     from properties.judging.verdict import Record
+    from properties.statistics.records import CellResult
 
-    undecided = Record("v", "cell", "undecided", "too few", 16, 0.1, 0, statistics={"alpha": 1e-7})
+    cell = CellResult(
+        "undecided",
+        16,
+        0.0,
+        0.0,
+        (),
+        law="",
+        cell="cell",
+        seed_set="pinned",
+        n_max=16,
+        alpha=1e-7,
+        beta=1e-3,
+        effect="",
+    )
+    undecided = Record("v", "cell", "undecided", "too few", 16, 0.1, 0, statistics=cell)
 
     monkeypatch.setattr(verify, "_collect", lambda variants, options, records: records.append(undecided))
     assert main(["verify", WALK]) == HOLDS

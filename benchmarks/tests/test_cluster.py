@@ -17,10 +17,12 @@ import pytest
 
 from benchmarks.batch import cells
 from benchmarks.cli.conventions import USAGE
+from benchmarks.cli.main import main
 from benchmarks.runner import cluster
-from benchmarks.runner.cluster import ClusterError, computed
+from benchmarks.runner.cluster import ClusterError, connect
+from benchmarks.runner.schedule import run
 from benchmarks.runner.store import Store
-from benchmarks.runner.units import Unit, compute, run
+from benchmarks.runner.units import Unit, compute
 from benchmarks.speed import cluster as cluster_speed
 
 distributed = pytest.importorskip("distributed")
@@ -56,6 +58,14 @@ def deadly(place: int) -> int:
 
 def unit(name: str, **arguments: Any) -> Unit:
     return Unit(f"benchmarks.tests.test_cluster:{name}", arguments)
+
+
+def computed(units: list[Unit], address: str) -> Iterator[tuple[int, Any]]:
+    """(place, value) of every unit, as they finish."""
+    places = {one.key: place for place, one in enumerate(units)}
+    with connect(address) as session:
+        for one, value in session.compute(units):
+            yield places[one.key], value
 
 
 @dataclass
@@ -161,6 +171,11 @@ def test_values_go_into_the_store_and_are_not_computed_again(machines: Machines,
     assert run(units, store=Store(tmp_path / "there"), cluster="tcp://127.0.0.1:1") == run(units, store=here)
 
 
+def rows_in(path: Path) -> list[bytes]:
+    """The lines of a store; their order is that in which they were finished."""
+    return sorted(line for line in path.read_bytes().splitlines() if line)
+
+
 def test_a_statistical_batch_has_the_bits_of_a_local_one_though_a_worker_is_killed(
     machines: Machines, tmp_path: Path
 ) -> None:
@@ -179,13 +194,31 @@ def test_a_statistical_batch_has_the_bits_of_a_local_one_though_a_worker_is_kill
     remote = cells.run(path=there, cluster=machines.address, **common)
     killer.join(PATIENCE)
     assert victim.wait() == -signal.SIGKILL
-    assert json.dumps(remote) == json.dumps(local)
-    assert {cell["outcome"] for cell in local["cells"]} == {"holds"}
-    assert sorted(there.read_bytes().splitlines()) == sorted(here.read_bytes().splitlines())
+    assert remote == local
+    assert {cell.outcome for cell in local.cells} == {"holds"}
+    assert rows_in(there) == rows_in(here)
     cut = cells.run(path=tmp_path / "cut", cluster=machines.address, samples=30, with_controls=False, **common)
-    assert {(cell["outcome"], cell["n"]) for cell in cut["cells"]} == {("pending", 25)}
+    assert {(cell.outcome, cell.n) for cell in cut.cells} == {("pending", 25)}
     late = cells.run(path=tmp_path / "cut", cluster=machines.address, budget_seconds=0.0, with_controls=False, **common)
-    assert {(cell["outcome"], cell["n"]) for cell in late["cells"]} == {("pending", 25)}
+    assert {(cell.outcome, cell.n) for cell in late.cells} == {("pending", 25)}
+
+
+def test_rows_from_xdist_a_pool_and_the_cluster_are_equal_bit_for_bit(machines: Machines, tmp_path: Path) -> None:
+    common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "only": "unbiased", "with_controls": False}
+    pool = cells.run(path=tmp_path / "pool", workers=2, **common)
+    assert cells.run(path=tmp_path / "dask", cluster=machines.address, **common) == pool
+    plugins = ["-p", "benchmarks.batch.plugin", "-p", "no:cacheprovider", "-n", "2"]
+    suite = [str(Path(cells.__file__).parent / "suite.py"), "-k", "unbiased and test_cell", "--size", "quick"]
+    subprocess.run(
+        [sys.executable, "-m", "pytest", *plugins, *suite, "--store", str(tmp_path / "xdist")],
+        check=True,
+        capture_output=True,
+    )
+    found = {name: rows_in(tmp_path / name) for name in ("pool", "dask", "xdist")}
+    # A run under pytest notes that it has ended.
+    found["xdist"] = [line for line in found["xdist"] if b'"value": true' not in line]
+    assert len(found["pool"]) > 10
+    assert found["pool"] == found["dask"] == found["xdist"]
 
 
 def test_a_unit_that_raises_is_named(machines: Machines) -> None:
@@ -213,7 +246,7 @@ def impostor(folder: Path) -> dict[str, str]:
         Path(cluster.__file__).parents[1], packages / "benchmarks", ignore=shutil.ignore_patterns("__pycache__")
     )
     with (packages / "benchmarks" / "runner" / "units.py").open("a") as changed:
-        changed.write("# another version\n")
+        changed.write("OTHER = 1\n")
     (packages / "scipy-0.0.1.dist-info").mkdir()
     (packages / "scipy-0.0.1.dist-info" / "METADATA").write_text("Name: scipy\nVersion: 0.0.1\n")
     return {"PYTHONPATH": str(packages)}
@@ -222,14 +255,13 @@ def impostor(folder: Path) -> dict[str, str]:
 def test_a_worker_with_other_versions_is_refused_whether_early_or_late(machines: Machines, tmp_path: Path) -> None:
     message = r"would not compute the same bits: scipy is 0\.0\.1 there.*code of benchmarks\.tests\.test_cluster is"
     units = [unit("drawn", place=i) for i in range(100, 160)]
-    with cluster.connected(machines.address, ["benchmarks.tests.test_cluster"]) as session:
+    with connect(machines.address) as session:
+        session.check("benchmarks.tests.test_cluster")
         before = len(session.client.nthreads())
         late = machines.worker("--no-nanny", **impostor(tmp_path))
         session.client.wait_for_workers(before + 1)
-        for place, one in enumerate(units):
-            session.submit(place, one)
         with pytest.raises(ClusterError, match=message):
-            list(session.finished())
+            list(session.compute(units))
     found = []
     with pytest.raises(ClusterError, match=message):
         found += list(computed(units, machines.address))
@@ -257,12 +289,9 @@ def test_the_batch_says_so_and_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cluster, "CONNECTING", 0.3)
-    with pytest.raises(SystemExit) as end:
-        cells.main(["--size", "quick", "--cluster", "tcp://127.0.0.1:1", "--store", str(tmp_path / "store")])
-    assert end.value.code == USAGE
-    assert (
-        "python -m benchmarks.batch.cells: no Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
-    )
+    words = ["batch", "run", "--size", "quick", "--cluster", "tcp://127.0.0.1:1", "--store", str(tmp_path / "store")]
+    assert main(words) == USAGE
+    assert "robust-core: no Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
 
 
 class Threads:
@@ -280,10 +309,10 @@ def test_the_units_of_the_speed_table_can_be_computed() -> None:
 
 
 def test_workers_with_several_threads_are_refused_and_no_worker_is_not_waited_for_for_ever() -> None:
-    cluster.Session(Threads({"w": 1}), "tcp://x", ())._look_at_workers()
+    cluster.Session(Threads({"w": 1}), "tcp://x")._look_at_workers()
     with pytest.raises(ClusterError, match="worker w has 2 threads"):
-        cluster.Session(Threads({"w": 2}), "tcp://x", ())._look_at_workers()
-    empty = cluster.Session(Threads({}), "tcp://x", ())
+        cluster.Session(Threads({"w": 2}), "tcp://x")._look_at_workers()
+    empty = cluster.Session(Threads({}), "tcp://x")
     empty._look_at_workers()
     empty._seen -= cluster.PATIENCE
     with pytest.raises(ClusterError, match="no worker is left at tcp://x"):
@@ -297,6 +326,6 @@ class Lost:
 
 
 def test_a_scheduler_that_goes_under_way_is_named() -> None:
-    session = cluster.Session(Threads({"w": 1}), "tcp://x", ())
+    session = cluster.Session(Threads({"w": 1}), "tcp://x")
     with pytest.raises(ClusterError, match="the scheduler at tcp://x is gone; run again to go on"):
-        session._judge(0, unit("drawn", place=1), Lost())
+        session._judge(unit("drawn", place=1), Lost())

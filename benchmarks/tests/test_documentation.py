@@ -50,7 +50,7 @@ ELSEWHERE = (
     "dask worker tcp://127.0.0.1:8786 --nthreads 1 --nworkers 2",
     "robust-core bench --cluster tcp://127.0.0.1:8786",
     "robust-core panels --cluster tcp://127.0.0.1:8786",
-    "python -m benchmarks.batch.cells --cluster tcp://127.0.0.1:8786",
+    "robust-core batch run --cluster tcp://127.0.0.1:8786",
     "robust-core speed cluster",
     "robust-core study injected --seed-sets 3 --workers 1",
     "python -m pip install -e .",

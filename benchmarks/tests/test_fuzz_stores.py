@@ -1,7 +1,6 @@
 """No store or baseline takes the suite down: it is loaded, ignored line by line, or refused."""
 
 import json
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 
 from benchmarks.regression import baseline
 from benchmarks.runner.store import Store
+from benchmarks.tests.test_store import as_line
 from properties.tests.corruption import Loader, as_json, fuzz, limited_memory, survived
 
 MEASURE = {"metric": "error", "variant": "Q", "problem": "two states"}
@@ -28,7 +28,7 @@ def as_lines(value: Any) -> bytes:
 def as_store(value: Any) -> bytes:
     """Every line with the checksum that it needs to be looked at."""
     texts = map(as_json, value if isinstance(value, list) else [value])
-    return b"".join(b"\n%s\t%08x\n" % (text, zlib.crc32(text)) for text in texts)
+    return b"".join(map(as_line, texts))
 
 
 def load_store(path: Path) -> object:
@@ -55,7 +55,7 @@ def test_corrupted_lines_of_a_store_are_ignored(tmp_path: Path) -> None:
 
 def test_a_deeply_nested_line_of_a_store_is_ignored(tmp_path: Path) -> None:
     deep = b'{"key": "6b", "value": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
-    (tmp_path / "store.jsonl").write_bytes(b"%s\t%08x\n" % (deep, zlib.crc32(deep)) + as_store(RECORDS[1]))
+    (tmp_path / "store.jsonl").write_bytes(as_line(deep) + as_store(RECORDS[1]))
     assert load_store(tmp_path / "store.jsonl") == (None, {"a": None})
 
 

@@ -1,23 +1,22 @@
 """Nights: an undecided cell goes on in its own seed set, from its stored rows, until it is decided or too large."""
 
 import os
-import platform
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.batch import cells as batch
-from benchmarks.batch import gate, history, nights
+from benchmarks.batch import gate, history, nights, rows
+from benchmarks.cli.main import main
+from benchmarks.runner import identity, progress
 from benchmarks.runner.store import Store
 from benchmarks.tests.contrived import UNCLEAR, coin, law, thrown
 from properties.statistics import laws, seed_sets
@@ -53,13 +52,13 @@ class Bench:
     def coin(self, name: str, **options: Any) -> Cell:
         return coin(name, self.throw, **options)
 
-    def night(self, day: int, **options: Any) -> dict[str, Any]:
+    def night(self, day: int, **options: Any) -> nights.NightReport:
         self.day = day
         return nights.run(size="quick", path=self.path, with_controls=False, **options)
 
     def command(self, *options: str) -> int:
         common = ["--size", "quick", "--workers", "1", "--no-controls", "--store", str(self.path)]
-        return batch.main([*common, *options])
+        return main(["batch", "run", *common, *options])
 
     def thrown_in(self, seed_set: str, cell: str, most: int = 4096) -> int:
         """How many throws of a cell were computed in a seed set; they must be the first ones."""
@@ -73,34 +72,42 @@ class Bench:
         return len(set(self.seeds)) == len(self.seeds)
 
 
+def exit_code(report: nights.NightReport, *, strict: bool) -> int:
+    return gate.exit_code(report.seed_sets.values(), report.controls, strict=strict)
+
+
 def day(number: int) -> str:
     return f"night {number}"
 
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    def forget() -> None:
+        for function in (batch.planned, batch.controls, rows.cells_by_id):
+            function.cache_clear()
+
     def set_suite(*cells: Cell) -> None:
-        batch.cells.cache_clear()
+        forget()
         monkeypatch.setattr(laws, "laws", lambda: (law(*cells),))
 
     made = Bench(tmp_path / "store.jsonl", set_suite)
     monkeypatch.setattr(seed_sets, "fresh", lambda today=None: day(made.day))
     yield made
-    batch.cells.cache_clear()
+    forget()
 
 
 def test_an_undecided_cell_goes_on_the_next_night_in_its_own_seed_set(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin"))
     first = bench.night(1)
-    assert first["seed_sets"][day(1)]["undecided"] == ["coin"]
+    assert first.seed_sets[day(1)].undecided == ("coin",)
     assert bench.thrown_in(day(1), "coin") == 16
-    (warning,) = first["warnings"]
+    (warning,) = first.warnings
     assert "undecided: coin" in warning
     assert f"--seed-set 'night 1' --stretch 2 --no-controls --only coin --store {bench.path}" in warning
 
     second = bench.night(2)
-    assert second["seed_sets"][day(1)]["outcome"] == "holds"
-    assert second["stretch"][day(1)] == {"coin": 2.0}
+    assert second.seed_sets[day(1)].outcome == "holds"
+    assert second.stretch[day(1)] == {"coin": 2.0}
     assert bench.once()
     # Decided at a look between the two sizes, and the fresh seed set has begun from nothing.
     assert 16 < bench.thrown_in(day(1), "coin") <= 32
@@ -111,16 +118,16 @@ def test_an_undecided_cell_goes_on_the_next_night_in_its_own_seed_set(bench: Ben
     assert bench.thrown_in(day(1), "coin") == before
     # What was decided in two nights is what is decided at once.
     at_once = batch.run(size="quick", seed_set=day(1), path=bench.path.with_name("other"), stretch=2.0)
-    assert at_once["summary"] == second["seed_sets"][day(1)]
+    assert at_once.summary == second.seed_sets[day(1)]
 
 
 def test_the_printed_command_continues_the_cell(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin"))
-    (warning,) = bench.night(1)["warnings"]
+    (warning,) = bench.night(1).warnings
     bench.day = 2
-    python, option, module, *words = shlex.split(warning.partition("continue it: ")[2].removesuffix(")"))
-    assert (python, option, module) == ("python", "-m", batch.__name__)
-    assert batch.main([*words, "--workers", "1", "--strict"]) == 0
+    program, *words = shlex.split(warning.partition("continue it: ")[2].removesuffix(")"))
+    assert program == "robust-core"
+    assert main([*words, "--workers", "1", "--strict"]) == 0
     assert bench.once()
     assert 16 < bench.thrown_in(day(1), "coin") <= 32
 
@@ -129,26 +136,26 @@ def test_what_a_pinned_run_left_undecided_goes_on_at_night(bench: Bench) -> None
     bench.set_suite(bench.coin("coin", defect=UNCLEAR))
     assert bench.command() == 0
     report = bench.night(1)
-    assert report["stretch"] == {"pinned": {"coin": 2.0}, day(1): {"coin": 1.0}}
+    assert report.stretch == {"pinned": {"coin": 2.0}, day(1): {"coin": 1.0}}
     assert bench.thrown_in("pinned", "coin") == 32
     assert bench.once()
 
 
 def test_a_cell_that_never_decides_is_listed_at_the_largest_size_every_night(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin", defect=UNCLEAR))
-    sizes = [bench.night(number)["stretch"][day(1)]["coin"] for number in range(1, 8)]
+    sizes = [bench.night(number).stretch[day(1)]["coin"] for number in range(1, 8)]
     assert sizes == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, history.LARGEST_STRETCH]
     most = bench.thrown_in(day(1), "coin")
     assert most >= 16 * history.LARGEST_STRETCH
     for number in (8, 9):
         report = bench.night(number)
-        listed = [line for line in report["warnings"] if "undecided at the largest size: coin (night 1," in line]
+        listed = [line for line in report.warnings if "undecided at the largest size: coin (night 1," in line]
         assert len(listed) == 1
-        assert report["seed_sets"][day(1)]["undecided"] == ["coin"]
-        assert nights.exit_code(report, strict=True) == 3
+        assert report.seed_sets[day(1)].undecided == ("coin",)
+        assert exit_code(report, strict=True) == 3
     assert bench.thrown_in(day(1), "coin") == most
     assert bench.once()
-    with batch.opened(bench.path, "quick") as kept:
+    with batch.open_history(bench.path, "quick") as kept:
         assert {task.seed_set for task in nights.reopened(kept, "", day(9))} == {day(number) for number in range(4, 9)}
 
 
@@ -162,7 +169,7 @@ def test_a_killed_night_goes_on_in_its_own_seed_set_after_midnight(bench: Bench)
     assert bench.seeds[20:24] == bench.seeds[16:20]
     assert len(bench.seeds) - len(set(bench.seeds)) == 4, "more than the piece under way was lost"
     # The first was undecided before the kill and goes on at twice its size, the second is what was left.
-    assert report["stretch"] == {day(1): {"one": 2.0, "two": 1.0}, day(2): {"one": 1.0, "two": 1.0}}
+    assert report.stretch == {day(1): {"one": 2.0, "two": 1.0}, day(2): {"one": 1.0, "two": 1.0}}
     assert bench.thrown_in(day(1), "two") == 16
 
 
@@ -200,18 +207,18 @@ def test_a_run_keeps_its_seed_set_across_midnight(bench: Bench, monkeypatch: pyt
 def test_time_that_ends_leaves_cells_pending_and_the_next_night_finishes_them(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin"))
     report = bench.night(1, budget_seconds=-1.0)
-    assert report["seed_sets"][day(1)]["pending"] == ["coin"]
-    assert "--seed-set 'night 1' --stretch 1 " in report["warnings"][0]
+    assert report.seed_sets[day(1)].pending == ("coin",)
+    assert "--seed-set 'night 1' --stretch 1 " in report.warnings[0]
     report = bench.night(2)
-    assert report["stretch"][day(1)] == {"coin": 1.0}
-    assert report["seed_sets"][day(1)]["pending"] == []
+    assert report.stretch[day(1)] == {"coin": 1.0}
+    assert report.seed_sets[day(1)].pending == ()
 
 
 def test_a_backlog_leaves_half_of_the_time_to_the_fresh_seed_set(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.set_suite(bench.coin("coin", defect=UNCLEAR, n_max=LONG))
     bench.night(1, budget_seconds=-1.0)
     # One throw takes a second.
-    monkeypatch.setattr(time, "time", lambda: float(len(bench.seeds)))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: float(len(bench.seeds))))
     bench.night(2, budget_seconds=1000.0)
     # The last piece that begins before the time ends has at most 64 throws.
     assert 500 < bench.thrown_in(day(1), "coin") <= 500 + 64
@@ -227,39 +234,39 @@ def test_time_that_is_left_goes_to_the_backlog(bench: Bench, monkeypatch: pytest
 
     bench.set_suite(coin("coin", throw, defect=UNCLEAR, n_max=LONG))
     bench.night(1, budget_seconds=-1.0)
-    monkeypatch.setattr(time, "time", lambda: float(len(bench.seeds)))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: float(len(bench.seeds))))
     report = bench.night(2, budget_seconds=1.5 * LONG)
-    assert report["seed_sets"][day(2)]["outcome"] == "holds"
-    assert report["seed_sets"][day(1)]["undecided"] == ["coin"], "half of the time is not enough, the rest is"
+    assert report.seed_sets[day(2)].outcome == "holds"
+    assert report.seed_sets[day(1)].undecided == ("coin",), "half of the time is not enough, the rest is"
 
 
 def test_other_code_begins_with_the_size_that_was_owed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.set_suite(bench.coin("coin", defect=UNCLEAR), bench.coin("other", defect=UNCLEAR))
     bench.night(1, only="coin")
     bench.night(2, only="coin")
-    monkeypatch.setattr(batch, "fingerprint", lambda: b"other code")
+    monkeypatch.setattr(identity, "of", lambda module: "other code")
     report = bench.night(3)
-    assert report["stretch"] == {day(3): {"coin": 4.0, "other": 1.0}}
-    assert set(report["seed_sets"]) == {day(3)}
+    assert report.stretch == {day(3): {"coin": 4.0, "other": 1.0}}
+    assert set(report.seed_sets) == {day(3)}
 
 
 def test_red_stays_red_until_the_code_changes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.set_suite(bench.coin("coin", n_max=LONG))
     bench.truth = 1.0
-    assert nights.exit_code(bench.night(1), strict=False) == 1
+    assert exit_code(bench.night(1), strict=False) == 1
     bench.truth = 0.1
     report = bench.night(2)
-    assert report["seed_sets"][day(2)]["outcome"] == "holds"
-    assert nights.exit_code(report, strict=False) == 1
-    assert any(line.startswith("night 1: violated") for line in nights.shown(report))
-    monkeypatch.setattr(batch, "fingerprint", lambda: b"other code")
-    assert nights.exit_code(bench.night(3), strict=False) == 0
+    assert report.seed_sets[day(2)].outcome == "holds"
+    assert exit_code(report, strict=False) == 1
+    assert any(line.startswith("night 1: violated") for line in report.lines())
+    monkeypatch.setattr(identity, "of", lambda module: "other code")
+    assert exit_code(bench.night(3), strict=False) == 0
 
 
 def test_the_command_says_what_a_night_found(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     bench.set_suite(bench.coin("coin"))
     common = ["--size", "quick", "--workers", "1", "--no-controls", "--store", str(bench.path)]
-    assert nights.main([*common, "--strict", "--json", str(bench.path.with_name("report"))]) == 3
+    assert main(["batch", "night", *common, "--strict", "--output", str(bench.path.with_name("report"))]) == 3
     assert "night 1: undecided; error budget 1e-06 of 1e-06" in capsys.readouterr().out
     assert bench.path.with_name("report").exists()
 
@@ -268,8 +275,8 @@ def test_controls_run_in_the_fresh_seed_set(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin"))
     # The control of the contrived law is right, so it is missed.
     report = nights.run(size="quick", path=bench.path)
-    assert report["missed controls"] == ["coins: robust Q-learning"]
-    assert nights.exit_code(report, strict=False) == 1
+    assert [(one.control, one.outcome) for one in report.controls] == [("coins: robust Q-learning", "missed")]
+    assert exit_code(report, strict=False) == 1
 
 
 def test_a_pending_cell_takes_part_in_the_product(bench: Bench) -> None:
@@ -278,58 +285,38 @@ def test_a_pending_cell_takes_part_in_the_product(bench: Bench) -> None:
     common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "path": bench.path}
     cut = batch.run(samples=20, with_controls=False, **common)
     whole = batch.run(with_controls=False, **common)
-    ((_, log_against, log_favour),) = [look for look in whole["cells"][0]["path"] if look[0] == 20]
-    (pending,) = cut["cells"]
-    assert (pending["outcome"], pending["n"]) == ("pending", 20)
-    assert (pending["log_against"], pending["log_favour"]) == (log_against, log_favour)
-    assert cut["summary"]["log_product"] == log_against != 0.0
-    assert (cut["summary"]["pending"], cut["summary"]["undecided"]) == (["coin"], [])
-    assert cut["summary"]["spent"] == whole["summary"]["spent"]
+    ((_, log_against, log_favour),) = [look for look in whole.cells[0].path if look[0] == 20]
+    (pending,) = cut.cells
+    assert (pending.outcome, pending.n) == ("pending", 20)
+    assert (pending.log_against, pending.log_favour) == (log_against, log_favour)
+    assert cut.summary.log_product == log_against != 0.0
+    assert (cut.summary.pending, cut.summary.undecided) == (("coin",), ())
+    assert cut.summary.spent == whole.summary.spent
 
 
 def test_a_product_of_pending_cells_can_be_red(bench: Bench) -> None:
     bench.truth = 1.0
     bench.set_suite(*(bench.coin(f"coin {place}", n_max=LONG) for place in range(4)))
     report = batch.run(size="quick", seed_set="pinned", path=bench.path, samples=20, with_controls=False)
-    assert len(report["summary"]["pending"]) == 4
-    assert gate.exit_code(report, strict=False) == 1
+    assert len(report.summary.pending) == 4
+    assert gate.exit_code([report.summary], (), strict=False) == 1
 
 
 def test_what_the_store_can_decide_is_decided_however_late_it_is(bench: Bench) -> None:
     bench.set_suite(bench.coin("coin"))
     common: dict[str, Any] = {"size": "quick", "seed_set": "pinned", "path": bench.path, "with_controls": False}
-    assert batch.run(budget_seconds=-1.0, **common)["summary"]["pending"] == ["coin"]
+    assert batch.run(budget_seconds=-1.0, **common).summary.pending == ("coin",)
     whole = batch.run(**common)
     assert batch.run(budget_seconds=-1.0, **common) == whole
     assert bench.once()
 
 
-def test_a_pool_that_loses_a_worker_leaves_cells_pending(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(jobs: Any, *, workers: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        yield 0, jobs[0]()
-        with pytest.raises(Killed):
-            jobs[1]()
-        raise BrokenProcessPool
-
-    bench.set_suite(bench.coin("one"), bench.coin("two", n_max=LONG, defect=UNCLEAR), bench.coin("three"))
-    monkeypatch.setattr(batch, "computed", broken)
-    bench.dies_after = 16 + 20
-    lines: list[str] = []
-    report = bench.night(1, show=lines.append)
-    gate_of_it = report["seed_sets"][day(1)]
-    assert (gate_of_it["undecided"], gate_of_it["pending"]) == (["one"], ["two", "three"])
-    assert any("pending: two (n=20;" in line for line in report["warnings"])
-    assert "warning: a worker process died; what was not finished is pending" in lines
-
-
 @pytest.mark.parametrize("library", ["numpy", "numba", "scipy", "python"])
 def test_rows_of_other_libraries_are_not_taken(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = batch.fingerprint.__wrapped__()
-    if library == "python":
-        monkeypatch.setattr(platform, "python_version", lambda: "3.99.0")
-    else:
-        monkeypatch.setattr(batch, "version", lambda name: "0.0" if name == library else version(name))
-    assert batch.fingerprint.__wrapped__() != before
+    versions = identity.libraries()
+    before = identity.code(batch.ROWS)
+    monkeypatch.setattr(identity, "libraries", lambda: versions | {library: "0.0"})
+    assert identity.code(batch.ROWS) != before
 
 
 def test_names_are_listed_by_what_they_begin_with(tmp_path: Path) -> None:
@@ -340,30 +327,33 @@ def test_names_are_listed_by_what_they_begin_with(tmp_path: Path) -> None:
     assert list(Store(tmp_path / "s").names(b"")) == [b"ab", b"a", b"b", b"abc"]
 
 
-def pytest_run(tmp_path: Path, *options: str, **environment: str) -> str:
-    suite = [str(Path(batch.__file__).parent / "suite.py"), "-k", "test_claim", "--size", "quick"]
+def pytest_run(tmp_path: Path, *options: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    suite = [str(Path(batch.__file__).parent / "suite.py"), "-k", "test_cell", "--size", "quick"]
     plugins = ["-p", "benchmarks.tests.contrived", "-p", "benchmarks.batch.plugin", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", *plugins, *suite, "--store", str(tmp_path / "store"), *options]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **environment}
-    ).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
 
 
 def seed_sets_in(path: Path) -> list[str]:
     """The seed sets of all verdicts and runs in a store."""
-    kept = history.History(Store(path), batch.fingerprint(), "quick")
+    kept = history.History(Store(path), identity.of(batch.ROWS), "quick")
     return sorted({*kept.verdicts(), *(seed_set for _, seed_set in kept.runs())})
 
 
 def test_a_killed_worker_is_not_silent_and_the_run_goes_on_in_its_seed_set(tmp_path: Path) -> None:
     options = ["-n", "1", "--seed-set", "fresh"]
-    shown = pytest_run(tmp_path, *options, CONTRIVED_KILL=str(tmp_path / "mark"))
-    assert "warning: pending: deadly (n=20; continue it: python -m benchmarks.batch.cells" in shown, shown
+    ended = pytest_run(tmp_path, *options, CONTRIVED_KILL=str(tmp_path / "mark"))
+    shown = ended.stdout
+    assert ended.returncode == 2, "a dead worker is an error, not a violation"
+    assert "error: a worker process died; the results so far are in the store" in shown
+    assert "warning: pending: deadly (n=20; continue it: robust-core batch run" in shown, shown
     assert "warning: undecided: unclear" in shown
     assert "gate: undecided; error budget 1e-06 of 1e-06" in shown
     # Every process has a calendar of its own, and every look at it another day.
     (seed_set,) = seed_sets_in(tmp_path / "store")
-    shown = pytest_run(tmp_path, *options, CONTRIVED_KILL=str(tmp_path / "mark"))
+    ended = pytest_run(tmp_path, *options, CONTRIVED_KILL=str(tmp_path / "mark"))
+    shown = ended.stdout
+    assert ended.returncode == 1, shown
     assert f"seed set: {seed_set}" in shown
     assert "warning: pending" not in shown
     assert seed_sets_in(tmp_path / "store") == [seed_set]

@@ -14,10 +14,10 @@ import pytest
 from benchmarks.regression import bench, linear
 from benchmarks.regression.measures import Exact, title
 from benchmarks.regression.metric import METRICS
-from benchmarks.runner import identity, units
+from benchmarks.runner import identity
 from benchmarks.runner.units import Unit, compute
 from oracles.planning import closed_form
-from robust_core import LogSumExp, models
+from robust_core import LogSumExp, models, versions
 
 OLD_PROCESSOR = {"OPENBLAS_CORETYPE": "Prescott", "NUMBA_CPU_NAME": "generic", "GLIBC_TUNABLES":
                  "glibc.cpu.hwcaps=-AVX2,-FMA"}  # fmt: skip
@@ -75,16 +75,17 @@ def test_no_number_of_the_planted_problem_is_near_the_edge_of_its_grid() -> None
 def test_a_unit_of_another_processor_or_library_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     unit = Unit("benchmarks.regression.exact:measure_chain", {"problem": "garnet"})
     before = unit.key
-    monkeypatch.setattr(units, "processor", lambda: "x86_64 other")
-    assert unit.key != before
+    monkeypatch.setattr(identity, "processor", lambda: "x86_64 other")
+    identity.of.cache_clear()
+    assert Unit(unit.function, unit.arguments).key != before
     monkeypatch.undo()
-    code = identity.fingerprint.__wrapped__("oracles.arithmetic.exact")
-    assert code == identity.fingerprint("oracles.arithmetic.exact")
-    for name in ("numpy", "numba", "scipy", "gymnasium"):
-        monkeypatch.setattr(identity, "_version", lambda asked, name=name: "0" if asked == name else "1")
-        one = identity.fingerprint.__wrapped__("oracles.arithmetic.exact")
-        monkeypatch.setattr(identity, "_version", lambda asked, name=name: "2" if asked == name else "1")
-        assert identity.fingerprint.__wrapped__("oracles.arithmetic.exact") != one, name
+    identity.of.cache_clear()
+    for name in versions.LIBRARIES:
+        monkeypatch.setattr(versions, "installed", lambda asked, name=name: "0" if asked == name else "1")
+        one = identity.code("oracles.arithmetic.exact")
+        monkeypatch.setattr(versions, "installed", lambda asked, name=name: "2" if asked == name else "1")
+        assert identity.code("oracles.arithmetic.exact") != one, name
     monkeypatch.undo()
-    monkeypatch.setattr(identity, "LIBRARIES", ("numpy", "no-such-library"))
-    assert identity.libraries() == {"numpy": np.__version__, "no-such-library": "absent"}
+    monkeypatch.setattr(versions, "LIBRARIES", ("numpy", "no-such-library"))
+    named = {"python": platform.python_version(), "numpy": np.__version__, "no-such-library": "absent"}
+    assert identity.libraries() == named

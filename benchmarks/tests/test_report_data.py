@@ -150,14 +150,14 @@ def test_other_code_is_computed_again() -> None:
 
 def test_results_of_the_same_code_with_other_libraries_are_known_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     module, then = "oracles.arithmetic.exact", identity.libraries() | {"gymnasium": "0.0.1"}
-    made_by = identity.fingerprint(module, tuple(then.items())).hex()
+    made_by = identity.code(module, then)
     found = code.compare(made_by, module, then)
     assert found.libraries == (("gymnasium", "0.0.1", identity.libraries()["gymnasium"]),)
     assert not found.is_present
-    other_code = identity.fingerprint("oracles.chains.chain").hex()
+    other_code = identity.code("oracles.chains.chain")
     assert code.compare(other_code, module, then).libraries == ()
     assert code.compare(made_by, module).libraries == (), "nothing is known about the libraries"
-    present = code.compare(identity.fingerprint(module).hex(), module, identity.libraries())
+    present = code.compare(identity.code(module), module, identity.libraries())
     assert present.is_present
     assert present.libraries == ()
 

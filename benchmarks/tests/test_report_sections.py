@@ -78,7 +78,7 @@ def test_long_parts_are_folded_where_all_is_well_and_open_where_it_is_not() -> N
     wrong = replace(first, verdicts=(law_verdict("start", "violated"),))
     assert _open(variants.render(replace(report.variants, variants=(wrong, *others))).body) == [True]
     (run,) = report.statistics.runs
-    missed = replace(run, controls=(replace(run.controls[0], outcome="holds"),))
+    missed = replace(run, controls=(replace(run.controls[0], outcome="missed"),))
     assert _open(statistics.render(replace(report.statistics, runs=(missed,))).body) == [False, True, False]
 
 

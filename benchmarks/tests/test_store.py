@@ -1,6 +1,7 @@
 """The record store beyond what the batches need: measurements of time, full disks, records that are none."""
 
 import json
+import math
 import multiprocessing
 import os
 import zlib
@@ -9,6 +10,35 @@ from pathlib import Path
 import pytest
 
 from benchmarks.runner.store import Store
+
+
+def as_line(text: bytes) -> bytes:
+    """A line of a store, with the checksum of its text."""
+    return b'\n{"check": "%08x", %s\n' % (zlib.crc32(text[1:]), text[1:])
+
+
+def test_lines_are_strict_json_whatever_the_numbers(tmp_path: Path) -> None:
+    store, value = Store(tmp_path / "s"), {"a": [[0.1, math.inf], [-math.inf, -0.0]], "b": "é"}
+    store.put(b"key", value)
+    store.put(b"nan", [math.nan])
+    lines = (tmp_path / "s").read_text(encoding="utf-8").split()
+    for line in (tmp_path / "s").read_text(encoding="utf-8").splitlines():
+        assert not line or json.loads(line, parse_constant=pytest.fail).keys() == {"check", "key", "value"}
+    assert '"NaN"]}' in lines[-1]
+    for reader in (store, Store(tmp_path / "s")):
+        assert reader.get(b"key") == value
+        assert math.isnan(reader.get(b"nan")[0])
+    with pytest.raises(ValueError, match="stands for a number"):
+        store.put(b"word", ["NaN"])
+
+
+def test_a_store_of_an_older_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    text = b'{"key": "6b", "value": 1}'
+    old = b"\n%s\t%08x\n" % (text, zlib.crc32(text))
+    (tmp_path / "s").write_bytes(old)
+    with pytest.raises(ValueError, match=r"older version of robust-core.*delete the file or name another"):
+        Store(tmp_path / "s")
+    assert (tmp_path / "s").read_bytes() == old
 
 
 def test_of_two_measurements_of_time_the_first_stays(tmp_path: Path) -> None:
@@ -79,7 +109,7 @@ def test_a_record_that_was_cut_short_is_an_error_and_not_kept(tmp_path: Path, mo
 @pytest.mark.parametrize("record", [[], 3, "key", {"value": 1}, {"key": "6b6579"}, {"key": ["6b6579"], "value": 1}])
 def test_a_sound_line_that_is_no_record_is_ignored(record: object, tmp_path: Path) -> None:
     text = json.dumps(record).encode()
-    (tmp_path / "s").write_bytes(b"\n%s\t%08x\n" % (text, zlib.crc32(text)))
+    (tmp_path / "s").write_bytes(as_line(text))
     store = Store(tmp_path / "s")
     assert store.get(b"key") is None
     store.put(b"key", 2)

@@ -1,21 +1,25 @@
 """Units of work: keys, what may be named, kills at any moment, and any number of workers."""
 
+import math
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from benchmarks.runner import identity, pool, units
-from benchmarks.runner.pool import Pool
-from benchmarks.runner.store import Store
-from benchmarks.runner.units import Unit, compute, labels, opened, progress_line, run
+from benchmarks.runner import identity, pool, progress
+from benchmarks.runner.pool import Pool, WorkerDied
+from benchmarks.runner.progress import Progress, progress_line
+from benchmarks.runner.schedule import InProcess, Job, Steps, executor, results, run
+from benchmarks.runner.store import Store, open_store
+from benchmarks.runner.units import Unit, compute, labels
 from benchmarks.tests.processes import alive, await_true, interruptible
 
 HERE = "benchmarks.tests.test_units"
@@ -47,21 +51,26 @@ def endless(begun: str) -> None:
     time.sleep(3600.0)
 
 
+def blocked_signals() -> list[int]:
+    """The signals that the process of a unit blocks."""
+    return [int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, ())]
+
+
 def computed(log: Path) -> list[int]:
     return [int(line.split()[0]) for line in log.read_text().splitlines()] if log.exists() else []
 
 
 def test_a_key_is_the_function_the_arguments_and_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    unit = Unit("benchmarks.cli.timespan:seconds", {"text": "1s", "other": 0.1})
-    assert unit.key == Unit("benchmarks.cli.timespan:seconds", {"other": 0.1, "text": "1s"}).key
+    unit = Unit("robust_core.text:one_line", {"text": "1s", "other": 0.1})
+    assert unit.key == Unit("robust_core.text:one_line", {"other": 0.1, "text": "1s"}).key
     others = [
-        Unit("benchmarks.cli.timespan:seconds", {"text": "2s", "other": 0.1}),
-        Unit("benchmarks.batch.cells:summary", {"text": "1s", "other": 0.1}),
-        Unit("benchmarks.cli.timespan:seconds", {"text": "1s", "other": 0.1 + 2**-56}),
+        Unit("robust_core.text:one_line", {"text": "2s", "other": 0.1}),
+        Unit("benchmarks.batch.rows:rows", {"text": "1s", "other": 0.1}),
+        Unit("robust_core.text:one_line", {"text": "1s", "other": 0.1 + 2**-56}),
     ]
     assert unit.key not in {other.key for other in others}
-    monkeypatch.setattr(units, "fingerprint", lambda module: b"other code")
-    assert unit.key != Unit("benchmarks.runner.store:seconds", {"text": "1s", "other": 0.1}).key
+    monkeypatch.setattr(identity, "of", lambda module: "other code")
+    assert unit.key != Unit("robust_core.text:one_line", {"text": "1s", "other": 0.1}).key
     assert len({unit, *others}) == 4
 
 
@@ -77,6 +86,57 @@ def test_the_code_is_what_a_module_reaches(tmp_path: Path) -> None:
     assert not any(name.startswith(("benchmarks.report", "benchmarks.regression.compare")) for name in reached)
     with pytest.raises(ValueError, match="module of"):
         identity.reached("json")
+
+
+def test_a_package_on_the_way_adds_no_function_that_it_defines() -> None:
+    """`properties.verify` imports most of the four packages, and a module that lies beside it calls it nowhere."""
+    assert len(identity.reached("properties")) > 50
+    assert identity.reached("properties.statistics") == {"properties", "properties.statistics"}
+    # A function of a package that is used, and what it imports for the type checker.
+    assert {"properties.statistics.laws.sampling", "properties.statistics.law"} <= identity.reached(
+        "benchmarks.batch.rows"
+    )
+    assert "benchmarks.regression.table" not in identity.reached("benchmarks.runner.schedule")
+
+
+def test_a_name_from_a_package_leads_to_the_module_that_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "robust_core"
+    package.mkdir()
+    texts = {
+        "__init__": "LAZY = {'late': 'robust_core.c'}\ndef __getattr__(name): import robust_core.d\n"
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from robust_core.b import named\n",
+        "a": "from robust_core import late, named\n",
+        "b": "named = 1\n",
+        "c": "late = 1\n",
+        "d": "other = 1\n",
+        "e": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from robust_core.d import other\n",
+    }
+    for name, text in texts.items():
+        (package / f"{name}.py").write_text(text)
+    cached = [identity._file, identity._text, identity._tree, identity._top, identity._home, identity._imported]
+    cached += [identity._executed]
+    files = {name: package / f"{name.rpartition('.')[2]}.py" for name in (f"robust_core.{n}" for n in texts)}
+    files["robust_core"] = package / "__init__.py"
+    with monkeypatch.context() as patch:
+        patch.setattr(identity, "_file", files.get)
+        for function in cached[1:]:
+            function.cache_clear()
+        assert identity.reached("robust_core.a") == {"robust_core", *(f"robust_core.{name}" for name in "abc")}
+        assert identity.reached("robust_core.e") == {"robust_core", "robust_core.e"}
+    for function in cached[1:]:
+        function.cache_clear()
+
+
+def test_the_processor_counts_where_a_result_is_not_portable(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = identity.of("benchmarks.batch.rows"), identity.of("robust_core.text")
+    monkeypatch.setattr(identity, "processor", lambda: "another processor")
+    identity.of.cache_clear()
+    try:
+        assert identity.of("benchmarks.batch.rows") != before[0]
+        assert identity.code("benchmarks.batch.rows") in before[0]
+        assert identity.is_portable("properties.timespan")
+    finally:
+        identity.of.cache_clear()
 
 
 SOURCE = (
@@ -107,7 +167,7 @@ def test_names_of_other_things_are_refused(function: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "function", ["benchmarks.runner.units:json", "benchmarks.runner.units:wait", "benchmarks.runner.units:nothing"]
+    "function", ["benchmarks.runner.units:json", "benchmarks.runner.units:field", "benchmarks.runner.units:nothing"]
 )
 def test_what_is_no_function_of_ours_is_not_called(function: str) -> None:
     with pytest.raises(ValueError, match=r"not a function|is a function of"):
@@ -116,12 +176,12 @@ def test_what_is_no_function_of_ours_is_not_called(function: str) -> None:
 
 def test_arguments_are_plain_data_that_nobody_can_change() -> None:
     shared = {"text": ["1s"]}
-    unit = Unit("benchmarks.cli.timespan:seconds", shared)
+    unit = Unit("robust_core.text:one_line", shared)
     shared["text"].append("2s")
     assert unit.arguments == {"text": ["1s"]}
     for hostile in ({"text": b"1s"}, {"text": float("nan")}, {"text": object()}):
         with pytest.raises((TypeError, ValueError)):
-            Unit("benchmarks.cli.timespan:seconds", hostile)
+            Unit("robust_core.text:one_line", hostile)
 
 
 def test_what_is_in_the_store_is_not_computed_again(tmp_path: Path) -> None:
@@ -163,23 +223,23 @@ def test_what_a_pool_is_at_is_told(tmp_path: Path) -> None:
     assert [line.partition(",")[0] for line in lines[2:]] == [f"[{done}/6" for done in range(1, 7)]
 
 
-@pytest.mark.parametrize("content", [b"# my notes", b"a,b\n1,2\n", b'{"key": "00", "value": 1}\n', b"\n\nnotes\n"])
+@pytest.mark.parametrize("content", [b"# my notes", b"a,b\n1,2\n", b'{"check": "00", "value": 1}\n', b"\n\nnotes\n"])
 def test_a_file_that_is_no_store_is_refused_and_left_alone(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "notes"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="name another file"), opened(path):
+    with pytest.raises(ValueError, match="name another file"), open_store(path):
         pytest.fail("it was opened")
     assert path.read_bytes() == content
 
 
 def test_a_store_is_opened_whatever_a_kill_or_a_hand_has_left_of_it(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    with opened(path) as store:
+    with open_store(path) as store:
         store.put(b"k", 1)
     whole = path.read_bytes()
     for content in (b"", *(whole[:n] for n in (1, 5, len(whole) - 1)), b"damaged" + whole):
         path.write_bytes(content)
-        with opened(path) as store:
+        with open_store(path) as store:
             store.put(b"k", 1)
         assert path.read_bytes().startswith(content)
         assert Store(path).get(b"k") == 1
@@ -204,7 +264,7 @@ def test_nothing_begins_after_the_budget(tmp_path: Path, monkeypatch: pytest.Mon
     assert computed(tmp_path / "log") == []
     # A clock on which every unit takes five seconds: three have begun before the twelfth.
     clock = SimpleNamespace(monotonic=lambda: 5.0 * len(computed(tmp_path / "log")))
-    monkeypatch.setattr(units, "time", clock)
+    monkeypatch.setattr(progress, "time", clock)
     assert len(run(squares(tmp_path / "log"), store=Store(tmp_path / "s"), budget_seconds=12.0)) == 3
 
 
@@ -219,22 +279,81 @@ def test_a_unit_that_fails_is_named_and_one_that_dies_loses_nothing(tmp_path: Pa
         run([Unit(f"{HERE}:fail", {})], store=Store(tmp_path / "s"))
     assert "while computing test_units:fail()" in caught.value.__notes__
     wanted = [*squares(tmp_path / "log", 4), Unit(f"{HERE}:die", {"status": 3})]
-    with pytest.raises(OSError, match="run again"):
+    with pytest.raises(WorkerDied, match=r"exit code 3\) while it computed test_units:die.*run again"):
         run(wanted, store=Store(tmp_path / "s"), workers=2)
     assert len(run(wanted[:4], store=Store(tmp_path / "s"))) == 4
 
 
-def test_a_cluster_gets_the_units_and_its_values_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Cluster:
-        @staticmethod
-        def computed(wanted: list[Unit], address: str) -> Any:
-            assert address == "tcp://somewhere:1"
-            return ((place, compute(wanted[place])) for place in reversed(range(len(wanted))))
+def test_a_unit_that_fails_in_a_worker_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no luck") as caught:
+        run([Unit(f"{HERE}:fail", {}), *squares(tmp_path / "log", 2)], store=Store(tmp_path / "s"), workers=2)
+    assert any("in a worker process:" in note and "in fail" in note for note in caught.value.__notes__)
 
-    monkeypatch.setitem(sys.modules, "benchmarks.runner.cluster", Cluster)
-    local = run(squares(tmp_path / "log"), store=Store(tmp_path / "one"))
-    distant = run(squares(tmp_path / "log"), store=Store(tmp_path / "two"), cluster="tcp://somewhere:1")
-    assert local == distant == run(squares(tmp_path / "log"), store=Store(tmp_path / "two"))
+
+class Reversed(InProcess):
+    """An executor that takes all it can get and gives the last first."""
+
+    def __init__(self) -> None:
+        self.units: list[Unit] = []
+
+    @property
+    def has_room(self) -> bool:
+        return len(self.units) < 5
+
+    def submit(self, unit: Unit) -> None:
+        self.units.append(unit)
+
+    def collect(self) -> tuple[Unit, Any]:
+        unit = self.units.pop()
+        return unit, compute(unit)
+
+
+def sums(log: Path, rounds: int, start: int = 0) -> Steps[tuple[str, int]]:
+    """A job of several rounds of units, each twice as large as the one before."""
+    total, first = 0, start
+    for number in range(rounds):
+        wanted = squares(log, first + 2**number)[first:]
+        values = yield wanted
+        total += sum(values)
+        if len(values) < len(wanted):
+            return "cut", total
+        first += 2**number
+    return "whole", total
+
+
+@pytest.mark.parametrize("where", [InProcess, Reversed])
+def test_jobs_ask_for_units_until_they_are_done_whatever_their_order(where: type[InProcess], tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    # The second shares its units with the first.
+    jobs = [Job(name, sums(tmp_path / "log", rounds)) for name, rounds in (("a", 4), ("b", 3), ("c", 0))]
+    found = dict(results(jobs, store=store, where=nullcontext(where()), progress=Progress(3)))
+    assert found == {
+        0: ("whole", sum(x * x for x in range(15))),
+        1: ("whole", sum(x * x for x in range(7))),
+        2: ("whole", 0),
+    }
+    assert sorted(computed(tmp_path / "log")) == list(range(15)), "each once"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_job_that_lacks_units_when_the_time_is_over_gets_those_that_are_there(workers: int, tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    run(squares(tmp_path / "log", 5), store=store)
+    jobs = [Job(name, sums(tmp_path / "log", rounds)) for name, rounds in (("short", 2), ("long", 4))]
+    where = executor(2, workers=workers)
+    found = dict(results(jobs, store=store, where=where, progress=Progress(2, deadline=-math.inf)))
+    # 0, 1 + 4, and of the next four the two that are in the store; what the store can decide is decided.
+    assert found == {0: ("whole", 5), 1: ("cut", 0 + 1 + 4 + 9 + 16)}
+    assert sorted(computed(tmp_path / "log")) == list(range(5)), "nothing begins"
+
+
+def test_a_unit_has_a_value() -> None:
+    with pytest.raises(ValueError, match="must return a value"):
+        compute(Unit(f"{HERE}:nothing", {}))
+
+
+def nothing() -> None:
+    """A unit without a value."""
 
 
 def run_late(wanted: list[Unit], *, store: Store, workers: int) -> None:
@@ -284,7 +403,7 @@ def test_a_kill_loses_only_what_is_under_way(workers: int, tmp_path: Path) -> No
     await_true(lambda: not any(alive(pid) for pid in pids))
     # What was computed and is not in the store was on its way there: at most one unit per worker, and the two
     # that each may have had waiting for it.
-    assert lost(tmp_path) <= (1 if workers == 1 else (units.AHEAD + 1) * workers)
+    assert lost(tmp_path) <= (1 if workers == 1 else (pool.AHEAD + 1) * workers)
 
 
 def test_a_run_that_keeps_its_results_for_the_end_loses_them_all(tmp_path: Path) -> None:
@@ -300,27 +419,21 @@ folder, slow = Path(sys.argv[1]), sys.argv[2] == "importing"
 if __name__ != "__main__" and slow:
     (folder / f"begun-{{__import__('os').getpid()}}").write_text(f"{{__import__('os').getpid()}}\\n")
     time.sleep(3.0)
-from benchmarks.runner.pool import computed
 from benchmarks.runner.store import Store
-from {HERE} import Unit, endless, run
-import functools
+from {HERE} import Unit, run
 if __name__ == "__main__":
     files = [str(folder / name) for name in ("begun-a", "begun-b")]
     try:
-        if sys.argv[3] == "units":
-            run([Unit("{HERE}:endless", {{"begun": file}}) for file in files], store=Store(folder / "s"), workers=2)
-        else:
-            list(computed([functools.partial(endless, file) for file in files], workers=2))
+        run([Unit("{HERE}:endless", {{"begun": file}}) for file in files], store=Store(folder / "s"), workers=2)
     except KeyboardInterrupt:
         raise SystemExit(130)
 """
 
 
 @pytest.mark.parametrize("stage", ["importing", "computing"])
-@pytest.mark.parametrize("pool", ["units", "jobs"])
-def test_ctrl_c_ends_the_workers_with_what_they_are_at(pool: str, stage: str, tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_workers_with_what_they_are_at(stage: str, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(INTERRUPTED)
-    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path), stage, pool]
+    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path), stage]
     child = interruptible(command)
 
     def workers() -> list[int]:
@@ -338,20 +451,21 @@ def test_ctrl_c_ends_the_workers_with_what_they_are_at(pool: str, stage: str, tm
     await_true(lambda: not any(alive(pid) for pid in workers()))
 
 
-def test_a_pool_that_is_left_by_an_exception_leaves_no_thread_behind() -> None:
-    """The interpreter would write to pipes that the thread is about to close."""
-    found: dict[str, Any] = {}
+def test_a_pool_that_is_left_by_an_exception_leaves_no_process_behind(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    processes: list[int | None] = []
 
-    def left() -> None:
-        with Pool(2) as pool:
-            found["job"] = pool.submit(time.sleep, 3600.0)
-            found["thread"] = pool._executor_manager_thread
+    def leave() -> None:
+        with Pool(2) as workers:
+            workers.submit(Unit(f"{HERE}:endless", {"begun": str(begun)}))
+            await_true(begun.exists)
+            processes.extend(worker.process.pid for worker in workers.workers)
             raise LookupError
 
     with pytest.raises(LookupError):
-        left()
-    assert found["job"].done()
-    assert not found["thread"].is_alive()
+        leave()
+    assert len(processes) == 1, "started as they are needed"
+    assert not any(pid is not None and alive(pid) for pid in processes)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -437,5 +551,6 @@ def test_a_worker_starts_with_ctrl_c_blocked_and_its_parent_does_not() -> None:
     with pool._interrupts_held():
         assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == unblocked
     with Pool(1) as workers:
-        assert signal.SIGINT in workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()
+        workers.submit(Unit(f"{HERE}:blocked_signals", {}))
+        assert signal.SIGINT in workers.collect()[1]
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == unblocked

@@ -1,16 +1,17 @@
 """What a check returns: a verdict with its evidence, and the record of it, from which every report is rendered."""
 
 import json
-import platform
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from html import escape
-from importlib import metadata
 from typing import Any, Literal
 
 import numpy as np
 
 from properties.judging.side_by_side import Tables
+from properties.statistics.records import CellResult
+from robust_core.json import to_data
+from robust_core.versions import installed, libraries
 
 Outcome = Literal["holds", "violated", "undecided", "error", "blocked"]
 
@@ -62,7 +63,7 @@ class Verdict:
     case: dict[str, Any] | None = None
     finding: Finding | None = None
     blocked_by: str | None = None
-    statistics: dict[str, Any] | None = None
+    statistics: CellResult | None = None
 
     @property
     def table(self) -> str | None:
@@ -82,8 +83,7 @@ def blocked(cause: str, evidence: str | None = None) -> Verdict:
 @cache
 def versions() -> dict[str, str]:
     """The versions a result depends on."""
-    names = ("robust-core", "numpy", "numba", "hypothesis")
-    return {"python": platform.python_version()} | {name: metadata.version(name) for name in names}
+    return libraries() | {name: installed(name) for name in ("robust-core", "hypothesis")}
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Record:
     counterexample: Any = None
     blocked_by: str | None = None
     expected: str | None = None
-    statistics: dict[str, Any] | None = None
+    statistics: CellResult | None = None
     table: str | None = None
     target: str | None = None
     versions: dict[str, str] = field(default_factory=versions)
@@ -141,7 +141,8 @@ class Record:
 
     def to_json(self) -> str:
         """The record as one line of JSON."""
-        return json.dumps(asdict(self) | {"counterexample": self._example()}, sort_keys=True)
+        plain = {"statistics": to_data(self.statistics), "counterexample": self._example()}
+        return json.dumps(asdict(self) | plain, sort_keys=True)
 
     def _example(self) -> Any:
         """The counterexample as plain data."""

@@ -22,7 +22,9 @@ from properties.process import child
 from properties.process.child import Child, Message
 from properties.process.loading import load
 from properties.statistics.law import SIZES, Size
+from properties.statistics.records import CellResult
 from properties.statistics.suite import Planned, allotted
+from robust_core.json import from_data, to_data
 from robust_core.problem import Variant
 
 SIGN_OF_LIFE = 1.0
@@ -107,12 +109,14 @@ def verify_isolated(
 def _expected(message: Message, variant: str, law: str, seed: int) -> Record | None:
     """The record in a message, if it is a record of the law at work."""
     try:
-        record = Record(**message["record"])
-    except (KeyError, TypeError):
+        plain = dict(message["record"])
+        plain["statistics"] = from_data(CellResult, plain["statistics"]) if plain["statistics"] is not None else None
+        record = Record(**plain)
+    except (KeyError, TypeError, ValueError):
         return None
     matches = (record.variant, record.law, record.seed) == (variant, law, seed)
     readable = record.outcome in get_args(Outcome) and isinstance(record.evidence, str)
-    return record if matches and readable and isinstance(record.statistics, dict | None) else None
+    return record if matches and readable else None
 
 
 def _failed(message: Message, variant: str, law: str, seed: int, law_seconds: float) -> Record:
@@ -174,7 +178,7 @@ def _work(order: Order, send: Callable[[Message], None]) -> None:
         tick=_at_most_every(SIGN_OF_LIFE, lambda: send(ALIVE)),
     )
     for record in records:
-        send({"record": asdict(record)})
+        send({"record": asdict(record) | {"statistics": to_data(record.statistics)}})
 
 
 def _at_most_every(seconds: float, act: Callable[[], None]) -> Callable[[], None]:

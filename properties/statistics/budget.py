@@ -7,11 +7,11 @@ of their e-values at their own stopping times is an e-value. Hence P(red | all c
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from properties.statistics.mixtures import WEIGHTS, mixed
+from properties.statistics.records import CellResult, Gate
 from properties.statistics.sequential import Decision, Outcome, probability
 from robust_core import validate
 
@@ -36,33 +36,6 @@ def shares(weights: Mapping[str, float], *, budget: float = RUN_BUDGET) -> dict[
     return {cell: budget / 2.0 * (weight / total) for cell, weight in weights.items()}
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One line of the ledger: what a cell was given and what it found."""
-
-    cell: str
-    alpha: float
-    beta: float
-    effect: str
-    decision: Decision
-
-
-@dataclass(frozen=True)
-class Gate:
-    """The verdict on a run, and how much of the budget stood behind it."""
-
-    outcome: Outcome
-    violated: tuple[str, ...]
-    undecided: tuple[str, ...]
-    log_product: float
-    spent: float
-
-    @property
-    def red(self) -> bool:
-        """Whether the run fails."""
-        return self.outcome == "violated"
-
-
 def log_product(decisions: Iterable[Decision]) -> float:
     """log of the product of independent evidence, formed at every grid point before mixing.
 
@@ -75,29 +48,46 @@ def log_product(decisions: Iterable[Decision]) -> float:
     return mixed(total)
 
 
-def gate(ledger: Iterable[Entry], *, budget: float = RUN_BUDGET) -> Gate:
-    """Red or not, over all cells of a run that are no controls; without any cell nothing is decided."""
+def gate(cells: Iterable[CellResult], *, budget: float = RUN_BUDGET) -> Gate:
+    """Red or not, over all cells of a run that are not controls; without any cell nothing is decided.
+
+    A pending cell takes part with the evidence it has. To leave it out would put 1 in the place of an E that may be
+    smaller, for a reason that may depend on the samples: slow replicates end the time. The clock is asked between
+    pieces, so where it stops a cell is a stopping time of its samples, and E there has mean at most 1 like any other.
+    """
     probability("budget", budget)
-    entries = list(ledger)
-    violated = tuple(entry.cell for entry in entries if entry.decision.outcome == "violated")
-    undecided = tuple(entry.cell for entry in entries if entry.decision.outcome == "undecided")
-    product = log_product(entry.decision for entry in entries)
+    entries = list(cells)
+    product = log_product(entries)
     spent = math.fsum(entry.alpha for entry in entries) + budget / 2.0
     if spent > budget * (1.0 + len(entries) * 2.0**-52):
         raise ValueError(f"the shares add up to {spent:g}, more than the budget {budget:g}")
-    outcome: Outcome = "undecided" if undecided or not entries else "holds"
+    violated = _cells_with("violated", entries)
+    outcome: Outcome = "undecided" if any(entry.is_open for entry in entries) or not entries else "holds"
     if violated or product >= -math.log(budget / 2.0):
         outcome = "violated"
-    return Gate(outcome, violated, undecided, product, spent)
+    return Gate(
+        outcome=outcome,
+        violated=violated,
+        undecided=_cells_with("undecided", entries),
+        pending=_cells_with("pending", entries),
+        log_product=product,
+        budget=budget,
+        spent=spent,
+        suspects=suspects(entries),
+    )
 
 
-def suspects(ledger: Iterable[Entry], *, rate: float = FALSE_DISCOVERY_RATE) -> tuple[str, ...]:
+def _cells_with(outcome: str, cells: Iterable[CellResult]) -> tuple[str, ...]:
+    return tuple(cell.cell for cell in cells if cell.outcome == outcome)
+
+
+def suspects(cells: Iterable[CellResult], *, rate: float = FALSE_DISCOVERY_RATE) -> tuple[str, ...]:
     """e-BH: the k cells with the largest E, for the greatest k with E_(k) >= m/(k·rate).
 
     The expected share of false names is at most `rate`, whatever the dependence (Wang and Ramdas, 2022).
     """
     probability("rate", rate)
-    ranked = sorted(ledger, key=lambda entry: -entry.decision.log_against)
+    ranked = sorted(cells, key=lambda cell: -cell.log_against)
     m = len(ranked)
-    enough = [k for k in range(1, m + 1) if ranked[k - 1].decision.log_against >= math.log(m / (k * rate))]
-    return tuple(entry.cell for entry in ranked[: max(enough, default=0)])
+    enough = [k for k in range(1, m + 1) if ranked[k - 1].log_against >= math.log(m / (k * rate))]
+    return tuple(cell.cell for cell in ranked[: max(enough, default=0)])

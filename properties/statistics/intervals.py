@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from properties.statistics.mixtures import WEIGHTS
 from properties.statistics.sequential import probability
 from robust_core import validate
+from robust_core.json import Extended
 from robust_core.validate import Floats
 
 ALPHA = 1e-3
@@ -25,9 +26,9 @@ _BISECTIONS = 60
 class Interval:
     """lower <= truth <= upper, except with probability alpha; `estimate` is the natural point estimate."""
 
-    lower: float
-    estimate: float
-    upper: float
+    lower: Extended
+    estimate: Extended
+    upper: Extended
     alpha: float = ALPHA
 
     def __str__(self) -> str:

@@ -4,12 +4,10 @@ A variant that raises, hangs, prints or draws from global random state has broke
 ends a cell it is *undecided*, never *violated*: a slow variant is not a wrong one.
 """
 
-import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
@@ -33,11 +31,7 @@ class _Misconduct(Exception):
     """What a replicate did beside computing."""
 
 
-class _Idle(Exception):
-    """A replicate that did nothing for too long: asleep."""
-
-
-def judged(
+def judge(
     item: Planned,
     *,
     seed_set: str = seed_sets.PINNED,
@@ -45,25 +39,22 @@ def judged(
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> Verdict:
     """The verdict of one cell; `tick` is called before every replicate."""
-    known = {"cell": item.cell.id, "law": item.law.name, "alpha": item.alpha, "seed_set": seed_set}
+    watch = _Watch(item.cell, tick, out_of_time)
     try:
         # Warnings are noted by the exact laws; here they would be repeated at every replicate.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = decide(_watched(item.cell, tick, out_of_time), alpha=item.alpha, seed_set=seed_set)
-    except OutOfTime as end:
-        evidence = f"pending: the time for statistics ended after n={end.done}; a fast path (update_many) would help"
-        return Verdict("undecided", evidence, end.done, statistics={**known, "n": end.done})
-    except _Idle as idle:
-        return Verdict("undecided", f"pending: {idle}", statistics={**known, "n": 0})
+            cell = replace(item.cell, sample=watch.sample)
+            result = decide(cell, alpha=item.alpha, seed_set=seed_set, law=item.law.name)
     except TooSlow as slow:
         return Verdict("violated", f"conduct: one replicate took {slow}: it hangs or is far too slow")
     except _Misconduct as fault:
         return Verdict("violated", str(fault))
     except BaseException as error:
         return _raised(error)
-    verdict = result.verdict()
-    return replace(verdict, statistics={**finite(result.numbers()), "law": item.law.name, "seed_set": seed_set})
+    if result.outcome == "pending":
+        return Verdict("undecided", f"pending: {watch.reason}", result.n, statistics=result)
+    return Verdict(result.outcome, str(result), result.n, statistics=result)
 
 
 def _raised(error: BaseException) -> Verdict:
@@ -74,40 +65,31 @@ def _raised(error: BaseException) -> Verdict:
         return Verdict("error", str(reason))
 
 
-def finite(value: Any) -> Any:
-    """Plain data in which what is infinite or no number is None: JSON has no word for it.
+class _Watch:
+    """Watches every replicate of a cell; `reason` says why it stopped asking for more."""
 
-    >>> finite({"log_against": float("inf"), "path": [[16, 2.5]]})
-    {'log_against': None, 'path': [[16, 2.5]]}
-    """
-    if isinstance(value, dict):
-        return {name: finite(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    def __init__(self, cell: Cell, tick: Callable[[], None], out_of_time: Callable[[], bool]) -> None:
+        self.cell, self.tick, self.out_of_time = cell, tick, out_of_time
+        self.done, self.reason = 0, ""
 
-
-def _watched(cell: Cell, tick: Callable[[], None], out_of_time: Callable[[], bool]) -> Cell:
-    done = 0
-
-    def sample(seed: bytes) -> Floats:
-        nonlocal done
-        if out_of_time():
-            raise OutOfTime(done)
-        tick()
+    def sample(self, seed: bytes) -> Floats:
+        """One replicate of the cell."""
+        if self.out_of_time():
+            self.reason = f"the time for statistics ended after n={self.done}; a fast path (update_many) would help"
+            raise OutOfTime
+        self.tick()
         rows: list[Floats] = []
         try:
-            finding = watched(lambda: rows.append(cell.sample(seed)), seconds=REPLICATE_SECONDS)
+            finding = watched(lambda: rows.append(self.cell.sample(seed)), seconds=REPLICATE_SECONDS)
         except TooSlow as slow:
             if slow.busy:
                 raise
-            raise _Idle(f"one replicate took {slow}: it sleeps, which is slow but not wrong") from None
+            self.reason = f"one replicate took {slow}: it sleeps, which is slow but not wrong"
+            raise OutOfTime from None
         if finding is not None:
             raise _Misconduct(str(finding))
-        done += 1
+        self.done += 1
         return rows[0]
-
-    return replace(cell, sample=sample)
 
 
 def records(
@@ -140,7 +122,7 @@ def records(
             verdict = _pinned(item, excuse, tick)
         else:
             verdict = causes.distinct(
-                item.name, judged(item, seed_set=seed_sets.of_seed(seed), tick=tick, out_of_time=out_of_time)
+                item.name, judge(item, seed_set=seed_sets.of_seed(seed), tick=tick, out_of_time=out_of_time)
             )
             if verdict.outcome == "violated" and verdict.statistics is None:
                 cause = item.name
@@ -163,7 +145,7 @@ def _clock(seconds: float) -> Callable[[], bool]:
 def _pinned(item: Planned, excuse: Expectation, tick: Callable[[], None]) -> Verdict:
     """Judge the pinned samples alone; anything but a violation is an error: the excuse has lost its ground."""
     assert excuse.seed_set is not None
-    verdict = judged(item, seed_set=excuse.seed_set, tick=tick)
+    verdict = judge(item, seed_set=excuse.seed_set, tick=tick)
     if verdict.outcome == "violated":
         return verdict
     found = f"it is {verdict.outcome} in seed set {excuse.seed_set!r}"

@@ -1,26 +1,27 @@
 """What a statistical law is: a statement with its null, the cells that decide it, and variants it must catch."""
 
 import functools
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
-from properties.judging.verdict import Verdict
-from properties.statistics import design, seed_sets
-from properties.statistics.budget import Entry
+from properties.statistics import design, seed_sets, sequential
 from properties.statistics.intervals import Interval
-from properties.statistics.sequential import BETA, Plan, look_at_least, run
+from properties.statistics.records import CellResult
+from properties.statistics.sequential import BETA, Decision, Piece, Plan, look_at_least
 from robust_core.problem import Kind, Variant
 from robust_core.sets import UncertaintySet
-from robust_core.streams import Part, key
+from robust_core.streams import Part
 from robust_core.validate import Floats
 
 Size = Literal["quick", "full"]
 SIZES: tuple[Size, ...] = ("quick", "full")
 PIECE = 64
 """Replicates that are computed and kept together: what a killed run can lose."""
+Rows = list[list[float]]
+"""One list of measurements a replicate."""
 
 # What a variant can promise beside the exact promises; a statistical law applies where it is promised.
 PROMISES: Mapping[str, str] = {
@@ -93,73 +94,52 @@ class StatisticalLaw:
         return variant.kind in self.kinds and self.promise in variant.promises and spoken_of
 
 
-class Memory(Protocol):
-    """Where rows are kept between runs, by the content of what they are."""
-
-    def get(self, name: bytes) -> list[list[float]] | None:
-        """The rows kept under a key."""
-
-    def put(self, name: bytes, rows: list[list[float]]) -> None:
-        """Keep rows."""
-
-
-class Forgetful:
-    """A memory for one run."""
-
-    def __init__(self) -> None:
-        self.kept: dict[bytes, list[list[float]]] = {}
-
-    def get(self, name: bytes) -> list[list[float]] | None:
-        """The rows kept under a key."""
-        return self.kept.get(name)
-
-    def put(self, name: bytes, rows: list[list[float]]) -> None:
-        """Keep rows."""
-        self.kept[name] = rows
-
-
-@dataclass(frozen=True)
-class Result:
-    """A decided cell: its line in the ledger, the measured intervals, and a diagnosis where it is violated."""
-
-    entry: Entry
-    intervals: Mapping[str, Interval]
-    diagnosis: str
-
-    def verdict(self) -> Verdict:
-        """The result in the words of all laws."""
-        decision = self.entry.decision
-        measured = "".join(f"; {name} {interval}" for name, interval in self.intervals.items())
-        diagnosis = f"looks like: {self.diagnosis}; " if self.diagnosis else ""
-        evidence = (
-            f"{diagnosis}log E {decision.log_against:.1f} against, {decision.log_favour:.1f} in favour "
-            f"after n={decision.n} (alpha={self.entry.alpha:.1e}, beta={self.entry.beta:g}, "
-            f"detects: {self.entry.effect}){measured}"
-        )
-        return Verdict(decision.outcome, evidence, decision.n, statistics=self.numbers())
-
-    def numbers(self) -> dict[str, Any]:
-        """The result as plain data."""
-        decision = self.entry.decision
-        return {
-            "cell": self.entry.cell,
-            "n": decision.n,
-            "alpha": self.entry.alpha,
-            "beta": self.entry.beta,
-            "effect": self.entry.effect,
-            "log_against": decision.log_against,
-            "log_favour": decision.log_favour,
-            "log_factors": list(decision.log_factors),
-            "path": [list(look) for look in decision.path],
-            "intervals": {name: asdict(interval) for name, interval in self.intervals.items()},
-            "diagnosis": self.diagnosis,
-        }
-
-
-def rows_of(cell: Cell, seed_set: str, start: int, stop: int) -> list[list[float]]:
+def rows_of(cell: Cell, seed_set: str, start: int, stop: int) -> Rows:
     """The rows of the replicates start … stop−1: a pure function of its arguments."""
     seeds = (seed_sets.replicate(seed_set, cell.id, "sample", i, *cell.content) for i in range(start, stop))
     return [np.ravel(cell.sample(seed)).tolist() for seed in seeds]
+
+
+def steps(
+    cell: Cell, *, alpha: float, seed_set: str = seed_sets.PINNED, law: str = "", stretch: float = 1.0
+) -> Generator[list[Piece], list[Rows], CellResult]:
+    """Decide a cell: yields the pieces up to the next look, is sent their rows, in their order, and returns the result.
+
+    Fewer pieces of rows than asked for mean that no more will come: the cell is then *pending*. `stretch` raises n_max
+    for a cell that was undecided.
+    """
+    plan = cell.plan(alpha)
+    n_max = plan.n_max
+    if stretch != 1.0:
+        plan = replace(plan, n_max=look_at_least(stretch * plan.n_max))
+    taken: Rows = []
+    deciding = sequential.steps(plan, piece=PIECE)
+    wanted = next(deciding)
+    while True:
+        pieces = yield wanted
+        taken += [row for rows in pieces for row in rows]
+        statistics = [plan.test.statistic(cell.observe(np.array(rows))) for rows in pieces]
+        try:
+            wanted = deciding.send(statistics)
+        except StopIteration as end:
+            decision: Decision = end.value
+            break
+    # A wrong variant's numbers may be infinite or none; its verdict must not depend on how they print.
+    with np.errstate(all="ignore"):
+        intervals = {} if decision.outcome == "pending" else dict(cell.measure(np.array(taken)))
+        diagnosis = cell.diagnose(np.array(taken)) if decision.outcome == "violated" else ""
+    return CellResult(
+        **vars(decision),
+        law=law,
+        cell=cell.id,
+        seed_set=seed_set,
+        n_max=n_max,
+        alpha=plan.alpha,
+        beta=plan.beta,
+        effect=plan.test.effect,
+        intervals=intervals,
+        diagnosis=diagnosis,
+    )
 
 
 def decide(
@@ -167,59 +147,29 @@ def decide(
     *,
     alpha: float,
     seed_set: str = seed_sets.PINNED,
-    memory: Memory | None = None,
-    fingerprint: bytes = b"",
-    out_of_time: Callable[[], bool] = lambda: False,
+    law: str = "",
     stretch: float = 1.0,
-) -> Result:
-    """Run a cell to its verdict, taking rows from memory where it has them; OutOfTime leaves it pending.
-
-    `fingerprint` stands for the code; `stretch` raises n_max for a cell that was undecided.
-    """
-    kept = Forgetful() if memory is None else memory
-    plan = cell.plan(alpha)
-    if stretch != 1.0:
-        plan = replace(plan, n_max=look_at_least(stretch * plan.n_max))
-    taken: list[list[float]] = []
-
-    def evidence(start: int, stop: int) -> Floats:
-        name = key("rows", fingerprint, seed_set, cell.id, cell.content, start, stop)
-        rows = kept.get(name)
-        if rows is None:
-            rows = rows_of(cell, seed_set, start, stop)
-            kept.put(name, rows)
-        taken.extend(rows)
-        return plan.test.statistic(cell.observe(np.array(rows)))
-
-    decision = run(plan, evidence, piece=PIECE, out_of_time=out_of_time)
-    table = np.array(taken)
-    entry = Entry(cell.id, plan.alpha, plan.beta, plan.test.effect, decision)
-    # A wrong variant's numbers may be infinite or none; its verdict must not depend on how they print.
-    with np.errstate(all="ignore"):
-        return Result(entry, cell.measure(table), cell.diagnose(table) if decision.outcome == "violated" else "")
+    rows: Callable[[Cell, str, int, int], Rows] = rows_of,
+) -> CellResult:
+    """The result of a cell whose rows are computed here; OutOfTime from `rows` leaves it *pending*."""
+    return sequential.drive(
+        steps(cell, alpha=alpha, seed_set=seed_set, law=law, stretch=stretch),
+        lambda start, stop: rows(cell, seed_set, start, stop),
+    )
 
 
-def caught(
-    law: StatisticalLaw,
-    control: Variant,
-    *,
-    size: Size,
-    alpha: float,
-    seed_set: str,
-    memory: Memory | None = None,
-    fingerprint: bytes = b"",
-) -> Result | None:
+def caught(law: StatisticalLaw, control: Variant, *, size: Size, alpha: float, seed_set: str) -> CellResult | None:
     """The first cell of a control that is violated; None if the law misses it."""
     for cell in law.cells(control, size):
-        result = decide(cell, alpha=alpha, seed_set=seed_set, memory=memory, fingerprint=fingerprint)
-        if result.entry.decision.outcome == "violated":
+        result = decide(cell, alpha=alpha, seed_set=seed_set, law=law.name)
+        if result.outcome == "violated":
             return result
     return None
 
 
 def shown(
     law: StatisticalLaw, kind: str, *, size: Size, alpha: float, seed_set: str = seed_sets.PINNED
-) -> tuple[Variant, Result] | None:
+) -> tuple[Variant, CellResult] | None:
     """A control that a cell of this kind finds violated, the fine ones first; None: nothing shows that it can fail.
 
     `caught` stops at the first cell that is violated, so it is silent on the cells after it.
@@ -227,7 +177,7 @@ def shown(
     for control in reversed(law.wrong(size)):
         for cell in (cell for cell in law.cells(control, size) if cell.kind == kind):
             result = decide(cell, alpha=alpha, seed_set=seed_set)
-            if result.entry.decision.outcome == "violated":
+            if result.outcome == "violated":
                 return control, result
     return None
 

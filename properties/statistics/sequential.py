@@ -2,19 +2,22 @@
 
 Two processes per claim. `against` has the null "the claim holds" and decides *violated* at 1/alpha; `favour` has
 the null "the claim fails by the stated effect" and decides *holds* at 1/beta, which means: not violated by the
-effect. Neither by n_max: *undecided*. By Ville's inequality a false *violated* has probability at most alpha and a
-false *holds* at most beta, whenever one looks and however often a run is continued.
+effect. Neither by n_max: *undecided*. Time or samples that end before that: *pending*. By Ville's inequality a false
+*violated* has probability at most alpha and a false *holds* at most beta, whenever one looks and however often a run
+is continued.
 """
 
+import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from properties.statistics.mixtures import Mixture, Process
 from robust_core import validate
+from robust_core.json import Extended
 from robust_core.validate import Floats
 
 FIRST_LOOK = 16
@@ -22,6 +25,9 @@ LOOK_RATIO = 1.25
 BETA = 1e-3
 """The default probability of a false *holds*, per cell."""
 Outcome = Literal["holds", "violated", "undecided"]
+CellOutcome = Literal["holds", "violated", "undecided", "pending"]
+Piece = tuple[int, int]
+"""The replicates start … stop−1."""
 Evidence = Callable[[int, int], Floats]
 """The statistic of the replicates start … stop−1."""
 Sampler = Callable[[np.random.Generator, int], Floats]
@@ -124,12 +130,12 @@ class Decision:
     (n, log E against, log E in favour) at every look.
     """
 
-    outcome: Outcome
+    outcome: CellOutcome
     n: int
-    log_against: float
-    log_favour: float
-    log_factors: tuple[float, ...]
-    path: tuple[tuple[int, float, float], ...] = ()
+    log_against: Extended
+    log_favour: Extended
+    log_factors: tuple[Extended, ...]
+    path: tuple[tuple[int, Extended, Extended], ...] = ()
 
 
 def judge(plan: Plan, statistic: Floats, n: int) -> Decision:
@@ -154,21 +160,23 @@ def pieces(start: int, stop: int, most: int) -> list[tuple[int, int]]:
     return [(first, min(first + most, stop)) for first in range(start, stop, most)]
 
 
-def run(
-    plan: Plan, evidence: Evidence, *, piece: int = 256, out_of_time: Callable[[], bool] = lambda: False
-) -> Decision:
+def steps(plan: Plan, *, piece: int = 256) -> Generator[list[Piece], list[Floats], Decision]:
     """Take samples until a look decides or n_max is reached.
 
-    The pieces are fixed and added in their order, so the decision has the same bits whoever computed them. When
-    time runs out, OutOfTime is raised between pieces: a cell is finished or pending, never cut short.
+    Yields the pieces up to the next look and is sent their statistics, in their order; fewer of them mean that no more
+    will come, and the decision is *pending*. The pieces are fixed and added in their order, so the decision has the
+    same bits whoever computed them.
     """
     total, n = np.zeros(plan.test.size), 0
     path: list[tuple[int, float, float]] = []
     for look in plan.looks():
-        for first, last in pieces(n, look, piece):
-            if out_of_time():
-                raise OutOfTime(first)
-            total = total + evidence(first, last)
+        wanted = pieces(n, look, piece)
+        statistics = yield wanted
+        for statistic in statistics:
+            total = total + statistic
+        if len(statistics) < len(wanted):
+            so_far = judge(plan, total, wanted[len(statistics)][0])
+            return replace(so_far, outcome="pending", path=tuple(path))
         n = look
         decision = judge(plan, total, n)
         path.append((n, decision.log_against, decision.log_favour))
@@ -177,9 +185,29 @@ def run(
     return replace(decision, path=tuple(path))
 
 
-class OutOfTime(Exception):
-    """The time budget ended before the verdict; `done` replicates are there."""
+T = TypeVar("T")
+R = TypeVar("R")
 
-    def __init__(self, done: int) -> None:
-        super().__init__(f"out of time after {done} replicates")
-        self.done = done
+
+def drive(generator: Generator[list[Piece], list[T], R], answer: Callable[[int, int], T]) -> R:
+    """The result of steps that are answered here, piece by piece; an answer that raises OutOfTime is the last one."""
+    wanted = next(generator)
+    while True:
+        answers: list[T] = []
+        with contextlib.suppress(OutOfTime):
+            for piece in wanted:
+                answers += [answer(*piece)]
+        try:
+            wanted = generator.send(answers)
+        except StopIteration as end:
+            result: R = end.value
+            return result
+
+
+def run(plan: Plan, evidence: Evidence, *, piece: int = 256) -> Decision:
+    """The decision of `steps`, from evidence that is computed here."""
+    return drive(steps(plan, piece=piece), evidence)
+
+
+class OutOfTime(Exception):
+    """The time ended before a piece was complete."""

@@ -7,7 +7,8 @@ from typing import NoReturn
 from properties.judging.blame import CannotBeJudged
 from properties.judging.observation import observed_variant
 from properties.statistics import budget, seed_sets
-from properties.statistics.law import PROMISES, Cell, Memory, Result, Size, StatisticalLaw, decide
+from properties.statistics.law import PROMISES, Cell, Size, StatisticalLaw, decide
+from properties.statistics.records import CellResult
 from robust_core.problem import Variant
 
 
@@ -78,7 +79,7 @@ def planned(size: Size) -> list[Planned]:
     return [Planned(law, cell, shares[cell.id], cell.id.removesuffix(f"/{law.right.name}")) for law, cell in chosen]
 
 
-def results(size: Size, *, seed_set: str = seed_sets.PINNED, memory: Memory | None = None) -> Iterator[Result]:
+def results(size: Size, *, seed_set: str = seed_sets.PINNED) -> Iterator[CellResult]:
     """Decide every cell of a run, one after the other."""
     for item in planned(size):
-        yield decide(item.cell, alpha=item.alpha, seed_set=seed_set, memory=memory)
+        yield decide(item.cell, alpha=item.alpha, seed_set=seed_set, law=item.law.name)

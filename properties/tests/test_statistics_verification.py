@@ -138,7 +138,7 @@ def test_records_of_impossible_outcomes_are_strict_json() -> None:
 def test_a_replicate_that_sleeps_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "REPLICATE_SECONDS", 0.25)
     monkeypatch.setattr(guard, "IDLE_FACTOR", 2.0)
-    verdict = judging.judged(allotted(moody(lambda: time.sleep(60.0)), "quick")[0])
+    verdict = judging.judge(allotted(moody(lambda: time.sleep(60.0)), "quick")[0])
     assert verdict.outcome == "undecided"
     assert "it sleeps" in verdict.evidence
 
@@ -159,7 +159,7 @@ def test_an_expected_cell_is_pinned_by_its_seed_set(tmp_path: Path) -> None:
     record = next(r for r in statistical(wrong, expected=expected) if r.law == LIMIT)
     assert (record.outcome, record.expected) == ("violated", "known")
     assert record.statistics is not None
-    assert record.statistics["seed_set"] == "seed 3"
+    assert record.statistics.seed_set == "seed 3"
     passing = next(r for r in statistical(claiming(RIGHT, "converges"), expected=expected) if r.law == LIMIT)
     assert passing.outcome == "error"
     assert "remove the entry" in passing.evidence

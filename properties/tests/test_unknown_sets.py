@@ -13,7 +13,7 @@ from properties.judging.search import search
 from properties.judging.verification import applicable, verify
 from properties.laws.catalogue import LAWS
 from properties.statistics.budget import RUN_BUDGET
-from properties.statistics.judging import judged
+from properties.statistics.judging import judge
 from properties.statistics.law import PROMISES
 from properties.statistics.laws import laws
 from properties.statistics.laws.tabular import RIGHT
@@ -50,7 +50,7 @@ def test_a_set_that_no_oracle_knows_is_an_error_of_the_judge() -> None:
 
 def test_statistical_laws_blame_nobody_either() -> None:
     cell = allotted(replace(RIGHT, sets=(Unheard,), promises=("unbiased",)), "quick")[0]
-    verdict = judged(cell)
+    verdict = judge(cell)
     assert (verdict.outcome, "cannot be judged" in verdict.evidence) == ("error", True)
 
 

@@ -1,8 +1,7 @@
 """Statistical laws: e-process paths, the error budget, and its allocation."""
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,56 +12,17 @@ from benchmarks.report.scales import number
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.sections import variants
 from benchmarks.report.words import badge, plural
-from robust_core.json import Extended, to_data
+from properties.statistics.records import CellResult, ControlResult, Gate, RunReport
+from robust_core.json import from_data, load, to_data
 
 SEED_SET = "pinned"
-QUICK_COMMAND = "python -m benchmarks.batch.cells --size quick"
-FULL_COMMAND = "python -m benchmarks.batch.cells --size full --json REPORT.json"
+QUICK_COMMAND = "robust-core batch run --size quick"
+FULL_COMMAND = "robust-core batch run --size full"
 INTRODUCTION = (
     "Two e-processes per cell. The one against has the null “the law holds” and decides violated at 1/α; the one in "
     "favour has the null “the law fails by the stated effect” and decides holds at 1/β. Both are valid at any stopping "
     "time (Ville). Controls are wrong on purpose and must be violated."
 )
-
-
-@dataclass(frozen=True)
-class StatisticalCell:
-    """A law on one problem: its verdict, its samples, its logarithms of E and their path (n, against, in favour)."""
-
-    cell: str
-    law: str
-    outcome: str
-    n: int
-    n_max: int | None
-    alpha: float
-    beta: float
-    effect: str
-    log_against: Extended
-    log_favour: Extended
-    path: tuple[tuple[int, Extended, Extended], ...]
-
-
-@dataclass(frozen=True)
-class Control:
-    """A wrong variant that the law must catch, in which cell it did, and after how many samples."""
-
-    control: str
-    outcome: str
-    n: int | None
-    cell: str | None
-
-
-@dataclass(frozen=True)
-class Gate:
-    """The verdict over all cells of a run, and its error budget."""
-
-    outcome: str
-    budget: float
-    spent: float
-    log_product: Extended
-    violated: tuple[str, ...]
-    undecided: tuple[str, ...]
-    pending: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -73,8 +33,8 @@ class StatisticalRun:
     command: str
     today: bool
     gate: Gate
-    cells: tuple[StatisticalCell, ...]
-    controls: tuple[Control, ...]
+    cells: tuple[CellResult, ...]
+    controls: tuple[ControlResult, ...]
     missed: tuple[str, ...]
 
 
@@ -123,8 +83,8 @@ def quick_run(work: Work) -> StatisticalRun:
     from benchmarks.batch.cells import run
 
     store = work.stores / "statistics.jsonl"
-    data = run(size="quick", seed_set=SEED_SET, path=store, workers=work.workers, show=work.show)
-    return _run(data, source="quick run of this report", command=QUICK_COMMAND, today=True)
+    report = run(size="quick", seed_set=SEED_SET, path=store, workers=work.workers, show=work.show)
+    return _run(report, source="quick run of this report", command=QUICK_COMMAND, today=True)
 
 
 def committed_runs() -> list[StatisticalRun]:
@@ -133,28 +93,12 @@ def committed_runs() -> list[StatisticalRun]:
 
     if not FULL.exists():
         return []
-    data = json.loads(FULL.read_text(encoding="utf-8"))
-    return [_run(data, source="committed full run", command=FULL_COMMAND, today=False)]
+    report = from_data(RunReport, load(FULL), FULL.name)
+    return [_run(report, source="committed full run", command=FULL_COMMAND, today=False)]
 
 
-def _run(data: Mapping[str, Any], *, source: str, command: str, today: bool) -> StatisticalRun:
-    gate = data["summary"]
-    lists = [tuple(gate[name]) for name in ("violated", "undecided", "pending")]
-    return StatisticalRun(
-        source=source,
-        command=command,
-        today=today,
-        gate=Gate(gate["outcome"], gate["budget"], gate["spent"], gate["log_product"], *lists),
-        cells=tuple(map(_cell, data["cells"])),
-        controls=tuple(Control(one["control"], one["outcome"], one["n"], one["cell"]) for one in data["controls"]),
-        missed=tuple(data["missed controls"]),
-    )
-
-
-def _cell(data: Mapping[str, Any]) -> StatisticalCell:
-    names = ("cell", "law", "outcome", "n", "n_max", "alpha", "beta", "effect", "log_against", "log_favour")
-    path = tuple((point[0], point[1], point[2]) for point in data.get("path") or ())
-    return StatisticalCell(**{name: data[name] for name in names}, path=path)
+def _run(report: RunReport, *, source: str, command: str, today: bool) -> StatisticalRun:
+    return StatisticalRun(source, command, today, report.summary, report.cells, report.controls, report.missed)
 
 
 def allowances(gallery: variants.Gallery) -> tuple[Allowance, ...]:
@@ -192,7 +136,7 @@ def _gate(gate: Gate) -> Html:
 
 def _budget(run: StatisticalRun) -> Html:
     """How the budget is allocated: half to the cells by weight, half to the product of all."""
-    laws: dict[str, list[StatisticalCell]] = {}
+    laws: dict[str, list[CellResult]] = {}
     for cell in run.cells:
         laws.setdefault(cell.law, []).append(cell)
     budget = run.gate.budget
@@ -212,16 +156,16 @@ def _share(law: str, cells: int, share: float, budget: float, samples: int | Non
     return [law, cells, number(share, 3), bar, samples]
 
 
-def _slowest(cells: Sequence[StatisticalCell]) -> list[StatisticalCell]:
+def _slowest(cells: Sequence[CellResult]) -> list[CellResult]:
     """For every law the cell that needed most samples: the longest path says most."""
-    slowest: dict[str, StatisticalCell] = {}
+    slowest: dict[str, CellResult] = {}
     for cell in cells:
         if len(cell.path) > 1 and (cell.law not in slowest or cell.n > slowest[cell.law].n):
             slowest[cell.law] = cell
     return list(slowest.values())
 
 
-def _plot(cell: StatisticalCell, id_: str) -> Plot:
+def _plot(cell: CellResult, id_: str) -> Plot:
     n, against, favour = zip(*cell.path, strict=True)
     return Plot(
         id=id_,
@@ -234,7 +178,7 @@ def _plot(cell: StatisticalCell, id_: str) -> Plot:
     )
 
 
-def _figures(plots: list[Plot], cells: list[StatisticalCell]) -> Html:
+def _figures(plots: list[Plot], cells: list[CellResult]) -> Html:
     if not plots:
         return tag("p", "No cell of this run has a path with more than one look.", class_="quiet")
     lead = tag("p", "The longest path of every law that needed more than one look:")

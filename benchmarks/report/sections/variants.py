@@ -156,7 +156,7 @@ def _law_verdict(record: Record) -> LawVerdict:
         law=record.law,
         outcome=record.outcome,
         evidence=record.evidence,
-        statistics=CellNumbers(numbers["n"], numbers["alpha"]) if numbers else None,
+        statistics=CellNumbers(numbers.n, numbers.alpha) if numbers else None,
         table=record.table,
         counterexample=None if path is None else Example(Path(path).name, Path(path).read_text(encoding="utf-8")),
     )

@@ -31,7 +31,7 @@ EXAMPLES = [example(command) for command in subparsers(parser()).values()]
 SERVERS = [command for command in ELSEWHERE if command.startswith("dask ")]
 # The generated documents name what writes them and what it rests on.
 WRITERS = re.compile(r"`(python -m [^`]+)`")
-NIGHT = "python -m benchmarks.batch.nights"  # goes on for as long as it is given: tox -e nightly
+NIGHT = "robust-core batch night"  # goes on for as long as it is given: tox -e nightly
 # Words that stand for something of the reader's.
 PLACEHOLDERS = re.compile(r"\b(ID|FILE|NAME|COMMAND)\b|my_file|my_lab|my-q-learning|expected\.toml|[>~]")
 

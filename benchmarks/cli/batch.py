@@ -1,0 +1,186 @@
+"""`robust-core batch`: the statistical suite, resumable, and night by night."""
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from benchmarks.cli.conventions import (
+    HOLDS,
+    KEPT,
+    HelpFormatter,
+    add_budget,
+    add_cluster,
+    add_json,
+    add_store,
+    add_workers,
+    factor,
+    positive,
+    require_writable,
+    termination_raised,
+)
+
+if TYPE_CHECKING:
+    from properties.statistics.records import Gate
+
+STORE = Path(".robust-core") / "statistics.jsonl"
+BASELINE = Path(__file__).parents[1] / "baselines" / "statistical.json"
+EXAMPLE = "example: robust-core batch run --size quick --budget 5min"
+Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_parser(commands: Parsers) -> None:
+    """The command and its actions."""
+    batch = commands.add_parser(
+        "batch",
+        help="run the statistical suite itself: every law on a right algorithm and on its negative controls",
+        description="Decides the cells of the statistical laws. Every piece of samples is kept in the store as it "
+        "comes: a run that was interrupted or killed goes on where it was.",
+        epilog=EXAMPLE,
+        formatter_class=HelpFormatter,
+    )
+    actions = batch.add_subparsers(required=True, metavar="ACTION")
+    run = actions.add_parser(
+        "run",
+        help="one run in one seed set",
+        description="Decides every cell and every negative control in one seed set. Exit code 1: the gate is red, or "
+        "a control was missed.",
+        epilog=EXAMPLE,
+    )
+    _add_common(run)
+    add_cluster(run)
+    run.add_argument(
+        "--seed-set",
+        default="pinned",
+        metavar="NAME",
+        help="a name for the seeds, or 'fresh': today's, or an unfinished run's",
+    )
+    run.add_argument(
+        "--samples",
+        type=positive,
+        default=math.inf,
+        metavar="N",
+        help="no cell takes more than N replicates; one without a verdict by then stays pending",
+    )
+    run.add_argument("--stretch", type=factor, default=1.0, metavar="X", help="raise n_max of undecided cells so")
+    run.set_defaults(run=_run, resume=KEPT)
+    night = actions.add_parser(
+        "night",
+        help="continue what earlier runs left undecided, then run a fresh seed set",
+        description="Cells that are undecided go on at twice their size, in their own seed sets; then today's seed set "
+        "is run. Exit code 1: a seed set is red, or a control was missed.",
+        epilog="example: robust-core batch night --size quick --budget 2min",
+    )
+    _add_common(night)
+    night.set_defaults(run=_night, resume=KEPT)
+    accept = actions.add_parser(
+        "accept",
+        help="make the report of a whole run at full size the committed one",
+        description="Checks that a report has every cell and every control of the full size, none of them pending, "
+        "and writes it to the baselines; commit it.",
+        epilog="example: robust-core batch accept benchmarks/baselines/statistical.json",
+    )
+    accept.add_argument("report", type=Path, metavar="FILE", help="written by robust-core batch run --output")
+    accept.set_defaults(run=_accept)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--size", choices=("quick", "full"), default="full", help="how large (default: full)")
+    add_budget(parser)
+    add_workers(parser)
+    add_store(parser, STORE)
+    add_json(parser, "the report as one JSON object")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report, as JSON, to this file too")
+    parser.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided or pending")
+    parser.add_argument("--no-controls", action="store_true", help="leave out the negative controls")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only cells and controls whose name contains this")
+
+
+def _require_work(options: argparse.Namespace) -> None:
+    """Refuse a selection that leaves nothing to run, whose gate would be green over nothing, and a lost report."""
+    from benchmarks.batch.cells import Selection
+    from benchmarks.runner.pool import single_thread
+
+    single_thread()
+    if options.output is not None:
+        require_writable("--output", options.output)
+    selection = Selection.of(options.size, options.only, with_controls=not options.no_controls)
+    if not selection.cells and not selection.controls:
+        what = "cell" if options.no_controls else "cell or control"
+        raise ValueError(f"--only {options.only!r}: no {what} at size {options.size} has this in its name")
+
+
+def _run(options: argparse.Namespace) -> int:
+    _require_work(options)
+
+    from benchmarks.batch.cells import Batch, Runner, Selection, open_history
+    from benchmarks.batch.gate import exit_code
+    from benchmarks.batch.history import seed_set_of, warnings
+
+    with open_history(options.store, options.size) as history, termination_raised():
+        seed_set = seed_set_of(options.seed_set, history, only=options.only)
+        _say(f"seed set: {seed_set}")
+        selection = Selection.of(options.size, options.only, with_controls=not options.no_controls)
+        batch = Batch(options.size, seed_set, options.samples, options.stretch)
+        runner = Runner(history, options.workers, options.cluster, _say)
+        report = runner.report(batch, selection, budget_seconds=options.budget)
+        if not report.is_pending:
+            history.finish(seed_set, options.only)
+    _print(report, options, _lines(seed_set, report.summary))
+    for line in warnings(report.cells, size=options.size, stretch=options.stretch, path=options.store):
+        _say(line)
+    return exit_code([report.summary], report.controls, strict=options.strict)
+
+
+def _lines(seed_set: str, gate: "Gate") -> list[str]:
+    """The gate of a run."""
+    return [
+        f"{seed_set}: {gate.outcome}; error budget {gate.spent:.2g} of {gate.budget:.2g}; log product "
+        f"{gate.log_product:.1f}; violated: {', '.join(gate.violated) or 'none'}; "
+        f"suspects: {', '.join(gate.suspects) or 'none'}"
+    ]
+
+
+def _night(options: argparse.Namespace) -> int:
+    _require_work(options)
+
+    from benchmarks.batch import nights
+    from benchmarks.batch.gate import exit_code
+
+    with termination_raised():
+        report = nights.run(
+            size=options.size,
+            path=options.store,
+            workers=options.workers,
+            budget_seconds=options.budget,
+            with_controls=not options.no_controls,
+            only=options.only,
+            show=_say,
+        )
+    _print(report, options, report.lines())
+    return exit_code(report.seed_sets.values(), report.controls, strict=options.strict)
+
+
+def _accept(options: argparse.Namespace) -> int:
+    from benchmarks.batch.gate import require_whole
+    from properties.statistics.records import RunReport
+    from robust_core import json
+
+    report = json.from_data(RunReport, json.load(options.report), str(options.report))
+    require_whole(report)
+    BASELINE.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(BASELINE)
+    return HOLDS
+
+
+def _print(report: object, options: argparse.Namespace, lines: list[str]) -> None:
+    from robust_core.json import dumps
+
+    if options.output is not None:
+        options.output.write_text(dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(dumps(report) if options.json else "\n".join(lines))
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

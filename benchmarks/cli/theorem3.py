@@ -1,0 +1,41 @@
+"""`robust-core study constants`, `scaling` and `effects`: measured again, about a minute each."""
+
+import argparse
+import importlib
+from pathlib import Path
+
+from benchmarks.cli.conventions import HOLDS, add_json, require_writable
+
+BASELINES = Path(__file__).parents[1] / "baselines"
+STUDIES = {
+    "constants": "the smallest constant c_0 of Theorem 3 that holds on a named family, for several c_1",
+    "scaling": "how the error and the horizon of Theorem 3 scale in 1-gamma, mu_min and t_mix",
+    "effects": "rates, ratios and errors of the right algorithms at full size, with intervals",
+}
+
+
+def add_parser(studies: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The studies and their options."""
+    for name, what in STUDIES.items():
+        study = studies.add_parser(
+            name,
+            help=what,
+            description=f"Measures {what}. The result replaces the committed one.",
+            epilog=f"example: robust-core study {name} --output {name}.json",
+        )
+        add_json(study, "the result as JSON")
+        study.add_argument("--output", type=Path, metavar="FILE", help="the result (default: the committed one)")
+        study.set_defaults(run=_study, study=name)
+
+
+def _study(options: argparse.Namespace) -> int:
+    from benchmarks.runner.pool import single_thread
+    from robust_core.json import dumps
+
+    single_thread()
+    output = options.output or BASELINES / f"{options.study}.json"
+    require_writable("--output", output)
+    text = dumps(importlib.import_module(f"benchmarks.studies.{options.study}").measure(), indent=1)
+    output.write_text(f"{text}\n", encoding="utf-8")
+    print(text if options.json else output)
+    return HOLDS
