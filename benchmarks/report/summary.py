@@ -7,7 +7,7 @@ from benchmarks.documents import markdown
 from benchmarks.report.markup import FORBIDDEN
 from benchmarks.report.report import Report
 from benchmarks.report.sections.panels import Panels
-from benchmarks.report.sections.regression import Comparison, counts
+from benchmarks.report.sections.regression import Comparison, counts, effect, urgency
 from benchmarks.report.sections.variants import Gallery
 from benchmarks.report.sections.verdict import Verdict
 from benchmarks.report.words import look
@@ -69,12 +69,11 @@ def _regression(comparison: Comparison | None) -> str:
     """Measures that moved; equivalent ones are counted only."""
     if comparison is None:
         return ""
-    line = f"Against the baseline: {counts(comparison.measures)}."
-    ordered = sorted(comparison.measures, key=lambda measure: measure.urgency)
+    line = f"Against the baseline: {counts(comparison.rows)}."
     rows = [
-        [_word(one.verdict), text(one.metric), text(one.variant), text(one.problem), text(one.effect_in_words())]
-        for one in ordered
-        if one.verdict not in ("equivalent", "undecided")
+        [_word(row.verdict), text(row.metric), text(row.variant), text(row.problem), text(effect(row))]
+        for row in sorted(comparison.rows, key=urgency)
+        if row.verdict not in ("equivalent", "undecided")
     ]
     return f"{line}\n\n" + _table(["verdict", "metric", "variant", "problem", "effect"], rows) if rows else line
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.mutants.matrix import Kill
+from benchmarks.regression.compare import Row
 from benchmarks.report.report import Report, judge
 from benchmarks.report.section import Work
 from benchmarks.report.sections import claims, counterexamples, panels, statistics
 from benchmarks.report.sections.convergence import Curve
 from benchmarks.report.sections.mutants import Kills
-from benchmarks.report.sections.regression import Comparison, Measure
+from benchmarks.report.sections.regression import Comparison
 from benchmarks.report.sections.run import Run
 from benchmarks.report.sections.variants import CellNumbers, Example, Gallery, LawVerdict, VariantResult
 from properties.statistics.records import CellResult, ControlResult, Gate
@@ -120,12 +121,12 @@ def _convergence() -> tuple[Curve, ...]:
     )  # fmt: skip
 
 
-def measure(name: str, verdict: str = "equivalent", **more: Any) -> Measure:
+def measure(name: str, verdict: str = "equivalent", **more: Any) -> Row:
     """A row of the regression table."""
     usual = {"metric": "last error", "problem": "garnet", "unit": "cost", "direction": "lower", "kind": "statistical",
              "scale": "relative", "margin": 0.1, "baseline": 0.5, "today": 0.51, "effect": 0.02, "lower": -0.01,
              "upper": 0.05, "n": 96, "note": ""}  # fmt: skip
-    return Measure(**{**usual, "variant": name, "verdict": verdict, **more})
+    return Row(**{**usual, "variant": name, "verdict": verdict, **more})
 
 
 def change(report: Report, **records: Any) -> Report:

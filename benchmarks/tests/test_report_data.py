@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.cli import main
 from benchmarks.cli.conventions import progress
+from benchmarks.regression.compare import Row
 from benchmarks.regression.measures import Measurements, Sample
 from benchmarks.report import code, files, hypothesis_storage
 from benchmarks.report import collect as collecting
@@ -206,7 +207,7 @@ def test_a_comparison_is_split_by_what_is_a_function_of_the_seeds() -> None:
     measures = Sample("last error", "v", "p", (0.5,) * 8, 0), Sample("time ratio", "v", "p", (1.0, 1.5) * 4, 0)
     side = Measurements("e", {}, measures, "r")
     found, speed = regression.split(side, side)
-    assert [one.metric for one in found.measures] == ["last error"]
+    assert [one.metric for one in found.rows] == ["last error"]
     assert [one.metric for one in speed] == ["time ratio"]
     assert regression.compare(Work(baseline=Path("no such file"))) == (None, ())
 
@@ -219,10 +220,10 @@ def test_the_files_are_whole_and_the_counterexamples_can_be_replayed(tmp_path: P
     assert f"robust-core replay counterexamples/{example.name}" in page.read_text(encoding="utf-8")
 
 
-def _worse(report: Report, *measures: regression.Measure) -> Report:
+def _worse(report: Report, *rows: Row) -> Report:
     """The report with measures that got worse."""
     assert report.regression is not None
-    return change(report, regression=replace(report.regression, verdict="worse", measures=measures))
+    return change(report, regression=replace(report.regression, verdict="worse", rows=rows))
 
 
 def test_the_summary_says_what_is_wrong() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.experiments.records import PanelRun, Sampled
 from benchmarks.experiments.results import load_results
+from benchmarks.regression.compare import SEVERITY, Row
 from benchmarks.report.code import Provenance
 from benchmarks.report.layout import table
 from benchmarks.report.plots import points
@@ -37,16 +38,16 @@ def entries(markup: str) -> list[dict[str, str]]:
     return found
 
 
-def compared(*measures: regression.Measure) -> list[dict[str, str]]:
+def compared(*rows: Row) -> list[dict[str, str]]:
     comparison = sample().regression
     assert comparison is not None
-    return entries(regression.render(replace(comparison, measures=measures)).body)
+    return entries(regression.render(replace(comparison, rows=rows)).body)
 
 
 def test_what_must_be_looked_at_comes_first() -> None:
     verdicts = ("equivalent", "better", "undecided", "changed", "worse", "equivalent")
     found = compared(*(measure(word, word) for word in verdicts))
-    assert [row["variant"] for row in found] == sorted(verdicts, key=regression.URGENCY.index)
+    assert [row["variant"] for row in found] == sorted(verdicts, key=SEVERITY.index)
     assert found[0]["verdict"] == "▼ worse"
     assert "note" not in found[0]
 
@@ -110,7 +111,7 @@ def test_infinite_evidence_is_drawn_shown_and_kept_in_json() -> None:
 )  # fmt: skip
 def test_effects_and_margins_have_their_unit(fields: dict[str, Any], effect: str, margin: str) -> None:
     found = measure("v", **fields)
-    assert (found.effect_in_words(), found.margin_in_words()) == (effect, margin)
+    assert (regression.effect(found), regression.margin(found)) == (effect, margin)
 
 
 @pytest.mark.parametrize(

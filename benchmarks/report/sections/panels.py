@@ -170,7 +170,9 @@ def collect(work: Work) -> Panels:
             panels.append(_panel(mine["default"], panel.figure, mine))
     return Panels(
         panels=tuple(panels),
-        trends=tuple((trend.figure, _claim(trend, trend.figure)) for trend in results.trends),
+        trends=tuple(
+            (trend.figure, _claim(trend, trend.figure)) for trend in results.trends if trend.interpretation == "default"
+        ),
         decided_by={
             figure: tuple(flips(results.runs, figure))
             for figure in dict.fromkeys(one.figure for one in PANELS.values())

@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from benchmarks.regression import compare as regression
+from benchmarks.regression.compare import Row
 from benchmarks.regression.measures import Measurements
 from benchmarks.report.layout import Cell, chapter, commands, table
 from benchmarks.report.markup import Html, isolate, tag
@@ -24,55 +27,6 @@ INTRODUCTION = (
 )
 ABSENT = "No baseline was found, so nothing is compared."
 BETTER = {"lower": "lower is better", "higher": "higher is better"}
-URGENCY = ("worse", "changed", "undecided", "better", "equivalent")
-"""Verdicts in the order in which somebody must look at them."""
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One measure of one variant on one problem, compared; open ends of the interval are None."""
-
-    metric: str
-    variant: str
-    problem: str
-    verdict: str
-    unit: str
-    direction: str
-    kind: str
-    scale: str
-    margin: float
-    baseline: Any
-    today: Any
-    effect: float | None
-    lower: float | None
-    upper: float | None
-    n: int
-    note: str
-
-    @property
-    def urgency(self) -> int:
-        """The place of its verdict in URGENCY; an unknown one comes first."""
-        return URGENCY.index(self.verdict) if self.verdict in URGENCY else 0
-
-    def effect_in_words(self) -> str:
-        """The effect with its unit, and with its interval where there is one."""
-        if self.effect is None:
-            return ""
-        if self.kind == "deterministic":
-            shown = with_sign(self._amount(self.effect))
-        else:
-            shown = with_interval(self.effect, self.lower, self.upper, self._amount)
-        return shown if self.scale == "relative" else f"{shown} {self.unit}"
-
-    def margin_in_words(self) -> str:
-        """The margin in the same form."""
-        if not self.margin:
-            return "exact"
-        shown = self._amount(self.margin)
-        return shown if self.scale == "relative" else f"{shown} {self.unit}"
-
-    def _amount(self, x: float) -> str:
-        return percent(x) if self.scale == "relative" else number(x, 3)
 
 
 @dataclass(frozen=True)
@@ -83,7 +37,7 @@ class Comparison:
     alpha: float
     paired: bool
     reason: str
-    measures: tuple[Measure, ...]
+    rows: tuple[Row, ...]
 
 
 def collect(work: Work) -> Comparison | None:
@@ -91,7 +45,7 @@ def collect(work: Work) -> Comparison | None:
     return work.result(compare)[0]
 
 
-def compare(work: Work) -> tuple[Comparison | None, tuple[Measure, ...]]:
+def compare(work: Work) -> tuple[Comparison | None, tuple[Row, ...]]:
     """The comparison, and the ratios of times."""
     from benchmarks.regression.baseline import COMMITTED, load
     from benchmarks.regression.bench import bench
@@ -105,28 +59,50 @@ def compare(work: Work) -> tuple[Comparison | None, tuple[Measure, ...]]:
     return split(load(str(path)), today)
 
 
-def split(baseline: Measurements, today: Measurements) -> tuple[Comparison, tuple[Measure, ...]]:
+def split(baseline: Measurements, today: Measurements) -> tuple[Comparison, tuple[Row, ...]]:
     """One comparison under one error budget, in two parts: what is a function of its seeds, and ratios of times."""
-    from benchmarks.regression.compare import compare, worst
+    found = regression.compare(baseline, today)
+    rows = tuple(row for row in found.rows if row.kind != "ratio")
+    comparison = Comparison(regression.worst(rows), found.alpha, found.paired, found.baseline.reason, rows)
+    return comparison, tuple(row for row in found.rows if row.kind == "ratio")
 
-    found = compare(baseline, today)
-    names = [field.name for field in fields(Measure)]
-    measures = [Measure(**{name: getattr(row, name) for name in names}) for row in found.rows]
-    decisive = tuple(measure for measure in measures if measure.kind != "ratio")
-    verdict = worst([row for row in found.rows if row.kind != "ratio"])
-    comparison = Comparison(verdict, found.alpha, found.paired, found.baseline.reason, decisive)
-    return comparison, tuple(measure for measure in measures if measure.kind == "ratio")
+
+def urgency(row: Row) -> int:
+    """The place of its verdict among those that somebody must look at first."""
+    return regression.SEVERITY.index(row.verdict)
+
+
+def effect(row: Row) -> str:
+    """The effect with its unit, and with its interval where there is one."""
+    if row.effect is None:
+        return ""
+    show = partial(_amount, row)
+    exact = row.kind == "deterministic"
+    shown = with_sign(show(row.effect)) if exact else with_interval(row.effect, row.lower, row.upper, show)
+    return shown if row.scale == "relative" else f"{shown} {row.unit}"
+
+
+def margin(row: Row) -> str:
+    """The margin in the same form."""
+    if not row.margin:
+        return "exact"
+    shown = _amount(row, row.margin)
+    return shown if row.scale == "relative" else f"{shown} {row.unit}"
+
+
+def _amount(row: Row, x: float) -> str:
+    return percent(x) if row.scale == "relative" else number(x, 3)
 
 
 def render(comparison: Comparison | None) -> Content:
     """The table of measures with effects and intervals."""
     if comparison is None:
         return Content(tag("p", ABSENT))
-    counts = Counter(measure.verdict for measure in sorted(comparison.measures, key=lambda measure: measure.urgency))
+    counts = Counter(row.verdict for row in sorted(comparison.rows, key=urgency))
     tally = tag("p", *(part for word, count in counts.items() for part in (_count(word, count), " ")))
     seeds = "the same seeds" if comparison.paired else "different seeds"
     facts = f"On {seeds}; α {number(comparison.alpha)} for all measures together. Baseline: {comparison.reason}"
-    listed = tables("Measures", comparison.measures)
+    listed = tables("Measures", comparison.rows)
     return Content(
         Html(tag("p", INTRODUCTION) + tally + listed + tag("p", facts, class_="quiet") + commands(*COMMANDS))
     )
@@ -142,11 +118,11 @@ HEAD = (
 )  # fmt: skip
 
 
-def tables(caption: str, measures: Sequence[Measure]) -> Html:
+def tables(caption: str, rows: Sequence[Row]) -> Html:
     """Measures as tables: what somebody must look at, the most urgent first; the equivalent ones folded away."""
-    ordered = sorted(measures, key=lambda measure: measure.urgency)
-    moved = [measure for measure in ordered if measure.verdict != "equivalent"]
-    quiet = [measure for measure in ordered if measure.verdict == "equivalent"]
+    ordered = sorted(rows, key=urgency)
+    moved = [row for row in ordered if row.verdict != "equivalent"]
+    quiet = [row for row in ordered if row.verdict == "equivalent"]
     parts = [_table(caption, moved)] if moved else []
     if quiet:
         title = f"{caption}: {len(quiet)} equivalent"
@@ -154,23 +130,23 @@ def tables(caption: str, measures: Sequence[Measure]) -> Html:
     return Html("".join(parts))
 
 
-def _table(caption: str, measures: list[Measure]) -> Html:
-    return table(caption, HEAD, map(_row, measures), numeric=[4, 5, 7, 8, 9], class_="compare")
+def _table(caption: str, rows: list[Row]) -> Html:
+    return table(caption, HEAD, map(_cells, rows), numeric=[4, 5, 7, 8, 9], class_="compare")
 
 
-def _row(measure: Measure) -> list[Any]:
+def _cells(row: Row) -> list[Any]:
     return [
-        Cell([measure.metric, tag("span", f" ({measure.unit})", class_="quiet")], measure.metric),
-        Cell(badge(measure.verdict), measure.urgency),
-        isolate(measure.variant),
-        isolate(measure.problem),
-        Cell(measure.effect_in_words(), _key(measure.effect), "num effect"),
-        Cell(measure.margin_in_words(), _key(measure.margin)),
-        BETTER.get(measure.direction, "must not change"),
-        Cell(_side(measure.baseline), _key(measure.baseline)),
-        Cell(_side(measure.today), _key(measure.today)),
-        measure.n,
-        Cell(measure.note, class_="remark"),
+        Cell([row.metric, tag("span", f" ({row.unit})", class_="quiet")], row.metric),
+        Cell(badge(row.verdict), urgency(row)),
+        isolate(row.variant),
+        isolate(row.problem),
+        Cell(effect(row), _key(row.effect), "num effect"),
+        Cell(margin(row), _key(row.margin)),
+        BETTER.get(row.direction, "must not change"),
+        Cell(_side(row.baseline), _key(row.baseline)),
+        Cell(_side(row.today), _key(row.today)),
+        row.n,
+        Cell(row.note, class_="remark"),
     ]
 
 
@@ -186,9 +162,9 @@ def _key(value: Any) -> Any:
     return value if isinstance(value, (int, float)) else ""
 
 
-def counts(measures: Sequence[Measure]) -> str:
+def counts(rows: Sequence[Row]) -> str:
     """How many measures have which verdict."""
-    found = Counter(measure.verdict for measure in measures)
+    found = Counter(row.verdict for row in rows)
     return ", ".join(f"{count} {word}" for word, count in sorted(found.items()))
 
 
@@ -197,7 +173,7 @@ def judge(comparison: Comparison | None) -> list[Line]:
     if comparison is None:
         return []
     outcomes = {"worse": "violated", "changed": "violated", "undecided": "undecided"}
-    short = f"against the baseline: {counts(comparison.measures)}"
+    short = f"against the baseline: {counts(comparison.rows)}"
     outcome = outcomes.get(comparison.verdict, "holds")
     return [Line("regression", "Against the baseline", outcome, short, "nothing is worse")]
 

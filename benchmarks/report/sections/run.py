@@ -4,6 +4,7 @@ import datetime
 import platform
 from dataclasses import dataclass
 
+from benchmarks.regression.compare import Row
 from benchmarks.report.layout import table
 from benchmarks.report.markup import Html, tag
 from benchmarks.report.scales import number
@@ -21,7 +22,7 @@ class Run:
     begun: str
     seconds: tuple[tuple[str, float], ...]
     versions: tuple[tuple[str, str], ...]
-    speed: tuple[regression.Measure, ...]
+    speed: tuple[Row, ...]
 
 
 def collect(work: Work) -> Run:

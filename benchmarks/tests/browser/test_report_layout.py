@@ -210,8 +210,8 @@ def test_the_comparison_fits_a_desktop(window: Window, tmp_path: Path) -> None:
     report = sample()
     assert report.regression is not None
     problems = ("two states, constant step", "planted, constant steps", "garnet, per visit")
-    measures = tuple(measure("robust Q-learning", problem=problem) for problem in problems * 4)
-    report = change(report, regression=replace(report.regression, measures=measures))
+    rows = tuple(measure("robust Q-learning", problem=problem) for problem in problems * 4)
+    report = change(report, regression=replace(report.regression, rows=rows))
     (tmp_path / "page.html").write_text(render(report), encoding="utf-8")
     window.size(*WIDE)
     window.open(tmp_path / "page.html")
