@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.records import PanelRun, Sampled
 from benchmarks.experiments.results import load_results
 from benchmarks.regression.compare import SEVERITY, Row
 from benchmarks.report.code import Provenance
 from benchmarks.report.layout import table
 from benchmarks.report.plots import points
-from benchmarks.report.report import Report
 from benchmarks.report.sections import counterexamples, mutants, panels, regression, statistics, variants
-from benchmarks.report.sections.panels import Control, Curve, Panel
+from benchmarks.report.sections.panels import Control
 from benchmarks.report.words import with_entry
 from benchmarks.tests.report_sample import change, law_verdict, measure, sample
 from robust_core.json import dumps, from_data, loads
@@ -122,13 +122,14 @@ def test_the_direction_is_a_column(direction: str, words: str) -> None:
     assert compared(measure("v", direction=direction))[0]["direction"] == words
 
 
-def panel(report: Report, name: str) -> Panel:
-    return next(one for one in report.panels.panels if one.panel == name)
+def panel(name: str) -> PanelRun:
+    """A panel under the default interpretation."""
+    return next(one for one in sample().panels.panels if one.panel == name)
 
 
-def caption(one: Panel) -> str:
-    """The caption of the figure of a panel."""
-    record = replace(sample().panels, panels=(one,))
+def caption(*runs: PanelRun) -> str:
+    """The caption of the figure of a panel with these runs."""
+    record = replace(sample().panels, runs=runs)
     (found,) = re.findall(r"<figcaption>.*?</figcaption>", panels.render(record).body)
     return shown(found)
 
@@ -136,35 +137,36 @@ def caption(one: Panel) -> str:
 def test_every_effect_of_a_panel_names_its_unit() -> None:
     for one in sample().panels.panels:
         for claim in one.claims:
-            unit = "powers of ten" if one.figure == "tdc" else "of the scale"
+            unit = "powers of ten" if one.panel.startswith("tdc") else "of the scale"
             if claim.claim.startswith("robust runs vary"):
                 unit = "of the pairs of runs, for minus against"
-            assert claim.effect.unit == unit
-            assert str(claim.effect).endswith(f"] {unit}")
-            assert ("%" in str(claim.effect)) == (unit != "powers of ten")
-        assert str(one.claims[0].effect) in caption(one).replace(" %", "\xa0%")
+            text = panels.effect(claim, PANELS[one.panel].figure)
+            assert text.endswith(f"] {unit}")
+            assert ("%" in text) == (unit != "powers of ten")
+        assert shown(panels.effect(one.first, PANELS[one.panel].figure)) in caption(one)
 
 
 def test_the_median_speaks_where_it_says_something_else() -> None:
-    one = panel(sample(), "taxi-a")
+    one = panel("taxi-a")
     first, *others = one.claims
-    same = replace(first, outcome_by_median=first.effect.outcome)
+    same = replace(first, median=first.effect, median_interval=first.interval, outcome_by_median=first.outcome)
     assert "by the median" not in caption(replace(one, claims=(same, *others)))
-    other = replace(first, outcome_by_median="not reproduced")
+    other = replace(first, median=0.0, median_interval=(None, None), outcome_by_median="not reproduced")
     assert "; by the median not reproduced" in caption(replace(one, claims=(other, *others)))
 
 
 def test_curves_that_lie_on_each_other_are_named_and_keep_their_legend() -> None:
-    one = panel(sample(), "frozenlake-a")
-    robust, vanilla, shorter = one.curves
-    same = (robust, vanilla, replace(robust, name=shorter.name))
-    assert panels.coincidences(same) == [("vanilla at γ(1−R)", "robust")]
-    assert "The curve of vanilla at γ(1−R) lies on that of robust." in caption(replace(one, curves=same))
-    body = panels.render(replace(sample().panels, panels=(replace(one, curves=same),))).body
+    one = panel("frozenlake-a")
+    assert one.curves is not None
+    robust = one.curves["robust"]
+    same = replace(one, curves={**one.curves, "shorter horizon": robust})
+    assert panels.coincidences(panels.curves(same)) == [("vanilla at γ(1−R)", "robust")]
+    assert "The curve of vanilla at γ(1−R) lies on that of robust." in caption(same)
+    body = panels.render(replace(sample().panels, runs=(same,))).body
     legend = body.partition('data-plot="frozenlake-a"')[2].partition("</figure>")[0]
     assert re.findall(r"</svg>([^<]+)</li>", legend) == ["robust", "vanilla", "vanilla at γ(1−R)"]
-    moved = Curve(shorter.name, (robust.mean[0] + 1.0, *robust.mean[1:]), robust.low, robust.high)
-    assert panels.coincidences((robust, vanilla, moved)) == []
+    moved = replace(robust, mean=(robust.mean[0] + 1.0, *robust.mean[1:]))
+    assert panels.coincidences(panels.curves(replace(one, curves={**one.curves, "shorter horizon": moved}))) == []
 
 
 def _panel_run() -> PanelRun:
@@ -181,7 +183,8 @@ def _panel_run() -> PanelRun:
 
 
 def test_controls_have_their_exact_values_beside_monte_carlo() -> None:
-    found = panels.controls(_panel_run())
+    one = _panel_run()
+    found = panels.controls(one)
     assert found == [
         Control("robust", 0.5, Sampled(0.51, 0.5, -1.5)),
         Control("vanilla", 0.25, Sampled(0.26, 0.25, 0.5)),
@@ -192,21 +195,23 @@ def test_controls_have_their_exact_values_beside_monte_carlo() -> None:
         Control("robust, where it converges, α → 0", 0.75),
         Control("vanilla, where it converges, α → 0", 0.75, remark="or 0.875, by the choice among equal actions"),
     ]
-    one = replace(panel(sample(), "frozenlake-a"), controls=tuple(found))
-    body = panels.render(replace(sample().panels, panels=(one,))).body
+    body = panels.render(replace(sample().panels, runs=(one,))).body
     rows = {row[""]: row[one.source] for row in entries(body.partition("Values and controls")[2]) if "" in row}
-    sampled = "robust, last policies of 30 runs, by Monte Carlo"
-    assert list(rows) == [found[0].name, sampled, *(control.name for control in found[1:])]
-    assert rows[sampled] == "0.51 (exactly 0.5: 1.5 standard errors apart)"
+    sampled = [f"{name}, last policies of 30 runs, by Monte Carlo" for name in ("robust", "vanilla")]
+    assert list(rows) == ["robust", sampled[0], "vanilla", sampled[1], *(control.name for control in found[2:])]
+    assert rows[sampled[0]] == "0.51 (exactly 0.5: 1.5 standard errors apart)"
     assert rows["vanilla at γ(1−R)"] == "0.5 (as robust in 399 of 400 runs)"
 
 
 def test_an_interpretation_that_stands_beside_the_default_is_in_the_caption() -> None:
-    one = panel(sample(), "tdc-a")
-    effect = dict(one.interpretations)["default"]
-    beside = replace(effect, outcome="reversed", effect=-3.0)
-    both = (("default", effect), ("fresh-features", beside))
-    assert "with features drawn anew for every run: reversed, −3 [" in caption(replace(one, interpretations=both))
+    runs = [run for run in sample().panels.runs if run.panel == "tdc-a"]
+    (beside,) = (run for run in runs if run.interpretation == "fresh-features")
+    words = f"with features drawn anew for every run: {beside.outcome}, {panels.effect(beside.first, 'tdc')}"
+    assert words in caption(*runs)
+
+
+def test_the_trends_are_those_of_the_default_interpretation() -> None:
+    assert {trend.interpretation for trend in sample().panels.trends} == {"default"}
 
 
 def test_interpretations_have_their_intervals_and_figures_their_reasons() -> None:

@@ -1,13 +1,18 @@
 """The fifteen panels of the paper from the committed results: curves, outcomes, and the interpretations that decide."""
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from benchmarks.experiments.interpretations import INTERPRETATIONS
 from benchmarks.experiments.outcome import Claim
-from benchmarks.experiments.records import PanelRun, Sampled
+from benchmarks.experiments.paper import PANELS
+from benchmarks.experiments.records import Curve, PanelRun, Sampled, Trend
+from benchmarks.experiments.results import load_results
 from benchmarks.report.code import Provenance, compare
 from benchmarks.report.layout import Cell, chapter, commands, figure, table
 from benchmarks.report.markup import Html, inline, tag
@@ -60,48 +65,6 @@ _ELSEWHERE = re.compile(r" \((?:last column|columns?|table)\b[^)]*\)")
 
 
 @dataclass(frozen=True)
-class Effect:
-    """A paired effect over the runs with its interval, its outcome and its unit."""
-
-    effect: float
-    interval: tuple[float, float]
-    outcome: str
-    runs: int
-    unit: str
-    in_percent: bool
-
-    def __str__(self) -> str:
-        return f"{with_interval(self.effect, *self.interval, self.amount)} {self.unit}"
-
-    def amount(self, x: float) -> str:
-        """A number in the unit of the effect."""
-        return percent(x, 2) if self.in_percent else number(x, 3)
-
-
-@dataclass(frozen=True)
-class PanelClaim:
-    """What the paper says of a panel or of a trend: its effect, the effect it requires, and the signs of the runs."""
-
-    claim: str
-    effect: Effect
-    outcome_by_median: str
-    much: float
-    in_favour: int
-    even: int
-    against: int
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A learner's scores over time: the mean and the envelope."""
-
-    name: str
-    mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-
-@dataclass(frozen=True)
 class Control:
     """The exact value that a learner reached, or of what needs no learning."""
 
@@ -109,24 +72,6 @@ class Control:
     value: float
     sample: Sampled | None = None
     remark: str = ""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One panel under the default interpretation, and its effects under all of them, each with its name."""
-
-    panel: str
-    figure: str
-    source: str
-    p: float
-    R: float
-    outcome: str
-    claims: tuple[PanelClaim, ...]
-    times: tuple[int, ...]
-    curves: tuple[Curve, ...]
-    optimum: float | None
-    controls: tuple[Control, ...]
-    interpretations: tuple[tuple[str, Effect], ...]
 
 
 @dataclass(frozen=True)
@@ -140,81 +85,59 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Panels:
-    """The panels in the order of the paper, and what is said of them.
+    """The panel runs in the order of the paper, the trends under the default interpretation, and what is said of them.
 
-    `trends` are pairs of a figure and a claim; `decided_by` has by figure the interpretations that flip a result;
-    `interpretations` says what each means.
+    `decided_by` has by figure the interpretations that flip a result; `interpretations` says what each means.
     """
 
-    panels: tuple[Panel, ...]
-    trends: tuple[tuple[str, PanelClaim], ...]
+    runs: tuple[PanelRun, ...]
+    trends: tuple[Trend, ...]
     decided_by: dict[str, tuple[str, ...]]
     interpretations: tuple[tuple[str, str], ...]
     why: tuple[Explanation, ...]
     code: Provenance
+
+    @property
+    def panels(self) -> list[PanelRun]:
+        """The panels under the default interpretation."""
+        return [run for run in self.runs if run.interpretation == "default"]
 
 
 def collect(work: Work) -> Panels:
     """The committed results."""
     from benchmarks.documents import experiments_text
     from benchmarks.documents.experiments import flips
-    from benchmarks.experiments.interpretations import INTERPRETATIONS
-    from benchmarks.experiments.paper import PANELS
-    from benchmarks.experiments.results import load_results
 
     results = load_results()
-    panels = []
-    for name, panel in PANELS.items():
-        mine = {run.interpretation: run for run in results.runs if run.panel == name}
-        if "default" in mine:
-            panels.append(_panel(mine["default"], panel.figure, mine))
+    figures = dict.fromkeys(panel.figure for panel in PANELS.values())
     return Panels(
-        panels=tuple(panels),
-        trends=tuple(
-            (trend.figure, _claim(trend, trend.figure)) for trend in results.trends if trend.interpretation == "default"
-        ),
-        decided_by={
-            figure: tuple(flips(results.runs, figure))
-            for figure in dict.fromkeys(one.figure for one in PANELS.values())
-        },
+        runs=results.runs,
+        trends=tuple(trend for trend in results.trends if trend.interpretation == "default"),
+        decided_by={figure: tuple(flips(results.runs, figure)) for figure in figures},
         interpretations=tuple((name, one.what) for name, one in INTERPRETATIONS.items()),
         why=tuple(explanations(experiments_text.WHY)),
         code=compare(results.made_by.code, ENTRY, results.made_by.libraries),
     )
 
 
-def _panel(run: PanelRun, figure_name: str, interpretations: Mapping[str, PanelRun]) -> Panel:
-    curves = run.curves or {}
-    order = [*CURVE_LABELS, *curves]
-    return Panel(
-        panel=run.panel,
-        figure=figure_name,
-        source=run.source,
-        p=run.p,
-        R=run.radius,
-        outcome=run.outcome,
-        claims=tuple(_claim(claim, figure_name) for claim in run.claims),
-        times=run.times or (),
-        curves=tuple(
-            Curve(CURVE_LABELS.get(name, name), curves[name].mean, curves[name].low, curves[name].high)
-            for name in sorted(curves, key=order.index)
-        ),
-        optimum=run.values.get("optimum"),
-        controls=tuple(controls(run)),
-        interpretations=tuple((name, _effect(one.first, figure_name)) for name, one in interpretations.items()),
-    )
-
-
-def _claim(claim: Claim, figure_name: str) -> PanelClaim:
-    signs = (claim.in_favour, claim.even, claim.against)
-    return PanelClaim(claim.claim, _effect(claim, figure_name), claim.outcome_by_median, claim.much, *signs)
-
-
-def _effect(claim: Claim, figure_name: str) -> Effect:
-    unit, in_percent = ("powers of ten", False) if figure_name == "tdc" else ("of the scale", True)
+def effect(claim: Claim, figure_name: str) -> str:
+    """The effect of a claim with its interval and its unit in words."""
+    unit = "powers of ten" if figure_name == "tdc" else "of the scale"
     if "runs vary" in claim.claim:
-        unit, in_percent = "of the pairs of runs, for minus against", True
-    return Effect(claim.effect, claim.interval, claim.outcome, claim.runs, unit, in_percent)
+        unit = "of the pairs of runs, for minus against"
+    return f"{with_interval(claim.effect, *claim.interval, partial(_amount, claim, figure_name))} {unit}"
+
+
+def _amount(claim: Claim, figure_name: str, x: float) -> str:
+    """A number in the unit of the effect."""
+    powers = figure_name == "tdc" and "runs vary" not in claim.claim
+    return number(x, 3) if powers else percent(x, 2)
+
+
+def curves(run: PanelRun) -> dict[str, Curve]:
+    """The curves by the names of the legend, in the order in which they are drawn."""
+    found = run.curves or {}
+    return {label: found[name] for name, label in CURVE_LABELS.items() if name in found}
 
 
 def controls(run: PanelRun) -> list[Control]:
@@ -230,18 +153,14 @@ def controls(run: PanelRun) -> list[Control]:
     found += [Control(name, values[name]) for name in FIXED if name in values]
     for name, (low, high) in (run.limits or {}).items():
         remark = "" if low == high else f"or {high:.4g}, by the choice among equal actions"
-        found.append(Control(f"{CURVE_LABELS.get(name, name)}, {LIMITS}", low, remark=remark))
+        found.append(Control(f"{CURVE_LABELS[name]}, {LIMITS}", low, remark=remark))
     return found
 
 
-def coincidences(curves: Sequence[Curve]) -> list[tuple[str, str]]:
+def coincidences(curves: Mapping[str, Curve]) -> list[tuple[str, str]]:
     """Pairs of names whose curves lie on each other at every time."""
-    return [
-        (later.name, earlier.name)
-        for place, later in enumerate(curves)
-        for earlier in curves[:place]
-        if (later.mean, later.low, later.high) == (earlier.mean, earlier.low, earlier.high)
-    ]
+    pairs = itertools.combinations(curves, 2)
+    return [(later, earlier) for earlier, later in pairs if curves[later] == curves[earlier]]
 
 
 def explanations(text: str) -> list[Explanation]:
@@ -262,18 +181,23 @@ def explanations(text: str) -> list[Explanation]:
 def render(record: Panels) -> Content:
     """Three plots per figure, its controls and interpretations, why it is so, and the table of outcomes."""
     drawn, parts = [], [tag("p", INTRODUCTION), _provenance(record.code), _outcomes(record.panels), _why(record, "")]
-    for name in dict.fromkeys(panel.figure for panel in record.panels):
-        mine = [panel for panel in record.panels if panel.figure == name]
-        plots = [_plot(panel) for panel in mine]
+    for name in dict.fromkeys(map(_figure, record.panels)):
+        mine = [run for run in record.runs if _figure(run) == name]
+        panels = [run for run in record.panels if _figure(run) == name]
+        plots = [_plot(panel) for panel in panels]
         drawn += plots
-        figures = [figure(plot, _caption(panel)) for plot, panel in zip(plots, mine, strict=True)]
-        parts += [tag("h3", TITLES.get(name, name)), tag("div", *figures, class_="grid"), _why(record, name)]
-        parts += [_controls(name, mine), _interpretations(name, mine, record.decided_by.get(name, ()))]
+        figures = [figure(plot, _caption(panel, mine)) for plot, panel in zip(plots, panels, strict=True)]
+        parts += [tag("h3", TITLES[name]), tag("div", *figures, class_="grid"), _why(record, name)]
+        parts += [_controls(name, panels), _interpretations(name, panels, mine, record.decided_by[name])]
     parts += [_trends(record.trends), chapter("What the interpretations mean", _meanings(record.interpretations))]
     parts.append(commands("robust-core panels --panel ID --interpretation NAME", AGAIN))
     note = "The plotted results are the committed ones (benchmarks/experiments/results.json); these commands run them "
     parts.append(tag("p", note, "again.", class_="quiet"))
     return Content(Html("".join(parts)), tuple(drawn))
+
+
+def _figure(run: PanelRun) -> str:
+    return PANELS[run.panel].figure
 
 
 def _provenance(code: Provenance) -> Html:
@@ -310,52 +234,55 @@ def emphasise(text: str) -> Html:
     return Html("".join(tag("em", part) if place % 2 else inline(part) for place, part in enumerate(parts)))
 
 
-def _plot(panel: Panel) -> Plot:
+def _plot(panel: PanelRun) -> Plot:
+    name, optimum = _figure(panel), panel.values.get("optimum")
+    times = panel.times or ()
     return Plot(
         id=panel.panel,
-        title=f"{panel.source}: p = {panel.p}, R = {panel.R}",
-        x_label="iterations" if panel.figure == "rarl" else "steps",
-        y_label=Y_LABELS.get(panel.figure, "discounted reward"),
-        series=[Series(curve.name, panel.times, curve.mean, curve.low, curve.high) for curve in panel.curves],
-        rules=[] if panel.optimum is None else [("optimum", panel.optimum)],
-        log_y=panel.figure == "tdc",
+        title=f"{panel.source}: p = {panel.p}, R = {panel.radius}",
+        x_label="iterations" if name == "rarl" else "steps",
+        y_label=Y_LABELS.get(name, "discounted reward"),
+        series=[Series(label, times, curve.mean, curve.low, curve.high) for label, curve in curves(panel).items()],
+        rules=[] if optimum is None else [("optimum", optimum)],
+        log_y=name == "tdc",
     )
 
 
-def _caption(panel: Panel) -> list[Any]:
-    claim = panel.claims[0]
-    parts = [tag("strong", panel.source), f" p = {panel.p}, R = {panel.R} ", badge(panel.outcome), f" {claim.effect}"]
-    if claim.outcome_by_median != claim.effect.outcome:
+def _caption(panel: PanelRun, runs: Sequence[PanelRun]) -> list[Any]:
+    name, claim = _figure(panel), panel.first
+    sizes = f" p = {panel.p}, R = {panel.radius} "
+    parts = [tag("strong", panel.source), sizes, badge(panel.outcome), f" {effect(claim, name)}"]
+    if claim.outcome_by_median != claim.outcome:
         parts.append(f"; by the median {claim.outcome_by_median}")
-    for name, effect in panel.interpretations:
-        if name in BESIDE:
-            parts.append(f"; {BESIDE[name]}: {effect.outcome}, {effect}")
+    beside = [run for run in runs if run.panel == panel.panel and run.interpretation in BESIDE]
+    parts += [f"; {BESIDE[run.interpretation]}: {run.outcome}, {effect(run.first, name)}" for run in beside]
     parts.append(". ")
-    parts += [f"The curve of {later} lies on that of {earlier}. " for later, earlier in coincidences(panel.curves)]
+    parts += [f"The curve of {later} lies on that of {earlier}. " for later, earlier in coincidences(curves(panel))]
     return parts
 
 
-def _outcomes(panels: Sequence[Panel]) -> Html:
+def _outcomes(panels: Sequence[PanelRun]) -> Html:
     rows = []
     for panel in panels:
         for claim in panel.claims:
-            much = claim.effect.amount(claim.much) if claim.much else "any"
+            much = _amount(claim, _figure(panel), claim.much) if claim.much else "any"
             rows.append([
-                Cell(tag("code", panel.panel), panel.panel), panel.source, badge(claim.effect.outcome),
-                badge(claim.outcome_by_median), inline(claim.claim), Cell(str(claim.effect), claim.effect.effect),
-                Cell(much, claim.much), f"{claim.in_favour} / {claim.even} / {claim.against}",
+                Cell(tag("code", panel.panel), panel.panel), panel.source, badge(claim.outcome),
+                badge(claim.outcome_by_median), inline(claim.claim),
+                Cell(effect(claim, _figure(panel)), claim.effect), Cell(much, claim.much),
+                f"{claim.in_favour} / {claim.even} / {claim.against}",
             ])  # fmt: skip
     head = ["panel", "paper", "outcome", "by the median", "claim", "effect and interval", "required",
             "runs for / even / against"]  # fmt: skip
     return chapter("All claims of all panels, with effects and intervals", table("Claims of the panels", head, rows))
 
 
-def _controls(figure_name: str, panels: Sequence[Panel]) -> Html:
+def _controls(figure_name: str, panels: Sequence[PanelRun]) -> Html:
     """The exact values of learners and controls side by side, and Monte Carlo where there is some."""
-    found = [{control.name: control for control in panel.controls} for panel in panels]
+    found = [{control.name: control for control in controls(panel)} for panel in panels]
     rows = []
-    for name in dict.fromkeys(name for controls in found for name in controls):
-        here = [controls.get(name) for controls in found]
+    for name in dict.fromkeys(name for here in found for name in here):
+        here = [beside.get(name) for beside in found]
         label = OPTIMUM_OF_RARL if (figure_name, name) == ("rarl", "optimum") else name
         rows.append([label, *map(_exact, here)])
         if any(control is not None and control.sample is not None for control in here):
@@ -381,10 +308,15 @@ def _by_monte_carlo(control: Control | None) -> Cell:
     return Cell([number(found.mean), tag("span", facts, class_="quiet")], found.mean)
 
 
-def _interpretations(figure_name: str, panels: Sequence[Panel], decided_by: Sequence[str]) -> Html:
-    found = [dict(panel.interpretations) for panel in panels]
-    names = dict.fromkeys(name for effects in found for name in effects)
-    rows = [[tag("code", name), *(_beside(effects.get(name)) for effects in found)] for name in names]
+def _interpretations(
+    figure_name: str, panels: Sequence[PanelRun], runs: Sequence[PanelRun], decided_by: Sequence[str]
+) -> Html:
+    found = {(run.panel, run.interpretation): run for run in runs}
+    names = dict.fromkeys(run.interpretation for run in runs)
+    rows = [
+        [tag("code", name), *(_beside(found.get((panel.panel, name)), figure_name) for panel in panels)]
+        for name in names
+    ]
     head = ["interpretation", *(panel.source for panel in panels)]
     decided = ", ".join(decided_by) or "none of those tried"
     line = tag("p", tag("span", "Interpretations that flip a result: ", class_="lead"), decided, ".")
@@ -392,18 +324,18 @@ def _interpretations(figure_name: str, panels: Sequence[Panel], decided_by: Sequ
     return Html(line + chapter(f"Outcomes under all {len(names)} interpretations, with intervals", listed))
 
 
-def _beside(effect: Effect | None) -> Cell:
-    if effect is None:
+def _beside(run: PanelRun | None, figure_name: str) -> Cell:
+    if run is None:
         return Cell(badge("not run"), "")
-    shown = tag("div", str(effect), class_="quiet")
-    return Cell([badge(effect.outcome), f" {effect.runs} runs", shown], effect.effect)
+    shown = tag("div", effect(run.first, figure_name), class_="quiet")
+    return Cell([badge(run.outcome), f" {run.runs} runs", shown], run.first.effect)
 
 
-def _trends(trends: Sequence[tuple[str, PanelClaim]]) -> Html:
+def _trends(trends: Sequence[Trend]) -> Html:
     rows = [
-        [figure_name, inline(trend.claim), badge(trend.effect.outcome), badge(trend.outcome_by_median),
-         Cell(str(trend.effect), trend.effect.effect)]
-        for figure_name, trend in trends
+        [trend.figure, inline(trend.claim), badge(trend.outcome), badge(trend.outcome_by_median),
+         Cell(effect(trend, trend.figure), trend.effect)]
+        for trend in trends
     ]  # fmt: skip
     head = ["figure", "claim", "outcome", "by the median", "change of the effect"]
     return table("The trend: does the advantage grow with p and R?", head, rows)

@@ -210,7 +210,7 @@ def _one_of_each() -> Report:
         report,
         claims=replace(report.claims, claims=claims),
         statistics=replace(report.statistics, laws=(replace(law, claims=()),)),
-        panels=replace(report.panels, panels=report.panels.panels[:1]),
+        panels=replace(report.panels, runs=tuple(report.panels.panels[:1])),
         counterexamples=replace(report.counterexamples, committed=tuple(cards)),
     )
 
