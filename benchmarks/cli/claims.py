@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.cli.conventions import (
     HOLDS,
     VIOLATED,
+    Commands,
     add_json,
     add_quiet,
     complete_with,
@@ -31,7 +32,7 @@ IN_ORDER = ("holds", "elsewhere")
 STATUSES = ("holds", "corrected", "conditional", "refuted", "not decidable as stated", "elsewhere", "open")
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     """Add the command to the parser of `robust-core`."""
     parser = commands.add_parser(
         "claims",

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 from benchmarks.cli.timespan import seconds
 from robust_core.text import suggestion
@@ -80,6 +80,9 @@ class ProgramParser(argparse.ArgumentParser):
 class CommandParser(ProgramParser):
     """The parser of one command: what it does not know it refuses itself, with its own usage and not the program's."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": HelpFormatter, **options})
+
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
@@ -91,6 +94,8 @@ class CommandParser(ProgramParser):
         return found, unknown
 
 
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""Where a module of the command line adds its commands."""
 WORDS = "words"
 
 

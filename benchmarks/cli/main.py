@@ -19,7 +19,7 @@ from benchmarks.cli.conventions import (
     USAGE,
     WORDS,
     CommandParser,
-    HelpFormatter,
+    Commands,
     ProgramParser,
     hyphenate,
 )
@@ -119,13 +119,10 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     root.set_defaults(resume=STARTS_AGAIN)
-    commands: argparse._SubParsersAction[argparse.ArgumentParser]
-    commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
+    commands: Commands = root.add_subparsers(required=True, metavar="COMMAND", parser_class=CommandParser)
     for name in COMMANDS:
         importlib.import_module(f"benchmarks.cli.{name}").add_parser(commands)
     _add_completion(commands)
-    for command in subparsers(root).values():
-        command.formatter_class = HelpFormatter
     return root
 
 
@@ -145,7 +142,7 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _add_completion(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_completion(commands: Commands) -> None:
     completion = commands.add_parser(
         "completion",
         help="print a script that completes commands and options in a shell",

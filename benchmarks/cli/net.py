@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.cli.conventions import (
     HOLDS,
     VIOLATED,
-    HelpFormatter,
+    Commands,
     add_json,
     add_quiet,
     complete_with,
@@ -20,14 +20,13 @@ from benchmarks.cli.conventions import (
 PARTS = ("gallery", "kills", "evidence", "regression", "rows", "panels", "page", "documents", "commands")
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     """The two actions and their options."""
     net = commands.add_parser(
         "net",
         help="record what the suite computes, and show that a refactoring changes none of it",
         description="The net is a folder of facts, one file a part: what the suite computed when they were frozen.",
         epilog="example: robust-core net check gallery",
-        formatter_class=HelpFormatter,
     )
     actions = net.add_subparsers(required=True, metavar="ACTION")
     freeze = actions.add_parser(

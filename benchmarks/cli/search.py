@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED, add_budget, add_json, add_quiet, progress
+from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_budget, add_json, add_quiet, progress
 
 if TYPE_CHECKING:
     from properties.judging.deep_search import Violation
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = 1800.0
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     """The command and its options."""
     search = commands.add_parser(
         "search",

@@ -30,6 +30,7 @@ from benchmarks.cli.conventions import (
 from benchmarks.cli.main import parser, subparsers
 from benchmarks.documents.command_line import document, example
 from benchmarks.runner.identity import PACKAGES
+from benchmarks.tests.processes import interruptible
 from properties.judging import blame
 
 PROGRAM = (sys.executable, "-m", "robust_core")
@@ -203,15 +204,6 @@ def test_a_dumb_terminal_gets_no_colours(monkeypatch: pytest.MonkeyPatch) -> Non
     assert painted("holds", Terminal(), width=6) == "holds "  # type: ignore[arg-type]
     monkeypatch.setenv("TERM", "xterm")
     assert painted("holds", Terminal(), width=6) == "\x1b[32mholds\x1b[0m "  # type: ignore[arg-type]
-
-
-def interruptible(command: list[str]) -> subprocess.Popen[bytes]:
-    """A child that Ctrl-C reaches: one of a parent that ignores it, as under nohup, would ignore it too."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
