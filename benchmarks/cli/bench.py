@@ -3,23 +3,22 @@
 import argparse
 import math
 import os
-import statistics
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
     HOLDS,
     KEPT,
     UNDECIDED,
     VIOLATED,
-    HelpFormatter,
+    Commands,
     add_budget,
     add_cluster,
     add_json,
     add_quiet,
     add_store,
+    add_strict,
     add_workers,
     progress,
     require_clone,
@@ -29,14 +28,13 @@ from benchmarks.cli.conventions import (
 
 if TYPE_CHECKING:
     from benchmarks.regression.compare import Comparison
-    from benchmarks.regression.measures import Measure, Measurements, Name
+    from benchmarks.regression.measures import Measurements
 
 STORE = Path(".robust-core") / "regression.jsonl"
 EXAMPLE = "example: robust-core baseline accept --reason 'the walk draws one number less per step'"
-Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
-def add_parser(commands: Parsers) -> None:
+def add_parser(commands: Commands) -> None:
     """The three commands and their options."""
     bench = commands.add_parser(
         "bench",
@@ -67,18 +65,17 @@ def add_parser(commands: Parsers) -> None:
     add_json(compare, "the whole comparison as one JSON object")
     compare.add_argument("--all", action="store_true", help="list every measure, not only those that differ")
     add_quiet(compare, "nothing unless a measure is worse or has changed")
-    compare.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
+    add_strict(compare)
     compare.set_defaults(run=_compare, resume=KEPT)
     _add_baseline(commands)
 
 
-def _add_baseline(commands: Parsers) -> None:
+def _add_baseline(commands: Commands) -> None:
     baseline = commands.add_parser(
         "baseline",
         help="move the baseline to today's measurements",
         description="The baseline is the file of measurements, committed with the code, that compare compares with.",
         epilog=EXAMPLE,
-        formatter_class=HelpFormatter,
     )
     actions = baseline.add_subparsers(required=True, metavar="ACTION")
     accept = actions.add_parser(
@@ -143,6 +140,7 @@ def _require_replaceable(option: str, path: Path) -> None:
 
 def _bench(options: argparse.Namespace) -> int:
     from benchmarks.regression import baseline
+    from benchmarks.regression.summary import summarize
     from robust_core.json import dumps
 
     if options.output is not None:
@@ -153,48 +151,10 @@ def _bench(options: argparse.Namespace) -> int:
     if options.output is not None:
         baseline.write(options.output, baseline.text(today, reason="measured by robust-core bench"))
     if options.json:
-        print(dumps(_summary(today, options.store), indent=1))
+        print(dumps(summarize(today, options.store), indent=1))
     elif not options.quiet or today.pending:
         print(f"{len(today.measures)} measured, {len(today.pending)} pending; records in {options.store}")
     return HOLDS
-
-
-@dataclass(frozen=True)
-class _Short:
-    """A measure without its values by seed: a value, or the median of n values."""
-
-    metric: str
-    variant: str
-    problem: str
-    value: float | str | None = None
-    median: float | None = None
-    n: int = 0
-    impossible: int = 0
-
-
-@dataclass(frozen=True)
-class _Summary:
-    """Today's measurements in short, and where they are kept."""
-
-    seed_set: str
-    versions: dict[str, str]
-    store: str
-    pending: "tuple[Name, ...]"
-    measures: tuple[_Short, ...]
-
-
-def _summary(today: "Measurements", store: Path) -> _Summary:
-    return _Summary(today.seed_set, today.versions, str(store), today.pending, tuple(map(_shorten, today.measures)))
-
-
-def _shorten(measure: "Measure") -> _Short:
-    from benchmarks.regression.measures import Exact
-
-    if isinstance(measure, Exact):
-        return _Short(*measure.name, value=measure.value)
-    finite = [value for value in measure.values if value is not None]
-    median = statistics.median(finite) if finite else None
-    return _Short(*measure.name, median=median, n=len(measure.values), impossible=measure.impossible)
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -238,21 +198,11 @@ def _before(path: Path) -> "Measurements | None":
         return None
 
 
-@dataclass(frozen=True)
-class _Accepted:
-    """The file that was written, and the comparison with the one that it replaces."""
-
-    file: str
-    measures: int
-    bytes: int
-    reason: str
-    comparison: "Comparison | None"
-
-
 def _accept(options: argparse.Namespace) -> int:
     from benchmarks.regression import baseline, table
     from benchmarks.regression.compare import compare
     from benchmarks.regression.measures import Sample, title
+    from benchmarks.regression.summary import Acceptance
     from robust_core.json import dumps
 
     path = options.file or baseline.COMMITTED
@@ -271,7 +221,7 @@ def _accept(options: argparse.Namespace) -> int:
     if found is not None and not (options.json or options.quiet):
         print(table.text(found))
     baseline.write(path, content)
-    written = _Accepted(str(path), len(today.measures), len(content.encode()), options.reason, found)
+    written = Acceptance(str(path), len(today.measures), len(content.encode()), options.reason, found)
     if options.json:
         print(dumps(written, indent=1))
     elif not options.quiet:

@@ -178,6 +178,11 @@ def add_quiet(parser: argparse.ArgumentParser, what: str = "only what does not h
     parser.add_argument("--quiet", action="store_true", help=what)
 
 
+def add_strict(parser: argparse.ArgumentParser, what: str = "undecided") -> None:
+    """`--strict`: no verdict is not good enough."""
+    parser.add_argument("--strict", action="store_true", help=f"exit with 3 if anything is {what}")
+
+
 def add_seed(parser: argparse.ArgumentParser, what: str = "which problems are generated") -> None:
     """`--seed`: the same seed gives the same result."""
     parser.add_argument("--seed", type=whole, default=0, metavar="N", help=f"{what} (default 0)")

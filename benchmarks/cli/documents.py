@@ -2,14 +2,14 @@
 
 import argparse
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED, add_json, add_quiet, complete_with, progress
+from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, complete_with, progress
 
 # Spelled out so that help need not import the documents; a test compares them.
 DOCUMENTS = ("claims", "command-line", "experiments", "gallery", "statistics", "variants")
 CURRENT, WRITTEN, DIFFERS = "up to date", "written", "differs"
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     """The command and its options."""
     documents = commands.add_parser(
         "documents",

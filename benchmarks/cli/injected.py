@@ -8,6 +8,7 @@ from benchmarks.cli.conventions import (
     HOLDS,
     KEPT,
     VIOLATED,
+    Commands,
     add_json,
     add_quiet,
     add_store,
@@ -20,7 +21,7 @@ from benchmarks.cli.conventions import (
 STORE = Path(".robust-core") / "injected.jsonl"
 
 
-def add_parser(studies: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(studies: Commands) -> None:
     """The study and its options."""
     injected = studies.add_parser(
         "injected",

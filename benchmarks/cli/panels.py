@@ -2,13 +2,13 @@
 
 import argparse
 import sys
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
     HOLDS,
     KEPT,
+    Commands,
     add_budget,
     add_cluster,
     add_json,
@@ -22,16 +22,16 @@ from benchmarks.cli.conventions import (
 
 if TYPE_CHECKING:
     from benchmarks.experiments.paper import Panel
-    from benchmarks.experiments.records import PanelRun
+    from benchmarks.experiments.records import PanelRun, PendingRun
     from benchmarks.experiments.work import Choice
     from benchmarks.runner.store import Store
 
 # Spelled out so that completion need not import the panels; a test compares them.
 PANELS = tuple(f"{figure}-{part}" for figure in ("frozenlake", "cartpole", "tdc", "rarl", "taxi") for part in "abc")
-REPRODUCED, PENDING = "reproduced", "pending"
+REPRODUCED = "reproduced"
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     """The command and its options."""
     panels = commands.add_parser(
         "panels",
@@ -59,30 +59,22 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     panels.set_defaults(run=_panels, resume=KEPT)
 
 
-@dataclass(frozen=True)
-class _Pending:
-    """A panel run that was not begun within the budget."""
-
-    panel: str
-    interpretation: str
-    p: float
-    radius: float
-    outcome: str = PENDING
-
-
 def _panels(options: argparse.Namespace) -> int:
     choices = _choices(options)
 
+    from dataclasses import replace
+
+    from benchmarks.experiments.records import PendingRun
     from benchmarks.runner.store import open_store
     from robust_core.json import dumps
 
     with open_store(options.store) as store, termination_raised():
         runs = _write(choices, store, options) if options.write else _compute(choices, store, options)
     for panel, interpretation in choices:
-        pending = _Pending(panel.id, interpretation.name, panel.p, panel.radius)
+        pending = PendingRun(panel.id, interpretation.name, panel.p, panel.radius)
         run = runs.get((panel.id, interpretation.name), pending)
         if not options.quiet or run.outcome != REPRODUCED:
-            shown = run if isinstance(run, _Pending) else replace(run, scores=())
+            shown = run if isinstance(run, PendingRun) else replace(run, scores=())
             print(dumps(shown) if options.json else _line(run), flush=True)
     return HOLDS
 
@@ -154,10 +146,12 @@ def _choices(options: argparse.Namespace) -> list["Choice"]:
     return choices
 
 
-def _line(run: "PanelRun | _Pending") -> str:
+def _line(run: "PanelRun | PendingRun") -> str:
+    from benchmarks.experiments.records import PendingRun
+
     sizes = f"p={run.p:<5} R={run.radius:<4}"
     line = f"{run.panel:<14}{sizes} {run.interpretation:<19}{run.outcome:<15}"
-    if isinstance(run, _Pending):
+    if isinstance(run, PendingRun):
         return f"{line} the budget was over; the same command continues"
     low, high = run.first.interval
     return f"{line} {run.first.effect:+.4g} [{low:+.4g}, {high:+.4g}] over {run.runs} runs"

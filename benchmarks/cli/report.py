@@ -3,15 +3,25 @@
 import argparse
 from pathlib import Path
 
-from benchmarks.cli.conventions import HOLDS, KEPT, UNDECIDED, VIOLATED, add_json, add_quiet, add_workers, progress
+from benchmarks.cli.conventions import (
+    HOLDS,
+    KEPT,
+    UNDECIDED,
+    VIOLATED,
+    Commands,
+    add_json,
+    add_quiet,
+    add_strict,
+    add_workers,
+    progress,
+)
 from benchmarks.cli.loading import loaded
-from robust_core.json import dumps
 
 OUTPUT = Path(".robust-core") / "report"
 EXIT_CODES = {"violated": VIOLATED, "error": VIOLATED}
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     """The command and its options."""
     report = commands.add_parser(
         "report",
@@ -27,7 +37,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     report.add_argument("--quick", action="store_true", help="fewer problems per law and per mutant")
     add_json(report, "print the data of the report instead of its place")
     add_quiet(report, "nothing unless something does not hold")
-    report.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
+    add_strict(report)
     add_workers(report)
     report.set_defaults(run=_report, resume=KEPT)
 
@@ -45,6 +55,8 @@ def _report(options: argparse.Namespace) -> int:
         progress("")
     verdict = report.verdict
     if options.json:
+        from robust_core.json import dumps
+
         print(dumps(report))
     elif not options.quiet or verdict.outcome != "holds":
         print(f"{verdict.outcome}: {verdict.sentence}\n{page}\n{page.with_name(SUMMARY)}")

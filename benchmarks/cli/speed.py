@@ -2,7 +2,7 @@
 
 import argparse
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED, add_json, add_quiet, complete_with, positive, progress
+from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, complete_with, positive, progress
 
 # Spelled out so that help need not import what is measured; a test compares them.
 PARTS = ("loops", "adversary", "python", "threads", "tdc", "support", "help", "first call", "memory")
@@ -11,7 +11,7 @@ CLUSTER = "cluster"
 PASSES = 4
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     """The command and its options."""
     speed = commands.add_parser(
         "speed",

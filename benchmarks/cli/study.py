@@ -1,19 +1,16 @@
 """`robust-core study`: studies that run rarely and feed the documents."""
 
-import argparse
-
 from benchmarks.cli import calibration, injected, theorem3
-from benchmarks.cli.conventions import HelpFormatter
+from benchmarks.cli.conventions import Commands
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: Commands) -> None:
     """The studies, each with its own options."""
     study = commands.add_parser(
         "study",
         help="run a study whose results the documents show",
         description="Studies that run rarely: how well the suite itself works, measured.",
         epilog="example: robust-core study calibration --budget 2min",
-        formatter_class=HelpFormatter,
     )
     studies = study.add_subparsers(required=True, metavar="STUDY")
     calibration.add_parser(studies)

@@ -44,6 +44,17 @@ class Stability:
 
 
 @dataclass(frozen=True)
+class PendingRun:
+    """A panel run that was not begun within the budget."""
+
+    panel: str
+    interpretation: str
+    p: float
+    radius: float
+    outcome: str = "pending"
+
+
+@dataclass(frozen=True)
 class PanelRun:
     """A panel under an interpretation: the outcome is that of the first claim.
 
