@@ -25,6 +25,8 @@ FOLDER = Path(".robust-core") / "counterexamples"
 LONGEST_LIST = 32
 # The largest instance, as it is where a variant is too slow to make it smaller, takes ten megabytes.
 LARGEST_FILE = 1 << 24
+OLD_SUFFIX = ", sized"
+"""Laws on large instances were called so."""
 FIELDS = {"format", "law", "variant", "finding", "case"}
 
 
@@ -118,6 +120,9 @@ class Counterexample:
         if law is not None:
             law_schema.read(law, self.case)
             return
+        if self.law.endswith(OLD_SUFFIX):
+            now = self.law.removesuffix(OLD_SUFFIX) + ", large"
+            raise ValueError(f"the law {self.law!r} is now called {now!r}: change the name in the file")
         from properties.claims.evidence import AMENDED, claim_of
 
         claim = claim_of(self)

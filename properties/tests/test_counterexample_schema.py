@@ -98,6 +98,12 @@ def test_names_of_files_have_no_comma(tmp_path: Path) -> None:
     assert Counterexample.load(old).law == "sample step, next action, large"
 
 
+def test_an_old_name_of_a_law_is_explained(tmp_path: Path) -> None:
+    kept = Counterexample("sample step, sized", "module:NAME", RUN, "").save(tmp_path)
+    with pytest.raises(ValueError, match="the law 'sample step, sized' is now called 'sample step, large'"):
+        Counterexample.load(kept)
+
+
 DEAR = MDP(MODEL.P, [[1e300], [0.0]], 0.5)
 FEATURES: Case = RUN | {
     "policy": np.ones((2, 1)),
