@@ -93,7 +93,7 @@ def loads(text: str, *, infinite: bool = False) -> Any:
 
     def constant(word: str) -> float:
         if word == "NaN" or not infinite:
-            raise ValueError(f"{word} is not a number that is allowed here")
+            raise ValueError(f"{word} is not allowed: numbers must be finite")
         return NON_FINITE[word]
 
     try:

@@ -7,7 +7,6 @@ sum.
 
 import hashlib
 import html
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robust_core import validate
+from robust_core import json, validate
 from robust_core.validate import Floats, Ints
 
 FORMAT = "robust-core/mdp/1"
@@ -223,7 +222,7 @@ class MDP:
 
     def to_json(self) -> str:
         """The model as JSON text."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+        return json.dumps(self.to_dict(), sort_keys=False)
 
     @classmethod
     def from_dict(cls, data: object) -> "MDP":
@@ -247,20 +246,9 @@ class MDP:
     def from_json(cls, text: str) -> "MDP":
         """The model that `to_json` wrote; any other text is a `ValueError` with the reason."""
         try:
-            return cls.from_dict(json.loads(text, object_pairs_hook=_refuse_repeated, parse_constant=_refuse_constant))
+            return cls.from_dict(json.loads(text))
         except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(f"not an MDP in JSON: {error!s:.{LONGEST_REASON}}") from None
-
-
-def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise ValueError(f"no key may be repeated, got {[name for name, _ in pairs]}")
-    return result
-
-
-def _refuse_constant(text: str) -> float:
-    raise ValueError(f"numbers must be finite, got {text}")
 
 
 def _frozen(values: NDArray[Any]) -> NDArray[Any]:

@@ -99,7 +99,8 @@ def _statistics(names: tuple[str, ...], gallery: Gallery) -> statistics.Statisti
     cells = tuple(
         CellResult(
             outcome="holds", n=25, log_against=-1.5, log_favour=7.5, log_factors=(), path=path, law="convergence to Q*",
-            cell=f"converges/limit/{name}", seed_set="e", n_max=455, alpha=5e-7 / len(names), beta=1e-3, effect="a bias",
+            cell=f"converges/limit/{name}", seed_set="e", n_max=455, alpha=5e-7 / len(names), beta=1e-3,
+            effect="a bias",
         )
         for name in names
     )  # fmt: skip
