@@ -6,8 +6,10 @@ from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_
 
 # Spelled out so that help need not import what is measured; a test compares them.
 PARTS = ("loops", "adversary", "python", "threads", "tdc", "support", "help", "first call", "memory")
+ORACLES = ("plans", "programs")
 CLUSTER = "cluster"
-"""The cost of a cluster has a table of its own and no limits: it is measured on request only."""
+ON_REQUEST = (*ORACLES, CLUSTER)
+"""Planning and convex programs take minutes; the cost of a cluster has a table of its own and no limits."""
 PASSES = 4
 
 
@@ -17,14 +19,18 @@ def add_parser(commands: Commands) -> None:
         "speed",
         help="measure our processor time against peers and limits (needs an idle machine)",
         description="Prints the speed table: ours against peers and limits, interleaved in one run, the best of "
-        "several passes. Exit code 1: a limit is exceeded. The part 'cluster' starts a scheduler and workers on this "
-        "machine and prints what a unit of work costs there.",
+        "several passes. Exit code 1: a limit is exceeded. The parts 'plans' (against QuantEcon, which must be "
+        "installed) and 'programs' measure oracles; 'cluster' starts a scheduler and workers on this machine and "
+        "prints the cost of a unit of work there.",
         epilog="example: robust-core speed help --passes 1",
     )
     parts = speed.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"any of {', '.join(PARTS)} (default: all of these), or {CLUSTER}"
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"any of {', '.join(PARTS)} (default: all of these), or {', '.join(ON_REQUEST)}",
     )
-    complete_with(parts, lambda: (*PARTS, CLUSTER))
+    complete_with(parts, lambda: (*PARTS, *ON_REQUEST))
     speed.add_argument("--quick", action="store_true", help="small sizes only")
     speed.add_argument(
         "--passes", type=positive, default=PASSES, metavar="N", help=f"measure all of it N times (default {PASSES})"
@@ -35,8 +41,8 @@ def add_parser(commands: Commands) -> None:
 
 
 def _speed(options: argparse.Namespace) -> int:
-    if unknown := set(options.parts) - {*PARTS, CLUSTER}:
-        raise ValueError(f"no part {', '.join(sorted(unknown))}; there are {', '.join((*PARTS, CLUSTER))}")
+    if unknown := set(options.parts) - {*PARTS, *ON_REQUEST}:
+        raise ValueError(f"no part {', '.join(sorted(unknown))}; there are {', '.join((*PARTS, *ON_REQUEST))}")
     code = HOLDS
     if chosen := [part for part in options.parts or PARTS if part != CLUSTER]:
         code = _limits(chosen, options)

@@ -5,13 +5,13 @@ Every figure is a ratio of times taken in turn in one run, each the best of seve
 the ratios less; keep numerical libraries to one thread.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from time import thread_time
-from typing import Any
 
 import numpy as np
 
+from benchmarks.speed.timing import Measurement, at_least, at_most
 from oracles.planning import bounds
 from robust_core.mdp import MDP, SparseRows
 from robust_core.sets import Contamination, TotalVariation, UncertaintySet
@@ -34,23 +34,18 @@ ENOUGH_SECONDS = 0.5  # a method is timed again until it took so long, at most `
 ROUNDS = 25
 TURN_SECONDS = 0.01  # a quick method is repeated about so long in every turn, so that its figure is a warm one
 CLOCK_TICK = 1e-6
-LEAST = {"times_faster_than_best_peer": 1.0, "times_faster_than_naive": 300.0}
-MOST = {"contamination_over_nominal": 1.1}
+LEAST_AGAINST_PEER, LEAST_AGAINST_NAIVE, MOST_CONTAMINATION = 1.0, 300.0, 1.1
+MOST_TOTAL_VARIATION = {"dense": 2.0, "sparse": 4.0, "band": 4.0}
 ALL_PEERS = 1_000  # beyond, value iteration and (random sparse: fill-in) policy iteration take minutes
 
 
-def measure(quick: bool = False) -> list[dict[str, Any]]:
-    """One record per model: milliseconds, times faster than the best peer, times slower than the nominal model."""
-    return list(records(quick))
-
-
-def records(quick: bool) -> Iterator[dict[str, Any]]:
-    """The records of `measure`, one by one."""
-    for n_states, gamma, uset in product(SMALL, GAMMAS, ATTACKS):
-        yield _small(n_states, gamma, uset)
+def plans(*, quick: bool = False) -> list[Measurement]:
+    """Small models against naive numpy, large ones against QuantEcon; robust plans against the nominal one."""
+    lines = [_against_naive(n_states, gamma, uset) for n_states, gamma, uset in product(SMALL, GAMMAS, ATTACKS)]
     for (kind, n_states), gamma in product(LARGE, GAMMAS):
-        if not quick or n_states <= 1_000:
-            yield _large(kind, n_states, gamma)
+        if not quick or n_states <= ALL_PEERS:
+            lines += _against_peers(kind, n_states, gamma)
+    return lines
 
 
 def dense_model(n_states: int, gamma: float) -> MDP:
@@ -96,7 +91,7 @@ def naive_value_iteration(mdp: MDP, uset: UncertaintySet, width: float) -> Float
 
 
 def _best_of_turns(methods: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Milliseconds of each method: the methods in turn, each the best of its rounds, quick ones many times a turn."""
+    """Seconds of each method: the methods in turn, each the best of its rounds, quick ones many times a turn."""
     best, spent = dict.fromkeys(methods, np.inf), dict.fromkeys(methods, 0.0)
     repeats = {name: max(1, round(TURN_SECONDS / _seconds(method, 1))) for name, method in methods.items()}
     for _ in range(ROUNDS):
@@ -104,7 +99,7 @@ def _best_of_turns(methods: dict[str, Callable[[], object]]) -> dict[str, float]
             if spent[name] < ENOUGH_SECONDS:
                 seconds = _seconds(method, repeats[name])
                 spent[name] += seconds
-                best[name] = min(best[name], 1e3 * seconds / repeats[name])
+                best[name] = min(best[name], seconds / repeats[name])
     return best
 
 
@@ -137,7 +132,7 @@ def _peers(kind: str, mdp: MDP) -> dict[str, Callable[[], object]]:
     return {method: runner(method) for method in methods}
 
 
-def _large(kind: str, n_states: int, gamma: float) -> dict[str, Any]:
+def _against_peers(kind: str, n_states: int, gamma: float) -> list[Measurement]:
     band = BAND if kind == "band" else None
     mdp = dense_model(n_states, gamma) if kind == "dense" else sparse_model(n_states, gamma, band=band)
 
@@ -147,18 +142,17 @@ def _large(kind: str, n_states: int, gamma: float) -> dict[str, Any]:
     own = {"nominal": ours(NOMINAL)} | {uset.kind: ours(uset) for uset in ATTACKS}
     ours(NOMINAL)()
     times = _best_of_turns(own | _peers(kind, mdp))
-    peers = {name: time for name, time in times.items() if name not in own}
-    return {
-        "model": f"{kind} S={n_states} gamma={gamma}",
-        "milliseconds": times["nominal"],
-        "best_peer": min(peers, key=lambda name: peers[name]),
-        "times_faster_than_best_peer": min(peers.values()) / times["nominal"],
-        "contamination_over_nominal": times["contamination"] / times["nominal"],
-        "total_variation_over_nominal": times["total_variation"] / times["nominal"],
-    }
+    nominal, size = times["nominal"], f"{kind} S={n_states} gamma={gamma}"
+    peer = min(time for name, time in times.items() if name not in own)
+    total_variation = times["total_variation"]
+    return [
+        at_least("QuantEcon plan / plan", size, nominal, peer, LEAST_AGAINST_PEER),
+        at_most("contamination plan / nominal plan", size, times["contamination"], nominal, MOST_CONTAMINATION),
+        at_most("TV plan / nominal plan", size, total_variation, nominal, MOST_TOTAL_VARIATION[kind]),
+    ]
 
 
-def _small(n_states: int, gamma: float, uset: UncertaintySet) -> dict[str, Any]:
+def _against_naive(n_states: int, gamma: float, uset: UncertaintySet) -> Measurement:
     mdp = dense_model(n_states, gamma)
     methods: dict[str, Callable[[], object]] = {
         "ours": lambda: bounds.solve(mdp, uset, width=WIDTH),
@@ -166,27 +160,5 @@ def _small(n_states: int, gamma: float, uset: UncertaintySet) -> dict[str, Any]:
     }
     methods["ours"]()
     times = _best_of_turns(methods)
-    return {
-        "model": f"dense S={n_states} gamma={gamma} {uset.kind}",
-        "milliseconds": times["ours"],
-        "times_faster_than_naive": times["naive"] / times["ours"],
-    }
-
-
-def exceeded(record: dict[str, Any]) -> list[str]:
-    """The figures of a record that miss the limits we set ourselves.
-
-    >>> exceeded({"model": "dense S=5", "times_faster_than_naive": 299.0, "total_variation_over_nominal": 1.9})
-    ['times_faster_than_naive']
-    """
-    most = MOST | {"total_variation_over_nominal": 2.0 if record["model"].startswith("dense") else 4.0}
-    low = [name for name, least in LEAST.items() if record.get(name, least) < least]
-    return low + [name for name, limit in most.items() if record.get(name, limit) > limit]
-
-
-if __name__ == "__main__":
-    import sys
-
-    for record in records(quick="--quick" in sys.argv[1:]):
-        cells = (f"{key}={value:.4g}" if isinstance(value, float) else str(value) for key, value in record.items())
-        print("  ".join([*cells, *(f"EXCEEDED:{name}" for name in exceeded(record))]), flush=True)  # noqa: T201
+    size = f"{uset.kind} S={n_states} gamma={gamma}"
+    return at_least("naive plan / plan", size, times["ours"], times["naive"], LEAST_AGAINST_NAIVE)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from benchmarks.documents import markdown
-from benchmarks.speed import q_learning, startup, support, tdc
+from benchmarks.speed import oracle_planning, oracle_support, q_learning, startup, support, tdc
 from benchmarks.speed.timing import Measurement, best_of
 
 PARTS: dict[str, Callable[..., list[Measurement]]] = {
@@ -16,6 +16,8 @@ PARTS: dict[str, Callable[..., list[Measurement]]] = {
     "help": startup.help_text,
     "first call": startup.first_call,
     "memory": startup.memory,
+    "plans": oracle_planning.plans,
+    "programs": oracle_support.blocks,
 }
 
 

@@ -10,11 +10,13 @@ import pytest
 from benchmarks.cli import speed
 from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
 from benchmarks.cli.main import main
-from benchmarks.speed import q_learning, support, table, tdc
+from benchmarks.speed import oracle_planning, oracle_support, q_learning, support, table, tdc
 from benchmarks.speed.c_peer import library
 from benchmarks.speed.timing import at_least, at_most, best_times, closest
+from oracles.planning import bounds
 from robust_core.learners.linear import learn
 from robust_core.models import garnet
+from robust_core.sets import UncertaintySet
 from robust_core.validate import EPS
 
 
@@ -87,8 +89,32 @@ def test_the_short_table_has_the_line_closest_to_its_limit_whatever_the_directio
     assert [(line.subject, line.size) for line in closest(lines)] == [("cost", "b"), ("gain", "b"), ("told", "a")]
 
 
+@pytest.mark.parametrize("uset", oracle_planning.ATTACKS, ids=lambda uset: uset.kind)
+def test_the_naive_planner_finds_the_plan(uset: UncertaintySet) -> None:
+    mdp = oracle_planning.dense_model(5, 0.95)
+    naive, ours = (
+        oracle_planning.naive_value_iteration(mdp, uset, oracle_planning.WIDTH),
+        bounds.solve(mdp, uset, width=oracle_planning.WIDTH),
+    )
+    # Each is off by at most half of its width.
+    assert abs(naive - ours.q).max() <= oracle_planning.WIDTH
+    nominal = bounds.solve(mdp, oracle_planning.NOMINAL, width=oracle_planning.WIDTH)
+    assert abs(naive - nominal.q).max() > oracle_planning.WIDTH
+
+
+def test_oracles_are_timed_with_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oracle_support, "ROWS", 32)
+    monkeypatch.setattr(oracle_support, "ROUNDS", 1)
+    wanted, stated = oracle_support._measure(oracle_support.SETS[0], 2)
+    assert (wanted.size, wanted.limit, stated.limit) == ("contamination S=2", ">= 1", "stated")
+    monkeypatch.setattr(oracle_planning, "ROUNDS", 1)
+    line = oracle_planning._against_naive(5, 0.95, oracle_planning.ATTACKS[0])
+    assert line.ratio == pytest.approx(line.theirs / line.ours)
+    assert line.limit == ">= 300"
+
+
 def test_the_command_knows_the_parts() -> None:
-    assert tuple(table.PARTS) == speed.PARTS
+    assert tuple(table.PARTS) == (*speed.PARTS, *speed.ORACLES)
 
 
 @pytest.mark.parametrize(("ratios", "code"), [((2.0, 1.0), HOLDS), ((2.0, 1.5), VIOLATED)])

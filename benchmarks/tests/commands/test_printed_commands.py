@@ -85,7 +85,7 @@ def prepared(house: House) -> House:
 def exit_codes(command: str) -> tuple[int, ...]:
     if command == UNKNOWN:
         return (USAGE,)
-    if command == MEASURING:
+    if command.startswith(MEASURING):
         return (HOLDS, VIOLATED)
     return (VIOLATED,) if any(words in command for words in JUDGING) else (HOLDS,)
 
