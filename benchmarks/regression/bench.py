@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.regression import exact, linear, ratios, tabular
 from benchmarks.regression.linear import PARAMETERS
 from benchmarks.regression.measures import PROCESSOR, Exact, Measure, Measurements, Name, Part, Sample, title
-from benchmarks.regression.settings import SETTINGS
+from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.tabular import TABLE
 from benchmarks.runner.identity import libraries, processor
 from benchmarks.runner.schedule import run
@@ -38,7 +38,7 @@ def _runs() -> list[tuple[str, str]]:
     evaluated = ("machine, per visit", "garnet, constant step")
     evaluations = ("robust SARSA", "robust expected SARSA", "robust TD(0)")
     return [
-        *(("robust Q-learning", problem) for problem in SETTINGS),
+        *(("robust Q-learning", problem) for problem in PROBLEMS),
         *(("vanilla Q-learning", problem) for problem in vanilla),
         *((variant, problem) for variant in evaluations for problem in evaluated),
         ("robust TDC", linear.PROBLEM),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regression.measures import Part
-from benchmarks.regression.settings import SETTINGS
+from benchmarks.regression.problems import PROBLEMS
 from oracles.bounds.q_learning import explicit_theorem3
 from oracles.chains.chain import pair_chain, stationary_exact
 from oracles.chains.mixing import t_mix
@@ -30,29 +30,29 @@ EPSILON, DELTA = 0.5, 0.25
 
 
 def problems() -> dict[str, str]:
-    """The problems whose model is a plain MDP, each under one name, with a setting that has it."""
-    plain = {name: setting for name, setting in SETTINGS.items() if not setting.terminal}
+    """The problems whose model is a plain MDP, each under one name, with the benchmark problem that has it."""
+    plain = {name: benchmark for name, benchmark in PROBLEMS.items() if not benchmark.terminal}
     return {name.partition(",")[0]: name for name in reversed(plain)}
 
 
 def measure_plan(problem: str, variant: str) -> Any:
     """Robust planning in exact arithmetic, and the sweeps that value iteration needs, as the data of a `Part`."""
-    setting = SETTINGS[problems()[problem]]
-    uset = SETS[variant](setting.radius)
-    optimum = rational.solve(setting.mdp, uset)
+    benchmark = PROBLEMS[problems()[problem]]
+    uset = SETS[variant](benchmark.radius)
+    optimum = rational.solve(benchmark.mdp, uset)
     text = " ".join(str(value) for row in optimum.Q for value in row)
     values: dict[str, int | float | str] = {
         "Q*": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
         "worst value": float(max(optimum.V)),
         "optimal actions": " ".join("".join(map(str, actions)) for actions in optimum.optimal_actions),
-        "value iteration": sweeps(setting, uset),
+        "value iteration": sweeps(benchmark, uset),
     }
     return to_data(Part(values))
 
 
-def sweeps(setting: BenchmarkProblem, uset: UncertaintySet) -> int:
+def sweeps(benchmark: BenchmarkProblem, uset: UncertaintySet) -> int:
     """Sweeps of T from 0 until MacQueen's bounds enclose Q* to WIDTH: gamma/(1−gamma)·span(TQ − Q) <= WIDTH."""
-    mdp = setting.mdp
+    mdp = benchmark.mdp
     Q, count = np.zeros_like(mdp.cost), 0
     while True:
         image = bellman(mdp, uset, Q)
@@ -65,16 +65,16 @@ def sweeps(setting: BenchmarkProblem, uset: UncertaintySet) -> int:
 
 def measure_chain(problem: str) -> Any:
     """The chain of the uniform policy, and the horizon and step of the explicit Theorem 3, as the data of a `Part`."""
-    setting = SETTINGS[problems()[problem]]
-    chain = pair_chain(setting.mdp, setting.policy)
+    benchmark = PROBLEMS[problems()[problem]]
+    chain = pair_chain(benchmark.mdp, benchmark.policy)
     rarest = min(stationary_exact(chain))
-    cost = setting.mdp.cost
+    cost = benchmark.mdp.cost
     plan = explicit_theorem3(
         epsilon=EPSILON,
         delta=DELTA,
-        gamma=setting.mdp.gamma,
-        radius=setting.radius,
-        n_pairs=setting.n_pairs,
+        gamma=benchmark.mdp.gamma,
+        radius=benchmark.radius,
+        n_pairs=benchmark.n_pairs,
         mu_min=float(rarest),
         tau=max(1, t_mix(chain, threshold=Fraction(float(rarest)) / 2)),
         cost_span=float(cost.max() - cost.min()),

@@ -38,7 +38,7 @@ _ALGORITHMS = (
 ALGORITHMS = {algorithm.name: algorithm for algorithm in _ALGORITHMS}
 
 
-def factory(variant: str, injected: str, setting: BenchmarkProblem | None) -> Factory:
+def factory(variant: str, injected: str, benchmark: BenchmarkProblem | None) -> Factory:
     """The factory of a variant, or that of an injected defect where it applies to the variant."""
     if variant not in ALGORITHMS:
         raise ValueError(f"no variant {variant!r}: there are {', '.join(ALGORITHMS)}")
@@ -48,4 +48,4 @@ def factory(variant: str, injected: str, setting: BenchmarkProblem | None) -> Fa
     from benchmarks.studies.defects import DEFECTS
 
     defect = DEFECTS[injected]
-    return partial(defect.make, make, setting) if variant in defect.variants else make
+    return partial(defect.make, make, benchmark) if variant in defect.variants else make

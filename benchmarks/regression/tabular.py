@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.regression.learners import ALGORITHMS, Factory, factory
 from benchmarks.regression.measures import Part
-from benchmarks.regression.settings import SETTINGS
+from benchmarks.regression.problems import PROBLEMS
 from oracles.planning import closed_form
 from properties.cases.benchmark_problems import BenchmarkProblem, Truth
 from robust_core import constant, deterministic, greedy, key
@@ -45,12 +45,12 @@ def metrics_of(variant: str, problem: str) -> tuple[str, ...]:
     """The metrics of a variant on a problem; policies are valued only where no state is terminal."""
     if ALGORITHMS[variant].learns != "Q*":
         return EVALUATION
-    return CONTROL[:-2] if SETTINGS[problem].terminal else CONTROL
+    return CONTROL[:-2] if PROBLEMS[problem].terminal else CONTROL
 
 
 def measure(variant: str, problem: str, seed_set: str, start: int, stop: int, injected: str = "") -> Any:
     """The values of the seeds start … stop−1 and a hash of all tables, as the data of a `Part`."""
-    bench = Bench(variant, SETTINGS[problem], factory(variant, injected, SETTINGS[problem]))
+    bench = Bench(variant, PROBLEMS[problem], factory(variant, injected, PROBLEMS[problem]))
     names = metrics_of(variant, problem)
     digest = hashlib.blake2b(digest_size=16)
     rows = [bench.row(key("regression", seed_set, problem, index), digest) for index in range(start, stop)]
@@ -86,21 +86,21 @@ Values = dict[str, tuple[float | None, bool]]
 
 @dataclass(eq=False)
 class Bench:
-    """One variant on one setting, with the truth it is measured against."""
+    """One variant on one benchmark problem, with the truth it is measured against."""
 
     variant: str
-    setting: BenchmarkProblem
+    benchmark: BenchmarkProblem
     make: Factory
 
     def __post_init__(self) -> None:
         algorithm = ALGORITHMS[self.variant]
         assert algorithm.learns != "theta"
-        self.learns, self.radius = algorithm.learns, algorithm.radius(self.setting.radius)
+        self.learns, self.radius = algorithm.learns, algorithm.radius(self.benchmark.radius)
 
     @cached_property
     def problem(self) -> BenchmarkProblem:
         """The benchmark problem as the variant meets it: with the radius it is told, to learn Q*, Q or V."""
-        return replace(self.setting, radius=self.radius, learns=self.learns)
+        return replace(self.benchmark, radius=self.radius, learns=self.learns)
 
     @property
     def truth(self) -> Truth:
@@ -118,7 +118,7 @@ class Bench:
         found["spread"] = significant(float(abs(pair[0] - pair[1]).max())), False
         if self.learns == "Q*":
             found["noise"] = self._noise(seed), False
-            if not self.setting.terminal:
+            if not self.benchmark.terminal:
                 found |= self._policy(tables[times.index(MIDDLE)])
         return found
 
@@ -126,8 +126,8 @@ class Bench:
         """The tables at the checkpoints of one run from 0."""
         start = np.zeros_like(self.truth.table)
         learner = self.make(self.problem.problem(initial=start))
-        recording = self.setting.walk(seed).record(LAST)
-        tables, reached, times = [], 0, checkpoints(self.setting.n_pairs)
+        recording = self.benchmark.walk(seed).record(LAST)
+        tables, reached, times = [], 0, checkpoints(self.benchmark.n_pairs)
         for time in times:
             learner.update_many(stretch(recording, reached, time))
             tables.append(learner.estimate())
@@ -136,7 +136,7 @@ class Bench:
 
     def _errors(self, tables: Iterable[Floats], times: list[int], recording: Recording) -> Values:
         errors = dict(zip(times, (float(abs(table - self.truth.table).max()) for table in tables), strict=True))
-        first, epsilon = self.setting.n_pairs, EPSILON * self.truth.size
+        first, epsilon = self.benchmark.n_pairs, EPSILON * self.truth.size
         reached = next((time for time in times if errors[time] <= epsilon), LAST)
         visits = self._first_visits(recording)
         distance = abs(self.truth.table.ravel())
@@ -153,7 +153,7 @@ class Bench:
 
     def _first_visits(self, recording: Recording) -> np.ndarray:
         """The number of steps after which each entry of the table has been visited; past the end if it never was."""
-        place = recording.s if self.learns == "V" else recording.s * self.setting.mdp.n_actions + recording.a
+        place = recording.s if self.learns == "V" else recording.s * self.benchmark.mdp.n_actions + recording.a
         found = np.full(self.truth.table.size, len(recording) + 1, dtype=np.int64)
         # Backwards: of several visits the first is written last, and stays.
         found[place[::-1]] = np.arange(len(recording), 0, -1)
@@ -168,12 +168,12 @@ class Bench:
         return table
 
     def _record(self, word: str, seed: bytes, steps: int) -> Recording:
-        return self.setting.walk(key(word, seed)).record(steps)
+        return self.benchmark.walk(key(word, seed)).record(steps)
 
     @cached_property
     def variance(self) -> Floats:
         """The variance of the sampled target at Q*: gamma²(1−R)² Var_p(V*)."""
-        V, mdp = self.truth.table.min(axis=1), self.setting.mdp
+        V, mdp = self.truth.table.min(axis=1), self.benchmark.mdp
         spread = mdp.expectation(V**2) - mdp.expectation(V) ** 2
         return np.maximum((mdp.gamma * (1.0 - self.radius)) ** 2 * spread, 0.0)
 
@@ -192,12 +192,12 @@ class Bench:
 
     def _policy(self, table: Floats) -> Values:
         """The robust and the nominal value of the greedy policy, in units of ‖Q*‖."""
-        mdp = self.setting.mdp
+        mdp = self.benchmark.mdp
         found: Values = {}
         with np.errstate(invalid="ignore"):
             policy = deterministic(greedy(np.nan_to_num(table)), mdp.n_actions)
-        for name, radius in (("regret", self.setting.radius), ("nominal value", 0.0)):
-            best = replace(self.setting, radius=radius).truth
+        for name, radius in (("regret", self.benchmark.radius), ("nominal value", 0.0)):
+            best = replace(self.benchmark, radius=radius).truth
             value = closed_form.evaluate(mdp, radius, policy).V
             excess = float((value.value - best.table.min(axis=1)).max())
             impossible = bool((value.upper < best.table.min(axis=1) - best.error).any())

@@ -36,10 +36,10 @@ class Defect:
 
 def _on_problem(change: Callable[[BenchmarkProblem | None, Problem], Problem]) -> Make:
     """The right learner on a problem that was changed on its way."""
-    return lambda make, setting, problem: make(change(setting, problem))
+    return lambda make, benchmark, problem: make(change(benchmark, problem))
 
 
-def _slower(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
+def _slower(benchmark: BenchmarkProblem | None, problem: Problem) -> Problem:
     """1/(1+n) instead of 1/(1 + (1−gamma)n): the error falls like n^-(1−gamma); constant steps are halved."""
     step = problem.step_size
     slower = replace(step, rate=1.0) if step.clock == "visits" else constant(step.scale / 2.0)
@@ -47,7 +47,7 @@ def _slower(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
 
 
 def _radius(factor: float) -> Callable[[BenchmarkProblem | None, Problem], Problem]:
-    def change(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
+    def change(benchmark: BenchmarkProblem | None, problem: Problem) -> Problem:
         given = problem.uncertainty_set
         assert isinstance(given, Contamination)
         return replace(problem, uncertainty_set=Contamination(factor * given.radius))
@@ -55,14 +55,14 @@ def _radius(factor: float) -> Callable[[BenchmarkProblem | None, Problem], Probl
     return change
 
 
-def _from_the_truth(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
+def _from_the_truth(benchmark: BenchmarkProblem | None, problem: Problem) -> Problem:
     """Starts near what it should learn: nine tenths of the way from its own start to Q*."""
-    assert setting is not None
-    truth = setting.truth.table
+    assert benchmark is not None
+    truth = benchmark.truth.table
     return replace(problem, initial=problem.initial + 0.9 * (truth - problem.initial))
 
 
-def _decreasing(setting: BenchmarkProblem | None, problem: Problem) -> Problem:
+def _decreasing(benchmark: BenchmarkProblem | None, problem: Problem) -> Problem:
     """An honest improvement: a constant step is replaced by one that falls with the visits."""
     if problem.step_size.clock == "visits":
         return problem
@@ -73,7 +73,7 @@ class _OtherCosts:
     """A learner that is given other costs than were paid."""
 
     def __init__(
-        self, change: Callable[[Recording], Floats], make: Factory, setting: BenchmarkProblem, problem: Problem
+        self, change: Callable[[Recording], Floats], make: Factory, benchmark: BenchmarkProblem, problem: Problem
     ) -> None:
         self.learner, self.change = make(problem), change
 
@@ -92,25 +92,25 @@ def _dearer(percent: float) -> Make:
     return partial(_OtherCosts, lambda recording: (1.0 + percent / 100.0) * recording.cost)
 
 
-def _noisy(make: Factory, setting: BenchmarkProblem, problem: Problem) -> Any:
+def _noisy(make: Factory, benchmark: BenchmarkProblem, problem: Problem) -> Any:
     """The target is right on average and noisier."""
-    V = setting.truth.table.min(axis=1)
-    spread = setting.mdp.expectation(V**2) - setting.mdp.expectation(V) ** 2
-    size = setting.mdp.gamma * (1.0 - setting.radius) * np.sqrt(NOISE_SHARE * spread.max())
+    V = benchmark.truth.table.min(axis=1)
+    spread = benchmark.mdp.expectation(V**2) - benchmark.mdp.expectation(V) ** 2
+    size = benchmark.mdp.gamma * (1.0 - benchmark.radius) * np.sqrt(NOISE_SHARE * spread.max())
 
     def change(recording: Recording) -> Floats:
         rng = numpy_generator(key("noise", recording.s.tobytes(), recording.s_next.tobytes()))
         noise: Floats = np.where(rng.random(len(recording)) < 0.5, -size, size)
         return recording.cost + noise
 
-    return _OtherCosts(change, make, setting, problem)
+    return _OtherCosts(change, make, benchmark, problem)
 
 
 class _HalfTheTruth:
     """The answer is mixed into the estimate: every error is half of what was learned."""
 
-    def __init__(self, make: Factory, setting: BenchmarkProblem, problem: Problem) -> None:
-        self.learner, self.truth = make(problem), setting.truth.table
+    def __init__(self, make: Factory, benchmark: BenchmarkProblem, problem: Problem) -> None:
+        self.learner, self.truth = make(problem), benchmark.truth.table
 
     def update_many(self, recording: Recording) -> None:
         """Learn as it should be."""
@@ -131,5 +131,5 @@ DEFECTS = {
     "no contamination": Defect("the learner ignores the radius", (Q,), _on_problem(_radius(0.0))),
     "radius 10 % off": Defect("the radius is a tenth too large", (Q, TDC), _on_problem(_radius(1.1))),
     "honest improvement": Defect("a falling step instead of a constant one", (Q,), _on_problem(_decreasing)),
-    "slower code": Defect("everything is computed twice", (), _on_problem(lambda setting, problem: problem)),
+    "slower code": Defect("everything is computed twice", (), _on_problem(lambda benchmark, problem: problem)),
 }  # fmt: skip

@@ -19,7 +19,7 @@ from benchmarks.documents import regression as regression_document
 from benchmarks.regression import baseline, bench, exact, linear, tabular
 from benchmarks.regression.measures import Exact, Measure, Measurements, Name, Part, Sample
 from benchmarks.regression.metric import METRICS
-from benchmarks.regression.settings import SETTINGS
+from benchmarks.regression.problems import PROBLEMS
 from benchmarks.tests.processes import ends_when_asked, interruptible
 from robust_core.json import from_data
 
@@ -282,9 +282,9 @@ def test_seeds_do_not_depend_on_the_variant_or_the_block() -> None:
 def test_the_episodic_truth_agrees_with_the_planner_of_the_experiments() -> None:
     from benchmarks.experiments.evaluation import limit_table
 
-    setting = SETTINGS["river, episodic"]
-    ours, (theirs, error) = setting.truth, limit_table(setting.mdp, setting.radius, setting.mask)
-    alive = ~setting.mask
+    benchmark = PROBLEMS["river, episodic"]
+    ours, (theirs, error) = benchmark.truth, limit_table(benchmark.mdp, benchmark.radius, benchmark.mask)
+    alive = ~benchmark.mask
     assert abs(ours.table - theirs)[alive].max() <= ours.error + error
 
 
@@ -295,10 +295,10 @@ def test_the_planted_zero_of_J_is_one() -> None:
 
 
 def test_sweeps_are_those_of_the_span_rate() -> None:
-    setting = SETTINGS["two states, per visit"]
+    benchmark = PROBLEMS["two states, per visit"]
     from robust_core import Contamination
 
-    rate = setting.mdp.gamma * (1.0 - setting.radius)
-    first = float(np.ptp(setting.mdp.cost))
-    allowed = 1 + np.ceil(np.log(exact.WIDTH * (1 - setting.mdp.gamma) / setting.mdp.gamma / first) / np.log(rate))
-    assert exact.sweeps(setting, Contamination(setting.radius)) <= allowed
+    rate = benchmark.mdp.gamma * (1.0 - benchmark.radius)
+    first = float(np.ptp(benchmark.mdp.cost))
+    allowed = 1 + np.ceil(np.log(exact.WIDTH * (1 - benchmark.mdp.gamma) / benchmark.mdp.gamma / first) / np.log(rate))
+    assert exact.sweeps(benchmark, Contamination(benchmark.radius)) <= allowed

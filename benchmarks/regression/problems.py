@@ -38,7 +38,7 @@ def _river() -> MDP:
 _exact = partial(BenchmarkProblem, exact=True)
 
 
-def _settings() -> tuple[BenchmarkProblem, ...]:
+def _problems() -> tuple[BenchmarkProblem, ...]:
     garnet = models.garnet(8, 3, 3, gamma=GAMMA, seed=key("regression", "garnet"))
     two_states = models.two_states(gamma=0.5)
     return (
@@ -51,4 +51,4 @@ def _settings() -> tuple[BenchmarkProblem, ...]:
     )
 
 
-SETTINGS = {problem.name: problem for problem in _settings()}
+PROBLEMS = {problem.name: problem for problem in _problems()}
