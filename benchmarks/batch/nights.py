@@ -57,6 +57,12 @@ class NightReport:
     controls: tuple[ControlResult, ...]
     warnings: tuple[str, ...]
 
+    @property
+    def holds(self) -> bool:
+        """Whether every seed set holds, and every control was caught."""
+        gates = all(gate.outcome == "holds" for gate in self.seed_sets.values())
+        return gates and all(one.outcome == "violated" for one in self.controls)
+
     def lines(self) -> list[str]:
         """The end of the output: a line per seed set, a line per missed or unfinished control, the warnings."""
         lines = [

@@ -13,6 +13,7 @@ from benchmarks.cli.conventions import (
     add_budget,
     add_cluster,
     add_json,
+    add_quiet,
     add_store,
     add_workers,
     factor,
@@ -22,7 +23,7 @@ from benchmarks.cli.conventions import (
 )
 
 if TYPE_CHECKING:
-    from properties.statistics.records import Gate
+    from properties.statistics.records import RunReport
 
 STORE = Path(".robust-core") / "statistics.jsonl"
 BASELINE = Path(__file__).parents[1] / "baselines" / "statistical.json"
@@ -82,6 +83,8 @@ def add_parser(commands: Parsers) -> None:
         epilog="example: robust-core batch accept benchmarks/baselines/statistical.json",
     )
     accept.add_argument("report", type=Path, metavar="FILE", help="written by robust-core batch run --output")
+    add_json(accept, "the file that was written, as one JSON object")
+    add_quiet(accept, "nothing")
     accept.set_defaults(run=_accept)
 
 
@@ -91,6 +94,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
     add_store(parser, STORE)
     add_json(parser, "the report as one JSON object")
+    add_quiet(parser, "no progress, and nothing if everything holds")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report, as JSON, to this file too")
     parser.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided or pending")
     parser.add_argument("--no-controls", action="store_true", help="leave out the negative controls")
@@ -120,25 +124,28 @@ def _run(options: argparse.Namespace) -> int:
 
     with open_history(options.store, options.size) as history, termination_raised():
         seed_set = seed_set_of(options.seed_set, history, only=options.only)
-        _say(f"seed set: {seed_set}")
+        show = _silent if options.quiet else _say
+        show(f"seed set: {seed_set}")
         selection = Selection.of(options.size, options.only, with_controls=not options.no_controls)
         batch = Batch(options.size, seed_set, options.samples, options.stretch)
-        runner = Runner(history, options.workers, options.cluster, _say)
+        runner = Runner(history, options.workers, options.cluster, show)
         report = runner.report(batch, selection, budget_seconds=options.budget)
         if not report.is_pending:
             history.finish(seed_set, options.only)
-    _print(report, options, _lines(seed_set, report.summary))
+    _print(report, options, _lines(report), holds=report.summary.outcome == "holds" and not report.missed)
     for line in warnings(report.cells, size=options.size, stretch=options.stretch, path=options.store):
         _say(line)
     return exit_code([report.summary], report.controls, strict=options.strict)
 
 
-def _lines(seed_set: str, gate: "Gate") -> list[str]:
-    """The gate of a run."""
+def _lines(report: "RunReport") -> list[str]:
+    """The gate of a run, and the controls that were not caught."""
+    gate = report.summary
     return [
-        f"{seed_set}: {gate.outcome}; error budget {gate.spent:.2g} of {gate.budget:.2g}; log product "
+        f"{report.seed_set}: {gate.outcome}; error budget {gate.spent:.2g} of {gate.budget:.2g}; log product "
         f"{gate.log_product:.1f}; violated: {', '.join(gate.violated) or 'none'}; "
-        f"suspects: {', '.join(gate.suspects) or 'none'}"
+        f"suspects: {', '.join(gate.suspects) or 'none'}",
+        *(f"{one.outcome} control: {one.control}" for one in report.controls if one.outcome != "violated"),
     ]
 
 
@@ -156,9 +163,9 @@ def _night(options: argparse.Namespace) -> int:
             budget_seconds=options.budget,
             with_controls=not options.no_controls,
             only=options.only,
-            show=_say,
+            show=_silent if options.quiet else _say,
         )
-    _print(report, options, report.lines())
+    _print(report, options, report.lines(), holds=report.holds)
     return exit_code(report.seed_sets.values(), report.controls, strict=options.strict)
 
 
@@ -170,16 +177,26 @@ def _accept(options: argparse.Namespace) -> int:
     report = json.from_data(RunReport, json.load(options.report), str(options.report))
     require_whole(report)
     BASELINE.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    print(BASELINE)
+    if options.json:
+        print(json.dumps({"file": str(BASELINE), "cells": len(report.cells), "controls": len(report.controls)}))
+    elif not options.quiet:
+        print(BASELINE)
     return HOLDS
 
 
-def _print(report: object, options: argparse.Namespace, lines: list[str]) -> None:
+def _print(report: object, options: argparse.Namespace, lines: list[str], *, holds: bool) -> None:
     from robust_core.json import dumps
 
     if options.output is not None:
         options.output.write_text(dumps(report, indent=1) + "\n", encoding="utf-8")
-    print(dumps(report) if options.json else "\n".join(lines))
+    if options.json:
+        print(dumps(report))
+    elif not (options.quiet and holds):
+        print("\n".join(lines))
+
+
+def _silent(line: str) -> None:
+    """Say nothing."""
 
 
 def _say(line: str) -> None:

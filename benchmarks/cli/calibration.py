@@ -6,10 +6,10 @@ from pathlib import Path
 from benchmarks.cli.conventions import (
     HOLDS,
     KEPT,
-    USAGE,
     VIOLATED,
     add_budget,
     add_json,
+    add_quiet,
     add_store,
     add_workers,
     count,
@@ -51,6 +51,7 @@ def add_parser(studies: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     add_workers(parser)
     add_store(parser, STORE)
     add_json(parser, "the summary as one JSON object")
+    add_quiet(parser, "nothing unless a right algorithm was accused")
     parser.add_argument("--output", type=Path, metavar="FILE", help="the summary (default: the committed one)")
     parser.set_defaults(run=_calibration, resume=KEPT)
 
@@ -75,10 +76,12 @@ def _calibration(options: argparse.Namespace) -> int:
         )
     progress("")
     if not today.made_by:
-        print(f"the time ended before the first seed; {output} is as it was")
-        return USAGE
+        raise ValueError(f"the time ended before the first seed; {output} is as it was")
     before = calibration.load(output) if output.exists() else calibration.Calibration()
     summary = before.renew(today)
     output.write_text(dumps(summary, indent=1) + "\n", encoding="utf-8")
-    print(dumps(summary) if options.json else f"{output}: {today.red} right algorithms accused")
+    if options.json:
+        print(dumps(summary))
+    elif today.red or not options.quiet:
+        print(f"{output}: {today.red} right algorithms accused")
     return VIOLATED if today.red else HOLDS

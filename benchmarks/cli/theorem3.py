@@ -4,7 +4,7 @@ import argparse
 import importlib
 from pathlib import Path
 
-from benchmarks.cli.conventions import HOLDS, add_json, require_writable
+from benchmarks.cli.conventions import HOLDS, add_json, add_quiet, require_writable
 
 BASELINES = Path(__file__).parents[1] / "baselines"
 STUDIES = {
@@ -24,6 +24,7 @@ def add_parser(studies: "argparse._SubParsersAction[argparse.ArgumentParser]") -
             epilog=f"example: robust-core study {name} --output {name}.json",
         )
         add_json(study, "the result as JSON")
+        add_quiet(study, "write the file and print nothing")
         study.add_argument("--output", type=Path, metavar="FILE", help="the result (default: the committed one)")
         study.set_defaults(run=_study, study=name)
 
@@ -37,5 +38,6 @@ def _study(options: argparse.Namespace) -> int:
     require_writable("--output", output)
     text = dumps(importlib.import_module(f"benchmarks.studies.{options.study}").measure(), indent=1)
     output.write_text(f"{text}\n", encoding="utf-8")
-    print(text if options.json else output)
+    if options.json or not options.quiet:
+        print(text if options.json else output)
     return HOLDS
