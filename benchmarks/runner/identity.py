@@ -106,7 +106,7 @@ def sources(module: str) -> str:
 def is_portable(module: str) -> bool:
     """Whether no source that it reaches does arithmetic whose last bits depend on the processor.
 
-    >>> is_portable("properties.timespan"), is_portable("oracles.planning.direct")
+    >>> is_portable("robust_core.text"), is_portable("oracles.planning.direct")
     (True, False)
     """
     return not any(_rounds(name) for name in reached(module))
@@ -248,15 +248,22 @@ def _is_text(node: ast.AST | None) -> TypeGuard[ast.Constant]:
 
 @functools.cache
 def _top(package: str) -> str:
-    """The source of a package without the functions and classes that it defines."""
-    text = _text(package)
-    defined = {
-        line
-        for node in _tree(package).body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        for line in range(min([node.lineno, *(one.lineno for one in node.decorator_list)]), (node.end_lineno or 0) + 1)
-    }
-    return "\n".join(line for number, line in enumerate(text.splitlines(), start=1) if number not in defined)
+    """The source of a package with `pass` in the place of the functions and classes that it defines."""
+    lines = _text(package).splitlines()
+    for node in _definitions(_tree(package)):
+        first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+        lines[first - 1] = " " * node.col_offset + "pass"
+        lines[first : node.end_lineno] = [""] * ((node.end_lineno or first) - first)
+    return "\n".join(lines)
+
+
+def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    """The functions and classes that a source defines, without those within them."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node
+        else:
+            yield from _definitions(node)
 
 
 @functools.cache
