@@ -146,15 +146,15 @@ def _divergence(found: Found) -> str:
     """'Vanilla TDC may diverge': the outcome, and the counts under every interpretation."""
     rows = []
     for interpretation in of_figure("tdc"):
-        here = [_diverged(found.get((f"tdc-{letter}", interpretation.name))) for letter in "abc"]
+        here = [_count_diverged(found.get((f"tdc-{letter}", interpretation.name))) for letter in "abc"]
         rows.append([interpretation.name, *here])
     head = ["interpretation", *(f"{letter} (vanilla, robust of all runs)" for letter in "abc")]
-    verdict = _diverged(found.get((CLAIMED_FOR, "default")))
+    verdict = _count_diverged(found.get((CLAIMED_FOR, "default")))
     words = textwrap.fill(experiments_text.DIVERGENCE.format(verdict=verdict).strip(), WIDTH)
     return f"{words}\n\n{table(head, rows)}"
 
 
-def _diverged(run: PanelRun | None) -> str:
+def _count_diverged(run: PanelRun | None) -> str:
     if run is None or run.diverged is None:
         return "not run"
     counts, outcome_here = run.diverged, judge_divergence(run.diverged, run.runs).outcome

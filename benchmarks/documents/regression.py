@@ -1,12 +1,20 @@
-"""The part of docs/regression.md that is generated: the table of the metrics."""
+"""docs/regression.md: written by hand, except for the table of the metrics."""
 
-from benchmarks.documents.markdown import table
+from benchmarks.documents.markdown import head, table
+from benchmarks.documents.write import read
 from benchmarks.regression.metric import METRICS, Metric
 
+COLUMNS = ("metric", "what", "kind", "better", "unit", "margin", "why this margin")
 
-def metrics() -> str:
-    """All metrics with direction, unit and margin."""
-    return table(["metric", "what", "kind", "better", "unit", "margin", "why this margin"], map(_row, METRICS.values()))
+
+def document() -> str:
+    """The document with the table of the metrics as they are."""
+    text = read("regression") or ""
+    before, found, after = text.partition(head(COLUMNS))
+    if not found:
+        raise ValueError(f"docs/regression.md must have a table with the columns {', '.join(COLUMNS)}")
+    rest = after.partition("\n\n")[2]
+    return f"{before}{table(COLUMNS, map(_row, METRICS.values()))}\n\n{rest}"
 
 
 def _row(metric: Metric) -> list[str]:

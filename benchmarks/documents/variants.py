@@ -1,6 +1,6 @@
 """docs/variants.md: the contract of a variant.
 
-The examples, the promises, the laws and the verdicts on the planted slips are taken from the code.
+The examples, the promises, the laws and the verdicts on the injected bugs are taken from the code.
 """
 
 import textwrap
@@ -21,7 +21,7 @@ WIDTH = 120
 
 @dataclass(frozen=True)
 class Example:
-    """The example of a kind: its file, how it is called, and a slip of one line."""
+    """The example of a kind: its file, how it is called, and a bug of one line."""
 
     kind: Kind
     module: str
@@ -33,8 +33,8 @@ class Example:
         """The text of the file."""
         return (files("properties.variants.examples") / f"{self.module}.py").read_text(encoding="utf-8")
 
-    def planted(self) -> str:
-        """The same with the slip."""
+    def source_with_bug(self) -> str:
+        """The same with the bug."""
         source = self.source()
         if source.count(self.right) != 1:
             raise ValueError(
@@ -176,11 +176,11 @@ def _options() -> str:
 
 
 def _section(example: Example) -> str:
-    law = first_violated(variant_of(example.planted()))
-    assert law is not None, f"the slip of {example.module}.py is not seen"
+    law = first_violated(variant_of(example.source_with_bug()))
+    assert law is not None, f"the bug in {example.module}.py is not found"
     return (
         f"## {example.kind}\n\n`make` is {example.called}.\n\n```python\n{example.source()}```\n\n"
-        f"A slip: `{example.wrong}` for `{example.right}`. The suite says:\n"
+        f"A bug: `{example.wrong}` for `{example.right}`. The suite says:\n"
         f"violated, **{law.name}**: {law.statement}.\n"
     )
 

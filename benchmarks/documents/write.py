@@ -7,7 +7,10 @@ import importlib
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "docs"
-DOCUMENTS = ("claims", "command-line", "experiments", "gallery", "statistics", "variants")
+GENERATED = ("claims", "command-line", "experiments", "gallery", "statistics", "variants")
+WITH_TABLE = ("regression",)
+"""Documents written by hand in which one table is generated."""
+DOCUMENTS = (*GENERATED, *WITH_TABLE)
 
 
 def render(name: str) -> str:
@@ -15,7 +18,7 @@ def render(name: str) -> str:
     return str(importlib.import_module(f"{__package__}.{name.replace('-', '_')}").document())
 
 
-def committed(name: str) -> str | None:
+def read(name: str) -> str | None:
     """The text of a document as it is, None if there is none (an installed package has no documents)."""
     path = FOLDER / f"{name}.md"
     return path.read_text(encoding="utf-8") if path.is_file() else None

@@ -52,7 +52,7 @@ def horizon_values(
 
 
 @compiled
-def drawn(cumulated: Floats, first: int, last: int, uniform: float) -> int:
+def draw(cumulated: Floats, first: int, last: int, uniform: float) -> int:
     """The place in first … last−1 that a uniform number selects (the last one takes what rounding leaves)."""
     k = first
     while k < last - 1 and uniform >= cumulated[k]:
@@ -77,21 +77,21 @@ def rollouts(
     result = np.zeros((len(policies), trajectories))
     for i in range(len(policies)):
         for j in range(trajectories):
-            s = drawn(initial, 0, len(initial), rng.random())
+            s = draw(initial, 0, len(initial), rng.random())
             weight = 1.0
             for _ in range(horizon):
                 a = policies[i, s]
                 result[i, j] += weight * cost[s, a]
                 weight *= gamma
                 row = s * A + a
-                s = successors[drawn(cumulated, offsets[row], offsets[row + 1], rng.random())]
+                s = successors[draw(cumulated, offsets[row], offsets[row + 1], rng.random())]
     return result
 
 
 @compiled
 def _nominal(rows: tuple[Ints, Ints, Floats], row: int, uniform: float) -> int:
     offsets, successors, cumulated = rows
-    return int(successors[drawn(cumulated, offsets[row], offsets[row + 1], uniform)])
+    return int(successors[draw(cumulated, offsets[row], offsets[row + 1], uniform)])
 
 
 class Duel(NamedTuple):
@@ -125,7 +125,7 @@ def agent_phase(
             s_next = adversary[s]
         following = 0.0 if terminal[s_next] else Q[s_next].min()
         Q[s, a] = (1.0 - alpha) * Q[s, a] + alpha * (cost[s, a] + gamma * following)
-        s = drawn(initial, 0, len(initial), rng.random()) if terminal[s_next] else s_next
+        s = draw(initial, 0, len(initial), rng.random()) if terminal[s_next] else s_next
     return s
 
 
@@ -158,5 +158,5 @@ def adversary_phase(
             best[s] = N[s, target]
         elif old == best[s]:
             best[s] = N[s].max()
-        s = drawn(initial, 0, len(initial), rng.random()) if terminal[s_next] else s_next
+        s = draw(initial, 0, len(initial), rng.random()) if terminal[s_next] else s_next
     return s

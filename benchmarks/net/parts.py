@@ -203,11 +203,11 @@ def _shortened(line: str) -> str:
 
 def documents(names: Iterable[str] | None = None) -> Facts:
     """Document / heading -> the hash of the section as it is generated; and whether the committed file is the same."""
-    from benchmarks.documents.write import DOCUMENTS, committed, render
+    from benchmarks.documents.write import DOCUMENTS, read, render
 
     for name in DOCUMENTS if names is None else names:
         text = render(name)
-        same = text == committed(name)
+        same = text == read(name)
         yield Fact(f"{name}.md", "as committed" if same else "differs from the committed file")
         sections = re.split(r"^(?=#{1,3} )", text, flags=re.MULTILINE)
         for number, section in enumerate(part for part in sections if part):

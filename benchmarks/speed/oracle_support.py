@@ -43,7 +43,7 @@ def _measure(uset: UncertaintySet, n_states: int) -> list[Measurement]:
     size = f"{uset.kind} S={n_states}"
     return [
         at_least(f"{WANTED_ROWS_PER_MINUTE} certified rows per minute / ours", size, ours, WANTED_SECONDS, 1.0),
-        Measurement("one program per row / programs in blocks", size, ours, single, single / ours, "stated", True),
+        Measurement("programs in blocks / one program per row", size, ours, single, ours / single, "stated", True),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The contract of a variant: an example of every kind that holds, a slip that is seen, and the page that says so."""
+"""The contract of a variant: an example of every kind that holds, a bug that is found, and the page with both."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from properties.laws.law import PROMISES
 from robust_core import Contamination
 from robust_core.problem import KINDS, OPTIONS, Variant
 
-PAGE = write.committed("variants")
+PAGE = write.read("variants")
 
 
 def test_every_kind_has_an_example() -> None:
@@ -31,12 +31,12 @@ def test_the_page_has_every_promise() -> None:
     assert [promise for promise in PROMISES if f"| `{promise}` |" not in str(PAGE)] == []
 
 
-def test_a_slip_that_is_not_there_is_refused() -> None:
+def test_a_bug_in_no_line_is_refused() -> None:
     with pytest.raises(ValueError, match="must have 'no such text' once, it has it 0 times"):
-        Example("control", "control", "", "no such text", "").planted()
+        Example("control", "control", "", "no such text", "").source_with_bug()
 
 
-def test_an_example_without_its_slip_breaks_nothing() -> None:
+def test_an_example_without_its_bug_violates_nothing() -> None:
     operator = next(example for example in BY_KIND if example.kind == "operator")
     assert first_violated(variant_of(operator.source())) is None
 

@@ -7,7 +7,7 @@ from properties.judging.verification import verify
 from properties.process.loading import built_in
 from properties.statistics.suite import allotted, weight
 
-PAGE = write.committed("gallery")
+PAGE = write.read("gallery")
 TOTAL = weight(built_in().values(), "quick")
 NEGATIVE = {key: variant for key, variant in gallery.variants().items() if key not in built_in()}
 

@@ -15,7 +15,6 @@ import pytest
 
 from benchmarks.cli.conventions import KEPT
 from benchmarks.cli.main import main, parser
-from benchmarks.documents import regression as regression_document
 from benchmarks.regression import baseline, bench, exact, linear, tabular
 from benchmarks.regression.measures import Exact, Measure, Measurements, Name, Part, Sample
 from benchmarks.regression.metric import METRICS
@@ -262,11 +261,6 @@ def test_the_committed_baseline_is_of_this_grid() -> None:
     assert {measure.name for measure in committed.measures} == {name for job in bench.jobs() for name in job.measures}
     assert committed.seed_set == bench.PINNED
     assert baseline.COMMITTED.stat().st_size <= 200_000
-
-
-def test_the_document_has_the_metrics_as_they_are() -> None:
-    document = Path(bench.__file__).parents[2] / "docs" / "regression.md"
-    assert regression_document.metrics() in document.read_text(encoding="utf-8"), "write the table of metrics there"
 
 
 def test_seeds_do_not_depend_on_the_variant_or_the_block() -> None:
