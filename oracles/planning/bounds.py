@@ -48,7 +48,7 @@ class Solution:
     """
 
     mdp: MDP
-    uncertainty: UncertaintySet
+    uncertainty_set: UncertaintySet
     found: Found
 
     @property
@@ -105,10 +105,10 @@ class Solution:
         """
         from oracles.planning.worst_case import worst_kernel
 
-        return worst_kernel(self.mdp, self.uncertainty, self.v)
+        return worst_kernel(self.mdp, self.uncertainty_set, self.v)
 
 
-def solve(mdp: MDP, uncertainty: UncertaintySet, *, width: float) -> Solution:
+def solve(mdp: MDP, uncertainty_set: UncertaintySet, *, width: float) -> Solution:
     """V* and Q* of TQ(s,a) = c(s,a) + γσ_{s,a}(min_a Q) (eq:T), each entry in an interval of at most `width`.
 
     Raises ValueError when rounding does not allow that width.
@@ -118,17 +118,17 @@ def solve(mdp: MDP, uncertainty: UncertaintySet, *, width: float) -> Solution:
     >>> bool(abs(solution.V.value - [12 / 7, 4 / 7]).max() <= solution.V.error_bound)
     True
     """
-    return _plan(mdp, uncertainty, _NO_POLICY, width)
+    return _plan(mdp, uncertainty_set, _NO_POLICY, width)
 
 
-def evaluate(mdp: MDP, uncertainty: UncertaintySet, policy: ArrayLike, *, width: float) -> Solution:
+def evaluate(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike, *, width: float) -> Solution:
     """V^pi and Q^pi, the worst case over the set of a fixed policy pi[s, a] (eq:bellman op).
 
     >>> mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5)
     >>> evaluate(mdp, TotalVariation(1.0), [[1.0], [1.0]], width=1e-9).V.value.round(9)
     array([2., 1.])
     """
-    return _plan(mdp, uncertainty, _read_only_policy(mdp, policy), width)
+    return _plan(mdp, uncertainty_set, _read_only_policy(mdp, policy), width)
 
 
 def smoothed_fixed_point(
@@ -163,17 +163,17 @@ def _kernels() -> Any:
 
 def _plan(
     mdp: MDP,
-    uncertainty: UncertaintySet,
+    uncertainty_set: UncertaintySet,
     policy: Floats,
     width: float,
     smoothing: int = 0,
     varrho: float = 1.0,
 ) -> Solution:
-    if not isinstance(uncertainty, (Contamination, TotalVariation)):
-        raise TypeError(f"uncertainty must be Contamination or TotalVariation, got {uncertainty!r}")
+    if not isinstance(uncertainty_set, (Contamination, TotalVariation)):
+        raise TypeError(f"uncertainty_set must be Contamination or TotalVariation, got {uncertainty_set!r}")
     # Tests call this a hundred thousand times on tiny models: a good float is not sent through the validation.
     wanted = width if type(width) is float and 0.0 < width < math.inf else validate.positive("width", width)
-    total_variation = isinstance(uncertainty, TotalVariation)
+    total_variation = isinstance(uncertainty_set, TotalVariation)
     kernel: Any = mdp.kernel
     if isinstance(kernel, SparseRows):
         longest = int(np.diff(kernel.offsets).max())
@@ -184,12 +184,12 @@ def _plan(
         longest = mdp.n_states
         model = (kernel, _NO_INDICES, _NO_INDICES, _NO_FLOATS)
     found = _kernels().plan(
-        *model, mdp.cost, mdp.gamma, uncertainty.radius, total_variation, policy, smoothing, varrho, longest,
+        *model, mdp.cost, mdp.gamma, uncertainty_set.radius, total_variation, policy, smoothing, varrho, longest,
         wanted,
     )  # fmt: skip
     if found[0] != 0:
         raise ValueError(_refusal(mdp, wanted, found))
-    return Solution(mdp, uncertainty, found)
+    return Solution(mdp, uncertainty_set, found)
 
 
 def _refusal(mdp: MDP, width: float, found: Found) -> str:

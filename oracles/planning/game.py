@@ -47,13 +47,13 @@ class GameValue:
 class _Board:
     """What each side can choose: actions, and the vertices of the set around each row."""
 
-    def __init__(self, mdp: MDP, uset: UncertaintySet) -> None:
+    def __init__(self, mdp: MDP, uncertainty_set: UncertaintySet) -> None:
         self.n_states, self.n_actions = mdp.n_states, mdp.n_actions
         self.states = range(mdp.n_states)
         self.cost = exact.costs(mdp)
         self.gamma = Fraction(mdp.gamma)
         self.centre = tuple(tuple(row.fractions() for row in rows) for rows in exact.kernel(mdp))
-        self.vertices = tuple(tuple(vertices(uset, row) for row in rows) for rows in self.centre)
+        self.vertices = tuple(tuple(vertices(uncertainty_set, row) for row in rows) for rows in self.centre)
         self.pairs = tuple(product(self.states, range(mdp.n_actions)))
 
     def policies(self) -> Iterator[Actions]:
@@ -93,7 +93,7 @@ def _bounded(what: str, count: int) -> None:
         raise ValueError(f"{what} means {count} combinations, more than the limit of {LIMIT}: use a smaller model")
 
 
-def stationary_game(mdp: MDP, uset: UncertaintySet) -> GameValue:
+def stationary_game(mdp: MDP, uncertainty_set: UncertaintySet) -> GameValue:
     """Deterministic stationary policies against stationary kernels of vertices, in both orders (Theorem 1).
 
     >>> mdp = MDP([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]], [[1.0, 0.0], [2.0, 2.0]], 0.5)
@@ -102,7 +102,7 @@ def stationary_game(mdp: MDP, uset: UncertaintySet) -> GameValue:
     >>> game.min_max == game.max_min, game.policy
     (True, (1, 1))
     """
-    board = _Board(mdp, uset)
+    board = _Board(mdp, uncertainty_set)
     policies = list(board.policies())
     _bounded("every policy against every kernel", len(policies) * board.count(board.pairs))
     tables = [board.values(policy) for policy in policies]
@@ -141,7 +141,7 @@ def randomised_policies(n_states: int, n_actions: int, steps: int) -> Iterator[M
     return product(mixtures, repeat=n_states)
 
 
-def worst_value(mdp: MDP, uset: UncertaintySet, policy: Sequence[Sequence[Fraction]]) -> Vector:
+def worst_value(mdp: MDP, uncertainty_set: UncertaintySet, policy: Sequence[Sequence[Fraction]]) -> Vector:
     """max over stationary kernels of vertices of the value of a randomised policy, state by state (eq:value).
 
     >>> mdp = MDP([[[1.0, 0.0]], [[0.0, 1.0]]], [[0.0], [1.0]], 0.5)
@@ -149,7 +149,7 @@ def worst_value(mdp: MDP, uset: UncertaintySet, policy: Sequence[Sequence[Fracti
     >>> worst_value(mdp, TotalVariation(0.5), ((Fraction(1),), (Fraction(1),)))
     (Fraction(2, 3), Fraction(2, 1))
     """
-    board = _Board(mdp, uset)
+    board = _Board(mdp, uncertainty_set)
     _bounded("every kernel", board.count(board.pairs))
     weights = [Rational.of(row) for row in policy]
     cost = [weights[s].dot(Rational.of(board.cost[s])) for s in board.states]
@@ -160,7 +160,9 @@ def worst_value(mdp: MDP, uset: UncertaintySet, policy: Sequence[Sequence[Fracti
     return tuple(max(value[s] for value in values) for s in board.states)
 
 
-def finite_game(mdp: MDP, uset: UncertaintySet, terminal: Sequence[Fraction], *, horizon: int) -> tuple[Vector, Vector]:
+def finite_game(
+    mdp: MDP, uncertainty_set: UncertaintySet, terminal: Sequence[Fraction], *, horizon: int
+) -> tuple[Vector, Vector]:
     """(min max, max min) of the cost of `horizon` steps plus gamma^horizon terminal(S_horizon).
 
     Both sides choose afresh at every step: Markov policies (pi_0, pi_1, …) against Markov kernels
@@ -172,7 +174,7 @@ def finite_game(mdp: MDP, uset: UncertaintySet, terminal: Sequence[Fraction], *,
     ((Fraction(2, 1),), (Fraction(2, 1),))
     """
     validate.count("horizon", horizon, least=1)
-    board = _Board(mdp, uset)
+    board = _Board(mdp, uncertainty_set)
     if len(terminal) != board.n_states:
         raise ValueError(f"terminal must have {board.n_states} entries, one per state, got {len(terminal)}")
     policies, kernels = list(board.policies()), board.count(board.pairs)
@@ -226,7 +228,7 @@ def endless_bounds(mdp: MDP) -> tuple[Fraction, Fraction]:
 
 
 def saddle_violations(
-    mdp: MDP, uset: UncertaintySet, V: Sequence[Fraction], policy: Actions, kernel: Sequence[Matrix]
+    mdp: MDP, uncertainty_set: UncertaintySet, V: Sequence[Fraction], policy: Actions, kernel: Sequence[Matrix]
 ) -> list[str]:
     """What keeps (policy, kernel) from being a saddle point with value V; an empty list is a proof.
 
@@ -244,10 +246,10 @@ def saddle_violations(
     >>> saddle_violations(mdp, Contamination(0.5), [Fraction(3)], (0,), [((Fraction(1),),)])
     ['s=0 a=0: the kernel costs 5/2, less than V = 3']
     """
-    board = _Board(mdp, uset)
+    board = _Board(mdp, uncertainty_set)
     found = []
     for s, a in board.pairs:
-        if not contains(uset, board.centre[s][a], tuple(kernel[s][a])):
+        if not contains(uncertainty_set, board.centre[s][a], tuple(kernel[s][a])):
             found.append(f"s={s} a={a}: the kernel's row is outside the set")
         against = board.cost[s][a] + board.gamma * _dot(kernel[s][a], V)
         if against < V[s]:

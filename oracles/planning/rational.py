@@ -35,7 +35,7 @@ class NoExactSupport(TypeError):
     """An uncertainty set that `largest_mass` does not know, or not truly: the oracle's lack, nobody's fault."""
 
 
-def largest_mass(uset: UncertaintySet, mass: int, whole: int) -> int:
+def largest_mass(uncertainty_set: UncertaintySet, mass: int, whole: int) -> int:
     """The largest mass of a non-empty event with nominal mass `mass` out of `whole`.
 
     Counted in units of 1/(whole · denominator of the radius), in which it is integral.
@@ -44,44 +44,44 @@ def largest_mass(uset: UncertaintySet, mass: int, whole: int) -> int:
     >>> largest_mass(TotalVariation(0.25), 1, 2)  # min(1, 1/2 + 1/4) in units of 1/8
     6
     """
-    registered = oracle_of(type(uset)).largest_mass
+    registered = oracle_of(type(uncertainty_set)).largest_mass
     if registered is None:
         raise NoExactSupport(
-            f"no exact support function is registered for {type(uset).__name__}; register the largest_mass of a base"
-            " polytope, or a convex program, by which laws of support functions can judge any set"
+            f"no exact support function is registered for {type(uncertainty_set).__name__}; register the largest_mass"
+            " of a base polytope, or a convex program, by which laws of support functions can judge any set"
             " (oracles.sets.register)"
         )
-    return registered(uset, mass, whole)
+    return registered(uncertainty_set, mass, whole)
 
 
-def _worst_row(uset: UncertaintySet, p: Rational, v: Rational) -> Rational:
+def _worst_row(uncertainty_set: UncertaintySet, p: Rational, v: Rational) -> Rational:
     """The greedy maximiser of q·v; among equal values the lower state comes first."""
     weights = [0] * len(p.numerators)
     mass = given = 0
     for state in sorted(range(len(weights)), key=lambda s: -v.numerators[s]):
         mass += p.numerators[state]
-        allowed = largest_mass(uset, mass, p.denominator)
+        allowed = largest_mass(uncertainty_set, mass, p.denominator)
         weights[state] = allowed - given
         given = allowed
     row = Rational(tuple(weights), given)
-    if not is_base_polytope(type(uset)):
-        objection = base_polytope.objection(uset, p, v, row)
+    if not is_base_polytope(type(uncertainty_set)):
+        objection = base_polytope.objection(uncertainty_set, p, v, row)
         if objection is not None:
-            raise NoExactSupport(f"no exact support function is known of {type(uset).__name__}: {objection}")
+            raise NoExactSupport(f"no exact support function is known of {type(uncertainty_set).__name__}: {objection}")
     return row
 
 
-def worst_distribution(uset: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Vector:
+def worst_distribution(uncertainty_set: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Vector:
     """A distribution of the set around p that attains sigma(v).
 
     >>> from robust_core.sets import TotalVariation
     >>> worst_distribution(TotalVariation(0.5), [0.5, 0.25, 0.25], [0.0, 1.0, 2.0])
     (Fraction(0, 1), Fraction(1, 4), Fraction(3, 4))
     """
-    return _worst_row(uset, exact.distribution(p), _values("v", v, len(p))).fractions()
+    return _worst_row(uncertainty_set, exact.distribution(p), _values("v", v, len(p))).fractions()
 
 
-def sigma(uset: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Fraction:
+def sigma(uncertainty_set: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Fraction:
     """The support function max_{q in the set around p} q·v (Section 2), exactly.
 
     >>> from robust_core.sets import Contamination
@@ -89,7 +89,7 @@ def sigma(uset: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Fra
     Fraction(5, 8)
     """
     values = _values("v", v, len(p))
-    return _worst_row(uset, exact.distribution(p), values).dot(values)
+    return _worst_row(uncertainty_set, exact.distribution(p), values).dot(values)
 
 
 def _values(name: str, values: Sequence[Number], size: int) -> Rational:
@@ -101,8 +101,8 @@ def _values(name: str, values: Sequence[Number], size: int) -> Rational:
 class _Model:
     """An MDP and a set, converted once."""
 
-    def __init__(self, mdp: MDP, uset: UncertaintySet) -> None:
-        self.uset = uset
+    def __init__(self, mdp: MDP, uncertainty_set: UncertaintySet) -> None:
+        self.uncertainty_set = uncertainty_set
         self.kernel = exact.kernel(mdp)
         self.cost = exact.costs(mdp)
         self.gamma = Fraction(mdp.gamma)
@@ -110,7 +110,7 @@ class _Model:
         self.actions = range(mdp.n_actions)
 
     def worst(self, s: int, a: int, V: Rational) -> Rational:
-        return _worst_row(self.uset, self.kernel[s][a], V)
+        return _worst_row(self.uncertainty_set, self.kernel[s][a], V)
 
     def action_value(self, s: int, a: int, V: Rational) -> Fraction:
         return self.cost[s][a] + self.gamma * self.worst(s, a, V).dot(V)
@@ -122,7 +122,7 @@ class _Model:
         return tuple(tuple(self.worst(s, a, V).fractions() for a in self.actions) for s in self.states)
 
 
-def backup(mdp: MDP, uset: UncertaintySet, Q: ArrayLike | Matrix) -> Matrix:
+def backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike | Matrix) -> Matrix:
     """TQ(s,a) = c(s,a) + gamma sigma(min_a Q(·,a)) (Section 2), exactly.
 
     >>> from robust_core.sets import Contamination
@@ -130,7 +130,7 @@ def backup(mdp: MDP, uset: UncertaintySet, Q: ArrayLike | Matrix) -> Matrix:
     ((Fraction(5, 2),),)
     """
     table = _table(mdp, Q)
-    return _Model(mdp, uset).action_values(Rational.of(min(row) for row in table))
+    return _Model(mdp, uncertainty_set).action_values(Rational.of(min(row) for row in table))
 
 
 def _table(mdp: MDP, Q: ArrayLike | Matrix) -> Matrix:
@@ -162,7 +162,7 @@ class Optimum:
     kernel: tuple[Matrix, ...]
 
 
-def evaluate(mdp: MDP, uset: UncertaintySet, policy: ArrayLike) -> Evaluation:
+def evaluate(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike) -> Evaluation:
     """V^pi (eq:value), the fixed point of T_pi (eq:bellman op), for actions pi[s] or probabilities pi[s, a].
 
     Nature's policy iteration: solve for the value W of the current kernel, then replace each row by the worst
@@ -175,7 +175,7 @@ def evaluate(mdp: MDP, uset: UncertaintySet, policy: ArrayLike) -> Evaluation:
     >>> evaluate(MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[0.0], [1.0]], 0.5), Contamination(0.5), [0, 0]).V
     (Fraction(6, 7), Fraction(2, 1))
     """
-    model = _Model(mdp, uset)
+    model = _Model(mdp, uncertainty_set)
     V, _ = _evaluate(model, _policy(mdp, policy), {})
     return Evaluation(V.fractions(), model.action_values(V), model.worst_kernel(V))
 
@@ -217,7 +217,7 @@ def _evaluate(model: _Model, policy: _Policy, rows: _Rows) -> tuple[Rational, _R
         rows |= worse
 
 
-def solve(mdp: MDP, uset: UncertaintySet) -> Optimum:
+def solve(mdp: MDP, uncertainty_set: UncertaintySet) -> Optimum:
     """Q* and V* (Theorem 1) by robust policy iteration, exactly, with every optimal action.
 
     Evaluate the policy exactly, then switch to a better action where there is a strictly better one. If there
@@ -230,7 +230,7 @@ def solve(mdp: MDP, uset: UncertaintySet) -> Optimum:
     >>> optimum.V, optimum.optimal_actions
     ((Fraction(0, 1), Fraction(0, 1)), ((1,), (0, 1)))
     """
-    model = _Model(mdp, uset)
+    model = _Model(mdp, uncertainty_set)
     policy = [min(model.actions, key=lambda a, s=s: model.cost[s][a]) for s in model.states]  # type: ignore[misc]
     rows: _Rows = {}
     while True:
@@ -255,7 +255,7 @@ def certified(values: ArrayLike | Matrix | Vector, method: str) -> Certified:
     return _enclosed(truth, truth, method)
 
 
-def certify(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
+def certify(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Certified:
     """Q*, enclosed by one exact backup of any Q (MacQueen).
 
     T is monotone and T(Q+k) = TQ + gamma k, so with d = TQ − Q
@@ -267,13 +267,13 @@ def certify(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
     Certified(value=array([[2.]]), error_bound=0.0, method='one exact backup (MacQueen)')
     """
     table = _table(mdp, Q)
-    model = _Model(mdp, uset)
+    model = _Model(mdp, uncertainty_set)
     image = model.action_values(Rational.of(min(row) for row in table))
     lower, upper = _macqueen(np.array(image, dtype=object), np.array(table, dtype=object), model.gamma)
     return _enclosed(lower, upper, "one exact backup (MacQueen)")
 
 
-def certify_policy(mdp: MDP, uset: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Certified:
+def certify_policy(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Certified:
     """V^pi, enclosed by one exact application of T_pi to any V (as `certify`).
 
     >>> from robust_core.sets import TotalVariation
@@ -281,7 +281,7 @@ def certify_policy(mdp: MDP, uset: UncertaintySet, policy: ArrayLike, V: ArrayLi
     array([2.])
     """
     floats = validate.array("V", V, shape=(mdp.n_states,)).tolist()
-    model = _Model(mdp, uset)
+    model = _Model(mdp, uncertainty_set)
     values = Rational.of(floats)
     image = [
         exact.distribution(weights.values()).dot(Rational.of(model.action_value(s, a, values) for a in weights))

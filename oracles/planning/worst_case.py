@@ -7,7 +7,7 @@ from robust_core.sets import TotalVariation, UncertaintySet
 from robust_core.validate import Floats, Ints
 
 
-def worst_kernel(mdp: MDP, uncertainty: UncertaintySet, v: Floats) -> Floats | SparseRows:
+def worst_kernel(mdp: MDP, uncertainty_set: UncertaintySet, v: Floats) -> Floats | SparseRows:
     """Contamination: (1−R)p + Rδ_top; total variation: p with the mass R of least value moved to `top`,
 
     the state of greatest value. Stored like the kernel of the model.
@@ -20,8 +20,8 @@ def worst_kernel(mdp: MDP, uncertainty: UncertaintySet, v: Floats) -> Floats | S
     """
     rows = mdp.rows
     row = np.repeat(np.arange(len(rows.offsets) - 1), np.diff(rows.offsets))
-    radius: float = uncertainty.radius  # type: ignore[attr-defined]
-    if isinstance(uncertainty, TotalVariation):
+    radius: float = uncertainty_set.radius  # type: ignore[attr-defined]
+    if isinstance(uncertainty_set, TotalVariation):
         kept = rows.probabilities - _removed(rows, row, v, radius)
     else:
         kept = (1.0 - radius) * rows.probabilities

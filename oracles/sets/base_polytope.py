@@ -31,7 +31,7 @@ HALVINGS = 20
 """Of two states every convex set is an interval; halving finds its end to 2^-20."""
 
 
-def objection(uset: UncertaintySet, p: Rational, v: Rational, q: Rational) -> str | None:
+def objection(uncertainty_set: UncertaintySet, p: Rational, v: Rational, q: Rational) -> str | None:
     """Why q, which the greedy rule gives for v, is not a worst distribution of the set around p; None if nothing is.
 
     If q is in the set, q·v <= sigma(v): that is checked of every answer. If g is nowhere smaller than the largest mass,
@@ -46,28 +46,28 @@ def objection(uset: UncertaintySet, p: Rational, v: Rational, q: Rational) -> st
     """
     centre, given = p.fractions(), q.fractions()
     answer = f"the greedy rule gives {_shown(given)} around {_shown(centre)}"
-    if min(given) < 0 or not contains(uset, centre, given):
-        return f"{answer}, which is not in {uset}"
+    if min(given) < 0 or not contains(uncertainty_set, centre, given):
+        return f"{answer}, which is not in {uncertainty_set}"
     if len(centre) == 2 and v.numerators[0] != v.numerators[1]:
         top = v.numerators.index(max(v.numerators))
-        worse = _furthest(uset, centre, top)
+        worse = _furthest(uncertainty_set, centre, top)
         if worse[top] > given[top]:
-            return f"{answer}, but {_shown(worse)} is in {uset} too"
+            return f"{answer}, but {_shown(worse)} is in {uncertainty_set} too"
     return None
 
 
-def _furthest(uset: UncertaintySet, p: Vector, top: int) -> Vector:
+def _furthest(uncertainty_set: UncertaintySet, p: Vector, top: int) -> Vector:
     """The member of the set furthest from p towards the state `top`, to 2^-HALVINGS of the way."""
 
     def moved(share: Fraction) -> Vector:
         return tuple((1 - share) * x + share * (s == top) for s, x in enumerate(p))
 
     low, high = Fraction(0), Fraction(1)
-    if contains(uset, p, moved(high)):
+    if contains(uncertainty_set, p, moved(high)):
         return moved(high)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if contains(uset, p, moved(middle)) else (low, middle)
+        low, high = (middle, high) if contains(uncertainty_set, p, moved(middle)) else (low, middle)
     return moved(low)
 
 

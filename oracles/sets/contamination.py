@@ -13,9 +13,9 @@ from robust_core.sets import Contamination
 from robust_core.validate import Floats
 
 
-def contains(uset: Contamination, p: Vector, q: Vector) -> bool:
+def contains(uncertainty_set: Contamination, p: Vector, q: Vector) -> bool:
     """q >= (1−R)p."""
-    kept = 1 - Fraction(uset.radius)
+    kept = 1 - Fraction(uncertainty_set.radius)
     return sum(q) == 1 and min(q) >= 0 and all(x >= kept * y for x, y in zip(q, p, strict=True))
 
 
@@ -25,41 +25,43 @@ def constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[Contamination, Flo
 
     floor = cp.Parameter(q.shape)
 
-    def write(uset: Contamination, rows: Floats) -> None:
-        floor.value = (1.0 - uset.radius) * rows
+    def write(uncertainty_set: Contamination, rows: Floats) -> None:
+        floor.value = (1.0 - uncertainty_set.radius) * rows
 
     return [q >= floor], write
 
 
-def price(uset: Contamination, p: Floats, y: Floats) -> tuple[Floats, Floats]:
+def price(uncertainty_set: Contamination, p: Floats, y: Floats) -> tuple[Floats, Floats]:
     """K = {q >= (1−R)p}: sigma_K(y) = (1−R) p·y for y <= 0, infinite elsewhere."""
     moved = np.minimum(y, 0.0)
-    return moved, (1.0 - uset.radius) * mean(p, moved)
+    return moved, (1.0 - uncertainty_set.radius) * mean(p, moved)
 
 
-def attained(uset: Contamination, p: Floats, q: Floats, v: Floats) -> Floats:
+def attained(uncertainty_set: Contamination, p: Floats, q: Floats, v: Floats) -> Floats:
     """(1−R)p + Ru with u the normalised part of q above (1−R)p."""
     nominal = mean(p, v)
-    excess = np.maximum(q - (1.0 - uset.radius) * p, 0.0)
-    return (1.0 - uset.radius) * nominal + uset.radius * normalised_mean(excess, v, nominal)
+    excess = np.maximum(q - (1.0 - uncertainty_set.radius) * p, 0.0)
+    return (1.0 - uncertainty_set.radius) * nominal + uncertainty_set.radius * normalised_mean(excess, v, nominal)
 
 
-def vertices(uset: Contamination, p: Vector) -> Iterator[Vector]:
+def vertices(uncertainty_set: Contamination, p: Vector) -> Iterator[Vector]:
     """The set is (1−R)p + R·simplex: one vertex per state."""
-    radius = Fraction(uset.radius)
+    radius = Fraction(uncertainty_set.radius)
     for receiver in range(len(p)):
         yield tuple((1 - radius) * x + radius * (s == receiver) for s, x in enumerate(p))
 
 
-def dual(uset: Contamination, p: Floats, v: Floats) -> Floats:
+def dual(uncertainty_set: Contamination, p: Floats, v: Floats) -> Floats:
     """The dual is min {(1−R) p·v + R lam : lam >= v}, with the obvious solution."""
-    result: Floats = (1.0 - uset.radius) * np.einsum("...s,...s->...", p, v) + uset.radius * v.max(axis=-1)
+    result: Floats = (1.0 - uncertainty_set.radius) * np.einsum(
+        "...s,...s->...", p, v
+    ) + uncertainty_set.radius * v.max(axis=-1)
     return result
 
 
-def largest_mass(uset: Contamination, mass: int, whole: int) -> int:
+def largest_mass(uncertainty_set: Contamination, mass: int, whole: int) -> int:
     """g(x) = (1−R)x + R."""
-    numerator, denominator = uset.radius.as_integer_ratio()
+    numerator, denominator = uncertainty_set.radius.as_integer_ratio()
     return (denominator - numerator) * mass + numerator * whole
 
 

@@ -16,7 +16,7 @@ OPERATIONS = 12
 """More roundings than any registered dual needs beside its inner product, each of at most EPS times max |v|."""
 
 
-def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
+def support(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
     """sigma(v) = max_{q in the set around p} q·v (Section 2) by the one-dimensional dual.
 
     `p` and `v` are rows or batches of rows and broadcast against each other. The error: a float inner product
@@ -27,13 +27,13 @@ def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
     >>> support(TotalVariation(0.25), [0.5, 0.5], [0.0, 1.0]).value
     array(0.75)
     """
-    dual = oracle_of(type(uset)).dual
+    dual = oracle_of(type(uncertainty_set)).dual
     if dual is None:
-        raise TypeError(f"no one-dimensional dual is registered for {type(uset).__name__}")
+        raise TypeError(f"no one-dimensional dual is registered for {type(uncertainty_set).__name__}")
     rows, values = checked_pairs(p, v)
     # A power of two scales without rounding and keeps sums of huge values finite.
     exponent = np.frexp(np.abs(values).max())[1]
     scaled = np.ldexp(values, -exponent)
     error = (3 * rows.shape[-1] + OPERATIONS) * EPS * np.abs(scaled).max()
-    value = np.ldexp(dual(uset, rows, scaled), exponent)
+    value = np.ldexp(dual(uncertainty_set, rows, scaled), exponent)
     return Certified(value, float(np.nextafter(np.ldexp(error, exponent), np.inf)), "one-dimensional dual")

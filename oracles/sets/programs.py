@@ -62,14 +62,14 @@ def is_registered(kind: type[UncertaintySet]) -> bool:
     return oracle_of(kind).program is not None
 
 
-def _cut(uset: UncertaintySet) -> Cut[Any]:
-    program = oracle_of(type(uset)).program
+def _cut(uncertainty_set: UncertaintySet) -> Cut[Any]:
+    program = oracle_of(type(uncertainty_set)).program
     if program is None:
-        raise TypeError(f"no convex program is registered for {type(uset).__name__}")
+        raise TypeError(f"no convex program is registered for {type(uncertainty_set).__name__}")
     return program
 
 
-def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
+def support(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
     """sigma(v) = max_{q in the set around p} q·v (Section 2), as a convex program, certified.
 
     `p` and `v` are rows or batches of rows and broadcast against each other; a batch is solved in blocks. The
@@ -80,13 +80,13 @@ def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
     >>> bool(abs(answer.value - [0.75, 1.5]).max() <= answer.error_bound)
     True
     """
-    lower, upper = enclosures(uset, p, v)
+    lower, upper = enclosures(uncertainty_set, p, v)
     middle = lower + (upper - lower) / 2
     error = np.nextafter(np.maximum(upper - middle, middle - lower), np.inf).max()
-    return Certified(middle, float(error), f"convex program ({type(uset).__name__}), certified by its dual")
+    return Certified(middle, float(error), f"convex program ({type(uncertainty_set).__name__}), certified by its dual")
 
 
-def enclosures(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
+def enclosures(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
     """Certified lower and upper bounds on sigma(v), row by row (see `support`).
 
     >>> from robust_core.sets import Contamination
@@ -94,48 +94,50 @@ def enclosures(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> tuple[Floats
     >>> bool(lower <= 0.75 <= upper)
     True
     """
-    _cut(uset)
+    _cut(uncertainty_set)
     rows, values = checked_pairs(p, v)
     shape = rows.shape[:-1]
     rows, values = rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1])
     block = min(BLOCK, 1 << (len(rows) - 1).bit_length())
     parts = [
-        _certified_block(uset, rows[start : start + block], values[start : start + block], block)
+        _certified_block(uncertainty_set, rows[start : start + block], values[start : start + block], block)
         for start in range(0, len(rows), block)
     ]
     lower, upper = (np.concatenate(bounds).reshape(shape) for bounds in zip(*parts, strict=True))
     return lower, upper
 
 
-def _certified_block(uset: UncertaintySet, p: Floats, v: Floats, block: int) -> tuple[Floats, Floats]:
+def _certified_block(uncertainty_set: UncertaintySet, p: Floats, v: Floats, block: int) -> tuple[Floats, Floats]:
     """Bounds for at most `block` rows; a short block is filled up by repeating its last row."""
     count, n_states = p.shape
     # A power of two scales without rounding and keeps sums of huge values finite.
     exponent = np.frexp(np.abs(v).max(axis=1, keepdims=True))[1]
     scaled = np.ldexp(v, -exponent)
     filled = np.minimum(np.arange(block), count - 1)
-    q, y = _program(type(uset), _cut(uset), block, n_states).solve(uset, p[filled], scaled[filled])
+    q, y = _program(type(uncertainty_set), _cut(uncertainty_set), block, n_states).solve(
+        uncertainty_set, p[filled], scaled[filled]
+    )
     proposals = ((q[:count], y[:count]), (p, scaled), (p, np.zeros_like(scaled)))
-    bounds = [certificate(uset, p, scaled, members, prices) for members, prices in proposals]
+    bounds = [certificate(uncertainty_set, p, scaled, members, prices) for members, prices in proposals]
     lower = np.max([low for low, _ in bounds], axis=0)
     upper = np.min([high for _, high in bounds], axis=0)
-    _refuse(uset, p, lower, upper)
+    _refuse(uncertainty_set, p, lower, upper)
     back = exponent[:, 0]
     return np.nextafter(np.ldexp(lower, back), -np.inf), np.nextafter(np.ldexp(upper, back), np.inf)
 
 
-def _refuse(uset: UncertaintySet, p: Floats, lower: Floats, upper: Floats) -> None:
+def _refuse(uncertainty_set: UncertaintySet, p: Floats, lower: Floats, upper: Floats) -> None:
     """No interval that says nothing, nor one that is empty: then what is registered is not one set."""
     bad = np.flatnonzero(~((lower <= upper) & (upper - lower <= WIDEST)))
     if bad.size:
         row = bad[0]
         raise SolverFailure(
-            f"the program of {uset} encloses sigma(v), max|v| being in [1/2, 1], between {lower[row]:.6g} and "
-            f"{upper[row]:.6g} around p = {p[row].tolist()}: are `constraints`, `price` and `attained` of one set?"
+            f"the program of {uncertainty_set} encloses sigma(v), max|v| being in [1/2, 1], between {lower[row]:.6g} "
+            f"and {upper[row]:.6g} around p = {p[row].tolist()}: are `constraints`, `price` and `attained` of one set?"
         )
 
 
-def certificate(uset: UncertaintySet, p: Floats, v: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
+def certificate(uncertainty_set: UncertaintySet, p: Floats, v: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Lower and upper bounds on sigma(v) from any q and any y, rounding included.
 
     Hypothesis: each row of v is zero or has ½ <= max |v| <= 1, so that underflow is far below the allowance.
@@ -150,12 +152,12 @@ def certificate(uset: UncertaintySet, p: Floats, v: Floats, q: Floats, y: Floats
     >>> lower.round(2), upper.round(2)
     (array([0.5]), array([1.]))
     """
-    cut = _cut(uset)
-    moved, price = cut.price(uset, p, y)
+    cut = _cut(uncertainty_set)
+    moved, price = cut.price(uncertainty_set, p, y)
     allowance = (6 * p.shape[-1] + OPERATIONS) * EPS
     size, size_moved = np.abs(v).max(axis=1), np.abs(moved).max(axis=1)
     upper = (v - moved).max(axis=1) + price + allowance * (size + size_moved)
-    lower = cut.attained(uset, p, np.maximum(q, 0.0), v) - allowance * size
+    lower = cut.attained(uncertainty_set, p, np.maximum(q, 0.0), v) - allowance * size
     return lower, upper
 
 
@@ -177,7 +179,7 @@ class _Program:
         # The objective is linear, so a quadratic program is a linear one; older versions of cvxpy have no is_lp.
         self.solver = "HIGHS" if self._problem.is_qp() else "CLARABEL"
 
-    def solve(self, uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+    def solve(self, uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
         """The solver's proposals (q, y), one row each; values are mapped to [0, 1] for its tolerances."""
         cp = _cvxpy()
 
@@ -186,7 +188,7 @@ class _Program:
         span[span == 0.0] = 1.0
         self._p.value = p / p.sum(axis=1, keepdims=True)
         self._v.value = (v - least) / span
-        self._write(uset, self._p.value)
+        self._write(uncertainty_set, self._p.value)
         try:
             with warnings.catch_warnings():
                 # The certificate says how inaccurate.
@@ -195,15 +197,15 @@ class _Program:
                 # would depend on what was asked before.
                 self._problem.solve(solver=self.solver, warm_start=False, **SOLVER_OPTIONS[self.solver])
         except cp.error.SolverError as error:
-            raise SolverFailure(f"{self._label(uset)} failed: {error}") from None
+            raise SolverFailure(f"{self._label(uncertainty_set)} failed: {error}") from None
         if self._problem.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
-            raise SolverFailure(f"{self._label(uset)} ended with status {self._problem.status!r}")
+            raise SolverFailure(f"{self._label(uncertainty_set)} ended with status {self._problem.status!r}")
         slack, lam = (constraint.dual_value for constraint in self._simplex)
         return self._q.value, span * (self._v.value - lam[:, None] + slack)
 
-    def _label(self, uset: UncertaintySet) -> str:
+    def _label(self, uncertainty_set: UncertaintySet) -> str:
         rows, states = self._q.shape
-        return f"{self.solver} on the support function of {uset}, {rows} rows of {states} states,"
+        return f"{self.solver} on the support function of {uncertainty_set}, {rows} rows of {states} states,"
 
 
 _program = lru_cache(maxsize=64)(_Program)

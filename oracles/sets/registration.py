@@ -18,10 +18,10 @@ SetType = TypeVar("SetType", bound=UncertaintySet)
 class Cut(Generic[SetType]):
     """The set K that cuts the simplex, in the three forms a certified program needs. Rows are the last axis.
 
-    `constraints(q, p)`: the cvxpy constraints on the variable q, and a function that writes (uset, p) into
+    `constraints(q, p)`: the cvxpy constraints on the variable q, and a function that writes (uncertainty_set, p) into
     their parameters (they must be parametrised by the rules of DPP).
-    `price(uset, p, y)`: y moved to where sigma_K is finite, and sigma_K there.
-    `attained(uset, p, q, v)`: the value q'·v of some q' that is certainly in the set around p, near q >= 0.
+    `price(uncertainty_set, p, y)`: y moved to where sigma_K is finite, and sigma_K there.
+    `attained(uncertainty_set, p, q, v)`: the value q'·v of some q' that is certainly in the set around p, near q >= 0.
     """
 
     constraints: Callable[[Any, Any], tuple[list[Any], Callable[[SetType, Floats], None]]]
@@ -33,11 +33,11 @@ class Cut(Generic[SetType]):
 class SetOracle(Generic[SetType]):
     """The independent truths about a set. Each is optional; a method that needs a missing one refuses the set.
 
-    `contains(uset, p, q)`: the definition, whether q is in the set around p, in fractions (`vertices.contains`).
+    `contains(uncertainty_set, p, q)`: whether q is in the set around p by its definition, in fractions.
     `program`: the set as a convex program with its certificate (`programs`).
-    `vertices(uset, p)`: distributions of the set around p, all its vertices among them (`vertices.vertices`).
-    `dual(uset, p, v)`: the support function by its one-dimensional dual, for |v| <= 1 (`dual.support`).
-    `largest_mass(uset, mass, whole)`: the largest mass of an event, for base polytopes (`rational.largest_mass`).
+    `vertices(uncertainty_set, p)`: distributions of the set around p, all its vertices among them.
+    `dual(uncertainty_set, p, v)`: the support function by its one-dimensional dual, for |v| <= 1 (`dual.support`).
+    `largest_mass(uncertainty_set, mass, whole)`: the largest mass of an event (`rational.largest_mass`).
     `is_base_polytope`: `base_polytope` proves that the set is one; otherwise every exact answer is checked.
     """
 

@@ -14,10 +14,10 @@ from robust_core.sets import TotalVariation
 from robust_core.validate import EPS, Floats
 
 
-def contains(uset: TotalVariation, p: Vector, q: Vector) -> bool:
+def contains(uncertainty_set: TotalVariation, p: Vector, q: Vector) -> bool:
     """½‖q−p‖₁ <= R."""
     distance = sum(abs(x - y) for x, y in zip(q, p, strict=True)) / 2
-    return sum(q) == 1 and min(q) >= 0 and distance <= Fraction(uset.radius)
+    return sum(q) == 1 and min(q) >= 0 and distance <= Fraction(uncertainty_set.radius)
 
 
 def constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[TotalVariation, Floats], None]]:
@@ -26,19 +26,19 @@ def constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[TotalVariation, Fl
 
     radius = cp.Parameter(nonneg=True)
 
-    def write(uset: TotalVariation, rows: Floats) -> None:
-        radius.value = uset.radius
+    def write(uncertainty_set: TotalVariation, rows: Floats) -> None:
+        radius.value = uncertainty_set.radius
 
     # ½‖q−p‖₁ = Σ(q−p)⁺ because both sum to 1; half as many rows, and HiGHS is twice as fast.
     return [cp.sum(cp.pos(q - p), axis=1) <= radius], write
 
 
-def price(uset: TotalVariation, p: Floats, y: Floats) -> tuple[Floats, Floats]:
+def price(uncertainty_set: TotalVariation, p: Floats, y: Floats) -> tuple[Floats, Floats]:
     """K = {½‖q−p‖₁ <= R, Σq = 1}: sigma_K(y) = p·y + R (max y − min y)."""
-    return y, mean(p, y) + uset.radius * (y.max(axis=1) - y.min(axis=1))
+    return y, mean(p, y) + uncertainty_set.radius * (y.max(axis=1) - y.min(axis=1))
 
 
-def attained(uset: TotalVariation, p: Floats, q: Floats, v: Floats) -> Floats:
+def attained(uncertainty_set: TotalVariation, p: Floats, q: Floats, v: Floats) -> Floats:
     """p + t(q−p) with q normalised and t so small that the distance is certainly at most R.
 
     The float distance below is off by less than (6n+8) EPS: q over its exact sum differs from the float
@@ -47,12 +47,12 @@ def attained(uset: TotalVariation, p: Floats, q: Floats, v: Floats) -> Floats:
     """
     total = np.maximum(q.sum(axis=1, keepdims=True), LEAST_TOTAL)
     distance = np.maximum(q / total - p, 0.0).sum(axis=1) + (6 * p.shape[-1] + 8) * EPS
-    share = np.where(distance > uset.radius, uset.radius / distance * (1.0 - 4 * EPS), 1.0)
+    share = np.where(distance > uncertainty_set.radius, uncertainty_set.radius / distance * (1.0 - 4 * EPS), 1.0)
     nominal = mean(p, v)
     return (1.0 - share) * nominal + share * normalised_mean(q, v, nominal)
 
 
-def vertices(uset: TotalVariation, p: Vector) -> Iterator[Vector]:
+def vertices(uncertainty_set: TotalVariation, p: Vector) -> Iterator[Vector]:
     """Points that take all the mass of some states and part of one more, and give it to one state.
 
     A maximiser of q·v moves m = min(R, 1−p_i) of mass to one state i (a best one: mass moved anywhere else may as
@@ -62,7 +62,7 @@ def vertices(uset: TotalVariation, p: Vector) -> Iterator[Vector]:
     """
     for receiver in range(len(p)):
         others = [s for s in range(len(p)) if s != receiver]
-        moved = min(Fraction(uset.radius), 1 - p[receiver])
+        moved = min(Fraction(uncertainty_set.radius), 1 - p[receiver])
         for size in range(len(p)):
             for emptied in combinations(others, size):
                 missing = moved - sum(p[s] for s in emptied)
@@ -88,7 +88,7 @@ def _completed(p: Vector, receiver: int, emptied: tuple[int, ...], missing: Frac
             yield tuple(point)
 
 
-def dual(uset: TotalVariation, p: Floats, v: Floats) -> Floats:
+def dual(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Floats:
     """Linear programming duality gives
 
         sigma(v) = min_{lam <= max v}  R (max v − lam) + Σ_s p(s) max(v(s), lam):
@@ -100,13 +100,13 @@ def dual(uset: TotalVariation, p: Floats, v: Floats) -> Floats:
     """
     lifted = np.maximum(v[..., :, None], v[..., None, :])  # [..., lam, s]
     means = np.einsum("...s,...ls->...l", p, lifted)
-    result: Floats = (uset.radius * (v.max(axis=-1, keepdims=True) - v) + means).min(axis=-1)
+    result: Floats = (uncertainty_set.radius * (v.max(axis=-1, keepdims=True) - v) + means).min(axis=-1)
     return result
 
 
-def largest_mass(uset: TotalVariation, mass: int, whole: int) -> int:
+def largest_mass(uncertainty_set: TotalVariation, mass: int, whole: int) -> int:
     """g(x) = min(1, x + R)."""
-    numerator, denominator = uset.radius.as_integer_ratio()
+    numerator, denominator = uncertainty_set.radius.as_integer_ratio()
     return min(denominator * whole, denominator * mass + numerator * whole)
 
 

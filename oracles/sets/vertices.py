@@ -21,7 +21,7 @@ LARGEST = 10
 """The most states enumerated: a total-variation ball has up to S² 2^(S−1) candidates."""
 
 
-def contains(uset: UncertaintySet, p: Vector, q: Vector) -> bool:
+def contains(uncertainty_set: UncertaintySet, p: Vector, q: Vector) -> bool:
     """Whether the distribution q lies in the set around the distribution p, by the definition of the set.
 
     >>> from robust_core.sets import TotalVariation
@@ -29,13 +29,13 @@ def contains(uset: UncertaintySet, p: Vector, q: Vector) -> bool:
     >>> contains(TotalVariation(0.25), (half, half), (quarter, 3 * quarter))
     True
     """
-    definition = oracle_of(type(uset)).contains
+    definition = oracle_of(type(uncertainty_set)).contains
     if definition is None:
-        raise TypeError(f"no definition is registered for {type(uset).__name__}")
-    return definition(uset, p, q)
+        raise TypeError(f"no definition is registered for {type(uncertainty_set).__name__}")
+    return definition(uncertainty_set, p, q)
 
 
-def vertices(uset: UncertaintySet, p: Sequence[Number]) -> tuple[Vector, ...]:
+def vertices(uncertainty_set: UncertaintySet, p: Sequence[Number]) -> tuple[Vector, ...]:
     """Distributions of the set around p, all its vertices among them, without repetition.
 
     That they are all is proved where the set is registered; that they are members is checked here.
@@ -46,18 +46,18 @@ def vertices(uset: UncertaintySet, p: Sequence[Number]) -> tuple[Vector, ...]:
     """
     if len(p) > LARGEST:
         raise ValueError(f"vertices are enumerated for at most {LARGEST} states, got {len(p)}")
-    candidates = oracle_of(type(uset)).vertices
+    candidates = oracle_of(type(uncertainty_set)).vertices
     if candidates is None:
-        raise TypeError(f"no vertices are registered for {type(uset).__name__}")
+        raise TypeError(f"no vertices are registered for {type(uncertainty_set).__name__}")
     centre = exact.distribution(p).fractions()
-    points = tuple(dict.fromkeys(candidates(uset, centre)))
-    outside = [point for point in points if not contains(uset, centre, point)]
+    points = tuple(dict.fromkeys(candidates(uncertainty_set, centre)))
+    outside = [point for point in points if not contains(uncertainty_set, centre, point)]
     if outside:
-        raise ArithmeticError(f"{outside[0]} is not in {uset} around {centre}")
+        raise ArithmeticError(f"{outside[0]} is not in {uncertainty_set} around {centre}")
     return points
 
 
-def sigma(uset: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Fraction:
+def sigma(uncertainty_set: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Fraction:
     """max_{q in the set around p} q·v over the vertices, exactly.
 
     >>> from robust_core.sets import TotalVariation
@@ -67,10 +67,10 @@ def sigma(uset: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Fra
     if len(v) != len(p):
         raise ValueError(f"v must have {len(p)} entries, one per state, got {len(v)}")
     values = [Fraction(x) for x in v]
-    return max(sum((x * y for x, y in zip(q, values, strict=True)), Fraction(0)) for q in vertices(uset, p))
+    return max(sum((x * y for x, y in zip(q, values, strict=True)), Fraction(0)) for q in vertices(uncertainty_set, p))
 
 
-def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
+def support(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
     """`sigma` of one float row p, rounded to a float.
 
     >>> from robust_core.sets import Contamination
@@ -79,7 +79,7 @@ def support(uset: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Certified:
     """
     row = validate.array("p", p, shape=(None,))
     validate.distribution_rows("p", row)
-    truth = sigma(uset, row.tolist(), validate.array("v", v, shape=row.shape).tolist())
+    truth = sigma(uncertainty_set, row.tolist(), validate.array("v", v, shape=row.shape).tolist())
     value = exact.nearest_float(truth)
     error = exact.round_up(abs(truth - Fraction(value)))
     return Certified(np.array(value), error, "vertex enumeration")

@@ -323,7 +323,7 @@ def test_width_below_rounding_is_refused_with_the_width_that_is_possible() -> No
 
 
 def test_unknown_sets_are_refused() -> None:
-    with pytest.raises(TypeError, match="uncertainty must be Contamination or TotalVariation"):
+    with pytest.raises(TypeError, match="uncertainty_set must be Contamination or TotalVariation"):
         bounds.solve(COIN, "contamination", width=1e-6)  # type: ignore[arg-type]
 
 
