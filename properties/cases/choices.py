@@ -46,7 +46,6 @@ WHOLE = (0, TOTAL)
 COSTS = (0.0, 1.0, 0.5, 0.25, 0.75, 2.0, -1.0, 0.1, 1 / 3, 0.0, 100.0)
 VALUES = (0.0, 1.0, 2.0, -1.0, 0.5, 4.0, -3.0, 0.1, 16.0, 1 / 3, -0.25, 1.0, 0.0, 2.0, 1000.0, -1.0, 1.0)
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9375, 0.9, 1.0 - 2.0**-7)
-RADII = UncertaintySet.radii
 STEP_SIZES = (
     constant(0.5),
     constant(1.0),
@@ -175,15 +174,15 @@ class Choices(ABC):
     def uncertainty_set(self, variant: Variant) -> UncertaintySet:
         """One of the sets that the variant is for."""
         kind: Any = self.set_kind(variant)
-        return kind(self.radius(variant))
+        return kind(self.radius(variant, kind))
 
     def set_kind(self, variant: Variant) -> type[UncertaintySet]:
         """The kind of set."""
         return self.any_of(variant.sets)
 
-    def radius(self, variant: Variant) -> float:
-        """A radius; options['radii'] restricts a variant to some."""
-        return float(self.pick(tuple(variant.options.get("radii", RADII))))
+    def radius(self, variant: Variant, kind: type[UncertaintySet]) -> float:
+        """A radius of a kind of set."""
+        return float(self.pick(radii_of(variant, kind)))
 
     def smoothing(self, variant: Variant) -> LogSumExp | Mellowmax:
         """LSE or mellow-max; options['smoothing'] ('lse' or 'mellowmax') restricts a variant to one of them."""
@@ -249,6 +248,11 @@ class First(Choices):
     def index(self, n: int) -> int:
         """0."""
         return 0
+
+
+def radii_of(variant: Variant, kind: type[UncertaintySet]) -> tuple[float, ...]:
+    """The radii at which a kind of set is tested; options['radii'] restricts a variant to some."""
+    return tuple(variant.options.get("radii", kind.radii))
 
 
 def radii_beside(variant: Variant, radius: float) -> list[float]:

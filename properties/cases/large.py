@@ -165,9 +165,10 @@ class Fixed(Choices):
         drawn = super().set_kind(variant)
         return drawn if self.form.kind is None else variant.sets[self.form.kind]
 
-    def radius(self, variant: Variant) -> float:
-        """As the form has it, unless the variant is for some radii only."""
-        return super().radius(variant) if "radii" in variant.options else self.form.radius
+    def radius(self, variant: Variant, kind: type[UncertaintySet]) -> float:
+        """As the form has it, unless the variant or the set is for other radii only."""
+        usual = "radii" not in variant.options and self.form.radius in kind.radii
+        return self.form.radius if usual else super().radius(variant, kind)
 
     def smoothing(self, variant: Variant) -> LogSumExp | Mellowmax:
         """As the form has it, unless the variant is for another."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from properties.cases import generator
 from properties.cases.case import LinearRun, Path, Run, policy_of
-from properties.cases.choices import RADII
+from properties.cases.choices import radii_of
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import compare
@@ -142,8 +142,8 @@ def _beside_another(variant: Variant, case: Run, path: Path) -> Any:
 
 def _another(variant: Variant, case: Run) -> Run:
     mdp, told = case.mdp, case.uncertainty_set
-    radii = tuple(variant.options.get("radii", RADII))
     other: Any = type(told)
+    radii = radii_of(variant, other)
     return replace(
         with_steps(case, constant(0.25)),
         mdp=MDP(mdp.P, mdp.cost, 0.5 if mdp.gamma != 0.5 else 0.75),

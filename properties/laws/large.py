@@ -9,7 +9,7 @@ import numpy as np
 
 from properties.cases import generator
 from properties.cases.case import PlannerCase
-from properties.cases.choices import RADII, SMOOTHINGS, Reader
+from properties.cases.choices import SMOOTHINGS, Reader, radii_of
 from properties.cases.large import Form, form_of
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
@@ -120,9 +120,8 @@ def _ring(states: int, gamma: float, uncertainty_set: UncertaintySet) -> Planner
 
 def _rings(variant: Variant) -> list[PlannerCase]:
     """Rings of long horizon for every set of the variant at its smallest radius."""
-    radius = min(variant.options.get("radii", RADII))
     kinds: tuple[Any, ...] = variant.sets
-    return [_ring(states, gamma, kind(radius)) for (states, gamma), kind in product(RINGS, kinds)]
+    return [_ring(states, gamma, kind(min(radii_of(variant, kind)))) for (states, gamma), kind in product(RINGS, kinds)]
 
 
 RESIDUAL = Law(

@@ -23,7 +23,7 @@ SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 def _read_shift(choices: Choices, variant: Variant) -> OperatorCase:
     case = generator.operator_case(choices, variant)
-    return case.plus(shift=choices.pick(SHIFTS), larger=choices.radius(variant))
+    return case.plus(shift=choices.pick(SHIFTS), larger=choices.radius(variant, type(case.uncertainty_set)))
 
 
 def _applied(variant: Variant, mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:

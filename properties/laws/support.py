@@ -30,7 +30,7 @@ def _read_axioms(choices: Choices, variant: Variant) -> SupportCase:
         other=scale * choices.values((n,)),
         factor=choices.pick(FACTORS),
         shift=choices.pick(SHIFTS),
-        larger=choices.radius(variant),
+        larger=choices.radius(variant, type(case.uncertainty_set)),
     )
 
 

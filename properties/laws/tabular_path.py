@@ -240,7 +240,8 @@ def _read_dearer(choices: Choices, variant: Variant) -> Run:
 
 
 def _read_wider(choices: Choices, variant: Variant) -> Run:
-    return generator.run(choices, variant).plus(larger=choices.radius(variant))
+    case = generator.run(choices, variant)
+    return case.plus(larger=choices.radius(variant, type(case.uncertainty_set)))
 
 
 def _read_shift(choices: Choices, variant: Variant) -> Run:

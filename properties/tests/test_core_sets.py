@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 import oracles
 from oracles.planning import rational
 from oracles.sets import dual, oracle_of, programs, vertices
+from properties.judging.search import search
+from properties.judging.verification import applicable
 from properties.laws.rounding import support_bound
 from properties.profiles import examples
 from properties.strategies import mdps, values
-from robust_core import sets, sigma, worst_case
-from robust_core.sets import SETS, UncertaintySet
+from robust_core import Variant, sets, sigma, worst_case
+from robust_core.sets import SETS, UncertaintySet, base
 from robust_core.validate import Floats
 
 DATA = {"to_dict", "from_dict"}
@@ -134,4 +136,22 @@ def test_a_set_that_derives_from_another_has_its_truths_but_not_its_proof() -> N
         assert oracle_of(derived) is oracle_of(sets.Contamination)
         assert (is_base_polytope(sets.Contamination), is_base_polytope(derived)) == (True, False)
     finally:
-        sets.base._BY_KIND[sets.Contamination.kind] = sets.Contamination
+        base._BY_KIND[sets.Contamination.kind] = sets.Contamination
+
+
+def test_laws_test_a_set_at_its_own_radii(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "_BY_KIND", dict(base._BY_KIND))  # the class below is for this test only
+    seen = set()
+
+    class Narrow(sets.Contamination):
+        kind = "contamination at two radii"
+        radii = (0.25, 0.5)
+
+    def recording(uset: Narrow, p: Floats, v: Floats) -> Floats:
+        seen.add(uset.radius)
+        return sigma(uset, p, v)
+
+    variant = Variant("sigma", "support", recording, (Narrow,), ("support function",))
+    for law in applicable(variant):
+        assert search(law, variant, examples=20, master_seed=0).outcome == "holds"
+        assert seen - {0.0, 1.0} == set(Narrow.radii), law.name  # a law may add the smallest and the largest radius
