@@ -51,15 +51,6 @@ MARGIN = 5
 """Columns that a line of progress leaves: what stands around its text, and the cursor."""
 
 
-def interruptible(main: Callable[[], int], prog: str) -> int:
-    """The exit code of a command that keeps its results in a store; Ctrl-C says how to go on."""
-    try:
-        return main()
-    except KeyboardInterrupt:
-        print(f"\n{prog}: interrupted; the same command goes on with what is in the store", file=sys.stderr)
-        return INTERRUPTED
-
-
 class HelpFormatter(argparse.HelpFormatter):
     """Fills descriptions to the width of the terminal and leaves an example in one piece, to be copied."""
 

@@ -68,25 +68,27 @@ class Pool:
         worker = min(self.workers, key=lambda worker: len(worker.units))
         worker.units.append(unit)
         # A worker that has died is found when its units are collected.
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             worker.pipe.send(unit)
 
     def collect(self) -> tuple[Unit, Any]:
-        """Wait for a unit; WorkerDied if a process ends with units under way."""
+        """Wait for a unit; WorkerDied if a process ends with units under way and no other has one ready."""
         busy = {worker.pipe: worker for worker in self.workers if worker.units}
-        worker = busy[connection.wait(busy)[0]]  # type: ignore[index]
-        try:
-            value, error = worker.pipe.recv()
-        except (EOFError, ConnectionResetError):
-            worker.process.join(GRACE)
-            raise WorkerDied(
-                f"a worker process died (exit code {worker.process.exitcode}) while it computed {worker.units[0]}; "
-                "the results so far are in the store, run again to go on"
-            ) from None
-        unit = worker.units.popleft()
-        if error is not None:
-            raise error
-        return unit, value
+        for pipe in connection.wait(busy):
+            worker = busy[pipe]  # type: ignore[index]
+            try:
+                value, error = worker.pipe.recv()
+            except (EOFError, ConnectionResetError):
+                continue
+            unit = worker.units.popleft()
+            if error is not None:
+                raise error
+            return unit, value
+        worker.process.join(GRACE)
+        raise WorkerDied(
+            f"a worker process died (exit code {worker.process.exitcode}) while it computed {worker.units[0]}; "
+            "the results so far are in the store, run again to go on"
+        )
 
     def __exit__(self, *_: Any) -> None:
         """End the processes, also those that are at work; Ctrl-C again does not leave half of them."""

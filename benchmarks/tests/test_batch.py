@@ -129,6 +129,29 @@ def test_the_number_of_workers_does_not_matter(undisturbed: bytes, tmp_path: Pat
     assert output.read_bytes() == undisturbed
 
 
+def workers_of(pid: int) -> list[int]:
+    """The worker processes of a command."""
+    children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found as Linux shows them")
+def test_a_killed_worker_is_an_error_and_loses_nothing(undisturbed: bytes, tmp_path: Path) -> None:
+    store, output = tmp_path / "store", tmp_path / "report"
+    child = subprocess.Popen(
+        command(store, output, workers=2), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    while child.poll() is None and not (store.exists() and store.read_bytes().count(b"\n") > 8):
+        time.sleep(0.01)
+    os.kill(workers_of(child.pid)[0], signal.SIGKILL)
+    _, shown = child.communicate()
+    assert child.returncode == 2, "neither a verdict nor pending"
+    assert "robust-core: a worker process died (exit code -9) while it computed rows:rows(" in shown
+    assert not output.exists()
+    subprocess.run(command(store, output, workers=1), check=True, capture_output=True)
+    assert output.read_bytes() == undisturbed
+
+
 def test_the_comparison_sees_other_seeds(unbiased: RunReport, tmp_path: Path) -> None:
     report = cells.run(size="quick", seed_set="other", path=tmp_path / "store", with_controls=False, only=ONLY)
     assert [cell.log_against for cell in report.cells] != [cell.log_against for cell in unbiased.cells]
