@@ -4,22 +4,23 @@ import argparse
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
     HOLDS,
     KEPT,
-    HelpFormatter,
+    Commands,
     add_budget,
     add_cluster,
     add_json,
     add_quiet,
     add_store,
+    add_strict,
     add_workers,
     factor,
     positive,
+    raise_on_termination,
     require_writable,
-    termination_raised,
 )
 
 if TYPE_CHECKING:
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
 STORE = Path(".robust-core") / "statistics.jsonl"
 BASELINE = Path(__file__).parents[1] / "baselines" / "statistical.json"
 EXAMPLE = "example: robust-core batch run --size quick --budget 5min"
-Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
-def add_parser(commands: Parsers) -> None:
+def add_parser(commands: Commands) -> None:
     """The command and its actions."""
     batch = commands.add_parser(
         "batch",
@@ -39,7 +39,6 @@ def add_parser(commands: Parsers) -> None:
         description="Decides the cells of the statistical laws. Every piece of samples is kept in the store as it "
         "comes: a run that was interrupted or killed goes on where it was.",
         epilog=EXAMPLE,
-        formatter_class=HelpFormatter,
     )
     actions = batch.add_subparsers(required=True, metavar="ACTION")
     run = actions.add_parser(
@@ -96,7 +95,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     add_json(parser, "the report as one JSON object")
     add_quiet(parser, "no progress, and nothing if everything holds")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report, as JSON, to this file too")
-    parser.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided or pending")
+    add_strict(parser, "undecided or pending")
     parser.add_argument("--no-controls", action="store_true", help="leave out the negative controls")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cells and controls whose name contains this")
 
@@ -122,7 +121,7 @@ def _run(options: argparse.Namespace) -> int:
     from benchmarks.batch.gate import exit_code
     from benchmarks.batch.history import seed_set_of, warnings
 
-    with open_history(options.store, options.size) as history, termination_raised():
+    with open_history(options.store, options.size) as history, raise_on_termination():
         seed_set = seed_set_of(options.seed_set, history, only=options.only)
         show = _silent if options.quiet else _say
         show(f"seed set: {seed_set}")
@@ -155,7 +154,7 @@ def _night(options: argparse.Namespace) -> int:
     from benchmarks.batch import nights
     from benchmarks.batch.gate import exit_code
 
-    with termination_raised():
+    with raise_on_termination():
         report = nights.run(
             size=options.size,
             path=options.store,

@@ -21,9 +21,9 @@ from benchmarks.cli.conventions import (
     add_strict,
     add_workers,
     progress,
+    raise_on_termination,
     require_clone,
     require_writable,
-    termination_raised,
 )
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _measure(options: argparse.Namespace) -> "Measurements":
 
     if not options.seed_set.isprintable() or not options.seed_set:
         raise ValueError(f"seed set must be a name, got {options.seed_set!r}")
-    with open_store(options.store) as store, termination_raised():
+    with open_store(options.store) as store, raise_on_termination():
         try:
             return bench(
                 store=store,

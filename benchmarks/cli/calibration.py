@@ -7,6 +7,7 @@ from benchmarks.cli.conventions import (
     HOLDS,
     KEPT,
     VIOLATED,
+    Commands,
     add_budget,
     add_json,
     add_quiet,
@@ -14,8 +15,8 @@ from benchmarks.cli.conventions import (
     add_workers,
     count,
     progress,
+    raise_on_termination,
     require_writable,
-    termination_raised,
 )
 
 STORE = Path(".robust-core") / "calibration.jsonl"
@@ -28,7 +29,7 @@ PARTS = (
 )
 
 
-def add_parser(studies: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(studies: Commands) -> None:
     """The study and its options."""
     parser = studies.add_parser(
         "calibration",
@@ -70,7 +71,7 @@ def _calibration(options: argparse.Namespace) -> int:
         raise ValueError("--full-seeds and --dear-seeds make one table: one of them is 0, and its rows would be lost")
     output = options.output or calibration.BASELINE
     require_writable("--output", output)
-    with open_store(options.store) as store, termination_raised():
+    with open_store(options.store) as store, raise_on_termination():
         today = calibration.run(
             seeds, store=store, workers=options.workers, budget_seconds=options.budget, show=progress
         )

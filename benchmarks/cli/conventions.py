@@ -271,7 +271,7 @@ def on_interrupt(handler: Callable[..., None]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def termination_raised() -> Iterator[None]:
+def raise_on_termination() -> Iterator[None]:
     """A request to end (SIGTERM) ends the program by an exception: pools then end their workers and give back what
     they hold.
 

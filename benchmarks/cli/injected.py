@@ -15,7 +15,7 @@ from benchmarks.cli.conventions import (
     add_workers,
     positive,
     progress,
-    termination_raised,
+    raise_on_termination,
 )
 
 STORE = Path(".robust-core") / "injected.jsonl"
@@ -52,7 +52,7 @@ def _injected(options: argparse.Namespace) -> int:
     if unknown := set(options.defects) - DEFECTS.keys():
         raise ValueError(f"no defect {', '.join(sorted(unknown))}; there are {', '.join(DEFECTS)}")
     wrong = 0
-    with open_store(options.store) as store, termination_raised():
+    with open_store(options.store) as store, raise_on_termination():
         measure = functools.partial(bench, store=store, workers=options.workers, show=progress)
         references = [measure(seed_set=seed_set) for seed_set in injected.seed_sets(options.seed_sets)]
         if not (options.json or options.quiet):

@@ -17,7 +17,9 @@ from benchmarks.cli.conventions import (
 )
 
 # Spelled out so that help need not import the parts; a test compares them.
-PARTS = ("gallery", "kills", "evidence", "regression", "rows", "panels", "page", "documents", "commands")
+PARTS = (
+    "gallery", "kills", "counterexamples", "evidence", "regression", "rows", "panels", "page", "documents", "commands",
+)  # fmt: skip
 
 
 def add_parser(commands: Commands) -> None:
@@ -50,7 +52,8 @@ def add_parser(commands: Commands) -> None:
     check.add_argument(
         "--sampled",
         action="store_true",
-        help="after a change of the generator: compare hit rates by an exact test, kill sets exactly",
+        help="after a change of the generator: compare hit rates by an exact test, kill sets exactly, and let one "
+        "counterexample in a hundred be larger",
     )
     add_json(check, "one JSON record per difference")
     add_quiet(check, "differences only")

@@ -17,7 +17,7 @@ from benchmarks.cli.conventions import (
     add_workers,
     complete_with,
     progress,
-    termination_raised,
+    raise_on_termination,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _panels(options: argparse.Namespace) -> int:
     from benchmarks.runner.store import open_store
     from robust_core.json import dumps
 
-    with open_store(options.store) as store, termination_raised():
+    with open_store(options.store) as store, raise_on_termination():
         runs = _write(choices, store, options) if options.write else _compute(choices, store, options)
     for panel, interpretation in choices:
         pending = PendingRun(panel.id, interpretation.name, panel.p, panel.radius)

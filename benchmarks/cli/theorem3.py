@@ -4,7 +4,7 @@ import argparse
 import importlib
 from pathlib import Path
 
-from benchmarks.cli.conventions import HOLDS, add_json, add_quiet, require_writable
+from benchmarks.cli.conventions import HOLDS, Commands, add_json, add_quiet, require_writable
 
 BASELINES = Path(__file__).parents[1] / "baselines"
 STUDIES = {
@@ -14,7 +14,7 @@ STUDIES = {
 }
 
 
-def add_parser(studies: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(studies: Commands) -> None:
     """The studies and their options."""
     for name, what in STUDIES.items():
         study = studies.add_parser(

@@ -1,13 +1,18 @@
 """The frozen facts of every part: written by `robust-core net freeze`, compared by `robust-core net check`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from benchmarks.net import facts, rates
+from benchmarks.net import facts, rates, sizes
 from benchmarks.net.facts import Difference, Fact
 from benchmarks.net.parts import PARTS
 
 FOLDER = Path(__file__).parent / "frozen"
+SAMPLED: Mapping[str, Callable[[Mapping[str, str], Mapping[str, str]], list[Difference]]] = {
+    "kills": rates.losses,
+    "counterexamples": sizes.growths,
+}
+"""How parts are compared that depend on the cases that are drawn."""
 VERSIONS = "versions"
 """The file that says with which libraries and on which processor the net was frozen."""
 
@@ -20,10 +25,11 @@ def freeze(part: str, folder: Path) -> int:
 
 
 def check(part: str, folder: Path, *, sampled: bool = False) -> list[Difference]:
-    """The facts of a part that differ from the frozen ones; `sampled` compares hit rates by a test."""
+    """The facts of a part that differ from the frozen ones; `sampled` compares the parts that depend on drawn cases."""
     before = facts.read(folder / f"{part}.json")
     after = facts.by_name(PARTS[part]())
-    return rates.losses(before, after) if sampled and part == "kills" else facts.compare(before, after)
+    compare = SAMPLED.get(part, facts.compare) if sampled else facts.compare
+    return compare(before, after)
 
 
 def require_frozen(parts: Iterable[str], folder: Path) -> None:

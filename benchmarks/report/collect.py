@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cli.conventions import termination_raised
+from benchmarks.cli.conventions import raise_on_termination
 from benchmarks.report import hypothesis_storage
 from benchmarks.report.report import SECTIONS, Report, judge
 from benchmarks.report.section import STORES, Show, Work
 
 
 @hypothesis_storage.temporary_storage()
-@termination_raised()
+@raise_on_termination()
 def collect(
     *,
     targets: Sequence[str] = (),

@@ -24,8 +24,8 @@ from benchmarks.cli.conventions import (
     UNREAD,
     USAGE,
     painted,
+    raise_on_termination,
     stopped_between,
-    termination_raised,
 )
 from benchmarks.cli.main import parser, subparsers
 from benchmarks.documents.command_line import document, example
@@ -302,7 +302,7 @@ def test_a_request_to_end_is_not_taken_for_the_fault_of_a_variant() -> None:
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with pytest.raises(SystemExit, match=str(TERMINATED)), termination_raised():
+        with pytest.raises(SystemExit, match=str(TERMINATED)), raise_on_termination():
             pytest.fail(judged())
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
         assert "raised Asked" in blame.conduct(Asked()), "an exit of its own is its fault"
