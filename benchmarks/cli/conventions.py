@@ -104,28 +104,26 @@ def hyphenate(text: str) -> str:
     return text.replace(" ", "-")
 
 
-def whole(text: str) -> int:
-    """A whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number, got {text}") from None
+def integer(text: str) -> int:
+    """An integer."""
+    return _at_least(None, text, "an integer")
 
 
 def positive(text: str) -> int:
-    """A whole number of at least 1."""
-    with contextlib.suppress(ValueError):
-        if (number := int(text)) >= 1:
-            return number
-    raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text}")
+    """A positive integer."""
+    return _at_least(1, text, "a positive integer")
 
 
 def count(text: str) -> int:
-    """A whole number of at least 0."""
+    """An integer that is not negative."""
+    return _at_least(0, text, "an integer that is not negative")
+
+
+def _at_least(least: int | None, text: str, rule: str) -> int:
     with contextlib.suppress(ValueError):
-        if (number := int(text)) >= 0:
-            return number
-    raise argparse.ArgumentTypeError(f"must be a whole number from 0 on, got {text}")
+        if least is None or int(text) >= least:
+            return int(text)
+    raise argparse.ArgumentTypeError(f"must be {rule}, got {text}")
 
 
 def factor(text: str) -> float:
@@ -137,7 +135,7 @@ def factor(text: str) -> float:
     with contextlib.suppress(ValueError):
         if 1.0 <= (number := float(text)) < math.inf:
             return number
-    raise argparse.ArgumentTypeError(f"must be a number from 1 on, got {text}")
+    raise argparse.ArgumentTypeError(f"must be a finite number of at least 1, got {text}")
 
 
 def require_writable(option: str, path: Path) -> None:
@@ -176,7 +174,7 @@ def add_strict(parser: argparse.ArgumentParser, what: str = "undecided") -> None
 
 def add_seed(parser: argparse.ArgumentParser, what: str = "which problems are generated") -> None:
     """`--seed`: the same seed gives the same result."""
-    parser.add_argument("--seed", type=whole, default=0, metavar="N", help=f"{what} (default 0)")
+    parser.add_argument("--seed", type=integer, default=0, metavar="N", help=f"{what} (default 0)")
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import robust_core
 from benchmarks.cli.conventions import (
     EXIT_CODES,
     HOLDS,
@@ -41,6 +42,13 @@ ESCAPE = b"\x1b"
 def options(command: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
     for action in command._actions:
         yield from ((name, action) for name in action.option_strings)
+
+
+def test_there_is_one_program() -> None:
+    folder = Path(robust_core.__file__).parents[1]
+    sources = (path for name in PACKAGES for path in (folder / name).rglob("*.py") if "tests" not in path.parts)
+    programs = [path for path in sources if '__name__ == "__main__"' in path.read_text(encoding="utf-8")]
+    assert programs == [folder / "robust_core" / "__main__.py"]
 
 
 def test_an_option_means_the_same_in_every_command() -> None:
@@ -342,11 +350,20 @@ def test_an_example_is_in_one_piece_on_a_narrow_terminal(name: str, monkeypatch:
     assert COMMANDS[name].description not in shown.splitlines(), "the description is filled to the width"
 
 
-@pytest.mark.parametrize(("option", "given"), [("--examples", "abc"), ("--examples", "0"), ("--seed", "abc")])
-def test_a_wrong_number_is_refused_with_its_rule(option: str, given: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("option", "given", "rule"),
+    [
+        ("--examples", "abc", "a positive integer"),
+        ("--examples", "0", "a positive integer"),
+        ("--seed", "abc", "an integer"),
+    ],
+)
+def test_a_wrong_number_is_refused_with_its_rule(
+    option: str, given: str, rule: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit, match=str(USAGE)):
         parser().parse_args(["verify", option, given])
-    assert f"argument {option}: must be a whole number" in capsys.readouterr().err
+    assert f"argument {option}: must be {rule}, got {given}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -48,7 +48,7 @@ REFUSED: dict[str, tuple[Main, list[str], str]] = {
         f"batch, a stretch of {word}": (
             cli.main,
             ["batch", "run", "--stretch", word],
-            f"must be a number from 1 on, got {word}",
+            f"must be a finite number of at least 1, got {word}",
         )
         for word in ("nan", "0", "0.5", "inf", "-2", "far")
     },
@@ -62,12 +62,12 @@ REFUSED: dict[str, tuple[Main, list[str], str]] = {
     "calibration, fewer than none": (
         cli.main,
         ["study", "calibration", "--seeds", "-1"],
-        "must be a whole number from 0 on, got -1",
+        "must be an integer that is not negative, got -1",
     ),
     "injected defects, no seed set": (
         cli.main,
         ["study", "injected", "--seed-sets", "0"],
-        "must be a whole number from 1 on, got 0",
+        "must be a positive integer, got 0",
     ),
     "a search at night without time": (command("search"), ["--budget", "0s"], "in which nothing is searched, got 0s"),
 }
@@ -92,7 +92,7 @@ def test_what_leaves_nothing_to_judge_is_refused(
 def test_the_suite_under_pytest_refuses_them_too(tmp_path: Path) -> None:
     shown = pytest_run(tmp_path, "--stretch", "nan")
     assert shown.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "must be a number from 1 on, got nan" in shown.stderr
+    assert "must be a finite number of at least 1, got nan" in shown.stderr
     assert pytest_run(tmp_path, "-k", "nothing_of_this_name").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
