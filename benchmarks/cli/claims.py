@@ -132,17 +132,19 @@ def _run(chosen: "list[Claim]", options: argparse.Namespace) -> int:
 
     With `--renew` each is stored before the next claim is run.
     """
+    from benchmarks.runner.progress import Progress
     from properties.claims import evidence
     from properties.claims.claim import adjudicate
 
     if options.renew:
         require_clone(evidence.FILE)
-    changed = 0
+    changed, work = 0, Progress(len(chosen), progress)
     with stopped_between() as check:
-        for place, claim in enumerate(chosen, start=1):
+        for claim in chosen:
             check()
-            progress(f"[claim {place}/{len(chosen)}] {claim.id}")
+            work.begin(claim.id)
             found = adjudicate(_stoppable(claim, check), examples=evidence.EXAMPLES, seed=evidence.SEED)
+            work.finish(claim.id)
             progress("")
             is_new = found.status != _stored_status(claim)
             changed += is_new

@@ -66,7 +66,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, metavar="DIR", help="the frozen files (default: the committed ones)")
 
 
-def _chosen(options: argparse.Namespace) -> tuple[list[str], Path]:
+def _select(options: argparse.Namespace) -> tuple[list[str], Path]:
     """The parts that are asked for, and the folder of their facts."""
     from benchmarks.net.frozen import FOLDER
     from benchmarks.runner.pool import single_thread
@@ -81,13 +81,16 @@ def _chosen(options: argparse.Namespace) -> tuple[list[str], Path]:
 
 def _freeze(options: argparse.Namespace) -> int:
     from benchmarks.net import frozen
+    from benchmarks.runner.progress import Progress
 
-    parts, folder = _chosen(options)
+    parts, folder = _select(options)
+    work = Progress(len(parts), progress)
     frozen.freeze_versions(folder)
     for part in parts:
-        progress(part)
+        work.begin(part)
         started = time.process_time()
         number = frozen.freeze(part, folder)
+        work.finish(part)
         progress("")
         if options.json:
             print(json.dumps({"part": part, "facts": number}), flush=True)
@@ -98,16 +101,19 @@ def _freeze(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     from benchmarks.net import frozen
+    from benchmarks.runner.progress import Progress
 
-    parts, folder = _chosen(options)
+    parts, folder = _select(options)
+    work = Progress(len(parts), progress)
     frozen.require_frozen(parts, folder)
     for difference in frozen.check_versions(folder):
         print(f"warning: not the machine or the libraries of the net: {difference}", file=sys.stderr)
     total = 0
     for part in parts:
-        progress(part)
+        work.begin(part)
         started = time.process_time()
         differences = frozen.check(part, folder, sampled=options.sampled)
+        work.finish(part)
         progress("")
         total += len(differences)
         for difference in differences:

@@ -337,8 +337,8 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 )
 def test_progress_is_for_terminals(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    noun = {"mutants": "mutant", "claims": "claim"}[arguments[0]]
-    assert f"[{noun} 1/1]" in on_a_terminal(*arguments).decode()
+    shown = {"mutants": "[mutant 1/1]", "claims": "[0/1, 0 %] sup-sample"}[arguments[0]]
+    assert shown in on_a_terminal(*arguments).decode()
     assert run(*arguments).stderr == b""
 
 
