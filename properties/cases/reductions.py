@@ -8,16 +8,16 @@ succeeded; all are repeated until none of them has anything to take away.
 
 import json
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from properties.cases.case import Case
 from properties.cases.codec import encode
 from properties.cases.generator import inside
-from robust_core import StepSize, constant
+from robust_core import Contamination, LogSumExp, Mellowmax, StepSize, TotalVariation, constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
@@ -30,7 +30,14 @@ HEIRS = 4
 MANY, PARTS = 40, 16
 # Discounts and step sizes that are easy to follow by hand.
 GAMMAS = (0.0, 0.5, 0.9)
-STEP_SIZES = (constant(1.0), constant(0.5))
+STEP_SIZES = (
+    constant(1.0),
+    constant(0.5),
+    polynomial(1.0, rate=1.0, power=1.0),
+    per_visit(1.0, rate=1.0, power=1.0),
+)
+RADII = (0.0, 1.0, 0.5)
+VARRHO = 1.0
 # Shares of a row, finest last: multiples of 1/4, 1/16, … have few digits and sum to 1 in floats.
 SHARES = (4, 16, 64, 256)
 # Digits of a number that are kept, fewest first.
@@ -44,6 +51,7 @@ MOST_SECONDS = 20.0
 """Of the processor: for variants so slow that MOST_WORK would take longer. Only their cases depend on the machine."""
 
 Pass: TypeAlias = Generator[Case, bool, None]
+T = TypeVar("T")
 
 
 class Budget:
@@ -168,6 +176,16 @@ def _shorter(case: Case) -> Pass:
             path = rest
     while case.get("steps", 0) > 1 and (yield case | {"steps": case["steps"] // 2}):
         case = case | {"steps": case["steps"] // 2}
+
+
+def _fewer_ends(case: Case) -> Pass:
+    """Without an end of an episode; then without those of a part of the path."""
+    path = list(case.get("path", []))
+    for part in [range(len(path)), *_parts(len(path))]:
+        if any(path[number][5] for number in part):
+            rest = [(*step[:5], step[5] and number not in part) for number, step in enumerate(path)]
+            if (yield case | {"path": rest}):
+                path = rest
 
 
 def _fewer(case: Case, number: int, without: Callable[[Case, range], Iterator[Case]]) -> Pass:
@@ -356,21 +374,43 @@ def _with_kernel(case: Case, rows: Floats) -> Case:
 # Plainer numbers.
 
 
+def _plainer_than(value: T, plain: tuple[T, ...]) -> tuple[T, ...]:
+    """Of the plain values, plainest first, those before the value; all, if it is none of them."""
+    return plain[: plain.index(value)] if value in plain else plain
+
+
+def _first_of(options: Iterable[Case]) -> Generator[Case, bool, Case | None]:
+    """Try the options; the first that succeeds."""
+    for less in options:
+        if (yield less):
+            return less
+    return None
+
+
 def _plainer_problem(case: Case) -> Pass:
-    """A discount and a constant step size that are easy to follow."""
-    if "mdp" in case and case["mdp"].gamma not in GAMMAS:
+    """A discount, step sizes and a smooth maximum that are easy to follow, and no projection."""
+    if "mdp" in case:
         mdp: MDP = case["mdp"]
-        for gamma in GAMMAS:
-            less = case | {"mdp": _model(mdp, mdp.P, mdp.cost, gamma)}
-            if (yield less):
-                case = less
-                break
+        gammas = _plainer_than(mdp.gamma, GAMMAS)
+        models = (case | {"mdp": _model(mdp, mdp.P, mdp.cost, gamma)} for gamma in gammas)
+        case = (yield from _first_of(models)) or case
     for name in ("step_size", "second_step_size"):
-        if isinstance(case.get(name), StepSize) and case[name] not in STEP_SIZES:
-            for step_size in STEP_SIZES:
-                if (yield case | {name: step_size}):
-                    case = case | {name: step_size}
-                    break
+        if isinstance(case.get(name), StepSize):
+            steps = _plainer_than(case[name], STEP_SIZES)
+            case = (yield from _first_of([case | {name: step} for step in steps])) or case
+    smoothing = case.get("smoothing")
+    if isinstance(smoothing, (LogSumExp, Mellowmax)) and smoothing.varrho != VARRHO:
+        case = (yield from _first_of([case | {"smoothing": type(smoothing)(VARRHO)}])) or case
+    if "projection" in case:
+        yield {name: value for name, value in case.items() if name != "projection"}
+
+
+def _plainer_set(case: Case) -> Pass:
+    """A radius that is easy to follow, where the set has nothing but a radius."""
+    uset: Any = case.get("uncertainty_set")
+    if isinstance(uset, (Contamination, TotalVariation)):
+        radii = _plainer_than(uset.radius, RADII)
+        yield from _first_of([case | {"uncertainty_set": type(uset)(radius)} for radius in radii])
 
 
 def _plainer_values(case: Case) -> Pass:
@@ -418,10 +458,12 @@ PASSES: tuple[Callable[[Case], Pass], ...] = (
     _fewer_states,
     _fewer_actions,
     _shorter,
+    _fewer_ends,
     _fewer_outcomes,
     _fewer_successors,
     _fewer_choices,
     _plainer_nominal,
     _plainer_problem,
+    _plainer_set,
     _plainer_values,
 )

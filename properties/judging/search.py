@@ -31,7 +31,7 @@ MOST_NOTES = 2
 
 
 FAILURES = 4
-"""The failing cases that a search of a law collects and reduces; it reports the smallest of the results."""
+"""The failing cases that a search of a law reduces; it reports the smallest of the results."""
 
 
 class _Violation(Exception):
@@ -138,11 +138,14 @@ def explore_and_reduce(
     examples: int,
     master_seed: int,
     failures: int = FAILURES,
-    reducible: bool = True,
+    reduced: bool = True,
+    allowed: Callable[[Case], bool] = lambda case: True,
 ) -> Verdict:
-    """The same for cases of a law: up to `failures` cases that fail are reduced, and the smallest result is reported.
+    """The same for cases of a law, of which up to `failures` that fail are collected.
 
-    A case in which the judge is too slow ends the search and is reported as it is: its reductions would take as long.
+    The four that are cheapest to judge are reduced, and the smallest result is reported; without `reduced` the first
+    failure is. A reduction leads only to a case that is `allowed`. A case in which the judge is too slow ends the
+    search; if nothing failed before, it is reported as it is, for its reductions would take as long.
     """
     search = _Search(judge)
 
@@ -150,7 +153,9 @@ def explore_and_reduce(
         try:
             finding = search.finding(case)
         except TooSlow as slow:
-            search.failures[:] = [(case, slow.finding())]
+            if search.failures:
+                raise _Enough from None
+            search.failures.append((case, slow.finding()))
             raise _End from None
         if finding is not None:
             search.failures.append((case, finding))
@@ -161,7 +166,7 @@ def explore_and_reduce(
         with suppress(_Enough):
             search.run(cases, attempt, examples=examples, seed=master_seed, shrink=False)
         if search.failures:
-            search.failures[:] = [_smallest(search, reducible=reducible)]
+            search.failures[:] = [_smallest(search, allowed) if reduced else _first(search)]
     except _Disowned as end:
         return Verdict("error", str(end), search.tried)
     except _End:
@@ -174,40 +179,44 @@ def _flaky(case: Case, finding: Finding) -> Failure:
     return case, Finding(what, finding.got, finding.wanted)
 
 
-def _smallest(search: _Search, *, reducible: bool) -> Failure:
-    """The smallest of the reduced failures that are of the same sort as the first.
-
-    They share one budget, the smallest failure first, so that a large one does not use the time of all.
-    """
-    first = search.failures[0]
+def _first(search: _Search) -> Failure:
+    """The first failure, if it fails again."""
+    case, finding = search.failures[0]
     with suppress(TooSlow):
-        if search.finding(first[0]) is None:
-            return _flaky(*first)
-    if not reducible:
-        return first
-    alike = [failure for failure in search.failures if _same_sort(first[1], failure[1])]
+        if search.finding(case) is None:
+            return _flaky(case, finding)
+    return case, finding
+
+
+def _smallest(search: _Search, allowed: Callable[[Case], bool]) -> Failure:
+    """The smallest result of reducing the cheapest failures of the same sort as the first.
+
+    They share one budget, the cheapest to judge first, so that a large one does not use the time of all.
+    """
+    case, finding = _first(search)
+    if finding is not search.failures[0][1]:
+        return case, finding
+    alike = [failure for failure in search.failures if _same_sort(finding, failure[1])]
+    cheapest = sorted(alike, key=lambda failure: reductions.work(failure[0]))[:FAILURES]
     budget = reductions.Budget()
-    results = [
-        _reduced(case, finding, search, budget)
-        for case, finding in sorted(alike, key=lambda failure: reductions.size(failure[0]))
-    ]
+    results = [_reduced(failure, search, allowed, budget) for failure in cheapest]
     return min(results, key=lambda failure: (reductions.size(failure[0]), reductions.length(failure[0])))
 
 
-def _reduced(case: Case, finding: Finding, search: _Search, budget: reductions.Budget) -> Failure:
-    """The case after every reduction that leaves it a counterexample of the same sort."""
-    smallest = case, finding
+def _reduced(failure: Failure, search: _Search, allowed: Callable[[Case], bool], budget: reductions.Budget) -> Failure:
+    """The failure after every reduction that leaves it a counterexample of the same sort."""
+    smallest = failure
 
     def fails(less: Case) -> bool:
         nonlocal smallest
-        found = search.finding(less)
-        if found is None or not _same_sort(finding, found):
+        found = search.finding(less) if allowed(less) else None
+        if found is None or not _same_sort(failure[1], found):
             return False
         smallest = less, found
         return True
 
     with suppress(TooSlow):  # what is reported then is the smallest case that had its answer in time
-        reductions.reduce(case, fails, budget)
+        reductions.reduce(failure[0], fails, budget)
     return smallest
 
 
@@ -252,15 +261,18 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrin
     """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were."""
     warned: Counter[str] = Counter()
     case_type = CASES[variant.kind].case
+    radii = variant.options.get("radii")
+    reduced = shrink and law.reducible
     try:
         verdict = explore_and_reduce(
             law.cases_of(variant).map(LawCase.entries),
             lambda entries: _at_work(law, variant, case_type.of(entries), warned),
             examples=examples,
             master_seed=master_seed,
-            # A large instance is slow to reduce, and all end as the same small case.
-            failures=FAILURES if shrink and law.reducible and not law.large else 1,
-            reducible=shrink and law.reducible,
+            # Of the large instances, which are few, all that fail are collected: the smallest of them are the cheapest.
+            failures=(examples if law.large else FAILURES) if reduced else 1,
+            reduced=reduced,
+            allowed=lambda entries: radii is None or getattr(entries["uncertainty_set"], "radius", None) in radii,
         )
     except Exception as error:
         # The variant's exceptions are findings: this one comes from where the cases are made.

@@ -24,18 +24,22 @@ from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
 
 _SLOW = polynomial(1.0, rate=0.01, power=1.0)
-WIDE = (
-    form_of(17, 5, 3, steps=30, times=1, step_size=constant(0.5), plain=constant(0.125)),
-    form_of(
-        40,
-        9,
-        6,
-        numbers=(1.0 - 2.0**-14, 2.0**40, 0.75),
-        steps=30,
-        times=1,
-        step_size=per_visit(1.0, rate=1.0, power=1.0),
-        plain=_SLOW,
-    ),
+# One state is the worst alone, the last one.
+WIDE = tuple(
+    replace(form, near=True)
+    for form in (
+        form_of(17, 5, 3, steps=30, times=1, step_size=constant(0.5), plain=constant(0.125)),
+        form_of(
+            40,
+            9,
+            6,
+            numbers=(1.0 - 2.0**-14, 2.0**40, 0.75),
+            steps=30,
+            times=1,
+            step_size=per_visit(1.0, rate=1.0, power=1.0),
+            plain=_SLOW,
+        ),
+    )
 )
 # 1,100 steps: beyond a thousand, and a single pair is visited more than a thousand times. Ends of episodes keep its
 # value moving, so that no step is without effect.

@@ -73,7 +73,7 @@ def test_every_smaller_case_that_is_tried_is_accepted(variant: Variant) -> None:
         if law.reducible and not law.large:
             for case in drawn(law.cases_of(variant), 3)[1:]:
                 for less in itertools.islice(reductions.smaller(case.entries()), 0, 120, 3):
-                    law_schema.read(law, less, variant)
+                    law_schema.read(law, less)
 
 
 def test_every_case_of_a_claim_is_accepted() -> None:
