@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def drawn(cases: st.SearchStrategy[T], number: int) -> list[T]:
-    """At most so many cases; the first is the trivial one. The health checks of Hypothesis are on."""
+    """At most so many cases; the first is the simplest. The health checks of Hypothesis are on."""
     found: list[T] = []
 
     @seed(1)
