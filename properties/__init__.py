@@ -5,6 +5,7 @@
 {'holds'}
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,61 +36,64 @@ def verify(
 
     A violation of an exact law carries its `counterexample`, which can be looked at, replayed and saved.
 
-    The variant runs in this process: one that hangs in compiled code or dies takes it along. `robust-core verify`
-    gives it a process of its own.
+    A `Variant` runs in this process: one that hangs in compiled code or dies takes it along. One that is named as text
+    is loaded and judged in a worker, as by `robust-core verify`, and never in this process.
     """
-    from tempfile import TemporaryDirectory
-
-    from properties.judging import verification
     from properties.judging.verdict_table import Verdicts
-    from properties.process.isolation import expectations
-    from properties.statistics.judging import VARIANT_SECONDS
-    from properties.statistics.suite import allotted
     from robust_core import validate
+    from robust_core.problem import Variant
 
-    target, chosen = _named(variant)
-    verification.require_promises(chosen)
     examples = validate.count("examples", examples, least=1)
     if isinstance(seed, bool) or not hasattr(seed, "__index__"):
         raise TypeError(f"seed must be a whole number, got {seed!r:.80}")
-    if size not in VARIANT_SECONDS:
-        raise ValueError(f"size must be one of {', '.join(VARIANT_SECONDS)}, got {size!r:.80}")
-    with TemporaryDirectory(prefix="robust-core-") as folder:
-        records = verification.verify(
-            chosen,
-            name=target,
-            examples=examples,
-            seed=int(seed),
-            keep=Path(folder),
-            expected=None if expected is None else expectations(Path(expected), chosen),
-            cells=allotted(chosen, size) if statistics else (),
-            cell_seconds=VARIANT_SECONDS[size],
-        )
-        untested = verification.on_untested(chosen, seed=int(seed))
-        return Verdicts([*untested, *(_with_counterexample(record) for record in records)])
-
-
-def _named(variant: "Variant | str") -> "tuple[str | None, Variant]":
-    """How the variant is loaded, where that is known, and the variant."""
-    from properties.process.loading import FORMS, load, target_of
-    from robust_core.problem import Variant
-
+    if size not in ("quick", "full"):
+        raise ValueError(f"size must be one of quick, full, got {size!r:.80}")
+    chosen = size if statistics else None
+    path = None if expected is None else Path(expected)
     if isinstance(variant, Variant):
-        return target_of(variant), variant
-    if not isinstance(variant, str):
-        raise TypeError(f"verify takes one Variant, or one as text ({FORMS}), got {variant!r:.80}")
-    found = load(variant)
-    if len(found) > 1:
-        raise ValueError(f"{variant} has several variants: name one, e.g. {next(iter(found))}")
-    return next(iter(found.items()))
+        return Verdicts(_verify_here(variant, examples, int(seed), chosen, path))
+    if isinstance(variant, str):
+        return Verdicts(_verify_apart(variant, examples, int(seed), chosen, path))
+    raise TypeError(f"verify takes one Variant, or one as text (file.py[:NAME], say), got {variant!r:.80}")
 
 
-def _with_counterexample(record: "Record") -> "Record":
-    """The record with the counterexample in the place of the file it was kept in."""
+def _verify_here(
+    variant: "Variant", examples: int, seed: int, size: "Size | None", expected: Path | None
+) -> "Iterator[Record]":
+    from properties.judging import verification
+    from properties.process.loading import target_of
+    from properties.statistics.judging import VARIANT_SECONDS
+    from properties.statistics.suite import allotted
+
+    verification.require_promises(variant)
+    yield from verification.on_untested(variant, seed=seed)
+    yield from verification.verify(
+        variant,
+        name=target_of(variant),
+        examples=examples,
+        seed=seed,
+        expected=None if expected is None else verification.read_expectations(expected, variant),
+        cells=[] if size is None else allotted(variant, size),
+        cell_seconds=float("inf") if size is None else VARIANT_SECONDS[size],
+    )
+
+
+def _verify_apart(
+    target: str, examples: int, seed: int, size: "Size | None", expected: Path | None
+) -> "Iterator[Record]":
+    """The records of a variant that is named; a set that only its module knows leaves a counterexample plain data."""
+    from contextlib import suppress
     from dataclasses import replace
 
     from properties.judging.counterexample import Counterexample
+    from properties.process.session import Effort, Session, records
 
-    if record.counterexample is None:
-        return record
-    return replace(record, counterexample=Counterexample.load(Path(record.counterexample)))
+    with Session([target], size=size, expected=expected) as session:
+        if len(session.variants) > 1:
+            raise ValueError(f"{target} has several variants: name one, e.g. {next(iter(session.variants))}")
+        for record in records(session.verify(Effort(examples, seed))):
+            example = record.counterexample
+            if example is not None:
+                with suppress(ValueError):
+                    example = Counterexample.from_data(example)
+            yield replace(record, counterexample=example)

@@ -15,24 +15,13 @@ import pytest
 from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample, described
 from properties.judging.search import search
-from properties.judging.verdict import Verdict, blocked
-from properties.judging.verification import EXAMPLES, applicable, on_untested, require_promises, unsaved
+from properties.judging.verdict import UntestedPromise, Verdict, blocked
+from properties.judging.verification import EXAMPLES, applicable, require_promises, unsaved, untested_promises
 from properties.laws.law import Law
+from properties.process.checks import UndecidedWarning
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
 from robust_core.problem import Variant
-
-
-class UndecidedWarning(UserWarning):
-    """A law that its budget could not decide: green, but not silent."""
-
-
-@dataclass(frozen=True)
-class Untested:
-    """A promise that no law tests: there is nothing to run, and that is said."""
-
-    name: str
-    evidence: str
 
 
 @dataclass(frozen=True)
@@ -45,7 +34,7 @@ class Check:
     """
 
     variant: Variant
-    law: Law | Planned | Untested
+    law: Law | Planned | UntestedPromise
     examples: int = EXAMPLES
     seed: int = 0
     target: str | None = None
@@ -59,7 +48,7 @@ class Check:
             self.causes.note(self.law.name, verdict)
         if verdict.outcome == "blocked":
             pytest.skip(verdict.evidence)
-        if verdict.outcome == "undecided":
+        if verdict.outcome in ("undecided", "untested"):
             import warnings
 
             warnings.warn(f"{self.variant.name}: {self.law.name}: {verdict.evidence}", UndecidedWarning, stacklevel=2)
@@ -70,11 +59,11 @@ class Check:
         """The law whose violation, seen in this process, leaves nothing new to say; cells follow all exact laws."""
         if isinstance(self.law, Law):
             return self.causes.before(self.law)
-        return None if isinstance(self.law, Untested) else next(iter(self.causes.failed.values()), None)
+        return None if isinstance(self.law, UntestedPromise) else next(iter(self.causes.failed.values()), None)
 
     def _verdict(self) -> Verdict:
-        if isinstance(self.law, Untested):
-            return Verdict("undecided", self.law.evidence)
+        if isinstance(self.law, UntestedPromise):
+            return Verdict("untested", self.law.evidence)
         if isinstance(self.law, Law):
             return search(self.law, self.variant, examples=self.examples, master_seed=self.seed)
         from properties.statistics import judging, seed_sets
@@ -83,7 +72,7 @@ class Check:
 
     def _parts(self, verdict: Verdict) -> Iterator[str]:
         """What a failure says."""
-        assert not isinstance(self.law, Untested)
+        assert not isinstance(self.law, UntestedPromise)
         law = self.law if isinstance(self.law, Law) else self.law.law
         yield f"{self.variant.name}: {self.law.name}: {law.statement}"
         yield verdict.evidence
@@ -126,10 +115,7 @@ def checks(
     total = None if size is None else weight([variant for _, variant in named], size)
     found: list[Check] = []
     for target, variant in named:
-        laws: list[Law | Planned | Untested] = [
-            Untested(record.law, record.evidence) for record in on_untested(variant)
-        ]
-        laws += applicable(variant)
+        laws: list[Law | Planned | UntestedPromise] = [*untested_promises(variant), *applicable(variant)]
         if size is not None:
             laws += allotted(variant, size, total=total)
         causes = Causes()

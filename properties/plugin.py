@@ -10,14 +10,16 @@ CHECKS = pytest.StashKey[list[Any]]()
 
 
 def load_checks(config: pytest.Config) -> None:
-    """Load the named variants; a wrong name is a usage error."""
-    from properties.checks import checks
-    from properties.process.probe import load_all
+    """Load the named variants in workers; a wrong name is a usage error."""
+    from properties.process.checks import worker_checks
+    from properties.process.session import Session
 
     try:
-        config.stash[CHECKS] = checks(load_all(config.getoption(OPTION)))
+        session = Session(config.getoption(OPTION), size="quick")
     except ValueError as error:
         raise pytest.UsageError(f"{OPTION}: {error}") from None
+    config.add_cleanup(session.close)
+    config.stash[CHECKS] = worker_checks(session)
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:

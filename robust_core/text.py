@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 LONGEST_REASON = 400
+LONGEST_NAME = 80
 
 
 def in_words(error: OSError) -> str:
@@ -45,3 +46,21 @@ def suggestion(word: object, known: Collection[str]) -> str:
     by_form = {name.lower(): name for name in known}
     close = difflib.get_close_matches(str(word).lower(), by_form, n=1)
     return f"; did you mean {by_form[close[0]]!r}?" if close else ""
+
+
+def message_of(error: BaseException) -> str:
+    """The message of an exception, shortened; its class may come from a user."""
+    try:
+        return shortened(str(error))
+    except Exception:
+        return "(its message cannot be read)"
+
+
+def error_text(error: BaseException, message: str | None = None) -> str:
+    """The type and the message of an exception in one short line.
+
+    >>> error_text(ValueError("first\\nsecond"))
+    'ValueError: first\\\\nsecond'
+    """
+    name = one_line(shortened(type(error).__name__, LONGEST_NAME))
+    return f"{name}: {one_line(message_of(error) if message is None else shortened(message))}".removesuffix(": ")

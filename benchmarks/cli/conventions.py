@@ -21,7 +21,7 @@ EXIT_CODES = {
     HOLDS: "holds: nothing is violated (what is undecided is a warning)",
     VIOLATED: "violated: a law, a status or a limit is broken, or a mutant is alive",
     USAGE: "usage or internal error: a wrong argument, an unreadable file, a law that could not be judged",
-    UNDECIDED: "undecided, under `--strict` only",
+    UNDECIDED: "undecided, under `--strict` only; or no law tests a promise, unless `--allow-untested` is given",
     INTERRUPTED: "interrupted by Ctrl-C; the message says how to go on",
     UNREAD: "output pipe closed (SIGPIPE), as when it is piped into `head`; the rest of the work is not done",
     TERMINATED: "asked to end (SIGTERM); commands that keep finished parts go on from them",
@@ -30,7 +30,7 @@ IN_SHORT = {
     HOLDS: "holds",
     VIOLATED: "violated",
     USAGE: "usage or internal error",
-    UNDECIDED: "undecided under --strict",
+    UNDECIDED: "undecided under --strict, or untested",
     INTERRUPTED: "interrupted",
     UNREAD: "output pipe closed",
     TERMINATED: "asked to end",
@@ -43,7 +43,7 @@ KEPT = "(goes on where this stopped: finished parts are kept)"
 
 STYLES = {
     "holds": "32", "expected": "32", "violated": "31", "refuted": "31", "error": "31", "corrected": "33",
-    "conditional": "33", "undecided": "33", "blocked": "2", "elsewhere": "2",
+    "conditional": "33", "undecided": "33", "untested": "33", "blocked": "2", "elsewhere": "2",
 }  # fmt: skip
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from properties.judging.verdict import Record
+from properties.process.session import Event, Judged
 from properties.statistics.records import CellResult
 
-# Characters that XML 1.0 cannot carry at all.
-_FORBIDDEN = {code: "�" for code in range(32) if code not in (9, 10, 13)} | {0xFFFE: "�", 0xFFFF: "�"}
+# XML 1.0 cannot carry control characters, halves of surrogate pairs and two others.
+_FORBIDDEN = {code: "�" for code in (*range(32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF) if code not in (9, 10, 13)}
 
 STATISTICS = ("cell", "law", "seed_set", "n", "alpha", "beta", "effect", "log_against", "log_favour")
 
@@ -17,12 +18,25 @@ UNFINISHED = Record("robust-core", "not finished", "error", "the run ended befor
 """What stands for all that a run that was stopped did not come to: without it, its file would be green."""
 
 
-def write(records: Sequence[Record], path: Path, *, finished: bool = True) -> None:
-    """One test case per record: violated is a failure, error an error, blocked and undecided are skipped.
+class JUnit:
+    """A file with one test case per record, written at the end of the run."""
 
-    Unless it is `finished` there is one more, an error that says so.
-    """
-    records = list(records) if finished else [*records, UNFINISHED]
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.records: list[Record] = []
+
+    def handle(self, event: Event) -> None:
+        """Take a record."""
+        if isinstance(event, Judged):
+            self.records.append(event.record)
+
+    def close(self, *, finished: bool) -> None:
+        """Write the file; a run that was stopped has one more case, an error that says so."""
+        write(self.records if finished else [*self.records, UNFINISHED], self.path)
+
+
+def write(records: Sequence[Record], path: Path) -> None:
+    """One test case per record: violated is a failure, error an error; blocked, undecided and untested are skipped."""
     suite = ElementTree.Element("testsuite", name="robust-core", tests=str(len(records)))
     for kind, outcome in (("failures", "violated"), ("errors", "error")):
         suite.set(kind, str(sum(r.outcome == outcome and r.expected is None for r in records)))
@@ -33,7 +47,7 @@ def write(records: Sequence[Record], path: Path, *, finished: bool = True) -> No
 
 
 def _is_skipped(record: Record) -> bool:
-    return record.outcome in ("blocked", "undecided") or record.expected is not None
+    return record.outcome in ("blocked", "undecided", "untested") or record.expected is not None
 
 
 def _case(record: Record) -> ElementTree.Element:

@@ -1,17 +1,20 @@
 """`robust-core mutants`: the kill matrix."""
 
 import argparse
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cli.conventions import HOLDS, VIOLATED, add_quiet, add_seed, positive, progress, stopped_between
-from benchmarks.cli.loading import loaded
+from benchmarks.cli.loading import say
+from robust_core.text import one_line
 
 if TYPE_CHECKING:
-    from benchmarks.mutants.matrix import Kill
-    from robust_core.problem import Variant
+    from benchmarks.mutants.matrix import Kill, Mutant
+
+    Judge = Callable[..., Iterator[Kill]]
 
 
 def add_parser(commands: Any) -> None:
@@ -38,28 +41,30 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from benchmarks.mutants.matrix import Table, summary, survivors, zoo
+    from benchmarks.mutants.matrix import Table, summary, survivors
 
-    found = loaded(options.targets) or zoo()
     tables = not (options.json or options.quiet)
     kills: list[Kill] = []
-    for kind in dict.fromkeys(variant.kind for variant in found.values()):
-        mutants = {key: variant for key, variant in found.items() if variant.kind == kind}
-        table = Table.of(mutants.values())
-        if tables:
-            print(table.head(), flush=True)
-        for key, mine in _judged(mutants, options, done=len({kill.mutant for kill in kills}), total=len(found)):
-            kills += mine
-            if options.json:
-                shown = [kill.to_json() for kill in mine if not options.quiet or survivors(mine)]
-            elif options.quiet:
-                shown = [f"alive: {mutant}" for mutant in survivors(mine)]
-            else:
-                shown = [table.line(mutants[key].name, mine)]
-            if shown:
-                print("\n".join(shown), flush=True)
-        if tables:
-            print()
+    with _source(options.targets) as (found, judge):
+        for kind in dict.fromkeys(mutant.kind for mutant in found.values()):
+            mutants = {key: mutant for key, mutant in found.items() if mutant.kind == kind}
+            table = Table.of(mutants.values())
+            if tables:
+                print(table.head(), flush=True)
+            for key, mine in _judge_all(
+                mutants, judge, options, done=len({kill.mutant for kill in kills}), total=len(found)
+            ):
+                kills += mine
+                if options.json:
+                    shown = [kill.to_json() for kill in mine if not options.quiet or survivors(mine)]
+                elif options.quiet:
+                    shown = [f"alive: {mutant}" for mutant in survivors(mine)]
+                else:
+                    shown = [table.line(mutants[key].name, mine)]
+                if shown:
+                    print("\n".join(shown), flush=True)
+            if tables:
+                print()
     unjudged = [key for key in found if key not in {kill.mutant for kill in kills}]
     if tables:
         print(summary(kills))
@@ -68,15 +73,39 @@ def _run(options: argparse.Namespace) -> int:
     return VIOLATED if unjudged or survivors(kills) else HOLDS
 
 
-def _judged(
-    mutants: "dict[str, Variant]", options: argparse.Namespace, *, done: int, total: int
+@contextlib.contextmanager
+def _source(targets: list[str]) -> "Iterator[tuple[dict[str, Mutant], Judge]]":
+    """The mutants, and the function that judges some of them: a user's in workers, the suite's own in this process."""
+    from benchmarks.mutants.matrix import Mutant, kill_matrix, zoo
+    from properties.process.loading import is_of_the_suite, load_all, place_of
+
+    if all(is_of_the_suite(place_of(target)) for target in targets):
+        own = load_all(targets) if targets else zoo()
+
+        def judge_here(keys: Iterable[str], **effort: Any) -> "Iterator[Kill]":
+            return kill_matrix({key: own[key] for key in keys}, **effort)
+
+        yield {key: Mutant.of(variant) for key, variant in own.items()}, judge_here
+        return
+    from benchmarks.mutants import isolated
+    from properties.process.session import Session
+
+    try:
+        session = Session(targets, serve=isolated.SERVE, waiting=say)
+    finally:
+        progress("")
+    with session:
+
+        def judge_apart(keys: Iterable[str], **effort: Any) -> "Iterator[Kill]":
+            return chain.from_iterable(isolated.kills(session, session.variants[key], **effort) for key in keys)
+
+        yield {key: Mutant(one.name, one.kind, one.laws) for key, one in session.variants.items()}, judge_apart
+
+
+def _judge_all(
+    mutants: "dict[str, Mutant]", judge: "Judge", options: argparse.Namespace, *, done: int, total: int
 ) -> "Iterator[tuple[str, list[Kill]]]":
     """The mutants of one kind with their kills, each as soon as it is known; Ctrl-C stops between two problems."""
-    from benchmarks.mutants import isolated
-    from benchmarks.mutants.matrix import kill_matrix
-    from properties.process.loading import place_of
-    from properties.process.probe import may_misbehave
-
     places = {key: place for place, key in enumerate(mutants, start=done + 1)}
     with stopped_between() as check:
         before = ("", "")
@@ -86,15 +115,10 @@ def _judged(
             check()
             if (mutant, law) != before:
                 before = (mutant, law)
-                progress(f"[mutant {places[mutant]}/{total}] {mutants[mutant].name}: {law}")
+                progress(f"[mutant {places[mutant]}/{total}] {one_line(mutants[mutant].name)}: {law}")
 
-        effort = {"examples": options.examples, "seed": options.seed, "tick": tick}
-        kills: Iterator[Kill]
-        if any(may_misbehave(place_of(key)) for key in mutants):
-            kills = chain.from_iterable(isolated.kills(key, mutants[key], **effort) for key in mutants)
-        else:
-            kills = kill_matrix(mutants, **effort)
+        kills = judge(mutants, examples=options.examples, seed=options.seed, tick=tick)
         for key, mine in groupby(kills, key=attrgetter("mutant")):
-            judged = list(mine)
+            found = list(mine)
             progress("")
-            yield key, judged
+            yield key, found

@@ -5,10 +5,7 @@ import contextlib
 import io
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,20 +17,17 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     add_seed,
-    painted,
     positive,
     progress,
     require_writable,
 )
-from benchmarks.cli.loading import loaded, require_promises, say
+from benchmarks.cli.handlers import Handler, JsonLines, Progress, QuietTable, Table
+from benchmarks.cli.loading import say
 from robust_core.text import one_line
 
 if TYPE_CHECKING:
     from properties.judging.verdict import Record
-    from properties.process.isolation import Begun
-    from robust_core.problem import Variant
-
-INDENT = " " * 12
+    from properties.process.session import Description, Event, Session
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -42,7 +36,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "verify",
         help="check variants against the laws that follow from their promises",
         description="Checks variants against the laws that follow from their promises: first the exact laws, then "
-        "the statistical ones. Loading a variant executes its module.",
+        "the statistical ones. Loading a variant executes its module, in a process of its own.",
         epilog="example: robust-core verify my_variant.py",
     )
     verify.add_argument(
@@ -62,6 +56,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     verify.add_argument("--no-statistics", action="store_true", help="the exact laws only")
     verify.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
+    verify.add_argument(
+        "--allow-untested", action="store_true", help="exit with 0 even if no law tests some promise for some set"
+    )
     add_quiet(verify)
     verify.set_defaults(run=_verify)
     replay = commands.add_parser(
@@ -79,59 +76,37 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def _verify(options: argparse.Namespace) -> int:
     if options.junit is not None:
         require_writable("--junit", options.junit)
-    found = _chosen(options)
-    if options.expected is not None:
-        _require_expectations(options.expected, found)
-    records: list[Record] = []
-    finished = False
-    try:
-        _collect(found, options, records)
-        finished = True
-    finally:
-        # Ctrl-C loses nothing that was decided: the files hold every record so far.
-        progress("")
-        if options.junit is not None:
-            from benchmarks.cli.junit import write
-
-            write(records, options.junit, finished=finished)
-    if not (options.json or options.quiet) and (text := summary(records)):
-        print(text)
-    if not records:
-        names = ", ".join(one_line(variant.name) for variant in found.values())
-        left_out = ", the statistical ones left out," if options.no_statistics else ""
-        raise ValueError(f"nothing was verified: by kind, sets and promises no law{left_out} speaks of {names}")
+    with _session(options) as session:
+        if options.expected is not None:
+            _warn_of_other_variants(options.expected, session.variants.values())
+        records = list(_handle(_events(session, options), _handlers(options)))
+        if not records:
+            raise ValueError(_nothing_verified(session.variants.values(), options))
     for record in records:
-        if record.outcome == "undecided":
-            print(f"warning: undecided: {one_line(record.variant)}: {record.law}: {record.evidence}", file=sys.stderr)
-    return exit_code(records, strict=options.strict)
+        if record.outcome in ("undecided", "untested"):
+            evidence = record.evidence.removeprefix("untested: ")
+            name = one_line(record.variant)
+            print(f"warning: {record.outcome}: {name}: {record.law}: {evidence}", file=sys.stderr)
+    return exit_code(records, strict=options.strict, allow_untested=options.allow_untested)
 
 
-def _require_expectations(path: Path, found: "Mapping[str, Variant]") -> None:
-    """Refuse a bad file of expected failures before the first variant is at work; entries of no variant are named."""
-    from properties.judging.expectations import variants
-    from properties.process.isolation import expectations
-
-    for variant in found.values():
-        expectations(path, variant)
-    names = {variant.name for variant in found.values()}
-    for number, name in variants(path).items():
-        if name not in names:
-            print(f"warning: {path}: entry {number}: no variant of this run is called {name!r}", file=sys.stderr)
-
-
-def _chosen(options: argparse.Namespace) -> "dict[str, Variant]":
+def _session(options: argparse.Namespace) -> "Session":
     """The variants that are named, those that are published with --installed, by default all built in."""
-    from properties.process.loading import built_in, installed
-    from properties.process.probe import probe
+    from properties.judging.expectations import variants
+    from properties.process.loading import built_in_modules, published_names
+    from properties.process.session import Session
 
-    found = loaded(options.targets)
-    if options.installed:
-        found |= installed(complain=_warn, before=partial(probe, waiting=say))
+    if options.expected is not None:
+        variants(options.expected)  # a file that cannot be read is refused before any work
+    size = None if options.no_statistics else options.size
+    published = published_names() if options.installed else []
+    if options.installed and not options.targets and not published:
+        raise ValueError("--installed: no installed package publishes a variant")
+    targets = [*options.targets, *published] or built_in_modules()
+    try:
+        return Session(targets, size=size, expected=options.expected, optional=published, complain=_warn, waiting=say)
+    finally:
         progress("")
-        require_promises(found)
-        if not found:
-            raise ValueError("--installed: no installed package publishes a variant")
-    return found or built_in()
 
 
 def _warn(text: str) -> None:
@@ -139,123 +114,72 @@ def _warn(text: str) -> None:
     print(f"warning: {text}", file=sys.stderr)
 
 
-def _collect(found: "Mapping[str, Variant]", options: argparse.Namespace, records: list["Record"]) -> None:
-    """Verify the variants one after the other; every record is shown and kept as it comes."""
-    from properties.judging.counterexample import FOLDER
-    from properties.judging.verification import on_untested
-    from properties.process.isolation import Begun, verify_isolated
-    from properties.statistics.suite import weight
+def _warn_of_other_variants(path: Path, described: "Iterable[Description]") -> None:
+    """Name the entries of a file of expected failures that speak of no variant of the run."""
+    from properties.judging.expectations import variants
 
-    size = None if options.no_statistics else options.size
-    total = None if size is None else weight(found.values(), size)
-    for place, (target, variant) in enumerate(found.items(), start=1):
-        output = _Output(f"{one_line(variant.name)} ({target})", as_json=options.json, quiet=options.quiet)
-        for record in on_untested(variant, seed=options.seed):
-            records.append(replace(record, target=target))
-            output.show(records[-1])
-        for message in verify_isolated(
-            target,
-            examples=options.examples,
-            seed=options.seed,
-            keep=FOLDER,
-            expected=options.expected,
-            size=size,
-            weight=total,
-        ):
-            if isinstance(message, Begun):
-                progress(_doing(message, place, len(found)))
-                continue
-            records.append(replace(message, target=target))
-            output.show(records[-1])
-        output.close()
+    names = {variant.name for variant in described}
+    for number, name in variants(path).items():
+        if name not in names:
+            print(f"warning: {path}: entry {number}: no variant of this run is called {name!r}", file=sys.stderr)
 
 
-class _Output:
-    """What is printed of one variant: a table, with `quiet` only what does not hold, or the records themselves."""
+def _events(session: "Session", options: argparse.Namespace) -> "Iterator[Event]":
+    from properties.judging.verdict import FOLDER
+    from properties.process.session import Effort
 
-    def __init__(self, title: str, *, as_json: bool, quiet: bool) -> None:
-        self.title, self.as_json, self.quiet = title, as_json, quiet
-        self.records: list[Record] = []
-        if not (as_json or quiet):
-            print(f"{title}\n  {'verdict':<9} {'law':<45} {'time':>8}  evidence")
-
-    def show(self, record: "Record") -> None:
-        """A record, as it comes; the quiet table begins with the first that does not hold."""
-        progress("")
-        if self.quiet and record.outcome == "holds":
-            return
-        self.records.append(record)
-        if self.as_json:
-            print(record.to_json(), flush=True)
-        elif not (self.quiet and record.outcome == "blocked"):
-            if self.quiet and self.title:
-                print(self.title)
-                self.title = ""
-            print(_lines(record), flush=True)
-
-    def close(self) -> None:
-        """The counts under the table; in the quiet one, how many laws are blocked and why."""
-        if self.as_json:
-            return
-        if not self.quiet:
-            print(_verdict_on(self.records))
-            return
-        why = Counter(record.evidence for record in self.records if record.outcome == "blocked")
-        if why:
-            told = "; ".join(f"{count} {'law' if count == 1 else 'laws'}: {text}" for text, count in why.items())
-            print(f"  {painted('blocked', sys.stdout, width=9)} {told}", flush=True)
+    return session.verify(Effort(options.examples, options.seed, FOLDER))
 
 
-def _verdict_on(records: Iterable["Record"]) -> str:
-    """The line under the table of a variant: counts, and the first cause of what does not hold."""
-    from properties.judging.verdict_table import counted
+def _handlers(options: argparse.Namespace) -> list[Handler]:
+    """The forms of output that were asked for."""
+    handlers: list[Handler] = [Progress()]
+    if options.json:
+        handlers.append(JsonLines(quiet=options.quiet))
+    elif options.quiet:
+        handlers.append(QuietTable())
+    else:
+        handlers.append(Table(statistics=not options.no_statistics))
+    if options.junit is not None:
+        from benchmarks.cli.junit import JUnit
 
-    records = list(records)
-    line = f"  {counted(records)}"
-    wrong = [record.law for record in records if record.outcome in ("violated", "error") and record.expected is None]
-    return f"{line}; first cause: {wrong[0]}" if wrong else line
-
-
-def _doing(begun: "Begun", variant: int, variants: int) -> str:
-    of_variants = f"variant {variant}/{variants}, " if variants > 1 else ""
-    return f"[{of_variants}law {begun.place}/{begun.total}] {begun}"
-
-
-def _lines(record: "Record") -> str:
-    """A row of the table; under a violation the two results side by side and how to see it again."""
-    outcome = "expected" if record.expected else record.outcome
-    lines = [f"  {painted(outcome, sys.stdout, width=9)} {record.law:<45} {record.seconds:6.2f} s  {record.evidence}"]
-    if record.table:
-        lines += [INDENT + line for line in record.table.splitlines()]
-    if record.counterexample:
-        lines.append(f"{INDENT}replay: robust-core replay {record.counterexample}")
-    elif record.outcome == "violated" and record.statistics is not None:
-        lines.append(f"{INDENT}the same samples again: robust-core verify {record.target} --seed {record.seed}")
-    return "\n".join(lines)
+        handlers.append(JUnit(options.junit))
+    return handlers
 
 
-def summary(records: Iterable["Record"]) -> str:
-    """Counts over all variants, and what the statistical laws have spent of the run's error budget."""
-    from properties.judging.verdict_table import counted
-    from properties.statistics.budget import RUN_BUDGET
+def _handle(events: "Iterator[Event]", handlers: list[Handler]) -> "Iterator[Record]":
+    """Tell the handlers every event; the records among them."""
+    from properties.process.session import Judged
 
-    records = list(records)
-    cells = [record.statistics for record in records if record.statistics is not None]
-    lines = [f"in all: {counted(records)}"] if len({(r.target, r.variant) for r in records}) != 1 else []
-    if cells:
-        spent = sum(cell.alpha for cell in cells)
-        lines.append(f"error budget: spent {spent:.3g} of {RUN_BUDGET:g} over {len(cells)} cells")
-    return "\n".join(lines)
+    finished = False
+    try:
+        for event in events:
+            for handler in handlers:
+                handler.handle(event)
+            if isinstance(event, Judged):
+                yield event.record
+        finished = True
+    finally:
+        # Ctrl-C loses nothing that was decided: the files hold every record so far.
+        for handler in handlers:
+            handler.close(finished=finished)
 
 
-def exit_code(records: Iterable["Record"], *, strict: bool) -> int:
+def _nothing_verified(described: "Iterable[Description]", options: argparse.Namespace) -> str:
+    names = ", ".join(one_line(variant.name) for variant in described)
+    left_out = ", the statistical ones left out," if options.no_statistics else ""
+    return f"nothing was verified: by kind, sets and promises no law{left_out} speaks of {names}"
+
+
+def exit_code(records: Iterable["Record"], *, strict: bool, allow_untested: bool) -> int:
     """The exit code that a set of records earns."""
     outcomes = {record.outcome for record in records if record.expected is None}
     if "violated" in outcomes:
         return VIOLATED
     if "error" in outcomes:
         return USAGE
-    return UNDECIDED if strict and "undecided" in outcomes else HOLDS
+    unclear = (strict and "undecided" in outcomes) or ("untested" in outcomes and not allow_untested)
+    return UNDECIDED if unclear else HOLDS
 
 
 def _replay(options: argparse.Namespace) -> int:

@@ -1,27 +1,51 @@
-"""The row of the kill matrix for a user's mutant, judged in a process of its own: it may hang, die or eat memory.
+"""The kill matrix for a user's mutant, judged in a worker: it may hang, die or eat memory.
 
 The suite's own mutants do none of that, and share the problems that are drawn in one process.
 """
 
-import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from multiprocessing.connection import Connection
+from typing import ClassVar
 
 from benchmarks.mutants.matrix import Kill, kill_by, problems
-from properties.judging.blame import CannotBeJudged
 from properties.judging.verification import applicable
 from properties.process import child
-from properties.process.child import Child
-from properties.process.loading import load
-from robust_core.problem import Variant
+from properties.process.child import GARBLED, Fault
+from properties.process.serving import Worker, follow_orders
+from properties.process.session import Describe, Description, Failed, Session
+
+SERVE = "benchmarks.mutants.isolated:serve"
+
+
+@dataclass(frozen=True)
+class JudgeMutant:
+    """The order to judge a mutant by the laws of these names."""
+
+    target: str
+    laws: tuple[str, ...]
+    examples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class ProblemBegun:
+    """A problem is about to be judged; it is number `number` of its law."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Killed:
+    """The result of one law."""
+
+    kill: Kill
 
 
 def kills(
-    key: str,
-    variant: Variant,
+    session: Session,
+    mutant: Description,
     *,
     examples: int,
     seed: int,
@@ -29,46 +53,55 @@ def kills(
     seconds: float = child.SECONDS,
 ) -> Iterator[Kill]:
     """As `kill_matrix` of the one mutant; a problem at which its process hangs or dies is one that it fails."""
-    laws = [law.name for law in applicable(variant)]
-    done = 0
-    while done < len(laws):
-        order = {"target": key, "laws": laws[done:], "examples": examples, "seed": seed}
-        with Child(_serve, json.dumps(order)) as worker:
-            problem = 0
-            while done < len(laws):
-                at_work = partial(tick, key, laws[done])
+    laws = list(mutant.laws)
+    while laws:
+        worker = session.worker(mutant)
+        worker.send(JudgeMutant(mutant.target, tuple(laws), examples, seed))
+        fault = False
+        while laws and not fault:
+            law, problem = laws.pop(0), 1
+            at_work = partial(tick, mutant.target, law)
+            at_work()
+            while isinstance(
+                answer := worker.hear(ProblemBegun, Killed, Failed, seconds=seconds, waiting=at_work), ProblemBegun
+            ):
+                problem = answer.number
                 at_work()
-                message = worker.message(seconds, waiting=at_work)
-                if "problem" in message:
-                    problem = message["problem"]
-                    continue
-                if "error" in message:
-                    raise RuntimeError(message["error"])
-                if "fault" in message:
-                    finding = child.misconduct(message)
-                    yield Kill(key, variant.name, variant.kind, laws[done], max(problem, 1), 0.0, finding)
-                else:
-                    yield Kill(**message["kill"])
-                done, problem = done + 1, 0
-                if "fault" in message:
-                    break
+            if isinstance(answer, Failed):
+                raise RuntimeError(answer.reason)
+            if isinstance(answer, Killed) and (answer.kill.mutant, answer.kill.law) == (mutant.target, law):
+                yield answer.kill
+                continue
+            if isinstance(answer, Fault) and answer.kind == "killed":
+                raise ValueError(f"{mutant.target}: cannot be judged: {answer.fate}")
+            finding = (answer if isinstance(answer, Fault) else GARBLED).misbehaviour()
+            yield Kill(mutant.target, mutant.name, mutant.kind, law, problem, 0.0, finding)
+            session.kill_worker(mutant)
+            fault = True
 
 
-def _serve(connection: Connection, text: str) -> None:
-    """The child: one law after the other; every problem is announced before it is judged."""
-    order = json.loads(text)
-    send = child.sender(connection)
-    child.settle()
-    child.keep_notes_elsewhere()
-    try:
-        (variant,) = load(order["target"]).values()
+class MutantWorker(Worker):
+    """Judges mutants law by law; every problem is announced before it is judged."""
+
+    ORDERS: ClassVar[tuple[type, ...]] = (Describe, JudgeMutant)
+
+    def follow(self, order: object) -> None:
+        """Do as ordered, and send the answers."""
+        if not isinstance(order, JudgeMutant):
+            super().follow(order)
+            return
+        variant = self.variants[order.target]
         for law in applicable(variant):
-            if law.name in order["laws"]:
-                cases = problems(law, variant, examples=order["examples"], seed=order["seed"])
+            if law.name in order.laws:
+                cases = problems(law, variant, examples=order.examples, seed=order.seed)
                 numbers = count(1)
-                kill = kill_by(law, order["target"], variant, cases, lambda: send({"problem": next(numbers)}))  # noqa: B023
-                send({"kill": asdict(kill)})
-    except ConnectionError:
-        pass  # the parent has gone
-    except Exception as error:
-        send({"error": str(CannotBeJudged.because(error))})
+
+                def announce(numbers: Iterator[int] = numbers) -> None:
+                    self.send(ProblemBegun(next(numbers)))
+
+                self.send(Killed(kill_by(law, order.target, variant, cases, announce)))
+
+
+def serve(pipe: int) -> None:
+    """Judge mutants as the parent orders."""
+    follow_orders(pipe, MutantWorker)

@@ -5,12 +5,11 @@ laws, not the luck of a search. Blocking is ignored; every applicable law is ask
 """
 
 import importlib
-import json
 import pkgutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -20,7 +19,9 @@ from properties.cases.case import LawCase
 from properties.judging.blame import CannotBeJudged
 from properties.judging.search import judged
 from properties.laws.law import Law
+from robust_core.json import dumps
 from robust_core.problem import Variant
+from robust_core.text import one_line
 
 EXAMPLES = 60
 
@@ -39,7 +40,7 @@ class Kill:
 
     def to_json(self) -> str:
         """One line of JSON."""
-        return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        return dumps(self)
 
 
 def zoo() -> dict[str, Variant]:
@@ -151,6 +152,22 @@ def needed(kills: Iterable[Kill]) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
+class Mutant:
+    """A mutant as a table shows it."""
+
+    name: str
+    kind: str
+    laws: tuple[str, ...]
+
+    @classmethod
+    def of(cls, variant: Variant) -> "Mutant":
+        """The mutant that a variant is."""
+        from properties.judging.verification import applicable
+
+        return cls(variant.name, variant.kind, tuple(law.name for law in applicable(variant)))
+
+
+@dataclass(frozen=True)
 class Table:
     """The part of the matrix for one kind: one line a mutant, one column a law, the number of problems as entry."""
 
@@ -159,13 +176,11 @@ class Table:
     width: int
 
     @classmethod
-    def of(cls, variants: Iterable[Variant]) -> "Table":
-        """The table for variants of one kind, before any of them is judged."""
-        from properties.judging.verification import applicable
-
-        variants = list(variants)
-        laws = tuple(dict.fromkeys(law.name for variant in variants for law in applicable(variant)))
-        return cls(variants[0].kind, laws, max(len(variant.name) for variant in variants))
+    def of(cls, mutants: Iterable[Mutant]) -> "Table":
+        """The table for mutants of one kind, before any of them is judged."""
+        mutants = list(mutants)
+        laws = tuple(dict.fromkeys(law for mutant in mutants for law in mutant.laws))
+        return cls(mutants[0].kind, laws, max(len(one_line(mutant.name)) for mutant in mutants))
 
     def head(self) -> str:
         """What the columns are, and their numbers."""
@@ -179,7 +194,7 @@ class Table:
         row = [by_law.get(law) for law in self.laws]
         cells = "".join(f"{'' if k is None else '.' if k.cases is None else k.cases:>5}" for k in row)
         quickest = min((k.seconds for k in row if k is not None and k.cases is not None), default=None)
-        return f"{name:<{self.width}}{cells}   {'alive' if quickest is None else f'{quickest:7.3f}'}"
+        return f"{one_line(name):<{self.width}}{cells}   {'alive' if quickest is None else f'{quickest:7.3f}'}"
 
 
 def summary(kills: Iterable[Kill]) -> str:

@@ -3,12 +3,18 @@
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from benchmarks.cli.conventions import HOLDS, UNDECIDED, USAGE, VIOLATED
+from benchmarks.cli.handlers import Handler, QuietTable, Table
+from benchmarks.cli.junit import JUnit
 from benchmarks.cli.main import main
+from benchmarks.cli.verify import exit_code
 from properties.judging.counterexample import FORMAT
+from properties.judging.verdict import Record
+from properties.process.session import Description, Event, Judged, VariantBegun, VariantEnded
 
 WRONG = "properties.variants.mutants.operator:NO_DISCOUNT"
 RIGHT = "properties.variants.gallery.bellman:VARIANT"
@@ -34,78 +40,78 @@ def test_the_printed_replay_command_judges_the_counterexample_again(capsys: pyte
 
 
 WALK = "properties.variants.gallery.walk:VARIANT"
-ODD = """
-from dataclasses import replace
-from properties.variants.gallery.walk import VARIANT
-VARIANT = replace(VARIANT, promises=("trajectory", "trajektory", "samples the model", "teleports"))
-"""
 
 
 def test_the_statistical_laws_run_and_the_error_budget_is_stated(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", WALK, "--examples", "3", "--seed", "4", "--junit", "junit.xml"]) == HOLDS
     shown = capsys.readouterr().out
     assert "holds     sampling/actions/garnet/3/effect=0.05" in shown
-    assert "error budget: spent 1e-06 of 1e-06 over 3 cells" in shown
+    assert "error budget: allocated 1e-06 to 3 cells" in shown
     assert '<property name="seed_set" value="seed 4" />' in Path("junit.xml").read_text()
     assert main(["verify", WALK, "--examples", "3", "--no-statistics"]) == HOLDS
-    assert "error budget" not in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "error budget" not in shown
+    assert "not run (--no-statistics): 3 statistical cells" in shown
 
 
 def test_undecided_is_listed_and_strict_is_3(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from benchmarks.cli import verify
-    from properties.judging.verdict import Record
-    from properties.statistics.records import CellResult
 
-    cell = CellResult(
-        "undecided",
-        16,
-        0.0,
-        0.0,
-        (),
-        law="",
-        cell="cell",
-        seed_set="pinned",
-        n_max=16,
-        alpha=1e-7,
-        beta=1e-3,
-        effect="",
-    )
-    undecided = Record("v", "cell", "undecided", "too few", 16, 0.1, 0, statistics=cell)
-
-    monkeypatch.setattr(verify, "_collect", lambda variants, options, records: records.append(undecided))
-    assert main(["verify", WALK]) == HOLDS
-    shown = capsys.readouterr()
-    assert "warning: undecided: v: cell: too few" in shown.err
-    assert "spent 1e-07 of 1e-06 over 1 cells" in shown.out
-    assert main(["verify", WALK, "--strict"]) == UNDECIDED
+    undecided = Record("v", "cell", "undecided", "too few", 16, 0.1, 0)
+    monkeypatch.setattr(verify, "_events", lambda session, options: iter([Judged(undecided)]))
+    assert main(["verify", RIGHT, "--quiet", "--no-statistics"]) == HOLDS
+    assert "warning: undecided: v: cell: too few" in capsys.readouterr().err
+    assert exit_code([undecided], strict=True, allow_untested=False) == UNDECIDED
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "words"),
-    [
-        ((), HOLDS, "undecided promise 'teleports'"),
-        (("--quiet",), HOLDS, "undecided promise 'teleports'"),
-        (("--json", "--quiet"), HOLDS, '"outcome": "undecided"'),
-        (("--quiet", "--strict"), UNDECIDED, "undecided promise 'trajektory'"),
-    ],
-)
-def test_a_claim_that_nothing_tests_is_undecided(
-    options: tuple[str, ...], code: int, words: str, capsys: pytest.CaptureFixture[str]
+def test_the_exit_code_is_that_of_the_worst_record() -> None:
+    def code(*outcomes: str, strict: bool = False, allow_untested: bool = False) -> int:
+        records = [Record("v", "l", outcome, "", 0, 0.0, 0) for outcome in outcomes]  # type: ignore[arg-type]
+        return exit_code(records, strict=strict, allow_untested=allow_untested)
+
+    assert code("holds", "blocked") == HOLDS
+    assert code("holds", "untested") == UNDECIDED
+    assert code("holds", "untested", allow_untested=True) == HOLDS
+    assert code("undecided", allow_untested=True, strict=True) == UNDECIDED
+    assert code("untested", "error") == USAGE
+    assert code("untested", "error", "violated") == VIOLATED
+
+
+def test_junit_is_well_formed_and_the_terminal_is_safe_whatever_a_variant_is_called(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Path("odd.py").write_text(ODD)
-    assert main(["verify", "odd.py", "--examples", "3", "--no-statistics", *options]) == code
+    name = "<&\ud800\x1b[2J\x00\nn\uffff"
+    record = Record(name, "law", "violated", f"conduct: raised {name}", 1, 0.0, 0, target="mine.py:MINE")
+    variant = Description("mine.py:MINE", name, "operator", (), (), (), (), (), ())
+    events: list[Event] = [VariantBegun(variant, 1, 1), Judged(record), VariantEnded(variant)]
+    handlers: list[Handler] = [JUnit(Path("junit.xml")), Table(statistics=True), QuietTable()]
+    for handler in handlers:
+        for event in events:
+            handler.handle(event)
+        handler.close(finished=False)
+    suite = ElementTree.parse("junit.xml").getroot()
+    assert [case.get("name") for case in suite] == ["law", "not finished"]
+    assert suite[0].get("classname") == "<&��[2J��n�".replace("��n", "�\nn")
+    assert set(capsys.readouterr().out) <= {"\n"} | {chr(code) for code in range(32, 127)}
+
+
+UNTESTED = """
+from dataclasses import replace
+from properties.variants.examples import linear_evaluation
+from robust_core import TotalVariation
+MINE = replace(linear_evaluation.VARIANT, promises=("TDC",), sets=(TotalVariation,))
+"""
+
+
+def test_a_promise_that_no_law_can_test_is_untested(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine.py").write_text(UNTESTED)
+    assert main(["verify", "mine.py", "--examples", "1", "--no-statistics"]) == UNDECIDED
     shown = capsys.readouterr()
-    assert words in shown.out
-    assert "promise 'trajektory': no law tests this promise" in shown.err
-    assert "did you mean 'trajectory'?" in shown.err
-
-
-def test_a_known_claim_of_another_kind_is_undecided_too(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("odd.py").write_text(ODD.replace("teleports", "bellman"))
-    main(["verify", "odd.py", "--examples", "3", "--no-statistics", "--quiet"])
-    assert "there is none for kind 'sampler' with no set" in capsys.readouterr().out
+    assert "untested  promise 'TDC'" in shown.out
+    assert "warning: untested: " in shown.err
+    assert "promise 'TDC': no law tests this promise for kind 'linear evaluation' with TotalVariation" in shown.err
 
 
 SAME = """
@@ -146,7 +152,7 @@ def test_files_are_checked_before_the_work(
 ) -> None:
     from benchmarks.cli import verify
 
-    monkeypatch.setattr(verify, "_collect", lambda *_: pytest.fail("work has begun"))
+    monkeypatch.setattr(verify, "_events", lambda *_: pytest.fail("work has begun"))
     Path("bad.toml").write_text("x")
     assert main(["verify", RIGHT, *options]) == USAGE
     assert message in capsys.readouterr().err
@@ -155,7 +161,7 @@ def test_files_are_checked_before_the_work(
 def test_an_internal_error_is_no_violation(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks.cli import verify
 
-    monkeypatch.setattr(verify, "_collect", lambda *_: 1 / 0)
+    monkeypatch.setattr(verify, "_events", lambda *_: 1 / 0)
     assert main(["verify", RIGHT]) == USAGE
     assert "internal error" in capsys.readouterr().err
 

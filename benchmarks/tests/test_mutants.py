@@ -13,6 +13,7 @@ from benchmarks.mutants.matrix import Kill, idle, kill_matrix, needed, summary, 
 from properties.judging.search import judged
 from properties.judging.verification import applicable, verify
 from properties.laws.catalogue import LAWS
+from properties.process.session import Session
 from properties.variants.gallery import PATHWISE
 from properties.variants.mutants import plain, sampler
 from robust_core import Contamination, Variant
@@ -150,6 +151,8 @@ def test_a_mutant_that_ends_its_process_is_caught_by_that(tmp_path: Path, capsys
 
 def test_a_process_of_its_own_changes_no_row() -> None:
     mutant = MUTANTS[OPERATOR]
-    alone = isolated.kills(OPERATOR, mutant, examples=5, seed=0, tick=lambda mutant, law: None)
+    with Session([OPERATOR], serve=isolated.SERVE) as session:
+        described = session.variants[OPERATOR]
+        alone = list(isolated.kills(session, described, examples=5, seed=0, tick=lambda mutant, law: None))
     together = kill_matrix({OPERATOR: mutant}, examples=5)
     assert [replace(kill, seconds=0.0) for kill in alone] == [replace(kill, seconds=0.0) for kill in together]

@@ -170,7 +170,7 @@ def test_the_users_variants_are_judged_apart_and_never_kept(tmp_path: Path) -> N
         "def zero(mdp, uncertainty_set, Q):\n    return Q * 0.0\n"
         "MINE = Variant('<i>zero</i>', 'operator', zero, (Contamination,), ('bellman',))\n"
     )
-    (mine,) = variants.verify_apart(str(path), examples=5)
+    (mine,) = variants.verify_apart([str(path)], examples=5)
     assert mine.name == "<i>zero</i>"
     wrong = [verdict for verdict in mine.verdicts if verdict.outcome == "violated"]
     assert wrong
@@ -185,7 +185,7 @@ def test_a_claim_that_no_law_tests_is_in_the_report(tmp_path: Path) -> None:
         "from robust_core import TotalVariation\n"
         "MINE = replace(linear_evaluation.VARIANT, promises=('TDC',), sets=(TotalVariation,))\n"
     )
-    (mine,) = variants.verify_apart(str(path), examples=2)
+    (mine,) = variants.verify_apart([str(path)], examples=2)
     (untested,) = [verdict for verdict in mine.verdicts if verdict.outcome == "undecided"]
     assert untested.law == "promise 'TDC'"
     assert mine.outcome == "undecided"

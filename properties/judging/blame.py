@@ -5,6 +5,7 @@ the variant's conduct: it raised, or what it handed over is nothing that one can
 the caller has limited it is not the variant's fault either.
 """
 
+import errno
 import signal
 import sys
 import traceback
@@ -14,7 +15,7 @@ from oracles.planning.rational import NoExactSupport
 from properties.judging.guard import TooSlow
 from properties.process.memory import shortage_note
 from robust_core.sets import UncertaintySet
-from robust_core.text import one_line, shortened
+from robust_core.text import error_text
 
 # Packages whose frames say nothing of who is at work; all others are a variant's.
 _NEUTRAL = sys.stdlib_module_names | {"properties", "robust_core", "numpy", "numba", "hypothesis"}
@@ -44,17 +45,18 @@ def said(error: BaseException) -> str:
     >>> said(ValueError("first\\nsecond"))
     'ValueError: first\\\\nsecond'
     """
-    text = f"{type(error).__name__}: {shortened(one_line(str(error)))}".removesuffix(": ")
-    return text + shortage_note(error)
+    return error_text(error) + shortage_note(error)
 
 
 def conduct(error: BaseException) -> str:
     """What a variant did by raising; `CannotBeJudged` if it is not its fault, and what is nobody's is raised again."""
     if isinstance(error, TooSlow) or (isinstance(error, KeyboardInterrupt) and _can_be_interrupted()):
         raise error
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "conduct: used up the file descriptors of its process"
     if is_of_the_suite(error) or shortage_note(error):
         raise CannotBeJudged.because(error) from error
-    if isinstance(error, ValueError) and "read-only" in str(error):
+    if isinstance(error, ValueError) and "read-only" in error_text(error):
         return "conduct: tried to change an array it was given"
     return f"conduct: raised {said(error)}"
 

@@ -5,9 +5,12 @@ A law that could not be judged stands in nobody's way: another may need no such 
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from properties.judging.verdict import Outcome, Record, Verdict, blocked
-from properties.laws.law import Law
+
+if TYPE_CHECKING:
+    from properties.laws.law import Law
 
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[-+]?\d+)?")
 _HOW_OFTEN = re.compile(r" \(so in \d+ of \d+ cases\)$")
@@ -28,7 +31,7 @@ class Causes:
         self.failed = dict(failed or {})
         self._reasons: dict[str, str] = {}
 
-    def before(self, law: Law) -> str | None:
+    def before(self, law: "Law") -> str | None:
         """The violated law that leaves this one nothing new to say."""
         return next((self.failed[earlier] for earlier in law.after if earlier in self.failed), None)
 

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from properties.cases.case import Case
 from properties.cases.codec import decode, encode
-from properties.judging.verdict import Finding
+from properties.judging.verdict import FOLDER, Finding
 from properties.laws.law import Law
 from robust_core import json as strict_json
 from robust_core.json import blamed_on
@@ -20,8 +21,6 @@ from robust_core.mdp import MDP
 from robust_core.problem import Variant
 
 FORMAT = "robust-core/counterexample/1"
-FOLDER = Path(".robust-core") / "counterexamples"
-"""Where counterexamples are kept, seen from the current folder."""
 LONGEST_LIST = 32
 # The largest instance, as it is where a variant is too slow to make it smaller, takes ten megabytes.
 LARGEST_FILE = 1 << 24
@@ -47,23 +46,25 @@ class Counterexample:
     case: Case
     finding: str
 
-    def to_json(self) -> str:
-        """Indented JSON, keys sorted: the same counterexample always has the same text."""
-        data = {
+    def to_data(self) -> dict[str, Any]:
+        """Plain data, which `from_data` reads."""
+        return {
             "format": FORMAT,
             "law": self.law,
             "variant": self.variant,
             "finding": _shown(self.finding),
             "case": {name: encode(value) for name, value in self.case.items()},
         }
-        return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+    def to_json(self) -> str:
+        """Indented JSON, keys sorted: the same counterexample always has the same text."""
+        return to_file(self.to_data())[1]
 
     def save(self, folder: Path = FOLDER) -> Path:
         """Write it to a file named for the law and the content, which `robust-core replay` reads."""
-        text = self.to_json()
-        digest = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+        name, text = to_file(self.to_data())
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{self.law.replace(',', '').replace(' ', '-')}-{digest}.json"
+        path = folder / name
         try:
             path.write_text(text, encoding="utf-8")
         except OSError:
@@ -103,14 +104,19 @@ class Counterexample:
         """Read a file that `save` wrote; anything else, and what is no case of its law, is refused with the reason."""
         data = strict_json.load(path, infinite=True, largest=LARGEST_FILE)
         with blamed_on(path):
-            texts, case = _texts(data), {}
-            for name, value in data["case"].items():
-                with blamed_on(f"case: {name}"):
-                    case[name] = decode(value)
-            example = Counterexample(**texts, case=case)
-            with blamed_on("case"):
-                example._check()
-            return example
+            return Counterexample.from_data(data)
+
+    @staticmethod
+    def from_data(data: Any) -> "Counterexample":
+        """The counterexample of plain data; anything else, and a case that is not one of its law, is refused."""
+        texts, case = _texts(data), {}
+        for name, value in data["case"].items():
+            with blamed_on(f"case: {name}"):
+                case[name] = decode(value)
+        example = Counterexample(**texts, case=case)
+        with blamed_on("case"):
+            example._check()
+        return example
 
     def _check(self) -> None:
         """Refuse a case of which the law or the claim does not speak; of one that nobody knows nothing is said."""
@@ -131,6 +137,13 @@ class Counterexample:
         statement = claim.amended if self.variant == AMENDED else claim.printed
         if statement is not None:
             claim_schema.check(statement, claim.id, self.case)
+
+
+def to_file(data: Mapping[str, Any]) -> tuple[str, str]:
+    """The name of the file of a counterexample, made of the law and a digest of the content, and its text."""
+    text = json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    digest = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+    return f"{data['law'].replace(',', '').replace(' ', '-')}-{digest}.json", text
 
 
 def law_named(name: str) -> Law | None:

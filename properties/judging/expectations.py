@@ -10,7 +10,7 @@
     law = "converges/limit/two states/T=256"
     reason = "the plug-in learns another set"
     expires = 2027-06-30
-    seed set = "pinned"
+    seed_set = "pinned"
 
 An exact law is pinned by its counterexample, a cell of a statistical law by its seed set (that of seed 0 is "pinned",
 that of another seed N "seed N"). Only the pinned case or samples are judged. A case that no longer fails, an unknown
@@ -26,10 +26,12 @@ import tomllib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from properties.judging.counterexample import Counterexample
 from robust_core.json import blamed_on, text_of
+
+if TYPE_CHECKING:
+    from properties.judging.counterexample import Counterexample
 
 # Some two hundred entries, more than there are laws; the time to parse TOML grows with the square of its length.
 LARGEST_FILE = 1 << 15
@@ -45,7 +47,7 @@ class Expectation:
     law: str
     reason: str
     expires: datetime.date
-    counterexample: Counterexample | None = None
+    counterexample: "Counterexample | None" = None
     seed_set: str | None = None
 
 
@@ -125,12 +127,14 @@ def _pinned(entry: dict[str, Any], folder: Path, laws: Collection[str], cells: C
     if law not in (*laws, *cells):
         # Names of laws have commas.
         raise ValueError(f"no law {law!r:.80} applies; there are {'; '.join(sorted((*laws, *cells)))}")
+    from properties.judging.counterexample import Counterexample
+
     (pin,) = set(entry) & set(PINS)
     if (pin == "seed_set") != (law in cells):
-        raise ValueError(f"{law!r} is pinned by {'an seed_set' if law in cells else 'a counterexample'}")
+        raise ValueError(f"{law!r} is pinned by {'a seed_set' if law in cells else 'a counterexample'}")
     if pin == "seed_set":
         if not isinstance(entry[pin], str):
-            raise ValueError(f"seed set must be text, got {entry[pin]!r:.80}")
+            raise ValueError(f"seed_set must be text, got {entry[pin]!r:.80}")
         return Expectation(law, reason, expires, seed_set=entry[pin])
     example = Counterexample.load(_beside(folder, entry[pin]))
     if example.law != law:

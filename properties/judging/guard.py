@@ -8,6 +8,7 @@ may import a library that prints or seeds.
 import _random
 import contextlib
 import ctypes
+import fcntl
 import io
 import os
 import random
@@ -32,6 +33,8 @@ CASE_SECONDS = 15.0
 IDLE_FACTOR = 4.0
 LONGEST_QUOTE = 80
 STDOUT = 1
+LARGEST_OUTPUT = 1 << 20
+"""Bytes that a variant can write past Python to standard output in one case."""
 MERSENNE_BYTES = 4 * (624 + 1)
 """The state of a Mersenne twister: 624 words and the place in them."""
 
@@ -63,7 +66,10 @@ def divert_output() -> None:
     if _diverted:
         return
     if hasattr(os, "memfd_create"):
-        handle = os.memfd_create("output")
+        # Its size is fixed: what goes beyond is refused, so that output cannot use up the memory of the machine.
+        handle = os.memfd_create("output", os.MFD_ALLOW_SEALING)
+        os.ftruncate(handle, LARGEST_OUTPUT)
+        fcntl.fcntl(handle, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
     else:
         handle, path = tempfile.mkstemp()
         os.unlink(path)
@@ -76,13 +82,12 @@ def _size_written() -> int:
     if not _diverted:
         return 0
     _flush_c()()
-    return os.lseek(_diverted[0], 0, os.SEEK_END)
+    return os.lseek(_diverted[0], 0, os.SEEK_CUR)
 
 
 def _forget_written() -> None:
     if _diverted:
         _flush_c()()
-        os.ftruncate(_diverted[0], 0)
         os.lseek(_diverted[0], 0, os.SEEK_SET)
 
 
@@ -133,7 +138,8 @@ class _Watch:
         if len(self.text) < LONGEST_QUOTE:
             self.text += self._printed.getvalue()[printed:]
             if _diverted:
-                self.text += os.pread(_diverted[0], 4 * LONGEST_QUOTE, written).decode(errors="replace")
+                end = min(_size_written(), written + 4 * LONGEST_QUOTE)
+                self.text += os.pread(_diverted[0], end - written, written).decode(errors="replace")
 
     def finding(self) -> Finding | None:
         """The fault of conduct, if there was one."""

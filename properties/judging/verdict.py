@@ -1,19 +1,21 @@
 """What a check returns: a verdict with its evidence, and the record of it, from which every report is rendered."""
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from properties.judging.side_by_side import Tables
 from properties.statistics.records import CellResult
-from robust_core.json import to_data
+from robust_core.json import dumps
 from robust_core.versions import installed, libraries
 
-Outcome = Literal["holds", "violated", "undecided", "error", "blocked"]
+FOLDER = Path(".robust-core") / "counterexamples"
+"""Where counterexamples are kept, seen from the current folder."""
+Outcome = Literal["holds", "violated", "undecided", "untested", "error", "blocked"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,14 @@ def blocked(cause: str, evidence: str | None = None) -> Verdict:
     return Verdict("blocked", evidence or f"says nothing new while {cause!r} is violated", blocked_by=cause)
 
 
+@dataclass(frozen=True)
+class UntestedPromise:
+    """A promise that no law tests for some set of a variant."""
+
+    name: str
+    evidence: str
+
+
 @cache
 def versions() -> dict[str, str]:
     """The versions a result depends on."""
@@ -90,10 +100,10 @@ def versions() -> dict[str, str]:
 class Record:
     """One verdict as it is stored: one JSON line, plain data only.
 
-    `counterexample` is the file that holds it, or from `properties.verify` the `Counterexample` itself; `expected` is
-    the reason under which a violation is accepted, if it is; `table` shows the variant's and the
-    oracle's results side by side, entry by entry. `target` is how the variant was named, where that is known: two
-    variants may have one name.
+    `counterexample` is the file that holds it; where no file is written it is the `Counterexample` itself, or its plain
+    data if it comes from another process. `expected` is the reason under which a violation is accepted, if it is;
+    `table` shows the variant's and the oracle's results side by side, entry by entry. `target` is how the variant was
+    named, where that is known: two variants may have one name.
     """
 
     variant: str
@@ -120,7 +130,7 @@ class Record:
         law: str,
         seconds: float,
         seed: int,
-        counterexample: str | None = None,
+        counterexample: Any = None,
         excuse: str | None = None,
     ) -> "Record":
         """The record of a verdict; `excuse` is the reason for which a violation would be accepted."""
@@ -141,13 +151,8 @@ class Record:
 
     def to_json(self) -> str:
         """The record as one line of JSON."""
-        plain = {"statistics": to_data(self.statistics), "counterexample": self._example()}
-        return json.dumps(asdict(self) | plain, sort_keys=True)
-
-    def _example(self) -> Any:
-        """The counterexample as plain data."""
-        kept = self.counterexample
-        return kept if kept is None or isinstance(kept, str) else json.loads(kept.to_json())
+        example = self.counterexample
+        return dumps(replace(self, counterexample=example.to_data() if hasattr(example, "to_data") else example))
 
     def _repr_html_(self) -> str:
         """A table with one line a field; everything a variant could have written is escaped."""

@@ -13,9 +13,9 @@ from properties.cases import law_schema
 from properties.judging.blame import CannotBeJudged
 from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample
-from properties.judging.expectations import Expectation
+from properties.judging.expectations import Expectation, read
 from properties.judging.search import judged, search
-from properties.judging.verdict import Record, Verdict, blocked
+from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked
 from properties.laws.law import PROMISES, Law
 from robust_core.problem import KINDS, Kind, Variant
 from robust_core.sets import UncertaintySet
@@ -94,21 +94,39 @@ def untested(variant: Variant) -> dict[str, tuple[type[UncertaintySet], ...]]:
     return {promise: tuple(cls for one in found for cls in one.sets) for promise, found in missed.items() if found}
 
 
-def on_untested(variant: Variant, *, seed: int = 0) -> list[Record]:
-    """One record, undecided, for every promise of the variant that no law tests for some set: nobody looked at it.
+def untested_promises(variant: Variant) -> list[UntestedPromise]:
+    """Every promise of the variant that no law tests for some set.
 
     >>> from dataclasses import replace
     >>> from properties.variants.gallery.tdc import LOG_SUM_EXP
     >>> from robust_core import TotalVariation
-    >>> [record.evidence for record in on_untested(replace(LOG_SUM_EXP, sets=(TotalVariation,), promises=("TDC",)))]
+    >>> variant = replace(LOG_SUM_EXP, sets=(TotalVariation,), promises=("TDC",))
+    >>> [promise.evidence for promise in untested_promises(variant)]
     ["untested: no law tests this promise for kind 'linear evaluation' with TotalVariation"]
     """
-    records = []
+    found = []
     for promise, sets in untested(variant).items():
         named = ", ".join(cls.__name__ for cls in sets) or "no set"
         evidence = f"untested: no law tests this promise for kind {variant.kind!r} with {named}"
-        records.append(Record(variant.name, f"promise {promise!r}", "undecided", evidence, 0, 0.0, seed))
-    return records
+        found.append(UntestedPromise(f"promise {promise!r}", evidence))
+    return found
+
+
+def on_untested(variant: Variant, *, seed: int = 0) -> list[Record]:
+    """One record for every promise of the variant that no law tests for some set."""
+    return [
+        Record(variant.name, promise.name, "untested", promise.evidence, 0, 0.0, seed)
+        for promise in untested_promises(variant)
+    ]
+
+
+def read_expectations(path: Path, variant: Variant) -> dict[str, Expectation]:
+    """The expected failures of a variant; cells of either size are known, those that do not run are not judged."""
+    from properties.statistics.law import SIZES
+    from properties.statistics.suite import allotted
+
+    cells = [cell.name for size in SIZES for cell in allotted(variant, size)]
+    return read(path, [law.name for law in applicable(variant)], cells=cells, variant=variant.name)
 
 
 def verify(
@@ -125,15 +143,18 @@ def verify(
     cells: Sequence["Planned"] = (),
     cell_seconds: float = float("inf"),
     tick: Callable[[], None] = lambda: None,
+    shrink: bool = True,
 ) -> Iterator[Record]:
     """One record per applicable law, as they are decided, then one per cell of the statistical laws in `cells`.
 
-    `name` is how the variant is loaded again (it goes into counterexamples), `keep` the folder they are saved in,
-    `failed` the first causes already known by law, `expected` the known failures by law. `progress` hears the name
-    of every law that begins, `tick` that a statistical law is still at work; the cells may take `cell_seconds`
-    together. `statistics.suite.allotted` gives the cells that a variant calls for; by default there are none.
+    `name` is how the variant is loaded again (it goes into counterexamples), `keep` the folder they are saved in;
+    without one, a record holds its `Counterexample`. `failed` are the first causes already known by law, `expected` the
+    known failures by law. `progress` hears the name of every law that begins, `tick` that a statistical law is still at
+    work; the cells may take `cell_seconds` together. `statistics.suite.allotted` gives the cells that a variant calls
+    for; by default there are none.
 
-    This runs the variant in the calling process; `isolation.verify_isolated` gives it one of its own.
+    Without `shrink` a violation is reported as it was found. This runs the variant in the calling process;
+    `properties.process.session` gives it one of its own.
     """
     causes = Causes(failed)
     for law in applicable(variant, laws):
@@ -146,16 +167,18 @@ def verify(
         elif excuse is not None:
             verdict = _pinned(law, variant, excuse)
         else:
-            verdict = causes.distinct(law.name, search(law, variant, examples=examples, master_seed=seed))
+            verdict = causes.distinct(
+                law.name, search(law, variant, examples=examples, master_seed=seed, shrink=shrink)
+            )
         causes.note(law.name, verdict)
-        verdict, path = _kept(law, name or variant.name, verdict, keep)
+        verdict, example = _save(law, name or variant.name, verdict, keep)
         yield Record.of(
             verdict,
             variant=variant.name,
             law=law.name,
             seconds=time.perf_counter() - started,
             seed=seed,
-            counterexample=None if path is None else str(path),
+            counterexample=example,
             excuse=None if excuse is None else excuse.reason,
         )
     if cells:
@@ -188,12 +211,15 @@ def _pinned(law: Law, variant: Variant, excuse: Expectation) -> Verdict:
     return Verdict("violated", str(finding), 1, finding=finding)
 
 
-def _kept(law: Law, name: str, verdict: Verdict, folder: Path | None) -> tuple[Verdict, Path | None]:
-    """Save the counterexample; where that fails the verdict stays and its evidence says so."""
-    if folder is None or verdict.case is None:
+def _save(law: Law, name: str, verdict: Verdict, folder: Path | None) -> tuple[Verdict, Counterexample | str | None]:
+    """The counterexample, or its file in the folder; where that cannot be written, the evidence says so."""
+    if verdict.case is None:
         return verdict, None
+    example = Counterexample(law.name, name, verdict.case, verdict.evidence)
+    if folder is None:
+        return verdict, example
     try:
-        return verdict, Counterexample(law.name, name, verdict.case, verdict.evidence).save(folder)
+        return verdict, str(example.save(folder))
     except OSError as error:
         return replace(verdict, evidence=f"{verdict.evidence}; {unsaved(error)}"), None
 

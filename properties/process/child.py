@@ -1,159 +1,237 @@
-"""A process of its own for code that may hang, die or eat memory: how it is started, limited and heard.
+"""A process of its own for code that may hang, die, eat memory or start others: how it is started, heard and ended.
 
-The child sends plain JSON; the parent waits for each message a limited time, which runs only while the child is at work
-or asleep, not while it waits for a processor or is stopped. The code under test can write to the pipe too, and so can
-the processes it starts: a message counts only if it is whole, and written by the child itself.
+The parent waits for each message a limited time, which runs only while the worker computes or sleeps, not while it
+waits for a processor or is stopped. `properties.process.supervisor` ends the worker and all that it has started.
 """
 
+import contextlib
 import json
-import multiprocessing
 import os
+import select
 import signal
-import struct
+import socket
+import subprocess
+import sys
 import tempfile
-import threading
 from collections.abc import Callable
-from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from properties.judging.guard import divert_output
 from properties.process.idleness import LOOKS, Idleness
 from properties.process.memory import limit_memory, shortage
+from properties.process.messages import first_frame, from_frame, to_frame
+from properties.process.supervisor import GRACE
 
 SECONDS = 120.0
-"""How long a child may take to say the next thing."""
+"""How long a worker may take until its next message."""
 PATIENCE = 2.0
-"""Seconds after which someone who waits is told what for."""
-HEADER = struct.Struct("!i")
-"""The length of a message, which `Connection.send_bytes` writes before it."""
-LONGEST_MESSAGE = 64 << 20
-"""Bytes; a record has some kilobytes, and its longest part is a table of a few thousand entries."""
+"""Seconds after which someone who waits is told the reason."""
 CHUNK = 1 << 16
-SENDER = "process"
-"""The field of a message with the number of the process that has sent it."""
+FROM_OTHERS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""Signals that end a process from outside; those of a crash are not among them."""
+END_SECONDS = 4 * GRACE
+"""How long the supervisor may take to end everything."""
+# The user's folder may have a `properties.py`, so the path comes before the first import of ours.
+PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from properties.process.supervisor import start; start(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])"
+)
 
-Serve = Callable[[Connection, str], None]
-Message = dict[str, Any]
 
-GARBLED: Message = {
-    "fault": "garbled",
-    "fate": "its pipe to the suite had another message than the one expected: it, or a process it started, wrote there",
-}
+@dataclass(frozen=True)
+class Fault:
+    """The reason why there is no message: the worker hung, died, was killed, or something else was in its pipe.
+
+    A worker that was killed by a signal that others send accuses nobody: the system may have had no memory left.
+    """
+
+    kind: Literal["hung", "died", "killed", "garbled"]
+    fate: str
+
+    def misbehaviour(self) -> str:
+        """The evidence against a variant whose process did this instead of sending a verdict."""
+        return f"conduct: {self.fate}{': it hangs or is far too slow' * (self.kind == 'hung')}"
+
+
+GARBLED = Fault(
+    "garbled",
+    "its pipe to the suite had another message than the one expected: it, or a process it started, wrote there",
+)
+
+
+@dataclass(frozen=True)
+class Hello:
+    """The first message of a worker, before it executes anything of the user's."""
+
+    process: int
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The order to end in peace."""
+
+
+@dataclass(frozen=True)
+class _Report:
+    """The end of a worker: its exit code (None: not known) and the processes that it left behind."""
+
+    exit: int | None
+    left: tuple[str, ...] = ()
 
 
 class Child:
-    """A process that runs `serve` with a pipe and an order; it is killed when the `with` block ends."""
+    """A worker that runs `serve` ("module:function"); when the `with` block ends, nothing of it is left."""
 
-    def __init__(self, serve: Serve, order: str) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
+    def __init__(self, serve: str) -> None:
+        self._pipe, pipe = socket.socketpair()
+        self._control, control = socket.socketpair()
         self._received = bytearray()
-        self._process = context.Process(target=serve, args=(theirs, order), daemon=True)
-        # Ctrl-C on a terminal reaches the child too, and a held one is inherited: it is held from its first import on.
-        resource_tracker.ensure_running()  # started with the child, it would let Ctrl-C through again
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self._process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        theirs.close()
+        self._report: _Report | None = None
+        self._worker: int | None = None
+        with pipe, control:
+            handles = pipe.fileno(), control.fileno()
+            command = [sys.executable, "-c", PROGRAM, json.dumps(sys.path), *map(str, handles), serve]
+            # In a session of its own it does not hear Ctrl-C: the parent ends it.
+            self._supervisor = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=handles,
+                start_new_session=True,
+            )
 
     def __enter__(self) -> "Child":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.join()
-        self._connection.close()
+        self.kill()
 
-    def message(self, seconds: float, *, waiting: Callable[[], None] = lambda: None) -> Message:
-        """The next message, or a fault: "hung", "died" or "garbled". `waiting` is called now and then.
+    def kill(self) -> None:
+        """End the worker and all processes that it started, at once."""
+        self._control.close()
+        try:
+            self._supervisor.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._supervisor.kill()
+            self._supervisor.wait()
+        self._pipe.close()
 
-        Where there is a fault, "fate" says it in words.
-        """
+    def end(self) -> tuple[str, ...]:
+        """Let the worker end in peace; the names of the processes that it left behind, which are ended too."""
+        with contextlib.suppress(OSError):
+            self.send(Stop())
+            self._control.sendall(b"e")
+        while self._report is None and select.select([self._control], [], [], END_SECONDS)[0]:
+            self._receive_report()
+        self.kill()
+        return () if self._report is None else self._report.left
+
+    def send(self, order: Any) -> None:
+        """Give the worker an order; that it is not there any more is seen when its answer is waited for."""
+        with contextlib.suppress(ConnectionError):
+            self._pipe.sendall(to_frame(order, os.getpid()))
+
+    def hear(self, *kinds: type, seconds: float = SECONDS, waiting: Callable[[], None] = lambda: None) -> Any:
+        """The next message, which is of one of these kinds, or a `Fault`. `waiting` is called now and then."""
+        if self._worker is None:
+            hello = self._hear((Hello,), seconds, waiting)
+            if isinstance(hello, Fault):
+                return hello
+            self._worker = hello.process
+        return self._hear(kinds, seconds, waiting)
+
+    def _hear(self, kinds: tuple[type, ...], seconds: float, waiting: Callable[[], None]) -> Any:
         pause = min(seconds / LOOKS, PATIENCE)
-        clock = Idleness(self._process.pid or 0, pause)
-        try:
-            while (message := self._next_message()) is None:
-                if clock.look() + clock.worked() >= seconds * (1.0 - 0.5 / LOOKS):
-                    return {"fault": "hung", "fate": f"no answer within {seconds:g} s"}
-                if self._connection.poll(pause):
-                    self._receive()
-                else:
-                    waiting()
-            return message
-        except (EOFError, ConnectionError):
-            self._process.join(timeout=5.0)
-            note = f" ({shortage()})" if shortage() else ""
-            return {"fault": "died", "fate": f"its process ended with exit code {self._process.exitcode}{note}"}
+        clock = Idleness(self._worker or self._supervisor.pid, pause)
+        while True:
+            try:
+                text = first_frame(self._received)
+                if text is not None:
+                    return from_frame(text, kinds, self._worker)
+            except ValueError:
+                return GARBLED
+            if self._report is not None:
+                return self._death(self._report)
+            if clock.look() + clock.worked() >= seconds * (1.0 - 0.5 / LOOKS):
+                return Fault("hung", f"no answer within {seconds:g} s")
+            ready, _, _ = select.select([self._pipe, self._control], [], [], pause)
+            if self._control in ready:
+                self._receive_report()
+            elif self._pipe in ready and not self._receive():
+                return self._closed()
+            if not ready:
+                waiting()
 
-    def _receive(self) -> None:
-        """Read the bytes that are there: to wait for a whole message could take forever."""
-        data = os.read(self._connection.fileno(), CHUNK)
-        if not data:
-            raise EOFError
+    def _receive(self) -> bool:
+        """Read the bytes that are there: to wait for a whole message could take forever. False at the end."""
+        try:
+            data = self._pipe.recv(CHUNK)
+        except ConnectionError:
+            return False
         self._received += data
+        return bool(data)
 
-    def _next_message(self) -> Message | None:
-        """The first message of the bytes received so far, None if it is not whole yet."""
-        if len(self._received) < HEADER.size:
-            return None
-        (length,) = HEADER.unpack_from(self._received)
-        if not 0 < length <= LONGEST_MESSAGE:
-            return GARBLED
-        end = HEADER.size + length
-        if len(self._received) < end:
-            return None
-        text = bytes(self._received[HEADER.size : end])
-        del self._received[:end]
-        return self._parse(text)
-
-    def _parse(self, text: bytes) -> Message:
-        """The message, if the child itself has sent it and not a process that it started."""
+    def _receive_report(self) -> None:
+        """Note how the worker ended; nobody writes to the pipe any more, and the rest in it is read."""
         try:
-            message = json.loads(text)
-        except (ValueError, RecursionError):
-            return GARBLED
-        if not isinstance(message, dict) or message.pop(SENDER, None) != self._process.pid:
-            return GARBLED
-        return message
+            data = json.loads(self._control.recv(CHUNK))
+            self._report = _Report(data["exit"], tuple(data["left"]))
+        except (OSError, ValueError):
+            self._report = _Report(None)
+        while select.select([self._pipe], [], [], 0.0)[0] and self._receive():
+            pass
+
+    def _closed(self) -> Fault:
+        """The pipe has no writer any more: the worker has ended, or has closed it."""
+        while self._report is None and select.select([self._control], [], [], GRACE)[0]:
+            self._receive_report()
+        if self._report is None:
+            return Fault("died", "it closed its pipe to the suite")
+        return self._death(self._report)
+
+    def _death(self, report: _Report) -> Fault:
+        note = f" ({shortage()})" if shortage() else ""
+        kind: Literal["killed", "died"] = "killed" if -(report.exit or 0) in FROM_OTHERS else "died"
+        return Fault(kind, f"its process ended with exit code {report.exit}{note}")
 
 
-def misconduct(message: Message) -> str:
-    """What a variant did whose process hung or died instead of sending a verdict."""
-    return f"conduct: {message['fate']}{': it hangs or is far too slow' * (message['fault'] == 'hung')}"
+class Line:
+    """The end of the pipe that the worker has; without a parent at the other end, the work ends in silence."""
 
+    def __init__(self, pipe: int) -> None:
+        self._pipe = socket.socket(fileno=pipe)
+        self._received = bytearray()
+        self.send(Hello(os.getpid()))
 
-def sender(connection: Connection) -> Callable[[Message], None]:
-    """What the child says its messages with."""
+    def __enter__(self) -> "Line":
+        return self
 
-    def send(message: Message) -> None:
-        connection.send_bytes(json.dumps({**message, SENDER: os.getpid()}).encode())
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        self._pipe.close()
+        return kind is not None and issubclass(kind, ConnectionError)
 
-    return send
+    def send(self, message: Any) -> None:
+        """Send a message to the suite."""
+        self._pipe.sendall(to_frame(message, os.getpid()))
+
+    def receive(self, *kinds: type) -> Any:
+        """The next order, of one of these kinds; None at the end."""
+        while (text := first_frame(self._received)) is None:
+            data = self._pipe.recv(CHUNK)
+            if not data:
+                return None
+            self._received += data
+        order = from_frame(text, (*kinds, Stop), None)
+        return None if isinstance(order, Stop) else order
 
 
 def settle() -> None:
-    """In the child, before the work: Ctrl-C and standard output are the parent's, memory is limited, and so is life."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches both; the parent ends the child
-    divert_output()
-    limit_memory()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def keep_notes_elsewhere() -> None:
-    """In a child that searches: Hypothesis keeps notes in the working folder, and the user's is not the place."""
+    """Prepare a worker: divert standard output, limit memory, and let Hypothesis keep its notes elsewhere."""
     from hypothesis.configuration import set_hypothesis_home_dir
 
+    from properties.judging.guard import divert_output
+
+    divert_output()
+    limit_memory()
     set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
-
-
-def _end_with_parent() -> None:
-    """A parent that is killed (by a limit of time in a pipeline, say) leaves nobody at work in an endless loop."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # timers are for the thread at work
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -5,10 +5,10 @@ A distribution publishes variants as entry points, each a name and a `Variant`:
     [project.entry-points."robust_core.variants"]
     my-q-learning = "my_lab.q_learning:MINE"
 
-Loading a variant executes the module it is in, here and now; `probe` tries it in another process first. What it prints
-goes to standard error, for standard output is the command's. A module beside the variant's file can be imported by it,
-and so can one in the current folder; both folders are searched after all others, so that a file named like a library
-hides none.
+Loading a variant executes the module it is in, here and now. Commands load a user's module in a worker only
+(`properties.process.session`). What it prints goes to standard error, for standard output is the command's. A module
+beside the variant's file can be imported by it, and so can one in the current folder; both folders are searched after
+all others, so that a file named like a library hides none.
 """
 
 import contextlib
@@ -19,57 +19,38 @@ import pkgutil
 import signal
 import sys
 import traceback
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
 from properties.process.memory import shortage_note
 from robust_core.problem import Variant
-from robust_core.text import shortened
+from robust_core.text import error_text, message_of
 
 GROUP = "robust_core.variants"
+OWN = ("properties", "oracles", "robust_core", "benchmarks")
+"""The packages of the suite."""
 FORMS = "package.module[:NAME], file.py[:NAME], or a name that an installed package publishes"
 # Folders that were put on the path for variants, the latest first.
 _searched: list[str] = []
 
 
-class PublicationWarning(UserWarning):
-    """An entry point of an installed distribution that is no variant."""
+def built_in_modules() -> list[str]:
+    """The modules of the gallery."""
+    from properties.variants import gallery
 
-
-def _warn(message: str) -> None:
-    warnings.warn(message, PublicationWarning, stacklevel=3)
+    return [f"{gallery.__name__}.{info.name}" for info in pkgutil.iter_modules(gallery.__path__) if not info.ispkg]
 
 
 def built_in() -> dict[str, Variant]:
     """The variants of the gallery, by the name under which each is loaded."""
-    from properties.variants import gallery
-
-    found: dict[str, Variant] = {}
-    for info in pkgutil.iter_modules(gallery.__path__):
-        module = f"{gallery.__name__}.{info.name}"
-        found |= {f"{module}:{name}": variant for name, variant in _variants(importlib.import_module(module)).items()}
-    return found
+    return load_all(built_in_modules())
 
 
-def installed(
-    *, complain: Callable[[str], object] = _warn, before: Callable[[str], object] = lambda name: None
-) -> dict[str, Variant]:
-    """The variants that installed distributions publish, by the name under which each is loaded.
-
-    What cannot be loaded is told to `complain`, with the name of its distribution, and the others are found all the
-    same. `before` hears each name before it is loaded; a `ValueError` of it is a reason not to.
-    """
-    found: dict[str, Variant] = {}
-    for name in sorted({point.name for point in entry_points(group=GROUP)}):
-        try:
-            before(name)
-            found[name] = _published(name)
-        except ValueError as error:
-            complain(str(error))
-    return found
+def published_names() -> list[str]:
+    """The names of the variants that installed distributions publish."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
 
 
 def _published(name: str) -> Variant:
@@ -83,7 +64,7 @@ def _published(name: str) -> Variant:
     except BaseException as error:
         if _is_ctrl_c(error):
             raise
-        raise ValueError(f"{place_of(name)}: {type(error).__name__}: {error}") from error
+        raise ValueError(f"{place_of(name)}: {error_text(error)}") from error
     if not isinstance(variant, Variant):
         raise ValueError(f"{place_of(name)}: must be a Variant, got {variant!r:.80}")
     return variant
@@ -117,20 +98,42 @@ def load(target: str) -> dict[str, Variant]:
     Whatever is wrong with the target is a `ValueError` of one line that names the file, the line and the reason, also
     when its code raises or asks to exit.
     """
-    if not isinstance(target, str):
-        raise TypeError(f"a target must be text ({FORMS}), got {target!r:.80}")
-    if _points(target):
-        return {target: _published(target)}
-    place, _, name = target.partition(":")
-    module = _from_file(Path(place)) if place.endswith(".py") else _from_package(place)
-    found = _variants(module)
-    if not found:
-        raise ValueError(f"{place}: no Variant in it")
-    if name:
-        if name not in found:
-            raise ValueError(f"{place}: no variant {name!r}; it has {', '.join(sorted(found))}")
-        return {target: found[name]}
-    return {f"{place}:{key}": variant for key, variant in found.items()}
+    return load_all([target])
+
+
+def load_all(targets: Iterable[str]) -> dict[str, Variant]:
+    """The variants that several targets name; a file that is named twice is executed once."""
+    found: dict[str, Variant] = {}
+    by_place: dict[str, dict[str, Variant]] = {}
+    for target in targets:
+        if not isinstance(target, str):
+            raise TypeError(f"a target must be text ({FORMS}), got {target!r:.80}")
+        if _points(target):
+            found[target] = _published(target)
+            continue
+        place, _, name = target.partition(":")
+        if place not in by_place:
+            by_place[place] = _variants(_from_file(Path(place)) if place.endswith(".py") else _from_package(place))
+        variants = by_place[place]
+        if not variants:
+            raise ValueError(f"{place}: no Variant in it")
+        if name and name not in variants:
+            raise ValueError(f"{place}: no variant {name!r}; it has {', '.join(sorted(variants))}")
+        found |= {f"{place}:{key}": variant for key, variant in variants.items() if name in ("", key)}
+    return found
+
+
+def is_of_the_suite(place: str) -> bool:
+    """Whether a module is one of the suite's own."""
+    return not place.endswith(".py") and place.partition(".")[0] in OWN
+
+
+def missing_file(target: str) -> str | None:
+    """The reason, if a target is a file that is not there."""
+    path = Path(place_of(target))
+    if path.suffix != ".py" or path.is_file():
+        return None
+    return f"{path}: {'a folder, not a Python file' if path.is_dir() else 'no such file'}"
 
 
 def target_of(variant: Variant) -> str | None:
@@ -170,8 +173,8 @@ def _variants(module: ModuleType) -> dict[str, Variant]:
 
 def _from_file(path: Path) -> ModuleType:
     """The module that a file is, under a name of its own: `json.py` takes nobody's place."""
-    if not path.is_file():
-        raise ValueError(f"{path}: {'a folder, not a Python file' if path.is_dir() else 'no such file'}")
+    if (reason := missing_file(str(path))) is not None:
+        raise ValueError(reason)
     full = path.resolve()
     name = f"variant_{full.stem}_{hashlib.blake2b(str(full).encode(), digest_size=4).hexdigest()}"
     spec = importlib.util.spec_from_file_location(name, full)
@@ -216,8 +219,8 @@ def _blamed_on(place: str | Path) -> Iterator[None]:
     except BaseException as error:
         if _is_ctrl_c(error):
             raise
-        reason = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
-        text = shortened(f"{type(error).__name__}: {reason}".strip(": "))
+        message = error.msg if isinstance(error, SyntaxError) else message_of(error)
+        text = error_text(error, " ".join(message.split()))
         raise ValueError(f"{_where(place, error)}: {text}{shortage_note(error)} while loading") from error
 
 

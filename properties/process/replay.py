@@ -1,18 +1,20 @@
 """A saved counterexample judged again, in a process of its own: loading and judging may hang, die or eat memory."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 from properties.judging.blame import CannotBeJudged, said
 from properties.judging.counterexample import Counterexample, described, law_named, names
 from properties.judging.verdict import Outcome
 from properties.process import child
-from properties.process.child import Child, Message
+from properties.process.child import Child, Fault, Line, settle
 from properties.process.loading import load, place_of
+from properties.process.session import Refused
 from robust_core.problem import Variant
+from robust_core.text import shortened
+
+SERVE = "properties.process.replay:serve"
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,37 @@ class Replay:
     target: str
     variant: str
     case: str
+    outcome: Outcome
+    evidence: str = ""
+    table: str = ""
+
+
+@dataclass(frozen=True)
+class JudgeAgain:
+    """The order to judge the counterexample in a file again."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class CaseLoaded:
+    """The variant and the case that are judged."""
+
+    variant: str
+    case: str
+
+
+@dataclass(frozen=True)
+class NotLoaded:
+    """The reason why the variant cannot be loaded."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class JudgedAgain:
+    """The verdict with its evidence."""
+
     outcome: Outcome
     evidence: str = ""
     table: str = ""
@@ -43,18 +76,25 @@ def replay_isolated(
         return None
     place = place_of(target)
     _require_there(path, target, place)
-    with Child(_serve, json.dumps({"path": str(path)})) as worker:
-        loaded = worker.message(seconds, waiting=lambda: waiting(f"loading {place}"))
-        if "fault" in loaded:
-            loaded = {"unloaded": f"{place}: {loaded['fate']} while loading"}
-        if "unloaded" in loaded:
-            raise ValueError(f"{path} names the variant {target}: {loaded['unloaded']}")
-        judged = loaded if "refused" in loaded else worker.message(seconds, waiting=lambda: waiting(law_name))
-    if "refused" in judged:
-        raise ValueError(judged["refused"])
-    if "fault" in judged:
-        judged = {"outcome": "violated", "evidence": child.misconduct(judged)}
-    return Replay(law_name, law.statement, target, **loaded, **judged)
+    with Child(SERVE) as worker:
+        worker.send(JudgeAgain(str(path)))
+        loaded = worker.hear(
+            CaseLoaded, NotLoaded, Refused, seconds=seconds, waiting=lambda: waiting(f"loading {place}")
+        )
+        if isinstance(loaded, Fault):
+            loaded = NotLoaded(f"{place}: {loaded.fate} while loading")
+        if isinstance(loaded, NotLoaded):
+            raise ValueError(f"{path} names the variant {target}: {loaded.reason}")
+        answer = loaded
+        if isinstance(loaded, CaseLoaded):
+            answer = worker.hear(JudgedAgain, Refused, seconds=seconds, waiting=lambda: waiting(law_name))
+    if isinstance(answer, Refused):
+        raise ValueError(answer.reason)
+    if isinstance(answer, Fault) and answer.kind == "killed":
+        answer = JudgedAgain("error", f"cannot be judged: {answer.fate}")
+    if isinstance(answer, Fault):
+        answer = JudgedAgain("violated", answer.misbehaviour())
+    return Replay(law_name, law.statement, target, loaded.variant, loaded.case, **vars(answer))
 
 
 def _require_there(path: Path, target: str, place: str) -> None:
@@ -68,39 +108,47 @@ def _require_there(path: Path, target: str, place: str) -> None:
     raise ValueError(f"{reason}; run it in the folder {seen or 'in which the variant was verified'}")
 
 
-def _serve(connection: Connection, text: str) -> None:
-    """The child: load, say what is judged, judge."""
-    send = child.sender(connection)
-    child.settle()
-    path = Path(json.loads(text)["path"])
+def serve(pipe: int) -> None:
+    """The worker: load, tell what is judged, judge."""
+    with Line(pipe) as line:
+        settle()
+        order = line.receive(JudgeAgain)
+        if order is not None:
+            for answer in _answers(order):
+                line.send(answer)
+
+
+def _answers(order: JudgeAgain) -> Iterator[CaseLoaded | NotLoaded | Refused | JudgedAgain]:
+    path = Path(order.path).absolute()
     _, target = names(path)
     # Before the case is read: the variant's module may define the uncertainty set in it.
     try:
         variants = load(target)
     except BaseException as error:
-        send({"unloaded": str(error) if isinstance(error, ValueError) else f"{said(error)} while loading"})
+        yield NotLoaded(str(error) if isinstance(error, ValueError) else f"{said(error)} while loading")
         return
     if len(variants) > 1:
-        send({"unloaded": f"more than one: {', '.join(variants)}"})
+        yield NotLoaded(f"more than one: {', '.join(variants)}")
         return
     (variant,) = variants.values()
     try:
         example = Counterexample.load(path)
-        send({"variant": variant.name, "case": described(example.case)})
+        yield CaseLoaded(shortened(variant.name), described(example.case))
     except Exception as error:
-        send({"refused": str(error) if isinstance(error, ValueError) else f"{path}: {said(error)}"})
+        reason = str(error) if isinstance(error, ValueError) else f"{path}: {said(error)}"
+        yield Refused(reason.replace(str(path), order.path))
         return
-    send(_verdict(example, variant, path))
+    yield _judge_again(example, variant, order.path)
 
 
-def _verdict(example: Counterexample, variant: Variant, path: Path) -> Message:
+def _judge_again(example: Counterexample, variant: Variant, path: str) -> JudgedAgain | Refused:
     try:
         finding = example.replay(variant)
     except ValueError as error:
-        return {"refused": f"{path}: {error}"}
+        return Refused(f"{path}: {error}")
     except Exception as error:
         # What the variant raises is a finding; this is the suite's, and blames nobody.
-        return {"outcome": "error", "evidence": str(CannotBeJudged.because(error))}
+        return JudgedAgain("error", str(CannotBeJudged.because(error)))
     if finding is None:
-        return {"outcome": "holds"}
-    return {"outcome": "violated", "evidence": str(finding), "table": finding.side_by_side()}
+        return JudgedAgain("holds")
+    return JudgedAgain("violated", str(finding), finding.side_by_side())

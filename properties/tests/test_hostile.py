@@ -3,19 +3,17 @@
 import datetime
 import errno
 import json
-import multiprocessing
 import os
 import shutil
-import signal
+import socket
 import struct
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import pytest
 
@@ -24,8 +22,21 @@ from properties.judging.counterexample import Counterexample
 from properties.judging.expectations import Expectation, read
 from properties.judging.verdict import Record
 from properties.judging.verification import applicable, verify
-from properties.process import isolation
-from properties.process.isolation import verify_isolated
+from properties.process import serving, session
+from properties.process.child import Fault, Hello, Stop
+from properties.process.messages import first_frame, from_frame, to_frame
+from properties.process.session import (
+    Alive,
+    Begun,
+    CanaryJudged,
+    Decided,
+    Describe,
+    Described,
+    Effort,
+    Failed,
+    records,
+    verify_isolated,
+)
 from properties.tests import hostile_variants
 from properties.variants.gallery.q_learning import VARIANT
 from properties.variants.mutants.control import LOST_GAMMA
@@ -67,8 +78,8 @@ def test_a_warning_breaks_no_law_but_is_noted(capfd: pytest.CaptureFixture[str])
 
 
 def isolated(name: str, law_seconds: float) -> list[Record]:
-    messages = verify_isolated(f"properties.tests.hostile_variants:{name}", examples=3, law_seconds=law_seconds)
-    return [message for message in messages if isinstance(message, Record)]
+    effort = Effort(examples=3, law_seconds=law_seconds)
+    return list(records(verify_isolated(f"properties.tests.hostile_variants:{name}", effort=effort)))
 
 
 @pytest.mark.parametrize(("name", "idle_factor"), [("HANGS", 4.0), ("LOOPS", 1000.0)])
@@ -107,9 +118,8 @@ def test_what_gets_past_python_is_conduct_too(name: str, words: str, capfd: pyte
     assert capfd.readouterr() == ("", "")
 
 
-# Only in the child: the parent loads the module too.
 WRITES_AT_IMPORT = """
-import multiprocessing, os, time
+import os, time
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant
 
 class Wrong(TabularLearner):
@@ -117,6 +127,7 @@ class Wrong(TabularLearner):
 
     def __init__(self, problem):
         super().__init__(Q_LEARNING, problem)
+        {make}
 
     def estimate(self):
         return super().estimate() + (not Wrong.right)
@@ -131,39 +142,43 @@ def write(data):
         except OSError:
             pass
 
-if multiprocessing.parent_process() is not None:
-    {act}
+{act}
 """
 CONDUCT_ON_PIPE = "conduct: its pipe to the suite had another message than the one expected"
 
 
 def framed(text: str) -> bytes:
-    """As `Connection.send_bytes` does."""
     return struct.pack("!i", len(text)) + text.encode()
 
 
 GARBAGE = (
     struct.pack("!i", -1) + bytes(8),
     struct.pack("!i", 2**31 - 1) + b"{",
-    framed("no JSON"),
+    framed("not JSON"),
     framed("[" * 100_000),
     framed("[]"),
-    framed('{"law": "start"}'),
-    framed('{"record": {"law": "start"}}'),
+    framed('{"type": "Alive", "sender": 1, "fields": {}}'),
+    framed('{"type": "Begun", "sender": 7, "fields": {}}'),
+    framed('{"type": "Begun", "sender": 7, "fields": {"law": 3}}'),
+    framed('{"type": "Popen", "sender": 7, "fields": {}}'),
 )
 
 
-def verify_written(tmp_path: Path, act: str, law_seconds: float = 60.0) -> Iterator[Record]:
-    file = tmp_path / "writes_at_import.py"
-    file.write_text(WRITES_AT_IMPORT.replace("{act}", act))
-    for message in verify_isolated(f"{file}:VARIANT", examples=3, law_seconds=law_seconds):
-        if isinstance(message, Record):
-            yield message
+@pytest.mark.parametrize("data", GARBAGE)
+def test_garbage_is_not_a_message(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        from_frame(first_frame(bytearray(data)) or b"", (Alive, Begun), 7)
+
+
+def verify_written(tmp_path: Path, act: str, make: str = "", law_seconds: float = 60.0) -> Iterator[Record]:
+    file = tmp_path / "writes.py"
+    file.write_text(WRITES_AT_IMPORT.replace("{act}", act).replace("{make}", make))
+    return records(verify_isolated(f"{file}:VARIANT", effort=Effort(examples=3, law_seconds=law_seconds)))
 
 
 @pytest.mark.parametrize(
     "act",
-    ["if os.fork() == 0: Wrong.right = True", "if os.fork(): time.sleep(30.0)\n    Wrong.right = True"],
+    ["if os.fork() == 0: Wrong.right = True", "if os.fork(): time.sleep(30.0)\nWrong.right = True"],
     ids=["both go on", "the fork goes on"],
 )
 def test_a_process_that_a_variant_forks_does_not_answer_for_it(act: str, tmp_path: Path) -> None:
@@ -173,88 +188,83 @@ def test_a_process_that_a_variant_forks_does_not_answer_for_it(act: str, tmp_pat
 
 
 def test_garbage_on_the_pipe_is_a_finding_and_the_suite_goes_on(tmp_path: Path) -> None:
-    """Every law has a process of its own then, and each writes something else."""
-    count = f"os.open({str(tmp_path / 'count')!r}, os.O_CREAT | os.O_WRONLY | os.O_APPEND)"
-    act = f"file = {count}; os.write(file, b'x'); write({GARBAGE!r}[os.fstat(file).st_size - 1])"
-    records = list(islice(verify_written(tmp_path, act), len(GARBAGE)))
-    assert [record.law for record in records] == [law.name for law in applicable(hostile_variants.RAISES)][
-        : len(GARBAGE)
-    ]
-    for record, data in zip(records, GARBAGE, strict=True):
-        assert record.outcome == "violated"
-        assert CONDUCT_ON_PIPE in record.evidence, data[:40]
+    """A law at which something is written to the pipe costs the process, and the next law has another."""
+    two = list(islice(verify_written(tmp_path, "", make=f"write({GARBAGE[2]!r})"), 2))
+    assert [record.law for record in two] == [law.name for law in applicable(hostile_variants.RAISES)][:2]
+    assert CONDUCT_ON_PIPE in two[0].evidence
+    assert (two[1].outcome, two[1].blocked_by) == ("blocked", two[0].law)
+
+
+def test_garbage_while_loading_does_not_end_the_run_for_others(tmp_path: Path) -> None:
+    file = tmp_path / "writes.py"
+    file.write_text(WRITES_AT_IMPORT.replace("{act}", f"write({GARBAGE[0]!r})").replace("{make}", ""))
+    right = "properties.variants.gallery.bellman:VARIANT"
+    found = list(records(verify_isolated(str(file), right, effort=Effort(examples=1))))
+    assert (found[0].variant, found[0].outcome) == (str(file), "violated")
+    assert CONDUCT_ON_PIPE in found[0].evidence
+    assert {record.outcome for record in found if record.target == right} == {"holds"}
 
 
 def test_a_message_that_never_ends_does_not_hang_the_suite(tmp_path: Path) -> None:
     """Five bytes promise a thousand, and the rest comes so slowly that the pipe is never quiet."""
-    act = "write((1000).to_bytes(4, 'big') + b'x')\n    while True: time.sleep(0.1); write(b'x')"
-    record = next(verify_written(tmp_path, act, law_seconds=1.0))
+    make = "write((1000).to_bytes(4, 'big') + b'x')\n        while True: time.sleep(0.1); write(b'x')"
+    record = next(verify_written(tmp_path, "", make, law_seconds=1.0))
     assert (record.outcome, "no answer within 1 s" in record.evidence) == ("violated", True)
 
 
+RIGHT_RECORD = Record("presses Ctrl-C", "start", "holds", "no violation", 3, 0.0, 0, target="mine")
+DESCRIPTION = replace(
+    serving.description("mine", hostile_variants.INTERRUPTS, None), laws=("start", "conduct"), cells=()
+)
+
+
 @pytest.mark.parametrize(
-    ("begun", "message"),
+    ("begun", "answer"),
     [
-        ("start", {"record": {"law": "conduct"}}),
-        ("start", {"record": {"variant": "another"}}),
-        ("start", {"record": {"seed": 1}}),
-        ("start", {"record": {"outcome": "perfect"}}),
-        ("start", {"record": {"evidence": None}}),
-        ("start", {"law": "start"}),
-        ("conduct", {"record": {}}),
-        (None, {"record": {}}),
-        (None, {"alive": True}),
+        ("start", Decided(replace(RIGHT_RECORD, law="conduct"))),
+        ("start", Decided(replace(RIGHT_RECORD, variant="another"))),
+        ("start", Decided(replace(RIGHT_RECORD, target="another"))),
+        ("start", Decided(replace(RIGHT_RECORD, seed=1))),
+        ("start", Fault("garbled", "its pipe to the suite had another message than the one expected")),
+        ("conduct", Decided(RIGHT_RECORD)),
     ],
 )
-def test_only_the_expected_record_is_believed(
-    begun: str | None, message: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever sends it: the first law is *start*, and the messages are read from a child that says them."""
-    right = asdict(Record("presses Ctrl-C", "start", "holds", "no violation", 3, 0.0, 0))
-    if "record" in message:
-        message = {"record": right | message["record"]}
-    script = [*([] if begun is None else [{"law": begun}]), message, {"record": right}]
+def test_only_the_expected_record_is_believed(begun: str, answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sends it: the messages are read from a worker that follows a script."""
 
     class Scripted:
-        def __init__(self, *_: object) -> None:
-            self.rest = [dict(line) for line in script]
+        def __init__(self, serve: str) -> None:
+            self.rest = [Described((DESCRIPTION,)), CanaryJudged(""), Begun(begun), answer, Decided(RIGHT_RECORD)]
 
-        def __enter__(self) -> "Scripted":
-            return self
-
-        def __exit__(self, *_: object) -> None:
+        def send(self, order: object) -> None:
             pass
 
-        def message(self, _: float) -> dict[str, Any]:
+        def hear(self, *kinds: type, seconds: float = 0.0, waiting: object = None) -> object:
             return self.rest.pop(0)
 
-    monkeypatch.setattr(isolation, "Child", Scripted)
-    records = isolated("INTERRUPTS", 1.0)
-    assert CONDUCT_ON_PIPE in first(records).evidence
-    assert {record.outcome for record in records} == {"violated"}
+        def kill(self) -> None:
+            pass
+
+    monkeypatch.setattr(session, "Child", Scripted)
+    record, *_ = records(verify_isolated("mine"))
+    assert (record.outcome, CONDUCT_ON_PIPE in record.evidence) == ("violated", True)
 
 
 # As `ulimit -v` does, in kilobytes.
 LIMITED = """
 import json, resource, sys
-from properties.process.isolation import verify_isolated
-from properties.process.probe import probe
-from properties.judging.verdict import Record
+from properties.process.session import Effort, records, verify_isolated
 
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 try:
-    probe(sys.argv[1])
+    record = next(records(verify_isolated(sys.argv[1] + ":VARIANT", effort=Effort(examples=3))))
+    print(json.dumps([record.outcome, record.evidence]))
 except ValueError as error:
     print(json.dumps(["refused", str(error)]))
-else:
-    messages = verify_isolated(sys.argv[1] + ":VARIANT", examples=3)
-    record = next(message for message in messages if isinstance(message, Record))
-    print(json.dumps([record.outcome, record.evidence]))
 """
 TAKES_MEMORY = """
-from multiprocessing import parent_process
 from properties.tests.hostile_variants import {name} as VARIANT
-if parent_process() is not None and {takes}:
+if {takes}:
     bytearray(1 << 39)
 """
 
@@ -275,7 +285,7 @@ def test_a_limit_of_memory_that_the_caller_has_set_is_respected(
     file = tmp_path / "variant.py"
     file.write_text(TAKES_MEMORY.format(name=name, takes=takes))
     program = tmp_path / "program.py"
-    program.write_text("if __name__ == '__main__':" + LIMITED.format(limit=4_000_000 << 10).replace("\n", "\n    "))
+    program.write_text(LIMITED.format(limit=4_000_000 << 10))
     done = subprocess.run([sys.executable, program, file], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     got, words = json.loads(done.stdout)
@@ -311,17 +321,30 @@ def test_a_half_written_counterexample_is_taken_away(tmp_path: Path, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
-def test_a_child_in_which_the_suite_fails_blames_nobody() -> None:
-    ours, theirs = multiprocessing.Pipe()
-    isolation._serve(theirs, "{}")
-    assert json.loads(ours.recv_bytes())["error"].startswith("cannot be judged: TypeError: ")
+def test_a_worker_in_which_the_suite_fails_blames_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(serving.Worker):
+        def describe(self, order: Describe) -> NoReturn:
+            raise KeyError("lost")
+
+    ours, theirs = socket.socketpair()
+    ours.sendall(to_frame(Describe(()), 0) + to_frame(Stop(), 0))
+    monkeypatch.setattr(serving, "settle", lambda: None)
+    serving.follow_orders(theirs.detach(), Broken)
+    received = bytearray(ours.recv(1 << 16))
+    ours.close()
+    assert from_frame(first_frame(received) or b"", (Hello,), None) == Hello(os.getpid())
+    answer = from_frame(first_frame(received) or b"", (Failed,), os.getpid())
+    assert answer.reason.startswith("cannot be judged: KeyError: ")
 
 
 def test_isolation_changes_no_verdict() -> None:
     target = "properties.variants.mutants.control:LOST_GAMMA"
-    messages = [m for m in verify_isolated(target, examples=50) if isinstance(m, Record)]
+    apart = list(records(verify_isolated(target, effort=Effort(examples=50))))
     inside = list(verify(LOST_GAMMA, name=target, examples=50))
-    assert [(m.law, m.outcome, m.evidence) for m in messages] == [(r.law, r.outcome, r.evidence) for r in inside]
+    assert [(r.law, r.outcome, r.evidence) for r in apart] == [(r.law, r.outcome, r.evidence) for r in inside]
+    examples = [(a.counterexample, r.counterexample) for a, r in zip(apart, inside, strict=True) if r.counterexample]
+    assert examples
+    assert all(data == json.loads(example.to_json()) for data, example in examples)
 
 
 @pytest.fixture(scope="module")
@@ -416,35 +439,3 @@ def test_an_expectation_for_another_law_is_refused(pinned: Path) -> None:
     pinned.write_text(pinned.read_text().replace(f'law = "{expectation.law}"', f'law = "{other}"'))
     with pytest.raises(ValueError, match="is a counterexample to"):
         read(pinned, LAWS)
-
-
-# The child imports the program under another name: that is when an interrupt would reach it unprepared.
-PROGRAM = """
-import sys, time
-from pathlib import Path
-if __name__ != "__main__":
-    Path(sys.argv[1]).touch()
-    time.sleep(3.0)
-else:
-    from properties.process.isolation import verify_isolated
-    try:
-        list(verify_isolated("properties.variants.gallery.bellman:VARIANT", examples=5000))
-    except KeyboardInterrupt:
-        raise SystemExit(130)
-"""
-
-
-def test_ctrl_c_does_not_reach_a_child_that_is_still_importing(tmp_path: Path) -> None:
-    program, importing = tmp_path / "program.py", tmp_path / "importing"
-    program.write_text(PROGRAM)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the child would inherit that it is ignored
-    try:
-        command = [sys.executable, str(program), str(importing)]
-        parent = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    while parent.poll() is None and not importing.exists():
-        time.sleep(0.01)
-    os.killpg(parent.pid, signal.SIGINT)
-    _, errors = parent.communicate(timeout=60)
-    assert (parent.returncode, errors) == (130, b"")

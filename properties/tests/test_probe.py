@@ -1,13 +1,16 @@
 """A module that misbehaves while it is loaded is found out in another process, in a line that says what it did."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from properties.process import probe
+from properties.judging.causes import Causes
+from properties.process import session
 from properties.process.child import Child
-from properties.process.loading import installed
+from properties.process.loading import published_names
+from properties.process.session import Session
 from properties.tests.test_publication import MODULE, install
 
 
@@ -30,7 +33,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_a_module_does_while_loading_is_said_in_a_line(source: str, message: str) -> None:
     Path("bad.py").write_text(source)
     with pytest.raises(ValueError, match=r".") as caught:
-        probe.load_all(["bad.py:MINE"])
+        Session(["bad.py:MINE"])
     assert str(caught.value) == message
 
 
@@ -39,28 +42,54 @@ def test_a_module_that_hangs_while_loading_is_given_up(source: str) -> None:
     Path("bad.py").write_text(source)
     waits: list[str] = []
     with pytest.raises(ValueError, match=r"^bad\.py: no answer within 4 s while loading$"):
-        probe.load_all(["bad.py"], seconds=4.0, waiting=waits.append)
+        Session(["bad.py"], seconds=4.0, waiting=waits.append)
     assert set(waits) == {"bad.py"}
 
 
-def test_each_file_is_tried_once_and_the_suites_own_modules_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried: list[str] = []
+EXECUTED = """
+import os
+with open("executed", "a") as file:
+    print(os.getpid(), file=file)
+"""
+
+
+def test_each_file_is_executed_once_and_only_in_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The suite's own modules share a worker."""
+    started: list[str] = []
 
     class Recorded(Child):
-        def __init__(self, serve: object, order: str) -> None:
-            tried.append(order)
-            super().__init__(probe._serve, order)
+        def __init__(self, serve: str) -> None:
+            started.append(serve)
+            super().__init__(serve)
 
-    monkeypatch.setattr(probe, "Child", Recorded)
-    for name in ("mine.py", "properties.py"):
-        Path(name).write_text(MODULE)
-    targets = ["mine.py:MINE", "mine.py:WRONG", "properties.variants.gallery.bellman", "properties.py:MINE"]
-    assert list(probe.load_all(targets)) == [*targets[:2], "properties.variants.gallery.bellman:VARIANT", targets[3]]
-    assert tried == ["mine.py", "properties.py"]
-    with pytest.raises(ValueError, match=r"^none\.py: no such file$"):
-        probe.load_all(["none.py"])
-    with pytest.raises(ValueError, match=r"^mine\.py: no variant 'YOURS'; it has MINE, WRONG$"):
-        probe.load_all(["mine.py:YOURS"])
+    monkeypatch.setattr(session, "Child", Recorded)
+    Path("mine.py").write_text(MODULE + EXECUTED)
+    own = ["properties.variants.gallery.bellman:VARIANT", "properties.variants.gallery.walk:VARIANT"]
+    targets = ["mine.py:WRONG", *own, "mine.py:MINE"]
+    with Session(targets) as found:
+        assert list(found.variants) == targets
+        assert found.variants["mine.py:WRONG"].laws == found.variants[own[0]].laws
+        laws = ["bellman purity"]
+        effort = session.Effort(examples=1)
+        (record,) = session.records(found.judge(found.variants["mine.py:MINE"], laws, Causes(), effort))
+        assert (record.outcome, record.target) == ("holds", "mine.py:MINE")
+    assert len(started) == 2
+    (process,) = Path("executed").read_text().split()
+    assert int(process) != os.getpid()
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("none.py", "none.py: no such file"),
+        ("mine.py:YOURS", "mine.py: no variant 'YOURS'; it has MINE, WRONG"),
+    ],
+)
+def test_a_target_that_is_not_there_is_named(target: str, message: str) -> None:
+    Path("mine.py").write_text(MODULE)
+    with pytest.raises(ValueError, match=r".") as caught:
+        Session([target])
+    assert str(caught.value) == message
 
 
 def test_an_entry_point_that_ends_the_process_is_named_and_stops_no_other(tmp_path: Path) -> None:
@@ -68,5 +97,7 @@ def test_an_entry_point_that_ends_the_process_is_named_and_stops_no_other(tmp_pa
     install(tmp_path / "two", "dead-lab", "dead = dead_lab:MINE", "import os; os._exit(0)", version="0.1")
     sys.path[:0] = [str(tmp_path / "one"), str(tmp_path / "two")]
     complaints: list[str] = []
-    assert list(installed(complain=complaints.append, before=probe.probe)) == ["some-t"]
+    names = published_names()
+    with Session(names, optional=names, complain=complaints.append) as found:
+        assert list(found.variants) == ["some-t"]
     assert complaints == ["entry point 'dead' of dead-lab 0.1: its process ended with exit code 0 while loading"]

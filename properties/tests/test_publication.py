@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from properties.judging.verdict import Record
-from properties.process.isolation import verify_isolated
-from properties.process.loading import PublicationWarning, installed, load
+from properties.process.loading import load, published_names
+from properties.process.session import Effort, Session, records, verify_isolated
 
 MODULE = """
 from robust_core import Contamination, Variant, bellman
@@ -42,15 +41,15 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("site")
 def test_published_variants_are_found_by_name() -> None:
-    assert {name: variant.name for name, variant in installed().items()} == {"some-t": "my T", "wrong-t": "my wrong T"}
+    assert published_names() == ["some-t", "wrong-t"]
     assert [(key, variant.name) for key, variant in load("some-t").items()] == [("some-t", "my T")]
 
 
 @pytest.mark.usefixtures("site")
 @pytest.mark.parametrize(("name", "outcome"), [("some-t", "holds"), ("wrong-t", "violated")])
 def test_a_published_variant_is_verified_in_a_process_of_its_own(name: str, outcome: str) -> None:
-    records = [message for message in verify_isolated(name, examples=20) if isinstance(message, Record)]
-    assert next(record.outcome for record in records if record.law == "bellman backup") == outcome
+    found = records(verify_isolated(name, effort=Effort(examples=20)))
+    assert next(record.outcome for record in found if record.law == "bellman backup") == outcome
 
 
 @pytest.mark.parametrize(
@@ -70,11 +69,11 @@ def test_a_bad_entry_point_is_named_and_stops_no_other(
     monkeypatch.syspath_prepend(str(site / "two"))
     monkeypatch.delitem(sys.modules, "bad_lab", raising=False)
     complaints: list[str] = []
-    assert "wrong-t" in installed(complain=complaints.append)
+    names = published_names()
+    with Session(names, optional=names, complain=complaints.append) as session:
+        assert "wrong-t" in session.variants
     assert len(complaints) == 1
     assert message in complaints[0]
-    with pytest.warns(PublicationWarning, match=r"bad-lab 0\.1"):
-        installed()
     with pytest.raises(ValueError, match=r"bad-lab 0\.1"):
         load(points.split(" ")[0])
 
@@ -106,8 +105,8 @@ def folder_of(path: Path, factor: float, name: str = "mine.py") -> Path:
 
 
 def outcome(target: str) -> str:
-    records = [message for message in verify_isolated(target, examples=20) if isinstance(message, Record)]
-    return next(record.outcome for record in records if record.law == "bellman backup")
+    found = records(verify_isolated(target, effort=Effort(examples=20)))
+    return next(record.outcome for record in found if record.law == "bellman backup")
 
 
 @pytest.fixture

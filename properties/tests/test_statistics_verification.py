@@ -18,8 +18,8 @@ from properties.judging.verdict import Record
 from properties.judging.verdict_table import Verdicts
 from properties.judging.verification import untested, verify
 from properties.laws.rounding import operations_bound
-from properties.process.isolation import Begun, verify_isolated
 from properties.process.loading import load
+from properties.process.session import Effort, Judged, LawBegun, verify_isolated
 from properties.statistics import budget, judging
 from properties.statistics.laws import tabular
 from properties.statistics.suite import allotted, weight
@@ -153,7 +153,7 @@ def test_an_expected_cell_is_pinned_by_its_seed_set(tmp_path: Path) -> None:
     wrong = claiming(tabular.WRONG_RADIUS, "converges")
     file = tmp_path / "expected.toml"
     entry = f'[[expected]]\nlaw = "{LIMIT}"\nreason = "known"\nexpires = 2100-01-01\n'
-    file.write_text(entry + 'seed set = "seed 3"\n')
+    file.write_text(entry + 'seed_set = "seed 3"\n')
     cells = [cell.name for cell in allotted(wrong, "quick")]
     expected = read(file, [], cells=cells)
     record = next(r for r in statistical(wrong, expected=expected) if r.law == LIMIT)
@@ -164,10 +164,10 @@ def test_an_expected_cell_is_pinned_by_its_seed_set(tmp_path: Path) -> None:
     assert passing.outcome == "error"
     assert "remove the entry" in passing.evidence
     file.write_text(entry + 'counterexample = "a.json"\n')
-    with pytest.raises(ValueError, match="is pinned by a seed set"):
+    with pytest.raises(ValueError, match="is pinned by a seed_set"):
         read(file, [], cells=cells)
-    file.write_text(entry + "seed set = 3\n")
-    with pytest.raises(ValueError, match="seed set must be text"):
+    file.write_text(entry + "seed_set = 3\n")
+    with pytest.raises(ValueError, match="seed_set must be text"):
         read(file, [], cells=cells)
 
 
@@ -181,16 +181,16 @@ DIES = moody(lambda: os._exit(7))
 def test_a_variant_that_dies_in_a_long_run_gets_every_record(tmp_path: Path) -> None:
     file = tmp_path / "mortal.py"
     file.write_text(MODULE)
-    messages = list(verify_isolated(f"{file}:DIES", examples=3, size="quick"))
-    records = [message for message in messages if isinstance(message, Record)]
-    begun = [message for message in messages if isinstance(message, Begun)]
+    events = list(verify_isolated(f"{file}:DIES", size="quick", effort=Effort(examples=3)))
+    records = [event.record for event in events if isinstance(event, Judged)]
+    begun = [event for event in events if isinstance(event, LawBegun)]
     inside = next(verify(load(f"{file}:DIES")[f"{file}:DIES"], examples=3))
     assert (records[0].law, records[0].evidence) == (inside.law, inside.evidence), "isolation changes no verdict"
     cells = records[-4:]
     assert "ended with exit code 7" in cells[0].evidence
     assert {(record.outcome, record.blocked_by) for record in cells[1:]} == {("blocked", cells[0].law)}
-    assert {message.total for message in begun} == {len(records)}
-    assert [message.place for message in begun] == list(range(1, len(records) + 1))
+    assert {event.total for event in begun} == {len(records)}
+    assert [event.place for event in begun] == list(range(1, len(records) + 1))
 
 
 def test_the_function_returns_a_table_of_verdicts() -> None:

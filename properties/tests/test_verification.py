@@ -82,7 +82,9 @@ def test_a_violation_carries_its_counterexample(tmp_path: Path) -> None:
 def test_a_variant_may_be_named() -> None:
     named = properties.verify(RIGHT, examples=3, statistics=False)
     assert [record.outcome for record in named] == ["holds"] * len(named)
-    with pytest.raises(ValueError, match=r"several variants: name one, e\.g\. properties\.mutants\.operator:"):
+    with pytest.raises(
+        ValueError, match=r"several variants: name one, e\.g\. properties\.variants\.mutants\.operator:"
+    ):
         properties.verify("properties.variants.mutants.operator")
 
 
@@ -175,7 +177,7 @@ def test_a_formula_of_the_contamination_set_certifies_nothing_for_another_set(pr
     assert [law.name for law in applicable(variant) if law.promise is not None] == []
     assert allotted(variant, "quick") == []
     (record,) = on_untested(variant)
-    assert (record.law, record.outcome) == (f"promise {promise!r}", "undecided")
+    assert (record.law, record.outcome) == (f"promise {promise!r}", "untested")
     assert record.evidence.endswith(f"for kind {variant.kind!r} with TotalVariation")
     assert on_untested(promising(promise, Contamination)) == []
 

@@ -1,9 +1,7 @@
 """Variants × laws: the verification of the gallery and of variants that the user names, kind by kind."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.report import code
@@ -12,7 +10,9 @@ from benchmarks.report.markup import Html, breakable, inline, isolate, tag
 from benchmarks.report.section import Content, Line, Section, Show, Work, worst
 from benchmarks.report.words import badge, mark, plural
 from benchmarks.runner.units import Unit
+from properties.judging.counterexample import Counterexample, to_file
 from properties.judging.verdict import Record
+from properties.process.session import Description
 from properties.statistics.law import Size
 from robust_core.json import from_data, to_data
 from robust_core.problem import Variant
@@ -88,7 +88,7 @@ def collect(work: Work) -> Gallery:
     from properties.laws.catalogue import LAWS
 
     examples = QUICK_EXAMPLES if work.quick else EXAMPLES
-    variants = [one for target in work.targets for one in verify_apart(target, examples=examples, show=work.show)]
+    variants = verify_apart(work.targets, examples=examples, show=work.show)
     variants += [from_data(VariantResult, data) for data in work.compute(units(examples))]
     return Gallery(examples, SEED, {law.name: law.statement for law in LAWS}, tuple(variants))
 
@@ -118,47 +118,47 @@ def verify_here(target: str, examples: int, seed: int, weight: float, code: str)
 
     (variant,) = load(target).values()
     cells = allotted(variant, SIZE, total=weight)
-    with TemporaryDirectory(prefix="robust-core-report-") as folder:
-        records = verify(variant, name=target, examples=examples, seed=seed, keep=Path(folder), cells=cells)
-        return to_data(_result(target, variant, [*on_untested(variant, seed=seed), *records]))
+    records = verify(variant, name=target, examples=examples, seed=seed, cells=cells)
+    return to_data(_result(target, variant, [*on_untested(variant, seed=seed), *records]))
 
 
 def verify_apart(
-    target: str, *, examples: int, seed: int = SEED, show: Show = lambda line: None
+    targets: Sequence[str], *, examples: int, seed: int = SEED, show: Show = lambda line: None
 ) -> list[VariantResult]:
-    """The user's variants, each in a process of its own; never kept, for their code can be anything."""
-    from properties.judging.verification import on_untested
-    from properties.process.isolation import verify_isolated
-    from properties.process.loading import load
+    """The user's variants, judged in workers; never kept, for their code can be anything."""
+    from properties.process.session import Effort, Judged, LawBegun, Session, VariantEnded
 
-    found = []
-    for name, variant in load(target).items():
-        records = on_untested(variant, seed=seed)
-        with TemporaryDirectory(prefix="robust-core-report-") as folder:
-            for message in verify_isolated(name, examples=examples, seed=seed, keep=Path(folder), size=SIZE):
-                if isinstance(message, Record):
-                    records.append(message)
-                else:
-                    show(f"{variant.name}: {message}")
-            found.append(_result(name, variant, records))
+    found, records = list[VariantResult](), list[Record]()
+    with Session(targets, size=SIZE, waiting=lambda place: show(f"loading {place}")) as session:
+        for event in session.verify(Effort(examples, seed)):
+            if isinstance(event, LawBegun):
+                show(f"{event.variant.name}: {event.law}")
+            elif isinstance(event, Judged):
+                records.append(event.record)
+            elif isinstance(event, VariantEnded):
+                found.append(_result(event.variant.target, event.variant, records))
+                records = []
     return found
 
 
-def _result(target: str, variant: Variant, records: Iterable[Record]) -> VariantResult:
+def _result(target: str, variant: Variant | Description, records: Iterable[Record]) -> VariantResult:
     expected = "violated" if target.startswith(NEGATIVE) else "holds"
     verdicts = tuple(_law_verdict(record) for record in records)
     return VariantResult(target, variant.name, variant.kind, expected, verdicts)
 
 
 def _law_verdict(record: Record) -> LawVerdict:
-    numbers, path = record.statistics, record.counterexample
+    """The verdict in a record; an untested promise is undecided."""
+    numbers, example = record.statistics, record.counterexample
+    if isinstance(example, Counterexample):
+        example = example.to_data()
     return LawVerdict(
         law=record.law,
-        outcome=record.outcome,
+        outcome="undecided" if record.outcome == "untested" else record.outcome,
         evidence=record.evidence,
         statistics=CellNumbers(numbers.n, numbers.alpha) if numbers else None,
         table=record.table,
-        counterexample=None if path is None else Example(Path(path).name, Path(path).read_text(encoding="utf-8")),
+        counterexample=None if example is None else Example(*to_file(example)),
     )
 
 

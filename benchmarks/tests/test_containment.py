@@ -1,0 +1,244 @@
+"""A module that starts, patches or exhausts something harms neither the verdict nor whoever asked for it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.tests.processes import alive, await_true
+from properties.judging import canary
+from properties.judging.verdict import Record
+from properties.process.child import Child, Fault
+from properties.process.session import CANARY, PROCESSES, Effort, Session, records, verify_isolated
+
+HEAD = """
+import os, sys, threading, time
+from dataclasses import replace
+from properties.variants.gallery.bellman import VARIANT as _RIGHT
+from robust_core import bellman
+
+def backup(mdp, uncertainty_set, Q):
+    return bellman(mdp, uncertainty_set, Q)
+
+MINE = replace(_RIGHT, name="mine", make=lambda *case: backup(*case))
+"""
+RESTLESS = """
+import atexit
+threading.Thread(target=time.sleep, args=(1000.0,)).start()
+os.mkdir("elsewhere")
+os.chdir("elsewhere")
+atexit.register(os._exit, 0)
+
+def backup(mdp, uncertainty_set, Q):
+    return 0.0 * Q
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def verified(source: str, law_seconds: float = 120.0) -> Iterator[Record]:
+    Path("mine.py").write_text(HEAD + source)
+    return records(verify_isolated("mine.py:MINE", effort=Effort(examples=2, law_seconds=law_seconds)))
+
+
+def judged(source: str) -> list[Record]:
+    return list(verified(source))
+
+
+def test_threads_folders_and_exits_of_a_module_do_not_reach_the_command() -> None:
+    """A thread that never ends, another current folder, and an exit code of its own at the end."""
+    Path("mine.py").write_text(HEAD + RESTLESS)
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks",
+        "verify",
+        "mine.py:MINE",
+        "--examples",
+        "20",
+        "--no-statistics",
+        "--quiet",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (1, ""), done.stdout
+    (file,) = Path(".robust-core/counterexamples").iterdir()
+    assert f"replay: robust-core replay {file}\n" in done.stdout
+
+
+def test_a_process_that_is_left_behind_is_ended_and_a_finding() -> None:
+    """It leaves the session, and holds the pipe: neither hides it or delays the verdict."""
+    records = judged(
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
+        "        open('pid', 'w').write(str(os.getpid()))\n        time.sleep(1000.0)\n    os._exit(0)\n"
+        "while not os.path.exists('pid') or not os.path.getsize('pid'): time.sleep(0.01)\n"
+    )
+    assert [record.outcome for record in records[:-1]] == ["holds"] * (len(records) - 1)
+    last = records[-1]
+    assert (last.law, last.outcome) == (PROCESSES, "violated")
+    assert last.evidence.startswith("conduct: left 1 process running, which the suite has ended: python")
+    assert not alive(int(Path("pid").read_text()))
+
+
+def test_a_process_that_holds_the_pipe_does_not_delay_the_verdict_on_a_death() -> None:
+    started = time.monotonic()
+    source = "def backup(*case):\n    if os.fork():\n        os._exit(7)\n    time.sleep(1000.0)\n"
+    record = next(verified(source, law_seconds=600.0))
+    assert (record.outcome, record.evidence) == ("violated", "conduct: its process ended with exit code 7")
+    assert time.monotonic() - started < 300.0
+
+
+def test_who_ends_a_session_ends_all_processes_in_it() -> None:
+    Path("mine.py").write_text(
+        HEAD + "import subprocess\nopen('pid', 'w').write(str(subprocess.Popen(['sleep', '1000']).pid))\n"
+    )
+    with Session(["mine.py:MINE"]):
+        pid = int(Path("pid").read_text())
+        assert alive(pid)
+    assert not alive(pid)
+
+
+def test_a_killed_suite_leaves_no_process() -> None:
+    Path("mine.py").write_text(
+        HEAD + "import subprocess\nopen('pids', 'w').write(f'{subprocess.Popen([\"sleep\", \"1000\"]).pid} "
+        "{os.getpid()} {os.getppid()} ')\ntime.sleep(1000.0)\n"
+    )
+    program = "from properties.process.session import Session; Session(['mine.py:MINE'])"
+    parent = subprocess.Popen([sys.executable, "-c", program])
+    await_true(lambda: Path("pids").exists() and Path("pids").read_text().endswith(" "))
+    parent.kill()
+    parent.wait()
+    for pid in Path("pids").read_text().split():
+        await_true(lambda pid=pid: not alive(int(pid)))  # type: ignore[misc]
+
+
+def first_evidence(source: str) -> str:
+    record = next(record for record in verified(source) if record.outcome != "holds")
+    assert record.outcome == "violated"
+    return record.evidence
+
+
+@pytest.mark.parametrize(
+    ("body", "evidence"),
+    [
+        ("os.write(1, b'x' * (1 << 26))", "conduct: printed to standard output: got 'xxx"),
+        ("keep.extend(os.open('/dev/null', 0) for _ in range(1 << 20))", "conduct: used up the file descriptors"),
+        ("raise RuntimeError('x' * 250_000_000)", "conduct: raised RuntimeError: xxx"),
+        ("raise type('E' * 10_000_000 + '\\x1b', (Exception,), {})()", "conduct: raised EEE"),
+        ("raise Unreadable", "conduct: raised Unreadable: (its message cannot be read)"),
+    ],
+    ids=["output", "descriptors", "message", "class", "unreadable"],
+)
+def test_too_much_of_something_is_a_short_finding(body: str, evidence: str) -> None:
+    text = first_evidence(
+        "keep = []\nclass Unreadable(Exception):\n    def __str__(self):\n        raise KeyError\n"
+        f"def backup(*case):\n    {body}\n    return bellman(*case)\n"
+    )
+    assert text.startswith(evidence)
+    assert len(text) < 1000
+
+
+def test_a_name_that_is_too_long_is_cut() -> None:
+    found = judged("MINE = replace(MINE, name='\\ud800' + 'n' * 20_000_000)")
+    assert {(record.outcome, len(record.variant) < 300) for record in found} == {("holds", True)}
+
+
+PATCH = """
+from properties.judging import search, verification
+from properties.judging.verdict import Verdict
+
+def deceive():
+    verification.search = lambda *_, **__: Verdict("holds", "no violation in 2 cases", 2)
+
+def backup(mdp, uncertainty_set, Q):
+    {body}
+    return 0.0 * Q
+"""
+
+
+def test_a_suite_that_is_patched_when_a_module_is_loaded_holds_nothing() -> None:
+    found = judged(PATCH.format(body="pass") + "deceive()\n")
+    assert {record.outcome for record in found} == {"error"}
+    assert "does not find the defect of 'T without gamma'" in found[0].evidence
+
+
+def test_a_suite_that_is_patched_at_work_is_an_error() -> None:
+    found = judged(PATCH.format(body="deceive()"))
+    assert (found[-1].law, found[-1].outcome) == (CANARY, "error")
+
+
+def test_a_suite_that_is_patched_in_the_next_process_is_an_error() -> None:
+    body = "open('died', 'w').close(); os._exit(7)"
+    found = judged(PATCH.format(body=body) + "if os.path.exists('died'): deceive()\n")
+    assert "exit code 7" in found[0].evidence
+    assert {record.outcome for record in found[1:]} == {"error"}
+
+
+@pytest.mark.parametrize("kind", canary.CANARIES)
+def test_every_kind_has_a_canary_that_two_laws_catch(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from properties.judging import verification
+    from properties.judging.verdict import Verdict
+
+    assert canary.missed_defect(kind) == ""
+    search, asked = vars(verification)["search"], list[str]()
+
+    def blind(law: object, *args: object, **options: object) -> Verdict:
+        asked.append(law.name)  # type: ignore[attr-defined]
+        return search(law, *args, **options) if len(asked) == 1 else Verdict("holds", "")
+
+    monkeypatch.setattr(verification, "search", blind)
+    assert "the suite was changed from inside" in canary.missed_defect(kind)
+    assert asked == sorted(canary.CANARIES[kind][1], key=asked.index), "each of the two is asked"
+    assert len(asked) == 2
+
+
+def test_a_module_that_is_another_one_when_it_is_loaded_again_is_not_judged() -> None:
+    found = judged(
+        "if os.path.exists('died'): MINE = replace(MINE, name='innocent')\n"
+        "def backup(*case):\n    open('died', 'w').close()\n    os._exit(7)\n"
+    )
+    assert "exit code 7" in found[0].evidence
+    assert {record.outcome for record in found[1:]} == {"error"}
+    assert "its module is another one when it is loaded again" in found[1].evidence
+
+
+def serve(pipe: int) -> None:
+    """A worker that closes its pipe and lives on."""
+    os.close(pipe)
+    time.sleep(1000.0)
+
+
+def test_a_worker_that_closes_its_pipe_is_given_up() -> None:
+    with Child(f"{__name__}:serve") as child:
+        answer = child.hear(seconds=60.0)
+        assert answer == Fault("died", "it closed its pipe to the suite")
+
+
+IMPORTS = """
+import json, sys
+from benchmarks.cli.main import main
+code = main(["verify", "mine.py:MINE", "--examples", "1", "--no-statistics", "--quiet"])
+ours = [name for name in sys.modules if name.split(".")[0] in ("robust_core", "oracles", "properties", "benchmarks")]
+print(json.dumps([code, ours]))
+"""
+
+
+def test_the_parent_of_verify_loads_no_laws() -> None:
+    Path("mine.py").write_text(HEAD)
+    done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True)
+    code, ours = json.loads(done.stdout)
+    assert code == 0
+    assert not [name for name in ours if name.startswith(("oracles", "properties.laws", "properties.statistics.laws"))]
+    assert len(ours) <= 70
+
+
+def test_a_worker_that_is_killed_accuses_nobody() -> None:
+    record = next(verified("def backup(*case):\n    os.kill(os.getpid(), 9)\n"))
+    assert (record.outcome, record.evidence) == ("error", "cannot be judged: its process ended with exit code -9")

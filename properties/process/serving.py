@@ -1,0 +1,182 @@
+"""The worker's side of a verification: load the variants, describe them, judge them as ordered."""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from properties.judging.blame import CannotBeJudged, said
+from properties.judging.canary import missed_defect
+from properties.judging.counterexample import Counterexample
+from properties.judging.expectations import Expectation
+from properties.judging.verification import (
+    applicable,
+    read_expectations,
+    require_promises,
+    untested_promises,
+    verify,
+)
+from properties.process.child import Line, settle
+from properties.process.loading import load_all
+from properties.process.session import (
+    Alive,
+    Begun,
+    CanaryJudged,
+    Decided,
+    Describe,
+    Described,
+    Description,
+    Failed,
+    JudgeCanary,
+    PlannedCell,
+    Refused,
+    Size,
+    Verify,
+)
+from properties.statistics.suite import allotted
+from robust_core.problem import Variant
+from robust_core.text import shortened
+
+SIGN_OF_LIFE = 1.0
+"""Seconds between messages from a statistical law at work, which may take longer than a worker may be silent."""
+LONGEST_NAME = 200
+"""Characters of a variant's name, which stands in every record."""
+
+
+def serve(pipe: int) -> None:
+    """Verify variants as the parent orders."""
+    follow_orders(pipe, Worker)
+
+
+def follow_orders(pipe: int, kind: "type[Worker]") -> None:
+    """Follow the orders of the parent until it has no more."""
+    with Line(pipe) as line:
+        settle()
+        worker = kind(line.send)
+        while (order := line.receive(*kind.ORDERS)) is not None:
+            try:
+                worker.follow(order)
+            except Exception as error:
+                # An exception of the variant is a verdict; this one comes from the suite, and blames nobody.
+                line.send(Failed(str(CannotBeJudged.because(error))))
+
+
+class Worker:
+    """The variants that this process has loaded, and their expected failures."""
+
+    ORDERS: ClassVar[tuple[type, ...]] = (Describe, JudgeCanary, Verify)
+
+    def __init__(self, send: Callable[[object], None]) -> None:
+        self.send = send
+        self.variants: dict[str, Variant] = {}
+        self.expected: dict[str, Mapping[str, Expectation]] = {}
+
+    def follow(self, order: object) -> None:
+        """Do as ordered, and send the answers."""
+        if isinstance(order, Describe):
+            self.send(self.describe(order))
+        elif isinstance(order, JudgeCanary):
+            self.send(CanaryJudged(missed_defect(order.kind)))
+        elif isinstance(order, Verify):
+            self.verify(order)
+
+    def describe(self, order: Describe) -> Described | Refused:
+        """Load the variants; whatever is wrong with them or with the expected failures is a reason to refuse them."""
+        folder = os.getcwd()
+        try:
+            for target, variant in load_all(order.targets).items():
+                self.variants[target] = _shortly_named(variant)
+            os.chdir(folder)  # a module may have left it; the file of expected failures is named as seen from here
+            for target, variant in self.variants.items():
+                try:
+                    require_promises(variant)
+                except ValueError as error:
+                    raise ValueError(f"{target}: {error}") from None
+                if order.expected is not None:
+                    self.expected[target] = read_expectations(Path(order.expected), variant)
+            return Described(tuple(description(*item, order.size) for item in self.variants.items()))
+        except ValueError as error:
+            return Refused(str(error))
+        except BaseException as error:
+            return Refused(f"{', '.join(order.targets)}: {said(error)} while loading")
+
+    def verify(self, order: Verify) -> None:
+        """Judge a variant by the laws and cells that are named in the order."""
+        from properties.statistics.judging import VARIANT_SECONDS
+
+        variant = self.variants[order.target]
+        cells = [] if order.size is None else allotted(variant, order.size, total=order.weight)
+        records = verify(
+            variant,
+            name=order.target,
+            examples=order.examples,
+            seed=order.seed,
+            laws=[law for law in applicable(variant) if law.name in order.laws],
+            failed=order.failed,
+            expected=self.expected.get(order.target),
+            keep=None if order.keep is None else Path(order.keep),
+            progress=lambda law: self.send(Begun(law)),
+            cells=[cell for cell in cells if cell.name in order.laws],
+            cell_seconds=float("inf") if order.size is None else VARIANT_SECONDS[order.size],
+            tick=_at_most_every(SIGN_OF_LIFE, lambda: self.send(Alive())),
+        )
+        for record in records:
+            example = record.counterexample
+            if isinstance(example, Counterexample):
+                self.send(Decided(replace(record, target=order.target, counterexample=None), example.to_json()))
+            else:
+                self.send(Decided(replace(record, target=order.target)))
+
+
+def description(target: str, variant: Variant, size: Size | None) -> Description:
+    """The variant in plain words; without a size, the cells are those of the quick one."""
+    return Description(
+        target,
+        variant.name,
+        variant.kind,
+        tuple(cls.__name__ for cls in variant.sets),
+        variant.promises,
+        limits(variant),
+        tuple(law.name for law in applicable(variant)),
+        tuple(PlannedCell(cell.name, cell.cell.weight) for cell in allotted(variant, size or "quick")),
+        tuple(untested_promises(variant)),
+    )
+
+
+def limits(variant: Variant) -> tuple[str, ...]:
+    """Which problems the options of a variant leave out, in words.
+
+    >>> from properties.variants.gallery.vanilla_q_learning import VARIANT
+    >>> limits(VARIANT)
+    ('tried for radius 0 only',)
+    """
+    words = []
+    if "radii" in variant.options:
+        radii = variant.options["radii"]
+        words.append(f"tried for {'radius' if len(radii) == 1 else 'radii'} {', '.join(f'{r:g}' for r in radii)} only")
+    if "smoothing" in variant.options:
+        words.append(f"tried with smoothing {variant.options['smoothing']!r} only")
+    if "accuracy" in variant.options:
+        words.append(f"judged to an accuracy of {variant.options['accuracy']:.2g} times max|c|/(1-gamma)")
+    return tuple(words)
+
+
+def _shortly_named(variant: Variant) -> Variant:
+    """The variant under a name that fits into a record."""
+    return (
+        variant if len(variant.name) <= LONGEST_NAME else replace(variant, name=shortened(variant.name, LONGEST_NAME))
+    )
+
+
+def _at_most_every(seconds: float, act: Callable[[], None]) -> Callable[[], None]:
+    last = time.monotonic()
+
+    def tick() -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            act()
+
+    return tick

@@ -1,0 +1,475 @@
+"""Verification of variants in workers, as a stream of typed events.
+
+The module of a variant is executed in a worker and nowhere else: one for each file, module or entry point, and a new
+one after a fault. The worker first describes its variants. The parent gives each law a limited time. When the worker
+hangs or dies, or a message is not the expected one, the law at work gets a verdict that says so, and a new worker goes
+on with the next law: only a record of the law and the variant at work is believed.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from properties.judging.causes import Causes
+from properties.judging.verdict import Outcome, Record, UntestedPromise
+from properties.process import child
+from properties.process.child import GARBLED, Child, Fault
+from properties.process.loading import is_of_the_suite, missing_file, place_of
+from robust_core import json as strict_json
+from robust_core.text import one_line
+
+Size = Literal["quick", "full"]
+EXAMPLES = 200
+CANARY = "canary"
+"""The name in the place of a law in a record on the suite itself."""
+PROCESSES = "processes"
+"""The name in the place of a law in a record on processes that outlive the work."""
+LOADING = "loading"
+"""The name in the place of a law in a record on a module that wrote to the pipe when it was loaded."""
+SERVE = "properties.process.serving:serve"
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """A cell of a statistical law: its name in records and its weight in the error budget."""
+
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Description:
+    """A variant as its worker describes it; `target` is how it is loaded alone.
+
+    `cells` are those of the size of the run, or of the quick one if there are no statistics in it. `limits` say which
+    problems the options of the variant leave out.
+    """
+
+    target: str
+    name: str
+    kind: str
+    sets: tuple[str, ...]
+    promises: tuple[str, ...]
+    limits: tuple[str, ...]
+    laws: tuple[str, ...]
+    cells: tuple[PlannedCell, ...]
+    untested: tuple[UntestedPromise, ...]
+
+
+# Orders
+
+
+@dataclass(frozen=True)
+class Describe:
+    """Load the targets and describe their variants; `expected` is a file of expected failures."""
+
+    targets: tuple[str, ...]
+    size: Size | None = None
+    expected: str | None = None
+
+
+@dataclass(frozen=True)
+class JudgeCanary:
+    """Judge a wrong algorithm of a kind."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class Verify:
+    """Judge a variant by the laws and cells of these names; `weight` is that of all cells of the run."""
+
+    target: str
+    laws: tuple[str, ...]
+    failed: dict[str, str]
+    examples: int
+    seed: int
+    keep: str | None
+    size: Size | None
+    weight: float | None
+
+
+# Answers
+
+
+@dataclass(frozen=True)
+class Described:
+    """The variants of the targets."""
+
+    variants: tuple[Description, ...]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The targets cannot be verified: a usage error."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class CanaryJudged:
+    """The reason not to believe this worker, if there is one."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A law has begun."""
+
+    law: str
+
+
+@dataclass(frozen=True)
+class Alive:
+    """A statistical law is still at work."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The record of the law that has begun, with its counterexample as JSON if that is not in a file."""
+
+    record: Record
+    counterexample: str | None = None
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The suite in the worker failed."""
+
+    reason: str
+
+
+# Events
+
+
+@dataclass(frozen=True)
+class VariantBegun:
+    """The verification of a variant begins; it is number `place` of `total`."""
+
+    variant: Description
+    place: int
+    total: int
+
+
+@dataclass(frozen=True)
+class LawBegun:
+    """A law of a variant begins; it is number `place` of `total`."""
+
+    variant: Description
+    law: str
+    place: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict."""
+
+    record: Record
+
+
+@dataclass(frozen=True)
+class VariantEnded:
+    """The last record of a variant was given."""
+
+    variant: Description
+
+
+Event = VariantBegun | LawBegun | Judged | VariantEnded
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How a variant is judged; `keep` is the folder for counterexamples, without one the records hold their data."""
+
+    examples: int = EXAMPLES
+    seed: int = 0
+    keep: Path | None = None
+    law_seconds: float = child.SECONDS
+
+
+@dataclass
+class _Group:
+    """The targets that share a worker, and the worker while there is one."""
+
+    place: str
+    targets: list[str] = field(default_factory=list)
+    worker: Child | None = None
+    unfinished: int = 0
+    believed: set[str] = field(default_factory=set)
+    """The kinds whose canary the worker has judged."""
+
+    def kill(self) -> None:
+        if self.worker is not None:
+            self.worker.kill()
+            self.worker = None
+
+
+class Session:
+    """The variants of some targets with the workers that have loaded them; all workers end with the `with` block.
+
+    Whatever is wrong with a target is a `ValueError` of one line; of a target that is `optional`, `complain` hears the
+    line, and the target is left out. With a `size` the statistical laws follow the exact ones; all cells share one
+    error budget. `seconds` is the time for loading, and `waiting` hears the place that is loaded if it takes long.
+    `serve` is the worker's side.
+    """
+
+    def __init__(
+        self,
+        targets: Iterable[str],
+        *,
+        serve: str = SERVE,
+        size: Size | None = None,
+        expected: Path | None = None,
+        optional: Collection[str] = (),
+        complain: Callable[[str], None] = lambda reason: None,
+        seconds: float = child.SECONDS,
+        waiting: Callable[[str], None] = lambda place: None,
+    ) -> None:
+        self.size, self.targets, self._serve = size, tuple(targets), serve
+        self.variants: dict[str, Description] = {}
+        self._expected, self._seconds, self._waiting = expected, seconds, waiting
+        self._groups: dict[str, _Group] = {}
+        self._group_of: dict[str, _Group] = {}
+        self._garbled: set[str] = set()
+        for target in self.targets:
+            place = place_of(target)
+            group = "" if is_of_the_suite(place) else place
+            self._groups.setdefault(group, _Group(place)).targets.append(target)
+        try:
+            self._describe(optional, complain)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every worker at once."""
+        for group in self._groups.values():
+            group.kill()
+
+    def _describe(self, optional: Collection[str], complain: Callable[[str], None]) -> None:
+        """Fill `variants`, in the order in which they were named."""
+        described: dict[str, Description] = {}
+        for group in self._groups.values():
+            answer = self._start(group)
+            if isinstance(answer, Refused):
+                if not set(group.targets) <= set(optional):
+                    raise ValueError(answer.reason)
+                complain(answer.reason)
+                continue
+            described |= {variant.target: variant for variant in answer.variants}
+            self._group_of |= {variant.target: group for variant in answer.variants}
+            group.unfinished = len(answer.variants)
+        for target in self.targets:
+            self.variants |= {key: one for key, one in described.items() if f"{key}:".startswith(f"{target}:")}
+
+    def _start(self, group: _Group) -> Described | Refused:
+        """Load the targets of the group in a new worker.
+
+        If something else is in the pipe, that is a finding about the module, which is described as far as it is known.
+        """
+        group.kill()
+        group.believed.clear()
+        for target in group.targets:
+            if (reason := missing_file(target)) is not None:
+                return Refused(reason)
+        group.worker = Child(self._serve)
+        expected = None if self._expected is None else str(self._expected)
+        group.worker.send(Describe(tuple(group.targets), self.size, expected))
+        answer = group.worker.hear(
+            Described, Refused, seconds=self._seconds, waiting=lambda: self._waiting(group.place)
+        )
+        if answer == GARBLED:
+            self._garbled.add(group.targets[0])
+            answer = Described((Description(group.targets[0], group.place, "", (), (), (), (), (), ()),))
+        if isinstance(answer, Fault):
+            answer = Refused(f"{group.place}: {answer.fate} while loading")
+        assert isinstance(answer, Described | Refused)
+        if isinstance(answer, Refused):
+            group.kill()
+        return answer
+
+    def verify(self, effort: Effort) -> Iterator[Event]:
+        """Verify all variants."""
+        for place, variant in enumerate(self.variants.values(), start=1):
+            yield VariantBegun(variant, place, len(self.variants))
+            for promise in variant.untested:
+                yield _judged(variant, promise.name, "untested", promise.evidence, effort)
+            if variant.target in self._garbled:
+                yield _judged(variant, LOADING, "violated", GARBLED.misbehaviour(), effort)
+            yield from self._verify(variant, effort)
+            yield from self.finish(variant, effort)
+            yield VariantEnded(variant)
+
+    def _verify(self, variant: Description, effort: Effort) -> Iterator[Event]:
+        laws = [*variant.laws, *(cell.name for cell in variant.cells if self.size is not None)]
+        causes, done = Causes(), 0
+        while done < len(laws):
+            for event in self.judge(variant, laws[done:], causes, effort):
+                if isinstance(event, LawBegun):
+                    yield replace(event, place=done + 1, total=len(laws))
+                else:
+                    yield event
+                    done += 1
+
+    def judge(
+        self, variant: Description, laws: Sequence[str], causes: Causes, effort: Effort
+    ) -> Iterator[LawBegun | Judged]:
+        """The records of the laws, up to the first at which the worker fails; the next call starts another."""
+        group = self._group_of[variant.target]
+        reason = self._load_again(group, variant)
+        answer: Any = None
+        if not reason and variant.kind not in group.believed:
+            answer = self._canary(group, variant)
+            reason = answer.reason if isinstance(answer, CanaryJudged | Failed) else ""
+        if reason:
+            group.kill()
+            for law in laws:
+                yield _judged(variant, law, "error", f"cannot be judged: {reason}", effort)
+            return
+        if not isinstance(answer, Fault):
+            self._send_order(group, variant, laws, causes, effort)
+        for law in laws:
+            if not isinstance(answer, Fault):
+                answer = _hear(group, Begun, Failed, seconds=effort.law_seconds)
+            if answer == Begun(law):
+                yield LawBegun(variant, law, 1, len(laws))
+                while (answer := _hear(group, Alive, Decided, Failed, seconds=effort.law_seconds)) == Alive():
+                    pass
+            believed = isinstance(answer, Decided) and _is_of(answer.record, variant, law, effort)
+            record = answer.record if believed else _failure(answer, variant, law, effort)
+            if record.statistics is None:
+                causes.note(law, record)
+            yield Judged(_with_counterexample(record, answer.counterexample if believed else None))
+            if not believed:
+                group.kill()
+                return
+
+    def finish(self, variant: Description, effort: Effort) -> Iterator[Judged]:
+        """After the laws: records if the worker cannot be believed, or if processes outlive its last variant."""
+        group = self._group_of[variant.target]
+        group.unfinished -= 1
+        if group.worker is not None and variant.kind in group.believed:
+            answer = self._canary(group, variant)
+            if answer != CanaryJudged(""):
+                group.kill()
+                reason = answer.reason if isinstance(answer, CanaryJudged) else ""
+                failure: object = Failed(f"cannot be judged: {reason}") if reason else answer
+                yield Judged(_failure(failure, variant, CANARY, effort))
+        if group.worker is None or group.unfinished:
+            return
+        worker, group.worker = group.worker, None
+        left = worker.end()
+        if left:
+            number = f"{len(left)} process{'es' * (len(left) > 1)}"
+            names = one_line(", ".join(sorted(set(left))))
+            evidence = f"conduct: left {number} running, which the suite has ended: {names}"
+            yield _judged(variant, PROCESSES, "violated", evidence, effort)
+
+    def worker(self, variant: Description) -> Child:
+        """The worker that has loaded a variant; a new one if the last has ended, a `ValueError` if it cannot be had."""
+        group = self._group_of[variant.target]
+        if reason := self._load_again(group, variant):
+            raise ValueError(f"{variant.target}: {reason}")
+        assert group.worker is not None
+        return group.worker
+
+    def kill_worker(self, variant: Description) -> None:
+        """End the worker that has loaded a variant."""
+        self._group_of[variant.target].kill()
+
+    def _load_again(self, group: _Group, variant: Description) -> str:
+        """Start a worker if there is none; the reason why it cannot judge the variant, if there is one."""
+        if group.worker is not None:
+            return ""
+        answer = self._start(group)
+        if isinstance(answer, Refused):
+            return f"{answer.reason}, though it was loaded before"
+        return "" if variant in answer.variants else "its module is another one when it is loaded again"
+
+    def _canary(self, group: _Group, variant: Description) -> "CanaryJudged | Failed | Fault":
+        """The answer of the worker to a wrong algorithm."""
+        assert group.worker is not None
+        group.worker.send(JudgeCanary(variant.kind))
+        answer: CanaryJudged | Failed | Fault = _hear(group, CanaryJudged, Failed, seconds=self._seconds)
+        if answer == CanaryJudged(""):
+            group.believed.add(variant.kind)
+        return answer
+
+    def _send_order(
+        self, group: _Group, variant: Description, laws: Sequence[str], causes: Causes, effort: Effort
+    ) -> None:
+        assert group.worker is not None
+        keep = None if effort.keep is None else str(effort.keep.absolute())
+        weight = sum(cell.weight for each in self.variants.values() for cell in each.cells)
+        group.worker.send(
+            Verify(
+                variant.target,
+                tuple(laws),
+                causes.failed,
+                effort.examples,
+                effort.seed,
+                keep,
+                self.size,
+                weight,
+            )
+        )
+
+
+def _hear(group: _Group, *kinds: type, seconds: float) -> Any:
+    assert group.worker is not None
+    return group.worker.hear(*kinds, seconds=seconds)
+
+
+def _is_of(record: Record, variant: Description, law: str, effort: Effort) -> bool:
+    """Whether a record is that of the law at work."""
+    expected = variant.name, variant.target, law, effort.seed
+    return (record.variant, record.target, record.law, record.seed) == expected
+
+
+def _failure(answer: object, variant: Description, law: str, effort: Effort) -> Record:
+    """The record of a law at which the worker failed: the suite in it, or the variant by what it did."""
+    if isinstance(answer, Failed):
+        return Record(variant.name, law, "error", answer.reason, 0, 0.0, effort.seed, target=variant.target)
+    fault = answer if isinstance(answer, Fault) else GARBLED
+    if fault.kind == "killed":
+        evidence = f"cannot be judged: {fault.fate}"
+        return Record(variant.name, law, "error", evidence, 0, 0.0, effort.seed, target=variant.target)
+    seconds = effort.law_seconds if fault.kind == "hung" else 0.0
+    evidence = fault.misbehaviour()
+    return Record(variant.name, law, "violated", evidence, 0, seconds, effort.seed, target=variant.target)
+
+
+def _with_counterexample(record: Record, text: str | None) -> Record:
+    """The record with the data of its counterexample, or with its file as seen from the current folder."""
+    if text is not None:
+        return replace(record, counterexample=strict_json.loads(text, infinite=True))
+    file, here = record.counterexample, Path.cwd()
+    if not isinstance(file, str) or not Path(file).is_relative_to(here):
+        return record
+    return replace(record, counterexample=str(Path(file).relative_to(here)))
+
+
+def _judged(variant: Description, law: str, outcome: Outcome, evidence: str, effort: Effort) -> Judged:
+    return Judged(Record(variant.name, law, outcome, evidence, 0, 0.0, effort.seed, target=variant.target))
+
+
+def verify_isolated(
+    *targets: str, size: Size | None = None, expected: Path | None = None, effort: Effort = Effort()
+) -> Iterator[Event]:
+    """Verify the variants of the targets in workers; see `Session`."""
+    with Session(targets, size=size, expected=expected) as session:
+        yield from session.verify(effort)
+
+
+def records(events: Iterable[Event]) -> Iterator[Record]:
+    """The records among the events."""
+    return (event.record for event in events if isinstance(event, Judged))

@@ -1,0 +1,147 @@
+"""The process between the suite and a worker: it ends the worker, and every process that the worker started.
+
+`start` is executed in a new interpreter. It forks: the first process watches, the second is the worker, in which the
+module of a user is executed. On Linux the watcher is the sub-reaper of the processes below it, so a process that leaves
+the worker's session is found too; elsewhere the worker's process group is ended. When the suite closes its end of the
+control socket, or dies, everything ends.
+
+This module is imported before the fork and imports nothing large.
+"""
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+GRACE = 5.0
+"""Seconds in which a worker that was asked to end, and the processes that it started, do so by themselves."""
+LEAST_GRACE = 2.0
+"""Seconds that the processes have if the worker took most of the time."""
+PAUSE = 0.02
+LONGEST_NAME = 40
+_SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
+
+
+def start(pipe: int, control: int, serve: str) -> None:
+    """Fork the worker, which calls `serve` ("module:function") with the descriptor of its pipe, and watch it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _prctl(_SET_CHILD_SUBREAPER, 1)
+    # Without a handler the end of a child wakes nobody.
+    woken, wakes = socket.socketpair()
+    wakes.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+    worker = os.fork()
+    if worker:
+        os.close(pipe)
+        _watch(socket.socket(fileno=control), woken, worker)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for open_socket in (woken, wakes):
+        open_socket.close()
+    os.close(control)
+    os.setpgid(0, 0)
+    _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    os.set_inheritable(pipe, False)
+    module, _, name = serve.partition(":")
+    getattr(importlib.import_module(module), name)(pipe)
+
+
+def _prctl(option: int, value: int) -> None:
+    """Call prctl where the system has it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _watch(control: socket.socket, woken: socket.socket, worker: int) -> None:
+    """Wait for the end of the worker or for an order of the suite; report, and end this process."""
+    deadline: float | None = None
+    status = None
+    while status is None:
+        wait = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+        ready, _, _ = select.select([woken, control], [], [], wait)
+        if woken in ready:
+            woken.recv(1024)
+        if control in ready:
+            if not _received(control):
+                _end_all(worker)
+                os._exit(1)
+            deadline = time.monotonic() + GRACE
+        if deadline is not None and time.monotonic() >= deadline:
+            _kill(worker)
+        status = _reap(worker)
+    left = _left_behind(control, worker, deadline)
+    _end_all(worker)
+    with contextlib.suppress(OSError):
+        control.sendall(json.dumps({"exit": status, "left": left}).encode())
+    os._exit(0)
+
+
+def _received(control: socket.socket) -> bytes:
+    try:
+        return control.recv(1)
+    except OSError:
+        return b""
+
+
+def _reap(worker: int) -> int | None:
+    """Take leave of the children that have ended; the exit code of the worker if it is among them."""
+    found = None
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == worker:
+                found = os.waitstatus_to_exitcode(status)
+            if pid == 0:
+                break
+    return found
+
+
+def _left_behind(control: socket.socket, worker: int, deadline: float | None) -> list[str]:
+    """The names of the processes that remain after the worker; after an order to end they have time to end too."""
+    until = 0.0 if deadline is None else max(deadline, time.monotonic() + LEAST_GRACE)
+    while (found := _descendants()) and time.monotonic() < until and not select.select([control], [], [], PAUSE)[0]:
+        _reap(worker)
+    return [name[:LONGEST_NAME] for name in found.values()]
+
+
+def _end_all(worker: int) -> None:
+    """Kill the worker and every process below this one, also those that are started meanwhile."""
+    with contextlib.suppress(OSError):
+        os.killpg(worker, signal.SIGKILL)
+    _kill(worker)
+    until = time.monotonic() + GRACE
+    while (found := _descendants()) and time.monotonic() < until:
+        for pid in found:
+            _kill(pid)
+        _reap(worker)
+        time.sleep(PAUSE)
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _descendants() -> dict[int, str]:
+    """The processes below this one by number, with their names; none where the system does not list them."""
+    parents: dict[int, tuple[int, str]] = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError):
+            head, _, rest = file.read_text(errors="replace").rpartition(")")
+            state, parent = rest.split()[:2]
+            if state not in "ZX":
+                parents[int(file.parent.name)] = int(parent), head.partition("(")[2]
+    below = {os.getpid()}
+    found: dict[int, str] = {}
+    while more := {pid: name for pid, (parent, name) in parents.items() if parent in below and pid not in found}:
+        found |= more
+        below = set(more)
+    return found
