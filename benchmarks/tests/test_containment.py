@@ -59,7 +59,7 @@ def test_threads_folders_and_exits_of_a_module_do_not_reach_the_command() -> Non
     command = [
         sys.executable,
         "-m",
-        "benchmarks",
+        "robust_core",
         "verify",
         "mine.py:MINE",
         "--examples",
