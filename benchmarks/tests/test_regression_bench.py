@@ -29,10 +29,10 @@ UNITS = bench.SEEDS // bench.BLOCK
 # It computes so many units and is then busy for ever: it cannot end before it is stopped.
 PROGRAM = """
 import sys, time
-from benchmarks.runner import units
+from benchmarks.runner import schedule
 from benchmarks.cli.main import main
 
-left, compute = int(sys.argv.pop(1)), units.compute
+left, compute = int(sys.argv.pop(1)), schedule.compute
 
 def held(unit):
     global left
@@ -41,7 +41,7 @@ def held(unit):
     left -= 1
     return compute(unit)
 
-units.compute = held
+schedule.compute = held
 raise SystemExit(main())
 """
 
