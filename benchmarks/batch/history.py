@@ -4,7 +4,6 @@ Like rows, these records are appended and never changed. A verdict is a function
 cell, stretch), so it may be written by whoever comes to it. Names begin with a word in plain text and can be listed.
 """
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from benchmarks.runner.store import DEFAULT, Store
 from properties.statistics import seed_sets
 from properties.statistics.law import Size
 from properties.statistics.records import CellResult
+from robust_core import json
 from robust_core.json import from_data, to_data
 
 FRESH = "fresh"
@@ -126,7 +126,7 @@ class History:
 
     def _listed(self, word: str) -> Iterator[list[Any]]:
         for name in self.store.names(json.dumps([word]).removesuffix("]").encode() + b","):
-            yield json.loads(name)[1:]
+            yield json.loads(name.decode())[1:]
 
     def _verdicts(self) -> Iterator[tuple[_Name, Verdict]]:
         for parts in self._listed(_VERDICT):

@@ -8,7 +8,6 @@ pending. Results go to the record store piece by piece, so the next run goes on 
 seed set. A worker that dies is an error: the exit code is 2, and the cells it had are pending.
 """
 
-import json
 import math
 from contextlib import nullcontext
 from pathlib import Path
@@ -26,7 +25,8 @@ from benchmarks.runner.schedule import InProcess, Job, results
 from benchmarks.runner.store import DEFAULT, Store
 from properties.statistics import budget
 from properties.statistics.records import CellResult, Gate
-from robust_core.json import from_data, to_data
+from robust_core import json
+from robust_core.json import from_data
 
 T = TypeVar("T")
 CELL, CONTROL = "::test_cell[", "::test_control["
@@ -212,7 +212,7 @@ class Controller:
 
 def result_property(result: CellResult) -> tuple[str, str]:
     """The result of a cell as a property of its item."""
-    return RESULT, json.dumps(to_data(result))
+    return RESULT, json.dumps(result)
 
 
 def names(size: Any) -> tuple[list[str], list[str]]:

@@ -1,7 +1,6 @@
 """`robust-core claims`: the catalogue of the paper's claims on the command line."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     complete_with,
+    dumps,
     hyphenate,
     painted,
     progress,
@@ -64,9 +64,9 @@ def add_parser(commands: Commands) -> None:
 def _ids() -> list[str]:
     """The claims by their evidence, which is there without loading the claims: a shell waits for it."""
     import properties
-    from robust_core import json as strict_json
+    from robust_core import json
 
-    return list(strict_json.load(Path(properties.__file__).parent / "claims" / "evidence.json"))
+    return list(json.load(Path(properties.__file__).parent / "claims" / "evidence.json"))
 
 
 def _status(text: str) -> str:
@@ -81,7 +81,7 @@ def claims(options: argparse.Namespace) -> int:
         return VIOLATED if changed and not options.renew else HOLDS
     for claim in chosen:
         if options.json:
-            print(json.dumps(_record(claim), ensure_ascii=False), flush=True)
+            print(dumps(_record(claim)), flush=True)
         elif options.ids:
             from properties.claims.text import explained
 
@@ -159,7 +159,7 @@ def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:
     stored = _stored_status(claim)
     if as_json:
         data = {"id": claim.id, "kind": claim.kind, "title": claim.title, "status": status, "stored": stored}
-        return json.dumps(data | {"changed": status != stored}, ensure_ascii=False)
+        return dumps(data | {"changed": status != stored})
     note = "as stored" if status == stored else f"stored: {stored}"
     return f"{claim.id:<20} {claim.kind}  {painted(status, sys.stdout, width=24)} {note}"
 
@@ -227,7 +227,7 @@ def replay(example: "Counterexample", *, as_json: bool = False) -> int | None:
     if as_json:
         judgement = {"claim": claim.id, "form": form, "where": claim.where, "statement": statement.text}
         judgement |= {"outcome": "holds" if finding is None else "violated", "evidence": str(finding or "")}
-        print(json.dumps(judgement, ensure_ascii=False))
+        print(dumps(judgement))
         return HOLDS if finding is None else VIOLATED
     print(f"{claim.id}, {form} ({claim.where})\n  {statement.text}\n\n{described(example.case)}\n")
     print("holds" if finding is None else f"violated: {finding}")

@@ -162,6 +162,13 @@ def add_json(parser: argparse.ArgumentParser, what: str = "one JSON record per l
     parser.add_argument("--json", action="store_true", help=what)
 
 
+def dumps(value: object) -> str:
+    """A record or a JSON value as one line of JSON; the module is loaded when it is needed."""
+    from robust_core import json
+
+    return json.dumps(value)
+
+
 def add_quiet(parser: argparse.ArgumentParser, what: str = "only what does not hold") -> None:
     """`--quiet`: nothing about what is in order."""
     parser.add_argument("--quiet", action="store_true", help=what)

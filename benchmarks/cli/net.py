@@ -1,7 +1,6 @@
 """`robust-core net freeze` and `robust-core net check`: the net under a refactoring."""
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     complete_with,
+    dumps,
     progress,
 )
 
@@ -93,7 +93,7 @@ def _freeze(options: argparse.Namespace) -> int:
         work.finish(part)
         progress("")
         if options.json:
-            print(json.dumps({"part": part, "facts": number}), flush=True)
+            print(dumps({"part": part, "facts": number}), flush=True)
         elif not options.quiet:
             print(f"{part}: {number} facts frozen{_cost(started)}", flush=True)
     return HOLDS
@@ -118,7 +118,7 @@ def _check(options: argparse.Namespace) -> int:
         total += len(differences)
         for difference in differences:
             record = {"part": part, **vars(difference)}
-            print(json.dumps(record, ensure_ascii=False) if options.json else difference, flush=True)
+            print(dumps(record) if options.json else difference, flush=True)
         if not (options.json or options.quiet):
             print(f"{part}: {len(differences)} differences{_cost(started)}", flush=True)
     return VIOLATED if total else HOLDS

@@ -1,10 +1,9 @@
 """`robust-core search`: the deep search of the nightly run."""
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_budget, add_json, add_quiet, progress
+from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_budget, add_json, add_quiet, dumps, progress
 
 if TYPE_CHECKING:
     from properties.judging.deep_search import Violation
@@ -54,4 +53,4 @@ def _line(violation: "Violation") -> str:
 
 
 def _record(violation: "Violation") -> str:
-    return json.dumps(vars(violation) | {"counterexample": str(violation.counterexample)}, ensure_ascii=False)
+    return dumps(vars(violation) | {"counterexample": str(violation.counterexample)})

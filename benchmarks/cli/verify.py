@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import io
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     add_seed,
+    dumps,
     positive,
     progress,
     require_writable,
@@ -197,7 +197,7 @@ def _replay(options: argparse.Namespace) -> int:
     if options.json:
         judgement = {"law": replay.law, "variant": replay.variant, "target": replay.target}
         judgement |= {"statement": replay.statement, "outcome": replay.outcome, "evidence": replay.evidence}
-        print(json.dumps(judgement, ensure_ascii=False))
+        print(dumps(judgement))
     else:
         print(f"{one_line(replay.variant)}: {replay.law}\n  {replay.statement}\n\n{replay.case}\n")
         print(f"{replay.outcome}{': ' * bool(replay.evidence)}{replay.evidence}\n{replay.table}".rstrip())

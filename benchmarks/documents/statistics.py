@@ -3,13 +3,13 @@
 `robust-core batch accept` and `robust-core study` renew the committed results.
 """
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.documents.calibration import calibrated
 from benchmarks.documents.markdown import floor, table
 from benchmarks.studies import calibration, effects
+from robust_core import json
 
 if TYPE_CHECKING:
     from properties.statistics.design import Characteristics
@@ -183,14 +183,14 @@ def document() -> str:
     parts = [HEAD, "## The laws", laws(), "## What early stopping saves", COST, cost()]
     parts += ["## Cells of a quick run", CELLS, cells("quick")]
     if FULL.exists():
-        parts += ["## A full run", measured(json.loads(FULL.read_text()))]
+        parts += ["## A full run", measured(json.load(FULL))]
     if EFFECTS.exists():
         text = f"{effects.REPLICATES} replicates each, full size."
-        parts += ["## Rates, ratios, errors", text, shown_effects(json.loads(EFFECTS.read_text()))]
+        parts += ["## Rates, ratios, errors", text, shown_effects(json.load(EFFECTS))]
     if CONSTANTS.exists():
-        parts += ["## The constants of Theorem 3", CONSTANTS_TEXT, constants(json.loads(CONSTANTS.read_text()))]
+        parts += ["## The constants of Theorem 3", CONSTANTS_TEXT, constants(json.load(CONSTANTS))]
     if SCALING.exists():
-        parts += ["## Scaling in the other factors", SCALING_TEXT, scaling(json.loads(SCALING.read_text()))]
+        parts += ["## Scaling in the other factors", SCALING_TEXT, scaling(json.load(SCALING))]
     if calibration.BASELINE.exists():
         parts += ["## False alarms and power", calibrated(calibration.load())]
     parts += ["## Vacuous bounds", vacuous(), "## What was tuned after looking", TUNED]

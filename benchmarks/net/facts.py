@@ -5,12 +5,11 @@ A frozen file is a strict JSON object, sorted by name, with one line per fact; a
 
 import difflib
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from robust_core import json as strict_json
+from robust_core import json
 from robust_core.json import blamed_on
 
 DIGITS = 16
@@ -73,12 +72,12 @@ def write(path: Path, facts: Mapping[str, str]) -> None:
     """Freeze the facts."""
     plain = {name: lines if len(lines := value.split("\n")) > 1 else value for name, value in facts.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(plain, indent=0, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(plain, indent=0) + "\n", encoding="utf-8")
 
 
 def read(path: Path) -> dict[str, str]:
     """The frozen facts; a file of any other form is refused."""
-    data = strict_json.load(path)
+    data = json.load(path)
     with blamed_on(path):
         if not isinstance(data, dict):
             raise ValueError("must be an object with an entry per fact")

@@ -5,7 +5,6 @@ keeps a counterexample to every printed form that fails; `robust-core documents 
 The tests run the claims and compare the statuses, so a change of status is red until this is done on purpose.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -15,7 +14,7 @@ from typing import Any, get_args
 from properties.claims import catalogue
 from properties.claims.claim import Adjudication, Claim, Status
 from properties.judging.counterexample import Counterexample
-from robust_core import json as strict_json
+from robust_core import json
 from robust_core.json import blamed_on
 
 EXAMPLES, SEED = 200, 0
@@ -57,7 +56,7 @@ def stored() -> Mapping[str, Evidence]:
 
 def read(path: Path) -> dict[str, Evidence]:
     """The evidence in a file, by claim; anything else is refused with the reason."""
-    data = strict_json.load(path)
+    data = json.load(path)
     with blamed_on(path):
         if not isinstance(data, dict):
             raise ValueError(f"must be an object with an entry per claim, got {data!r:.80}")
@@ -108,6 +107,6 @@ def store(adjudication: Adjudication) -> None:
     known = {**(read(FILE) if FILE.exists() else {}), adjudication.claim.id: of(adjudication)}
     ordered = {claim: asdict(known[claim]) for claim in catalogue() if claim in known}
     keep(adjudication)
-    FILE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    FILE.write_text(json.dumps(ordered, indent=1, sort_keys=False) + "\n", encoding="utf-8")
     stored.cache_clear()
     _all_counterexamples.cache_clear()
