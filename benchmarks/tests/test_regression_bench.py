@@ -19,6 +19,7 @@ from benchmarks.regression import baseline, bench, exact, linear, tabular
 from benchmarks.regression.measures import Exact, Measure, Measurements, Name, Part, Sample
 from benchmarks.regression.metric import METRICS
 from benchmarks.regression.problems import PROBLEMS
+from benchmarks.runner.store import BEGIN
 from benchmarks.tests.processes import ends_when_asked, interruptible
 from robust_core.json import from_data
 
@@ -52,7 +53,7 @@ def command(folder: Path, *options: str, workers: int = 1) -> list[str]:
 
 
 def records(folder: Path) -> int:
-    return (folder / "store").read_bytes().count(b"\t") if (folder / "store").exists() else 0
+    return (folder / "store").read_bytes().count(BEGIN) if (folder / "store").exists() else 0
 
 
 def stopped(folder: Path, how: int, after: int) -> "subprocess.CompletedProcess[str]":
