@@ -208,10 +208,10 @@ def replay(example: "Counterexample", *, as_json: bool = False) -> int | None:
 
     None if the counterexample is not to a claim.
     """
-    from properties.claims.evidence import AMENDED, claim_of
+    from properties.claims import AMENDED, claim_named
     from properties.judging.counterexample import described
 
-    claim = claim_of(example)
+    claim = claim_named(example.law)
     if claim is None:
         return None
     amended = example.variant == AMENDED

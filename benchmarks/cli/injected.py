@@ -44,9 +44,9 @@ def add_parser(studies: Commands) -> None:
 def _injected(options: argparse.Namespace) -> int:
     from benchmarks.documents import markdown
     from benchmarks.regression.bench import bench
+    from benchmarks.regression.defects import DEFECTS
     from benchmarks.runner.store import open_store
     from benchmarks.studies import injected
-    from benchmarks.studies.defects import DEFECTS
     from robust_core.json import dumps
 
     if unknown := set(options.defects) - DEFECTS.keys():

@@ -136,9 +136,9 @@ class _Version(argparse.Action):
     """Looks the version up only when it is asked for: that import takes longer than all the others."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib import metadata
+        import robust_core
 
-        print(f"robust-core {metadata.version('robust-core')}")
+        print(f"robust-core {robust_core.__version__}")
         parser.exit()
 
 

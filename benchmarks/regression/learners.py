@@ -1,15 +1,12 @@
 """The algorithms that are measured, by name; an injected defect replaces the factory and leaves the name."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
+from benchmarks.regression.defects import DEFECTS, Factory
 from properties.cases.benchmark_problems import BenchmarkProblem, Learned
 from robust_core import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, LinearLearner, TabularLearner
-from robust_core.problem import Problem
-
-Factory = Callable[[Problem], Any]
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,5 @@ def factory(variant: str, injected: str, benchmark: BenchmarkProblem | None) -> 
     make = ALGORITHMS[variant].make
     if not injected:
         return make
-    from benchmarks.studies.defects import DEFECTS
-
     defect = DEFECTS[injected]
     return partial(defect.make, make, benchmark) if variant in defect.variants else make

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.regression.learners import ALGORITHMS, Factory, factory
+from benchmarks.regression.defects import Factory
+from benchmarks.regression.learners import ALGORITHMS, factory
 from benchmarks.regression.measures import Part
 from benchmarks.regression.tabular import Values, significant
 from properties.cases.planted_problems import PlantedProblem

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.regression.learners import ALGORITHMS, Factory, factory
+from benchmarks.regression.defects import Factory
+from benchmarks.regression.learners import ALGORITHMS, factory
 from benchmarks.regression.measures import Part
 from benchmarks.regression.problems import PROBLEMS
 from oracles.planning import closed_form

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 
 from benchmarks.runner import identity
 from benchmarks.runner.identity import ABSENT, SHORT, libraries
+from robust_core.versions import installed
 
 
 @dataclass(frozen=True)
@@ -54,4 +54,4 @@ def of(module: str) -> str:
     >>> of("properties.variants.gallery.walk") == of("properties.variants.gallery.td")
     False
     """
-    return f"{identity.of(module)} hypothesis {version('hypothesis')}"
+    return f"{identity.of(module)} hypothesis {installed('hypothesis')}"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from benchmarks.regression.bench import PINNED
 from benchmarks.regression.compare import SEVERITY, Comparison, Verdict, compare
+from benchmarks.regression.defects import DEFECTS
 from benchmarks.regression.measures import Measurements
-from benchmarks.studies.defects import DEFECTS
 
 COLUMNS = ("defect", "what it is", "found in seed sets", "in the first by (number of measures)")
 Measure = Callable[..., Measurements]

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
 from benchmarks.cli.main import main
+from properties import claims
 from properties.claims import evidence
 from properties.judging.verification import applicable, verify
 from properties.process.replay import Replay, replay_isolated
@@ -97,7 +98,7 @@ def test_quiet_is_quiet_on_claims_of_the_paper_too(more: tuple[str, ...], capsys
     example = evidence.COUNTEREXAMPLES / "expand-T.json"
     assert main(["replay", str(example), "--quiet", *more]) == VIOLATED
     assert "expand-T" in capsys.readouterr().out
-    Path("holds.json").write_text(example.read_text().replace(evidence.PRINTED, evidence.AMENDED))
+    Path("holds.json").write_text(example.read_text().replace(claims.PRINTED, claims.AMENDED))
     assert main(["replay", "holds.json", "--quiet", *more]) == HOLDS
     assert capsys.readouterr() == ("", "")
 

@@ -12,10 +12,10 @@ from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
 from benchmarks.cli.main import main
 from benchmarks.regression import bench, ratios, tabular
 from benchmarks.regression.compare import compare
+from benchmarks.regression.defects import DEFECTS
 from benchmarks.regression.measures import Measurements, Part, Sample
 from benchmarks.runner.units import Unit, compute
 from benchmarks.studies import injected
-from benchmarks.studies.defects import DEFECTS
 from robust_core.json import from_data
 
 SEEDS, LAST = 32, 2**12

@@ -5,6 +5,10 @@ from functools import cache
 
 from properties.claims.claim import Claim
 
+LAW_PREFIX = "claim "
+"""What the name of a claim begins with where it stands for a law."""
+PRINTED = "the statement as printed"
+AMENDED = "the amended statement"
 # One module per part of the paper; each has CLAIMS.
 PARTS = ("model", "q_learning", "finite_time", "smoothing", "msprbe", "tdc_constants", "tdc_rate", "experiments")
 
@@ -17,3 +21,8 @@ def catalogue() -> dict[str, Claim]:
     if len(found) != len(claims):
         raise ValueError("two claims share an id")
     return found
+
+
+def claim_named(law: str) -> Claim | None:
+    """The claim that the name of a law stands for, if it stands for a claim."""
+    return catalogue().get(law.removeprefix(LAW_PREFIX)) if law.startswith(LAW_PREFIX) else None

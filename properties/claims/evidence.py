@@ -5,24 +5,21 @@ keeps a counterexample to every printed form that fails; `robust-core documents 
 The tests run the claims and compare the statuses, so a change of status is red until this is done on purpose.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated
 
-from properties.claims import catalogue
+from properties.claims import LAW_PREFIX, PRINTED, catalogue
 from properties.claims.claim import Adjudication, Claim, Status
 from properties.judging.counterexample import Counterexample
 from robust_core import json
-from robust_core.json import blamed_on
+from robust_core.json import Rule, blamed_on, from_data
 
 EXAMPLES, SEED = 200, 0
 FILE = Path(__file__).parent / "evidence.json"
 COUNTEREXAMPLES = Path(__file__).parent.parent / "counterexamples"
-LAW_PREFIX = "claim "
-PRINTED = "the statement as printed"
-AMENDED = "the amended statement"
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Evidence:
     """The status of a claim, the cases judged for it, the tightest ratio seen, and how the printed form failed."""
 
     status: Status
-    cases: int
+    cases: Annotated[int, Rule("an integer that is not negative", lambda cases: cases >= 0)]
     tightest: float | None = None
     finding: str | None = None
 
@@ -60,21 +57,7 @@ def read(path: Path) -> dict[str, Evidence]:
     with blamed_on(path):
         if not isinstance(data, dict):
             raise ValueError(f"must be an object with an entry per claim, got {data!r:.80}")
-        return {name: _checked(name, entry) for name, entry in data.items()}
-
-
-def _checked(name: str, entry: object) -> Evidence:
-    rules: dict[str, Callable[[Any], bool]] = {
-        "status": lambda value: value in get_args(Status),
-        "cases": lambda value: type(value) is int and value >= 0,
-        "tightest": lambda value: value is None or type(value) in (int, float),
-        "finding": lambda value: value is None or isinstance(value, str),
-    }
-    if not isinstance(entry, dict) or entry.keys() != rules.keys():
-        raise ValueError(f"{name}: fields must be {', '.join(rules)}, got {entry!r:.80}")
-    if wrong := [field for field, is_right in rules.items() if not is_right(entry[field])]:
-        raise ValueError(f"{name}: {wrong[0]} cannot be {entry[wrong[0]]!r:.80}")
-    return Evidence(**entry)
+        return {name: from_data(Evidence, entry, name) for name, entry in data.items()}
 
 
 @cache
@@ -85,11 +68,6 @@ def _all_counterexamples() -> tuple[tuple[Path, Counterexample], ...]:
 def counterexamples(claim: Claim) -> list[tuple[Path, Counterexample]]:
     """The committed counterexamples to the printed form of a claim."""
     return [(path, example) for path, example in _all_counterexamples() if example.law == LAW_PREFIX + claim.id]
-
-
-def claim_of(example: Counterexample) -> Claim | None:
-    """The claim that a counterexample is to, if it is to a claim."""
-    return catalogue().get(example.law.removeprefix(LAW_PREFIX)) if example.law.startswith(LAW_PREFIX) else None
 
 
 def keep(adjudication: Adjudication) -> None:

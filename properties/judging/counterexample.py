@@ -129,9 +129,9 @@ class Counterexample:
         if self.law.endswith(OLD_SUFFIX):
             now = self.law.removesuffix(OLD_SUFFIX) + ", large"
             raise ValueError(f"the law {self.law!r} is now called {now!r}: change the name in the file")
-        from properties.claims.evidence import AMENDED, claim_of
+        from properties.claims import AMENDED, claim_named
 
-        claim = claim_of(self)
+        claim = claim_named(self.law)
         if claim is None:
             return
         statement = claim.amended if self.variant == AMENDED else claim.printed

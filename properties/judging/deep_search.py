@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from properties.claims import catalogue
+from properties.claims import AMENDED, LAW_PREFIX, PRINTED, catalogue
 from properties.claims.claim import judge
-from properties.claims.evidence import AMENDED, LAW_PREFIX, PRINTED, stored
+from properties.claims.evidence import stored
 from properties.judging.counterexample import Counterexample
 from properties.judging.search import search
 from properties.judging.verdict import Verdict

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 from properties import profiles
-from properties.claims import catalogue, evidence
+from properties.claims import catalogue, claim_named, evidence
 from properties.claims.claim import Claim, Statement, adjudicate, judge, status
 from properties.claims.text import explained, parts
 from properties.judging.counterexample import Counterexample
@@ -87,7 +87,7 @@ def test_every_counterexample_belongs_to_a_claim_and_keeps_its_text() -> None:
     assert files
     for path in files:
         example = Counterexample.load(path)
-        assert evidence.claim_of(example) is not None, path.name
+        assert claim_named(example.law) is not None, path.name
         assert example.to_json() == path.read_text(encoding="utf-8"), path.name
 
 

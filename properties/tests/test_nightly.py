@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from properties.claims import catalogue
+from properties.claims import LAW_PREFIX, PRINTED, catalogue
 from properties.claims.claim import judge
-from properties.claims.evidence import LAW_PREFIX, PRINTED
 from properties.judging import deep_search
 from properties.judging.counterexample import Counterexample
 from properties.judging.verdict import Verdict

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.regression.learners import Factory
 from properties.cases.benchmark_problems import BenchmarkProblem
 from robust_core import Contamination, constant, key
 from robust_core.learners.schedules import StepSize
@@ -19,6 +18,7 @@ from robust_core.streams import numpy_generator
 from robust_core.trajectory import Recording
 from robust_core.validate import Floats
 
+Factory = Callable[[Problem], Any]
 Make = Callable[[Factory, Any, Problem], Any]
 Q, TD, TDC = "robust Q-learning", "robust TD(0)", "robust TDC"
 NOISE_SHARE = 0.5
