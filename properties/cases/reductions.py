@@ -162,13 +162,18 @@ def _parts(n: int, finest: int = 1) -> Iterator[range]:
 # Fewer steps, states and actions.
 
 
-def _shorter(case: Case) -> Pass:
-    """Without the end of the path, or another part; without a single step, where there are not many."""
+def _truncated(case: Case) -> Pass:
+    """Without the end of the path."""
     path = list(case.get("path", []))
     cut = len(path)
     while cut > 0:
         rest = path[: len(path) - cut]
         path, cut = (rest, min(cut, len(rest))) if (yield case | {"path": rest}) else (path, cut // 2)
+
+
+def _shorter(case: Case) -> Pass:
+    """Without a part of the path; without a single step, where there are not many."""
+    path = list(case.get("path", []))
     n = len(path)
     for part in _parts(n, 1 if n <= MANY else n // PARTS):
         rest = path[: part.start] + path[part.stop :]
@@ -455,8 +460,10 @@ def _at_cost(step: Any, mdp: MDP) -> Any:
     return (*step[:2], float(mdp.cost[step[0], step[1]]), *step[3:])
 
 
-# What makes a case cheap to judge comes first: states count twice in the kernel.
+# What makes a case cheap to judge comes first: a path ends soon after the step that shows the bug, and states count
+# twice in the kernel.
 PASSES: tuple[Callable[[Case], Pass], ...] = (
+    _truncated,
     _fewer_states,
     _fewer_actions,
     _shorter,

@@ -30,8 +30,11 @@ from robust_core.problem import Variant
 MOST_NOTES = 2
 
 
-FAILURES = 4
-"""The failing cases that a search of a law reduces; it reports the smallest of the results."""
+FAILURES = 8
+"""The failing cases that a search of a law reduces; it reports the smallest of the results.
+
+The first examples of Hypothesis are alike: four of them often end as one case.
+"""
 
 
 class _Violation(Exception):
@@ -143,7 +146,7 @@ def explore_and_reduce(
 ) -> Verdict:
     """The same for cases of a law, of which up to `failures` that fail are collected.
 
-    The four that are cheapest to judge are reduced, and the smallest result is reported; without `reduced` the first
+    Those that are cheapest to judge are reduced, and the smallest result is reported; without `reduced` the first
     failure is. A reduction leads only to a case that is `allowed`. A case in which the judge is too slow ends the
     search; if nothing failed before, it is reported as it is, for its reductions would take as long.
     """
