@@ -44,7 +44,11 @@ def add_parser(commands: Commands) -> None:
 def _report(options: argparse.Namespace) -> int:
     from benchmarks.report.collect import collect
     from benchmarks.report.files import SUMMARY, write
+    from properties.process.loading import missing_file
 
+    for target in options.targets:
+        if reason := missing_file(target):
+            raise ValueError(reason)
     options.output.mkdir(parents=True, exist_ok=True)
     try:
         report = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=progress)

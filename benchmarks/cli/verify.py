@@ -134,16 +134,17 @@ def _events(session: "Session", options: argparse.Namespace) -> "Iterator[Event]
 def _handlers(options: argparse.Namespace) -> list[Handler]:
     """The forms of output that were asked for."""
     handlers: list[Handler] = [Progress()]
+    if options.junit is not None:
+        from benchmarks.cli.junit import JUnit
+
+        # Before the table: what a person has seen is in the file, whenever the run is interrupted.
+        handlers.append(JUnit(options.junit))
     if options.json:
         handlers.append(JsonLines(quiet=options.quiet))
     elif options.quiet:
         handlers.append(QuietTable())
     else:
         handlers.append(Table(statistics=not options.no_statistics))
-    if options.junit is not None:
-        from benchmarks.cli.junit import JUnit
-
-        handlers.append(JUnit(options.junit))
     return handlers
 
 

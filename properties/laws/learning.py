@@ -67,6 +67,9 @@ def branch(learner: Any, step: Sequence[Any]) -> np.ndarray:
 
 def step_size_at(schedule: StepSize, n: int) -> float:
     """alpha = scale/(1 + rate·n)^power, written out again."""
-    return (
-        schedule.scale if schedule.clock == "constant" else schedule.scale / (1.0 + schedule.rate * n) ** schedule.power
-    )
+    if schedule.clock == "constant":
+        return schedule.scale
+    try:
+        return schedule.scale / (1.0 + schedule.rate * n) ** schedule.power
+    except OverflowError:  # the power is too large for a float, so alpha is smaller than any
+        return 0.0

@@ -149,10 +149,11 @@ def target_of(variant: Variant) -> str | None:
         found = next((key for key, value in list(namespace.items()) if value is variant), None)
         file = Path(namespace.get("__file__") or "")
         if found is not None and _is_importable(name):
-            places.append((0, f"{name}:{found}"))
+            # A module of tests shows the variants of others.
+            places.append((1 if ".tests." in name else 0, f"{name}:{found}"))
         elif found is not None and file.suffix == ".py" and file.is_file():
             # A script may do its work again when it is loaded; multiprocessing knows it by a second name.
-            places.append((2 if name in ("__main__", "__mp_main__") else 1, f"{_from_here(file)}:{found}"))
+            places.append((3 if name in ("__main__", "__mp_main__") else 2, f"{_from_here(file)}:{found}"))
     return min(places)[1] if places else None
 
 

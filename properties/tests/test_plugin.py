@@ -34,7 +34,7 @@ def test_the_decorator_makes_a_test_of_every_law(tmp_path: Path) -> None:
     assert "test_variants[robust-Bellman-operator-" not in result.stdout, "the right one does not fail"
     assert "test_variants[T-without-gamma-" in result.stdout
     assert "MDP(S=1, A=1" in result.stdout, "the failure shows the smallest model"
-    assert "T without gamma: bellman backup: TQ(s,a) = c(s,a) + gamma" in result.stdout, "and the law"
+    assert "T without gamma: bellman backup: TQ(s,a) = c(s,a) + γ" in result.stdout, "and the law"
     assert result.stdout.count("FAILED") == 1, "what says nothing new does not fail"
     assert "skipped" in result.stdout.splitlines()[-1]
     (command,) = re.findall(r"replay: robust-core (replay \S+)", result.stdout)
