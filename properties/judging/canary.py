@@ -4,22 +4,11 @@ A module that is verified could replace a judge or the search, on purpose or by 
 process that judges a variant is tested so, before the laws and after them.
 """
 
-from collections.abc import Mapping
-
+from properties.cases.kinds import CASES
 from properties.judging import verification
 
 EXAMPLES = 20
 """Problems per law; each of the two laws finds the defect within the first ten."""
-CANARIES: Mapping[str, tuple[str, tuple[str, str]]] = {
-    "support": ("support:L1_RADIUS", ("support value", "support axioms")),
-    "operator": ("operator:NO_DISCOUNT", ("bellman backup", "contraction")),
-    "planner": ("planner:WITHOUT_CONSTANT", ("optimum", "optimum order")),
-    "sampler": ("sampler:UNIFORM_NEXT", ("possible path", "frequencies")),
-    "control": ("control:LOST_GAMMA", ("sample step", "unbiased step")),
-    "evaluation": ("evaluation:LOST_GAMMA", ("sample step", "unbiased step")),
-    "linear evaluation": ("linear:CORRECTION_SIGN", ("TDC step", "TDC drift")),
-}
-"""By kind of variant a mutant and two laws that catch it."""
 
 
 def missed_defect(kind: str) -> str:
@@ -30,7 +19,7 @@ def missed_defect(kind: str) -> str:
     """
     from properties.process.loading import load
 
-    name, laws = CANARIES[kind]
+    name, laws = {str(known): cases.canary for known, cases in CASES.items()}[kind]
     ((_, mutant),) = load(f"properties.variants.mutants.{name}").items()
     for law in verification.applicable(mutant):
         if law.name in laws:

@@ -94,7 +94,7 @@ def _entries(path: Path) -> Iterator[list[Any]]:
             data = tomllib.loads(text)
         except ValueError as error:
             raise ValueError(f"not TOML: {error}") from None
-        # A file without entries is what is left when every failure is mended.
+        # A file without entries is what is left when every failure is fixed.
         entries = data.get("expected", [])
         if set(data) - {"expected"} or not isinstance(entries, list):
             raise ValueError(f"must hold [[expected]] entries and nothing else, got {sorted(data)}")
@@ -118,7 +118,7 @@ def _check(entry: Any, today: datetime.date) -> None:
     if not isinstance(expires, datetime.date) or isinstance(expires, datetime.datetime):
         raise ValueError(f"expires must be a date such as 2027-06-30, got {expires!r:.80}")
     if expires < today:
-        raise ValueError(f"expired on {expires}; mend the variant or renew the reason")
+        raise ValueError(f"expired on {expires}; fix the variant or extend the expiry date")
 
 
 def _pinned(entry: dict[str, Any], folder: Path, laws: Collection[str], cells: Collection[str]) -> Expectation:
