@@ -101,6 +101,7 @@ def unbiased(tmp_path_factory: pytest.TempPathFactory) -> RunReport:
     return cells.run(size="quick", seed_set="pinned", path=path, with_controls=False, only=ONLY)
 
 
+@pytest.mark.robust_core_slow
 def test_a_killed_run_resumes_to_the_same_bits(undisturbed: bytes, tmp_path: Path) -> None:
     store, output = tmp_path / "store", tmp_path / "report"
     kills = 0
@@ -135,6 +136,7 @@ def workers_of(pid: int) -> list[int]:
     return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
+@pytest.mark.robust_core_slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found as Linux shows them")
 def test_a_killed_worker_is_an_error_and_loses_nothing(undisturbed: bytes, tmp_path: Path) -> None:
     store, output = tmp_path / "store", tmp_path / "report"

@@ -234,7 +234,11 @@ def test_links_lead_somewhere(path: Path) -> None:
     assert [target for target in targets if not (path.parent / target).exists()] == []
 
 
-@pytest.mark.parametrize("name", write.DOCUMENTS)
+@pytest.mark.parametrize(
+    "name",
+    # The page of the gallery is a verification of all its variants.
+    [pytest.param(name, marks=[pytest.mark.robust_core_slow] * (name == "gallery")) for name in write.DOCUMENTS],
+)
 def test_a_generated_document_is_up_to_date(name: str) -> None:
     if name == "experiments":
         pytest.importorskip("gymnasium")

@@ -17,6 +17,7 @@ def test_on_the_page_only_the_negative_part_fails() -> None:
     assert str(PAGE).count("**violated**") == len(NEGATIVE)
 
 
+@pytest.mark.robust_core_slow
 @pytest.mark.parametrize("key", built_in())
 def test_right_variants_hold_with_another_seed_too(key: str) -> None:
     variant = built_in()[key]

@@ -60,6 +60,7 @@ def test_the_zoo_is_large_and_its_names_are_distinct() -> None:
     assert len({variant.name for variant in MUTANTS.values()}) == len(MUTANTS)
 
 
+@pytest.mark.robust_core_slow
 @pytest.mark.parametrize("variant", RIGHT, ids=lambda variant: variant.name)
 def test_what_the_mutants_are_made_of_is_right(variant: Variant) -> None:
     assert survivors(kill_matrix({"right": variant}, examples=EXAMPLES)) == ["right"]

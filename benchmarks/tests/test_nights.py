@@ -340,6 +340,7 @@ def seed_sets_in(path: Path) -> list[str]:
     return sorted({*kept.verdicts(), *(seed_set for _, seed_set in kept.runs())})
 
 
+@pytest.mark.robust_core_slow
 def test_a_killed_worker_is_not_silent_and_the_run_goes_on_in_its_seed_set(tmp_path: Path) -> None:
     options = ["-n", "1", "--seed-set", "fresh"]
     ended = pytest_run(tmp_path, *options, CONTRIVED_KILL=str(tmp_path / "mark"))

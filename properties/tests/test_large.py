@@ -59,6 +59,7 @@ def test_a_long_run_visits_a_pair_more_than_a_thousand_times() -> None:
     assert sum(step[:2] == (0, 0) for step in path) > 1000
 
 
+@pytest.mark.robust_core_slow
 @pytest.mark.parametrize(
     ("name", "law", "states"),
     [("SIXTEEN_STATES", "sample step, large", 17), ("EIGHT_SUCCESSORS", "bellman backup, large", 9)],

@@ -52,6 +52,7 @@ def test_what_is_checked_follows_from_kind_and_claims() -> None:
     assert [law.name for law in applicable(one)] == [*always[:4], "box", "step length", *always[4:]]
 
 
+@pytest.mark.robust_core_slow
 @pytest.mark.parametrize("key", GALLERY)
 def test_cases_survive_json_and_are_judged_alike(key: str) -> None:
     for law in applicable(GALLERY[key]):

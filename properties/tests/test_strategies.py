@@ -282,6 +282,7 @@ def visits(number: int, run: int = 0, **options: Any) -> Counter[str]:
     return seen
 
 
+@pytest.mark.robust_core_slow
 def test_every_nasty_place_is_reached() -> None:
     # The rarest place has about one example in a hundred, but the examples of one run resemble each other: 2 of 4 runs
     # of 500 missed a place. Runs with different seeds are independent.
