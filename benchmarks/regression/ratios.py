@@ -65,7 +65,9 @@ def _linear(injected: str) -> tuple[Work, Work, float]:
 def _rows(injected: str) -> tuple[Work, Work, float]:
     mdp = garnet(400, 4, 8, gamma=GAMMA)
     v = numpy_generator(key("speed", "v")).random(mdp.n_states)
-    ours, theirs = (partial(support, mdp, uset(RADIUS), v) for uset in (TotalVariation, Contamination))
+    ours, theirs = (
+        partial(support, mdp, uncertainty_set(RADIUS), v) for uncertainty_set in (TotalVariation, Contamination)
+    )
     return _slow(partial(_repeat, ours, 2), injected), partial(_repeat, theirs, 8), 2 / 8
 
 

@@ -305,7 +305,7 @@ def test_a_request_to_end_is_not_taken_for_the_fault_of_a_variant() -> None:
         try:
             signal.raise_signal(signal.SIGTERM)
         except BaseException as error:
-            return blame.conduct(error)
+            return blame.misbehaviour(error)
         return "nothing was raised"
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -313,7 +313,7 @@ def test_a_request_to_end_is_not_taken_for_the_fault_of_a_variant() -> None:
         with pytest.raises(SystemExit, match=str(TERMINATED)), raise_on_termination():
             pytest.fail(judged())
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-        assert "raised Asked" in blame.conduct(Asked()), "an exit of its own is its fault"
+        assert "raised Asked" in blame.misbehaviour(Asked()), "an exit of its own is its fault"
     finally:
         signal.signal(signal.SIGINT, before)
 

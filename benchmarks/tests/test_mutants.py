@@ -147,7 +147,7 @@ def test_a_mutant_that_ends_its_process_is_caught_by_that(tmp_path: Path, capsys
     assert main(["mutants", str(file), "--examples", "2", "--json"]) == HOLDS
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["law"] for row in rows] == [law.name for law in applicable(MUTANTS[OPERATOR])]
-    assert {row["finding"] for row in rows} == {"conduct: its process ended with exit code 0"}
+    assert {row["finding"] for row in rows} == {"misbehaviour: its process ended with exit code 0"}
 
 
 def test_a_process_of_its_own_changes_no_row() -> None:

@@ -1,6 +1,6 @@
 """Watching a variant at work: time, printing, and random state that is not its own.
 
-Each of these is a fault of conduct with a finding of its own, whatever the variant computes. Printing and random state
+Each of these is misbehaviour with a finding of its own, whatever the variant computes. Printing and random state
 are compared before and after every call of the variant (`observed`), so that nothing else is blamed on it: an oracle
 may import a library that prints or seeds.
 """
@@ -51,7 +51,7 @@ class TooSlow(BaseException):
 
     def finding(self) -> Finding:
         """The same as a finding."""
-        return Finding("conduct: time of one case", str(self), "milliseconds")
+        return Finding("misbehaviour: time of one case", str(self), "milliseconds")
 
 
 _diverted: list[int] = []
@@ -142,11 +142,11 @@ class _Watch:
                 self.text += os.pread(_diverted[0], end - written, written).decode(errors="replace")
 
     def finding(self) -> Finding | None:
-        """The fault of conduct, if there was one."""
+        """The misbehaviour, if there was any."""
         if self.drew:
-            return Finding("conduct: drew from global random state", "global state", "the rng of the problem")
+            return Finding("misbehaviour: drew from global random state", "global state", "the rng of the problem")
         if self.text:
-            return Finding("conduct: printed to standard output", self.text[:LONGEST_QUOTE], "silence")
+            return Finding("misbehaviour: printed to standard output", self.text[:LONGEST_QUOTE], "silence")
         return None
 
 
@@ -155,12 +155,12 @@ _watches: list[_Watch] = []
 
 
 def watched(work: Callable[[], Finding | None], *, seconds: float | None = None) -> Finding | None:
-    """The finding of `work`, or one about the conduct of the functions in it that are `observed`.
+    """The finding of `work`, or one about misbehaviour of the functions in it that are `observed`.
 
     `TooSlow` if it does not return in time.
 
     >>> print(watched(observed(lambda: print("hello"))))
-    conduct: printed to standard output: got 'hello\\n', wanted 'silence'
+    misbehaviour: printed to standard output: got 'hello\\n', wanted 'silence'
     >>> watched(lambda: print("nobody is watched"))
     """
     watch, limit = _Watch(), CASE_SECONDS if seconds is None else seconds
@@ -170,7 +170,7 @@ def watched(work: Callable[[], Finding | None], *, seconds: float | None = None)
 
 
 def call_observed(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function of the variant; within `watched` its conduct is noted."""
+    """Call a function of the variant; within `watched` its misbehaviour is noted."""
     return _watches[-1].call(function, *args) if _watches else function(*args)
 
 

@@ -178,7 +178,7 @@ def explore_and_reduce(
 
 
 def _flaky(case: Case, finding: Finding) -> Failure:
-    what = f"conduct: the same case does not always give the same: once {finding.what}"
+    what = f"misbehaviour: the same case does not always give the same: once {finding.what}"
     return case, Finding(what, finding.got, finding.wanted)
 
 
@@ -224,9 +224,9 @@ def _reduced(failure: Failure, search: _Search, allowed: Callable[[Case], bool],
 
 
 def _same_sort(finding: Finding, other: Finding) -> bool:
-    """A fault of conduct stays that fault, and a wrong number does not become one."""
-    misconduct = any(each.what.startswith("conduct:") for each in (finding, other))
-    return finding.what == other.what if misconduct else True
+    """Misbehaviour stays the same, and a wrong number does not become one."""
+    misbehaviour = any(each.what.startswith("misbehaviour:") for each in (finding, other))
+    return finding.what == other.what if misbehaviour else True
 
 
 def judged(law: Law, variant: Variant, case: LawCase) -> Finding | None:
@@ -251,7 +251,7 @@ def _at_work(law: Law, variant: Variant, case: LawCase, warned: Counter[str]) ->
         try:
             return law.judge_case(observed_variant(variant), case)
         except BaseException as error:
-            return Finding(blame.conduct(error), None, None)
+            return Finding(blame.misbehaviour(error), None, None)
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

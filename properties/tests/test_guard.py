@@ -1,4 +1,4 @@
-"""The guard of conduct looks at the calls of the variant only: what an oracle imports is not blamed on it."""
+"""The guard against misbehaviour looks at the calls of the variant only: what an oracle imports is not blamed on it."""
 
 import copy
 import importlib
@@ -31,7 +31,7 @@ random.seed(1)
 print("a warm welcome")
 os.write(1, b"from C too")
 """
-DREW, PRINTED = "conduct: drew from global random state", "conduct: printed to standard output"
+DREW, PRINTED = "misbehaviour: drew from global random state", "misbehaviour: printed to standard output"
 
 
 @pytest.fixture
@@ -98,7 +98,9 @@ def test_once_is_enough() -> None:
         return OPERATOR.make(*args)
 
     record = judge(make)
-    assert (record.outcome, DREW.removeprefix("conduct: ") in record.evidence) == ("violated", True), record.evidence
+    assert (record.outcome, DREW.removeprefix("misbehaviour: ") in record.evidence) == ("violated", True), (
+        record.evidence
+    )
 
 
 PROBLEM = Problem(
@@ -150,11 +152,11 @@ CALLS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("where", CALLS)
 def test_every_call_of_a_learner_is_observed(where: str) -> None:
-    assert DREW in str(conduct_in(where, drawing=where))
-    assert conduct_in(where, drawing="nowhere") is None
+    assert DREW in str(misbehaviour_in(where, drawing=where))
+    assert misbehaviour_in(where, drawing="nowhere") is None
 
 
-def conduct_in(where: str, *, drawing: str) -> Finding | None:
+def misbehaviour_in(where: str, *, drawing: str) -> Finding | None:
     variant = observed_variant(replace(LEARNER, make=lambda problem: Draws(problem, drawing)))
 
     def work() -> None:

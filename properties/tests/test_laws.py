@@ -46,7 +46,7 @@ def test_an_unknown_promise_is_refused() -> None:
 
 def test_what_is_checked_follows_from_kind_and_claims() -> None:
     silent = Variant("silent", "control", PlainQ, (Contamination,), ())
-    always = ["start", "conduct", "schedule", "ending", "batch", "conduct, large", "batch, large"]
+    always = ["start", "run purity", "schedule", "ending", "batch", "run purity, large", "batch, large"]
     assert [law.name for law in applicable(silent)] == always
     one = Variant("one", "control", PlainQ, (Contamination,), ("bounded",))
     assert [law.name for law in applicable(one)] == [*always[:4], "box", "step length", *always[4:]]

@@ -159,12 +159,12 @@ def test_the_same_seed_gives_the_same_small_case_and_it_is_readable() -> None:
     assert texts[0] == texts[1]
 
 
-def test_a_wrong_number_does_not_shrink_to_a_fault_of_conduct() -> None:
+def test_a_wrong_number_does_not_shrink_to_misbehaviour() -> None:
     from hypothesis import strategies as st
 
     def judge(case: Case) -> Finding | None:
         if case["mdp"].n_states < 3:
-            return Finding("conduct: raised ValueError: too small", "an exception", "a result")
+            return Finding("misbehaviour: raised ValueError: too small", "an exception", "a result")
         return Finding("Q", 1.0, 0.0)
 
     verdict = explore_and_reduce(st.builds(three_states), judge, examples=5, master_seed=0)

@@ -1,4 +1,4 @@
-"""Statistical laws as part of a verification: who is judged, who is blocked, what the clock and bad conduct do."""
+"""Statistical laws as part of a verification: who is judged, who is blocked, what the clock and misbehaviour do."""
 
 import datetime
 import json
@@ -108,14 +108,14 @@ def hang() -> None:
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (fail, "conduct: raised ArithmeticError: tired"),
-        (lambda: print("step"), "conduct: printed to standard output"),  # noqa: T201
-        (lambda: np.random.seed(1), "conduct: drew from global random state"),  # noqa: NPY002
+        (fail, "misbehaviour: raised ArithmeticError: tired"),
+        (lambda: print("step"), "misbehaviour: printed to standard output"),  # noqa: T201
+        (lambda: np.random.seed(1), "misbehaviour: drew from global random state"),  # noqa: NPY002
         (hang, "it hangs or is far too slow"),
     ],
     ids=["raises", "prints", "global state", "hangs"],
 )
-def test_bad_conduct_in_a_long_run_is_named_and_blocks_the_rest(
+def test_bad_misbehaviour_in_a_long_run_is_named_and_blocks_the_rest(
     act: Callable[[], None], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judging, "REPLICATE_SECONDS", 1.0)

@@ -264,13 +264,15 @@ EXPAND_T = Claim(
 # noise-mean, noise-var: eta(s') = c + gamma R max V + gamma(1−R)V(s') − TQ, its moments by enumeration of s'.
 
 
-def _noise(mdp: MDP, uset: UncertaintySet, Q: Floats, s: int, a: int) -> list[tuple[Fraction, Fraction]]:
+def _noise(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats, s: int, a: int) -> list[tuple[Fraction, Fraction]]:
     """(probability, eta) for every next state; for any set, eta = c + gamma sigma_{set around s'}(V) − TQ."""
     gamma, V = Fraction(mdp.gamma), fractions(Q.min(axis=1))
     row = exact.distribution(mdp.P[s, a].tolist()).fractions()
-    truth = vertices.sigma(uset, row, V)
+    truth = vertices.sigma(uncertainty_set, row, V)
     points = ([int(k == s_next) for k in range(len(V))] for s_next in range(len(V)))
-    return [(p, gamma * (vertices.sigma(uset, point, V) - truth)) for p, point in zip(row, points, strict=True)]
+    return [
+        (p, gamma * (vertices.sigma(uncertainty_set, point, V) - truth)) for p, point in zip(row, points, strict=True)
+    ]
 
 
 def _noise_mean(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Finding | None:
