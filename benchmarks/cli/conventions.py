@@ -215,11 +215,11 @@ def takes_escapes(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def painted(word: str, stream: TextIO, *, width: int = 0) -> str:
+def paint(word: str, stream: TextIO, *, width: int = 0) -> str:
     """An outcome or a status, padded, in its colour where the stream takes colours.
 
     >>> import io
-    >>> painted("holds", io.StringIO(), width=8)
+    >>> paint("holds", io.StringIO(), width=8)
     'holds   '
     """
     style = STYLES.get(word) if takes_escapes(stream) else None

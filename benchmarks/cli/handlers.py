@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from benchmarks.cli.conventions import painted, progress
+from benchmarks.cli.conventions import paint, progress
 from robust_core.text import one_line
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class QuietTable:
             print(_row(event.record), flush=True)
         elif isinstance(event, VariantEnded) and self.why:
             reasons = "; ".join(f"{_number(count, 'law')}: {text}" for text, count in self.why.items())
-            print(f"  {painted('blocked', sys.stdout, width=9)} {reasons}", flush=True)
+            print(f"  {paint('blocked', sys.stdout, width=9)} {reasons}", flush=True)
 
     def close(self, *, finished: bool) -> None:
         """Nothing is left to print."""
@@ -139,7 +139,7 @@ def _row(record: "Record") -> str:
     """A row of the table; under a violation the two results side by side and how to see it again."""
     outcome = "expected" if record.expected else record.outcome
     law, evidence = one_line(record.law), one_line(record.evidence)
-    lines = [f"  {painted(outcome, sys.stdout, width=9)} {law:<45} {record.seconds:6.2f} s  {evidence}"]
+    lines = [f"  {paint(outcome, sys.stdout, width=9)} {law:<45} {record.seconds:6.2f} s  {evidence}"]
     if record.table:
         lines += [INDENT + line for line in record.table.splitlines()]
     if record.counterexample:
@@ -151,20 +151,20 @@ def _row(record: "Record") -> str:
 
 def _line_under(records: list["Record"]) -> str:
     """The line under the table of a variant: counts, and the first cause of what does not hold."""
-    from properties.judging.verdict_table import counted
+    from properties.judging.verdict_table import count_outcomes
 
-    line = f"  {counted(records)}"
+    line = f"  {count_outcomes(records)}"
     wrong = [record.law for record in records if record.outcome in ("violated", "error") and record.expected is None]
     return f"{line}; first cause: {wrong[0]}" if wrong else line
 
 
 def summary(records: Iterable["Record"]) -> str:
     """Counts over all variants, and the error budget that the statistical laws had."""
-    from properties.judging.verdict_table import counted
+    from properties.judging.verdict_table import count_outcomes
 
     records = list(records)
     cells = [record.statistics for record in records if record.statistics is not None]
-    lines = [f"in all: {counted(records)}"] if len({(r.target, r.variant) for r in records}) != 1 else []
+    lines = [f"in all: {count_outcomes(records)}"] if len({(r.target, r.variant) for r in records}) != 1 else []
     if cells:
         allocated = sum(cell.alpha for cell in cells)
         lines.append(f"error budget: allocated {allocated:.3g} to {_number(len(cells), 'cell')}")

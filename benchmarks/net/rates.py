@@ -83,12 +83,12 @@ def hit_rates(
 def _count(law: Law, variant: Variant, cases: Iterable[LawCase]) -> tuple[int, int]:
     """(problems that the mutant fails, problems that could be judged)."""
     from properties.judging.blame import CannotBeJudged
-    from properties.judging.search import judged
+    from properties.judging.search import judge_case
 
     failed = judgeable = 0
     for case in cases:
         try:
-            finding = judged(law, variant, case)
+            finding = judge_case(law, variant, case)
         except CannotBeJudged:
             continue
         judgeable += 1

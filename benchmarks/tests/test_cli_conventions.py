@@ -24,7 +24,7 @@ from benchmarks.cli.conventions import (
     TERMINATED,
     UNREAD,
     USAGE,
-    painted,
+    paint,
     raise_on_termination,
     stopped_between,
 )
@@ -209,9 +209,9 @@ def test_a_dumb_terminal_gets_no_colours(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "dumb")
-    assert painted("holds", Terminal(), width=6) == "holds "  # type: ignore[arg-type]
+    assert paint("holds", Terminal(), width=6) == "holds "  # type: ignore[arg-type]
     monkeypatch.setenv("TERM", "xterm")
-    assert painted("holds", Terminal(), width=6) == "\x1b[32mholds\x1b[0m "  # type: ignore[arg-type]
+    assert paint("holds", Terminal(), width=6) == "\x1b[32mholds\x1b[0m "  # type: ignore[arg-type]
 
 
 def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:

@@ -22,7 +22,7 @@ from properties.laws.law import Law
 from robust_core import LogSumExp, Mellowmax, StepSize, Transition, UncertaintySet, validate
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
-from robust_core.text import one_line, shortened
+from robust_core.text import one_line, shorten
 
 # Numbers beyond overflow, or vanish, in the squares that a right learner computes; every law stays far within.
 LARGEST, SMALLEST = 2.0**256, 2.0**-256
@@ -89,7 +89,7 @@ def said(value: object) -> str:
     """
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    return shortened(one_line(repr(value)), LONGEST_VALUE)
+    return shorten(one_line(repr(value)), LONGEST_VALUE)
 
 
 def require(right: bool, name: str, rule: str, value: object) -> None:

@@ -20,7 +20,7 @@ from properties.cases.case import Case, LawCase
 from properties.cases.kinds import CASES
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
-from properties.judging.guard import LONGEST_QUOTE, TooSlow, watched
+from properties.judging.guard import LONGEST_QUOTE, TooSlow, watch
 from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Verdict
 from properties.laws.law import Law
@@ -229,7 +229,7 @@ def _same_sort(finding: Finding, other: Finding) -> bool:
     return finding.what == other.what if misbehaviour else True
 
 
-def judged(law: Law, variant: Variant, case: LawCase) -> Finding | None:
+def judge_case(law: Law, variant: Variant, case: LawCase) -> Finding | None:
     """A law's finding in one case; a variant that raises, takes too long or misbehaves has broken the law by that.
 
     `CannotBeJudged` is raised where the truth is not to be had: that is no fault of the variant.
@@ -255,7 +255,7 @@ def _at_work(law: Law, variant: Variant, case: LawCase, warned: Counter[str]) ->
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        finding = watched(work)
+        finding = watch(work)
     warned.update({f"{each.category.__name__}: {each.message}" for each in caught})
     return finding
 

@@ -37,14 +37,14 @@ class Verdicts(list[Record]):
         for line in rows:
             cells = [text.ljust(width) for text, width in zip(line[:3], widths, strict=True)]
             lines.append(f"  {cells[0]} {cells[1]}  {cells[2]}  {line[3]}".rstrip())
-        return "\n".join([one_line(self[0].variant), *lines, f"  {counted(self)}"])
+        return "\n".join([one_line(self[0].variant), *lines, f"  {count_outcomes(self)}"])
 
     def _repr_html_(self) -> str:
         """A table; everything a variant could have written is escaped."""
         head = "".join(f"<th>{name}</th>" for name in COLUMNS)
         body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row(record))}</tr>" for record in self)
         name = escape(self[0].variant) if self else "nothing to verify"
-        return f"<table><caption>{name}: {counted(self)}</caption><tr>{head}</tr>{body}</table>"
+        return f"<table><caption>{name}: {count_outcomes(self)}</caption><tr>{head}</tr>{body}</table>"
 
 
 def row(record: Record) -> tuple[str, str, str, str]:
@@ -53,10 +53,10 @@ def row(record: Record) -> tuple[str, str, str, str]:
     return outcome, record.law, f"{record.seconds:.2f} s", record.evidence
 
 
-def counted(records: list[Record]) -> str:
+def count_outcomes(records: list[Record]) -> str:
     """How many of each outcome.
 
-    >>> counted([])
+    >>> count_outcomes([])
     'nothing to verify'
     """
     counts: dict[str, int] = {}

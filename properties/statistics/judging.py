@@ -13,7 +13,7 @@ from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
 from properties.judging.causes import Causes
 from properties.judging.expectations import Expectation
-from properties.judging.guard import IDLE_FACTOR, TooSlow, watched
+from properties.judging.guard import IDLE_FACTOR, TooSlow, watch
 from properties.judging.verdict import Record, Verdict, blocked
 from properties.statistics import seed_sets
 from properties.statistics.law import Cell, Size, decide
@@ -80,7 +80,7 @@ class _Watch:
         self.tick()
         rows: list[Floats] = []
         try:
-            finding = watched(lambda: rows.append(self.cell.sample(seed)), seconds=REPLICATE_SECONDS)
+            finding = watch(lambda: rows.append(self.cell.sample(seed)), seconds=REPLICATE_SECONDS)
         except TooSlow as slow:
             if slow.busy:
                 raise

@@ -13,7 +13,7 @@ from oracles.planning import rational
 from oracles.sets.programs import SolverFailure
 from properties.cases.case import SupportCase
 from properties.judging.blame import CannotBeJudged, misbehaviour
-from properties.judging.search import judged, search
+from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
 from properties.variants.gallery.support import VARIANT
@@ -74,7 +74,7 @@ def asks_an_oracle(uncertainty_set: UncertaintySet, p: Any, v: Any) -> Any:
     ],
 )
 def test_what_a_variant_raises_or_hands_over_is_its_misbehaviour(make: Any, words: str) -> None:
-    finding = judged(VALUE, variant(make), CASE)
+    finding = judge_case(VALUE, variant(make), CASE)
     assert finding is not None
     assert words in str(finding)
 
@@ -83,7 +83,7 @@ def test_a_message_of_many_lines_is_one_line() -> None:
     def raises(*given: Any) -> Any:
         raise ValueError("first\n\033[2Jsecond")
 
-    assert str(judged(VALUE, variant(raises), CASE)) == r"misbehaviour: raised ValueError: first\n\x1b[2Jsecond"
+    assert str(judge_case(VALUE, variant(raises), CASE)) == r"misbehaviour: raised ValueError: first\n\x1b[2Jsecond"
 
 
 @dataclass(frozen=True)
@@ -135,4 +135,4 @@ def test_a_replay_that_cannot_be_judged_says_so(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(rational, "largest_mass", largest_mass)
     with pytest.raises(CannotBeJudged, match="cannot be judged: SolverFailure: no answer"):
-        judged(VALUE, VARIANT, CASE)
+        judge_case(VALUE, VARIANT, CASE)

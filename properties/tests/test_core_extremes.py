@@ -70,7 +70,7 @@ def test_long_horizons() -> None:
     assert math.isfinite(fixed)
     for uncertainty_set in (Contamination(0.25), TotalVariation(0.25)):
         assert abs(bellman(mdp, uncertainty_set, [[fixed]])[0, 0] - fixed) <= 5 * EPS * fixed
-        assert rational.certified(rational.solve(mdp, uncertainty_set).V, "exact").value[0] == fixed
+        assert rational.certified_values(rational.solve(mdp, uncertainty_set).V, "exact").value[0] == fixed
     for run in (tabular.learn, tabular.learn_plain):
         learner = TabularLearner(
             TD0,

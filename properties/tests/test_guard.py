@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from oracles.planning import rational
-from properties.judging.guard import call_observed, watched
+from properties.judging.guard import call_observed, watch
 from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Record
 from properties.judging.verification import applicable, verify
@@ -162,7 +162,7 @@ def misbehaviour_in(where: str, *, drawing: str) -> Finding | None:
     def work() -> None:
         CALLS[where](variant.make(PROBLEM))
 
-    return watched(work)
+    return watch(work)
 
 
 def test_a_generator_is_observed_while_it_is_read() -> None:
@@ -173,7 +173,7 @@ def test_a_generator_is_observed_while_it_is_read() -> None:
 
     variant = observed_variant(replace(OPERATOR, make=sample))
     items: list[int] = []
-    assert DREW in str(watched(lambda: items.extend(variant.make())))
+    assert DREW in str(watch(lambda: items.extend(variant.make())))
     assert items == [0, 1]
 
 
@@ -186,4 +186,4 @@ def test_a_call_within_a_call_is_the_same_call() -> None:
     def outer() -> None:
         call_observed(random.random)
 
-    assert DREW in str(watched(lambda: call_observed(outer)))
+    assert DREW in str(watch(lambda: call_observed(outer)))

@@ -11,7 +11,7 @@ from properties.cases.case import LawCase, Run
 from properties.cases.codec import decode, encode
 from properties.cases.kinds import CASES
 from properties.cases.sources import Designed
-from properties.judging.search import judged, search
+from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
@@ -65,8 +65,8 @@ def _replayed(law: Law, variant: Variant) -> None:
     def attempt(case: LawCase) -> None:
         text = json.dumps({name: encode(value) for name, value in case.entries().items()}, allow_nan=False)
         again = {name: decode(value) for name, value in json.loads(text).items()}
-        assert judged(law, variant, law_schema.read(law, again, variant)) is None
-        assert judged(law, variant, case) is None
+        assert judge_case(law, variant, law_schema.read(law, again, variant)) is None
+        assert judge_case(law, variant, case) is None
 
     attempt()
 

@@ -69,7 +69,7 @@ def test_the_optimum_satisfies_the_bellman_equation_of_the_convex_programs(
     mdp: MDP, uncertainty_set: UncertaintySet
 ) -> None:
     optimum = rational.solve(mdp, uncertainty_set)
-    V = rational.certified(optimum.V, "V*")
+    V = rational.certified_values(optimum.V, "V*")
     sigma = programs.support(uncertainty_set, mdp.P, V.value)
     # sigma is monotone and sigma(v + k) = sigma(v) + k, so an error of V is at most the same error of sigma.
     allowed = Fraction(mdp.gamma) * (Fraction(sigma.error_bound) + Fraction(V.error_bound))
@@ -140,7 +140,7 @@ def test_one_exact_backup_encloses_the_optimum(case: tuple[MDP, UncertaintySet, 
 def test_the_certificate_of_the_rounded_optimum_is_rounding_over_one_minus_gamma(
     mdp: MDP, uncertainty_set: UncertaintySet
 ) -> None:
-    rounded = rational.certified(rational.solve(mdp, uncertainty_set).Q, "Q*")
+    rounded = rational.certified_values(rational.solve(mdp, uncertainty_set).Q, "Q*")
     # |TQ − Q*| <= gamma e and |d| <= (1+gamma) e: half the width is at most 2 gamma e/(1−gamma), and
     # rounding the middle to a float adds at most as much as rounding Q* did, to first order.
     e, gamma = Fraction(rounded.error_bound), Fraction(mdp.gamma)
@@ -157,7 +157,7 @@ def without_the_horizon(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike)
     """gamma ‖TQ − Q‖ instead of gamma/(1−gamma) ‖TQ − Q‖."""
     image = np.array(rational.backup(mdp, uncertainty_set, Q), dtype=object)
     change = np.abs(image - fractions(Q)).max()
-    rounded = rational.certified(image, "rounded")
+    rounded = rational.certified_values(image, "rounded")
     return Certified(rounded.value, float(Fraction(mdp.gamma) * change) + rounded.error_bound, "no horizon")
 
 
@@ -220,7 +220,7 @@ ONE = MDP([[[1.0]]], [[1.0]], 0.5)
         (lambda: rational.evaluate(ONE, Contamination(0.5), [[0.5]]), "policy row .* sums to 0.5"),
         (lambda: rational.sigma(Contamination(0.5), [1.0], [1.0, 2.0]), "v must have 1 entries"),
         (lambda: rational.sigma(Contamination(0.5), [0.0, 0.0], [1.0, 2.0]), "not all zero"),
-        (lambda: rational.certified((Fraction(10) ** 400,), "huge"), "1e400 is beyond the float range"),
+        (lambda: rational.certified_values((Fraction(10) ** 400,), "huge"), "1e400 is beyond the float range"),
     ],
 )
 def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:

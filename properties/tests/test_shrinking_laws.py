@@ -13,7 +13,7 @@ from properties.cases.case import Case, LawCase
 from properties.cases.reductions import reduce, smaller
 from properties.judging.blame import CannotBeJudged
 from properties.judging.counterexample import Counterexample
-from properties.judging.search import explore_and_reduce, judged, search
+from properties.judging.search import explore_and_reduce, judge_case, search
 from properties.judging.verdict import Finding
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
@@ -192,7 +192,7 @@ def _reduced_at_random(law: Law, variant: Variant) -> None:
 
     def fails(case: Case) -> bool:
         try:
-            finding = judged(law, variant, law_schema.read(law, case, variant))
+            finding = judge_case(law, variant, law_schema.read(law, case, variant))
         except CannotBeJudged:
             return False
         assert finding is None, f"{law.name}: {finding}"

@@ -17,7 +17,7 @@ from properties.statistics.judging import judge
 from properties.statistics.law import PROMISES
 from properties.statistics.laws import laws
 from properties.statistics.laws.tabular import RIGHT
-from properties.statistics.suite import Planned, allotted, weight
+from properties.statistics.suite import Planned, allot_cells, weight
 from properties.variants.gallery.support import VARIANT
 from properties.variants.mutants import support as wrong
 from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, sigma, validate
@@ -49,7 +49,7 @@ def test_a_set_that_no_oracle_knows_is_an_error_of_the_judge() -> None:
 
 
 def test_statistical_laws_blame_nobody_either() -> None:
-    cell = allotted(replace(RIGHT, sets=(Unheard,), promises=("unbiased",)), "quick")[0]
+    cell = allot_cells(replace(RIGHT, sets=(Unheard,), promises=("unbiased",)), "quick")[0]
     verdict = judge(cell)
     assert (verdict.outcome, "cannot be judged" in verdict.evidence) == ("error", True)
 
@@ -70,7 +70,7 @@ def test_no_statistical_promise_takes_the_others_down(promise: str) -> None:
     """Either the law needs no set, or does not speak of this one, or has one error; a variant beside it goes on."""
     variant, beside = of_an_unheard_set(promise), replace(RIGHT, promises=("converges",))
     total = weight([variant, beside], "quick")
-    found = list(verify(variant, laws=[], cells=allotted(variant, "quick", total=total)))
+    found = list(verify(variant, laws=[], cells=allot_cells(variant, "quick", total=total)))
     errors = [record for record in found if record.outcome == "error"]
     if BY_PROMISE[promise].sets or promise in ("samples the model", "stationary"):
         assert not errors
@@ -79,7 +79,7 @@ def test_no_statistical_promise_takes_the_others_down(promise: str) -> None:
         assert "cannot be judged: no exact support function is registered for Unheard" in errors[0].evidence
         assert {record.blocked_by for record in found if record is not errors[0]} <= {errors[0].law}
     assert not [record for record in found if record.outcome == "violated"]
-    assert 0.0 < sum(cell.alpha for cell in allotted(beside, "quick", total=total)) <= RUN_BUDGET * (1.0 + EPS)
+    assert 0.0 < sum(cell.alpha for cell in allot_cells(beside, "quick", total=total)) <= RUN_BUDGET * (1.0 + EPS)
 
 
 @pytest.mark.parametrize("promise", ["converges", "unbiased", "fast path"])

@@ -17,7 +17,7 @@ from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
 from properties.process.loading import built_in, load, target_of
 from properties.statistics.law import PROMISES as STATISTICAL
-from properties.statistics.suite import allotted
+from properties.statistics.suite import allot_cells
 from properties.tests.drawn_cases import drawn
 from properties.variants.examples.linear_evaluation import VARIANT as TDC
 from properties.variants.mutants import control
@@ -175,7 +175,7 @@ def test_a_formula_of_the_contamination_set_certifies_nothing_for_another_set(pr
     """The same algorithm sold for total variation: its promise is untested, neither kept nor broken."""
     variant = promising(promise, TotalVariation)
     assert [law.name for law in applicable(variant) if law.promise is not None] == []
-    assert allotted(variant, "quick") == []
+    assert allot_cells(variant, "quick") == []
     (record,) = on_untested(variant)
     assert (record.law, record.outcome) == (f"promise {promise!r}", "untested")
     assert record.evidence.endswith(f"for kind {variant.kind!r} with TotalVariation")
@@ -188,7 +188,7 @@ def test_a_promise_for_two_sets_is_tested_for_the_one_and_untested_for_the_other
     (record,) = on_untested(variant)
     assert record.evidence.endswith("with TotalVariation")
     laws = [law for law in applicable(variant) if law.promise == promise]
-    assert laws or allotted(variant, "quick")
+    assert laws or allot_cells(variant, "quick")
     for law in laws:
         cases: list[Any] = drawn(law.cases_of(variant), 5)
         assert {type(case.uncertainty_set) for case in cases} == {Contamination}
