@@ -169,7 +169,7 @@ def dumps(value: object) -> str:
     return json.dumps(value)
 
 
-def add_quiet(parser: argparse.ArgumentParser, what: str = "only what does not hold") -> None:
+def add_quiet(parser: argparse._ActionsContainer, what: str = "only what does not hold") -> None:
     """`--quiet`: nothing about what is in order."""
     parser.add_argument("--quiet", action="store_true", help=what)
 
@@ -224,6 +224,11 @@ def paint(word: str, stream: TextIO, *, width: int = 0) -> str:
     """
     style = STYLES.get(word) if takes_escapes(stream) else None
     return f"{word:<{width}}" if style is None else f"\033[{style}m{word}\033[0m" + " " * (width - len(word))
+
+
+def table_width() -> int:
+    """Columns of the terminal, 80 where there is none; the variable COLUMNS overrides both."""
+    return shutil.get_terminal_size().columns
 
 
 def progress(text: str) -> None:

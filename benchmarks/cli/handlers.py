@@ -6,16 +6,15 @@ A handler is told every event in order, and at the end whether the run has finis
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from benchmarks.cli.conventions import paint, progress
+from benchmarks.cli.conventions import paint, progress, table_width
 from robust_core.text import one_line
 
 if TYPE_CHECKING:
     from properties.judging.verdict import Record
     from properties.process.session import Description, Event
-
-INDENT = " " * 12
 
 
 class Handler(Protocol):
@@ -70,22 +69,23 @@ class JsonLines:
 class Table:
     """A table for each variant with all its verdicts, and a summary of the run."""
 
-    def __init__(self, *, statistics: bool) -> None:
-        self.statistics = statistics
+    def __init__(self, *, statistics: bool, verbose: bool = False) -> None:
+        self.statistics, self.verbose = statistics, verbose
         self.all: list[Record] = []
         self.records: list[Record] = []
 
     def handle(self, event: "Event") -> None:
         """Print the head of a table, a row, or the line under it."""
+        from properties.judging.verdict_table import heading
         from properties.process.session import Judged, VariantBegun, VariantEnded
 
         if isinstance(event, VariantBegun):
             self.records = []
             print("\n".join([_title(event.variant), *(f"  {limit}" for limit in event.variant.limits)]))
-            print(f"  {'verdict':<9} {'law':<45} {'time':>8}  evidence", flush=True)
+            print(heading(table_width()), flush=True)
         elif isinstance(event, Judged):
             self.records.append(event.record)
-            print(_row(event.record), flush=True)
+            print(_row(event.record, verbose=self.verbose), flush=True)
         elif isinstance(event, VariantEnded):
             self.all += self.records
             print(_line_under(self.records))
@@ -135,17 +135,16 @@ def _title(variant: "Description") -> str:
     return f"{one_line(variant.name)} ({one_line(variant.target)})"
 
 
-def _row(record: "Record") -> str:
+def _row(record: "Record", *, verbose: bool = False) -> str:
     """A row of the table; under a violation the two results side by side and how to see it again."""
-    outcome = "expected" if record.expected else record.outcome
-    law, evidence = one_line(record.law), one_line(record.evidence)
-    lines = [f"  {paint(outcome, sys.stdout, width=9)} {law:<45} {record.seconds:6.2f} s  {evidence}"]
-    if record.table:
-        lines += [INDENT + line for line in record.table.splitlines()]
+    from properties.judging.verdict_table import row_lines
+
+    lines = row_lines(record, width=table_width(), verbose=verbose, paint=partial(paint, stream=sys.stdout, width=9))
+    # A command stays in one piece, to be copied.
     if record.counterexample:
-        lines.append(f"{INDENT}replay: robust-core replay {record.counterexample}")
+        lines.append(f"    replay: robust-core replay {record.counterexample}")
     elif record.outcome == "violated" and record.statistics is not None:
-        lines.append(f"{INDENT}the same samples again: robust-core verify {record.target} --seed {record.seed}")
+        lines.append(f"    the same samples again: robust-core verify {record.target} --seed {record.seed}")
     return "\n".join(lines)
 
 

@@ -177,7 +177,7 @@ def test_replay_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_two_results_stand_side_by_side_with_the_first_cause(capsys: pytest.CaptureFixture[str]) -> None:
     main(["verify", WRONG, "--examples", "50"])
     shown = capsys.readouterr().out
-    assert "variant" in shown.split("bellman backup")[1].splitlines()[1]
+    assert "variant" in shown.split("bellman backup")[1].splitlines()[2]
     assert "first cause: bellman backup" in shown
 
 

@@ -67,6 +67,7 @@ ELSEWHERE = (
 LESS = "--examples 60 --no-statistics"
 SHORTER = {
     "robust-core verify my_variant.py": f"robust-core verify my_variant.py {LESS}",
+    "robust-core verify my_variant.py --quiet --junit results.xml": f"robust-core verify my_variant.py --quiet {LESS}",
     "robust-core verify my_variant.py --quiet": f"robust-core verify my_variant.py --quiet {LESS}",
 }
 

@@ -12,6 +12,7 @@ from properties.cases import law_schema
 from properties.checks import checks
 from properties.judging.counterexample import Counterexample
 from properties.judging.verdict import Record
+from properties.judging.verdict_table import row_lines
 from properties.judging.verification import applicable, on_untested, promises_of, require_promises, verify
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
@@ -206,3 +207,15 @@ def test_a_case_of_a_set_that_the_law_does_not_speak_of_is_refused() -> None:
     law_schema.read(law, case.entries(), variant)
     with pytest.raises(ValueError, match="uncertainty_set must be one of contamination for"):
         law_schema.read(law, case.entries() | {"uncertainty_set": TotalVariation(0.25)}, variant)
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_no_row_of_the_table_is_wider_than_the_terminal(width: int) -> None:
+    law, evidence = "a law with a name that is longer than any column", "words and more words " * 20
+    for outcome, text in (("holds", "no violation in 200 cases"), ("violated", evidence), ("error", "x" * 500)):
+        for name in ("short", law, "n" * 300):
+            record = Record("mine", name, outcome, text, 200, 1234.5, 0)  # type: ignore[arg-type]
+            lines = row_lines(record, width=width)
+            assert max(map(len, lines)) <= width
+            assert "".join("".join(lines).split()).count("1234.50") == 1
+            assert name.replace(" ", "") in "".join("".join(lines).split())
