@@ -15,6 +15,7 @@ from robust_core.validate import EPS, Floats
 
 UNIT = EPS / 2
 TINY = float(np.finfo(np.float64).tiny)
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 LIBM_ULPS = 4
 """exp and log of the supported math libraries are within this many units in the last place."""
 
@@ -22,6 +23,24 @@ LIBM_ULPS = 4
 def up(bound: ArrayLike, terms: int = 1) -> Floats:
     """A bound that was summed from `terms` non-negative floats, rounded so that it stays an upper bound."""
     return np.asarray(bound, dtype=np.float64) * (1.0 + (terms + 8) * EPS)
+
+
+def euclidean(sizes: Floats, axis: int | None = None) -> Floats:
+    """An upper bound on √Σx² over non-negative floats x that were rounded up, at any scale.
+
+    The sum is taken after a division by a power of two near the largest x (of each column), so that no square that
+    matters under- or overflows: those that still underflow are below 2⁻¹⁰⁷⁴ of the largest square each.
+
+    >>> bool(5e-300 <= euclidean(np.array([3e-300, 4e-300])) <= 5.1e-300)
+    True
+    """
+    if not sizes.size:
+        return np.zeros(())
+    _, exponent = np.frexp(np.max(sizes, axis=axis))
+    root = np.sqrt(np.sum(np.ldexp(sizes, -exponent) ** 2, axis=axis))
+    # The last product is exact unless its result is subnormal or infinite.
+    terms = sizes.size if axis is None else sizes.shape[axis]
+    return np.where(root > 0.0, np.ldexp(up(root, terms), exponent) + SMALLEST, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +81,7 @@ class Ball:
 
     def norm(self) -> float:
         """An upper bound on the Euclidean (Frobenius) norm."""
-        return float(up(np.sqrt(np.sum(self.magnitude**2)), self.mid.size))
+        return float(euclidean(self.magnitude))
 
     def __getitem__(self, key: int | slice | tuple[slice | int | None, ...]) -> "Ball":
         return Ball(self.mid[key], self.rad[key])
@@ -87,7 +106,8 @@ class Ball:
         if (room <= 0.0).any():
             raise ZeroDivisionError("the divisor's ball contains zero")
         mid = self.mid / other.mid
-        spread = (self.rad + np.abs(mid) * other.rad) / room
+        # Divided first: a product that underflowed would be a loss of any size after the division.
+        spread = self.rad / room + np.abs(mid) * (other.rad / room + TINY)
         return Ball(mid, up(spread * (1.0 + 4 * EPS) + UNIT * np.abs(mid) + TINY))
 
     def __matmul__(self, other: "Ball") -> "Ball":
@@ -145,5 +165,5 @@ def solve(matrix: Ball, right: Ball, floor: float) -> Ball:
     """
     x = Ball.exact(np.linalg.solve(matrix.mid, right.mid))
     residual = (right - matrix @ x).magnitude
-    error = up(np.sqrt(np.sum(residual**2, axis=0)) / floor, len(residual))
+    error = up(euclidean(residual, axis=0) / floor)
     return Ball(x.mid, np.broadcast_to(error, x.mid.shape))

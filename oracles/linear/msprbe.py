@@ -36,6 +36,10 @@ COMPLEX_ARITHMETIC = 8.0
 evaluation is the sum of products that a column of the derivative is, with at most so much more rounding."""
 
 
+# What leaves the range of floats is refused by `_finite`, with a reason, instead of a warning.
+_quiet = np.errstate(over="ignore", invalid="ignore")
+
+
 class MSPRBE:
     """J for one model, policy and feature matrix; refuses features with a singular C.
 
@@ -49,6 +53,7 @@ class MSPRBE:
     True
     """
 
+    @_quiet
     def __init__(
         self,
         mdp: MDP,
@@ -72,6 +77,7 @@ class MSPRBE:
         self.mu, self.mu_log_error = stationary_log(self.chain)
         for values in (self.policy, self.features, self.mu):
             values.setflags(write=False)
+        self._finite("C", self._C)
         if self.floor <= 0.0:
             raise ArithmeticError(
                 "C is non-singular in exact arithmetic, but its smallest eigenvalue is too small to certify "
@@ -126,6 +132,19 @@ class MSPRBE:
         """gamma R."""
         return Ball.exact(self.mdp.gamma) * Ball.exact(self.radius)
 
+    def _finite(self, what: str, ball: Ball) -> Ball:
+        """The ball, if floats can hold it and its radius."""
+        if np.isfinite(ball.mid).all() and np.isfinite(ball.rad).all():
+            return ball
+        raise ArithmeticError(
+            f"{what} cannot be certified in floats: varrho = {self.varrho:.3g}, costs up "
+            f"to {np.abs(self.mdp.cost).max():.3g} and features up to {np.abs(self.features).max():.3g} are too far "
+            "apart, or theta is too large. Multiply cost and theta by a power of two and divide varrho by it"
+        )
+
+    def _certified(self, what: str, ball: Ball) -> Certified:
+        return Certified(self._finite(what, ball).mid, float(ball.rad.max()), "ball arithmetic")
+
     def _theta(self, theta: ArrayLike) -> Floats:
         return validate.array("theta", theta, shape=(self.n_features,))
 
@@ -160,7 +179,7 @@ class MSPRBE:
     @cached_property
     def C(self) -> Certified:
         """C = E_mu[φφᵀ] (the paper prints φᵀφ, a number, where it means this matrix)."""
-        return _certified(self._C, "ball arithmetic")
+        return self._certified("C", self._C)
 
     @cached_property
     def lam(self) -> Certified:
@@ -174,38 +193,46 @@ class MSPRBE:
     @cached_property
     def projection(self) -> Certified:
         """Π = Φ C⁻¹ ΦᵀD, the mu-orthogonal projection onto the span of the features."""
-        return _certified(self._Phi @ solve(self._C, self._weighted, self.floor), "ball arithmetic")
+        return self._certified("the projection", self._Phi @ solve(self._C, self._weighted, self.floor))
 
+    @_quiet
     def moment(self, theta: ArrayLike) -> Certified:
         """b(θ) = E_mu[δ(θ)φ]."""
-        return _certified(self._moment(self._theta(theta))[0], "ball arithmetic")
+        return self._certified("E[δφ]", self._moment(self._theta(theta))[0])
 
+    @_quiet
     def slope(self, theta: ArrayLike) -> Certified:
         """M(θ) = E_mu[∇δ(θ) φᵀ], so that ∇J = 2 M omega and E_mu[g φᵀ] = M + C."""
-        return _certified(self._slope(self._moment(self._theta(theta))[1]), "ball arithmetic")
+        return self._certified("M", self._slope(self._moment(self._theta(theta))[1]))
 
+    @_quiet
     def omega(self, theta: ArrayLike) -> Certified:
         """omega(θ) = C⁻¹ E_mu[δ(θ)φ]."""
-        return _certified(self._derivatives(theta)[0], "ball arithmetic")
+        return self._certified("omega", self._derivatives(theta)[0])
 
+    @_quiet
     def J(self, theta: ArrayLike) -> Certified:
         """J(θ) = E[δφ]ᵀ C⁻¹ E[δφ]."""
         b, _ = self._moment(self._theta(theta))
-        return _certified(b @ solve(self._C, b, self.floor), "ball arithmetic")
+        return self._certified("J", b @ solve(self._C, b, self.floor))
 
+    @_quiet
     def gradient(self, theta: ArrayLike) -> Certified:
         """∇J(θ) = 2 M omega."""
-        return _certified(self.gradient_ball(theta), "ball arithmetic")
+        return self._certified("∇J", self.gradient_ball(theta))
 
+    @_quiet
     def gradient_ball(self, theta: ArrayLike) -> Ball:
         """∇J with a radius for every entry."""
         omega, slope, _ = self._derivatives(theta)
-        return Ball.exact(2.0) * (slope @ omega)
+        return self._finite("∇J", Ball.exact(2.0) * (slope @ omega))
 
+    @_quiet
     def hessian(self, theta: ArrayLike) -> Certified:
         """∇²J(θ) = 2 M C⁻¹ Mᵀ + 2 gamma R varrho (E[φ]ᵀomega) Cov_softmax(φ)."""
-        return _certified(self.hessian_ball(theta), "ball arithmetic")
+        return self._certified("∇²J", self.hessian_ball(theta))
 
+    @_quiet
     def hessian_ball(self, theta: ArrayLike) -> Ball:
         """∇²J with a radius for every entry."""
         omega, slope, softmax = self._derivatives(theta)
@@ -213,7 +240,7 @@ class MSPRBE:
         covariance = (softmax[:, None] * self._Phi).T @ self._Phi - g[:, None] * g[None, :]
         weight = self._worst * Ball.exact(self.varrho) * (self._mean_phi @ omega)
         half = slope @ solve(self._C, slope.T, self.floor) + weight * covariance
-        return Ball.exact(2.0) * half
+        return self._finite("∇²J", Ball.exact(2.0) * half)
 
     def complex_gradient(self, theta: ArrayLike) -> Certified:
         """∇J by complex step on J: no derivative formula is used, the bound is that of the same sums."""
@@ -254,10 +281,6 @@ class MSPRBE:
         omega = np.linalg.solve(self._C.mid.astype(complex), b)
         result: NDArray[Any] = 2.0 * ((slope - self._C.mid) @ omega)
         return result
-
-
-def _certified(ball: Ball, method: str) -> Certified:
-    return Certified(ball.mid, float(ball.rad.max()), method)
 
 
 def _require_independent(features: Floats, recurrent: Ints) -> None:

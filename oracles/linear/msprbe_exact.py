@@ -6,6 +6,7 @@ ln are rounded correctly. The gradient is a central difference of J with step 1e
 derivative is trusted.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from oracles.arithmetic import exact
-from oracles.arithmetic.ball import UNIT
+from oracles.arithmetic.ball import UNIT, euclidean
 from oracles.arithmetic.certified import Certified
 from oracles.chains.chain import stationary_exact
 from oracles.linear.msprbe import MSPRBE
@@ -125,8 +126,12 @@ class ExactMSPRBE:
             ends = [[self._J(_shifted(point, k, h)) for k in range(len(point))] for h in (STEP, -STEP)]
             values = [(right - left) / (2 * STEP) for right, left in zip(*ends, strict=True)]
             rounding = GUARD * self._inverse_size() * (2 * self._size(point)) ** 2 / STEP
-            third = Decimal(third_derivative_bound(self._problem, self._problem.J(theta), 1.0))
-            return _rounded(values, rounding + STEP**2 * third)
+            third = third_derivative_bound(self._problem, self._problem.J(theta), 1.0)
+            if not math.isfinite(third):
+                raise ArithmeticError(
+                    f"varrho = {self._problem.varrho:.3g} is too large for a difference of step {STEP}"
+                )
+            return _rounded(values, rounding + STEP**2 * Decimal(third))
 
 
 def third_derivative_bound(problem: MSPRBE, J: Certified, reach: float) -> float:
@@ -137,12 +142,14 @@ def third_derivative_bound(problem: MSPRBE, J: Certified, reach: float) -> float
     so |J'''| <= 2(3|δ''||δ'| + |δ'''|√J), and √J moves by at most (1+gamma)F per unit of θ.
 
     This also bounds the Lipschitz constant of the Hessian: the norm of a symmetric trilinear form is attained
-    on the diagonal.
+    on the diagonal. It is infinite where floats do not reach.
     """
     gamma, R, varrho = problem.mdp.gamma, problem.radius, problem.varrho
-    F = float(np.linalg.norm(problem.features, axis=1).max())
+    F = max(float(euclidean(row)) for row in np.abs(problem.features))
     root = float(np.sqrt(max(float(J.upper), 0.0))) + (1 + gamma) * F * reach
-    bound = 6 * gamma * R * varrho * F**2 * (1 + gamma) * F + 4 * gamma * R * varrho**2 * F**3 * root
+    # varrho·F first: the product has no unit of its own, its factors may be far from 1.
+    curvature = gamma * R * (varrho * F) * F
+    bound = 6 * curvature * (1 + gamma) * F + 4 * curvature * (varrho * F) * root
     return bound * (1 + 64 * UNIT * len(problem.features))
 
 

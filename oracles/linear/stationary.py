@@ -103,7 +103,12 @@ def certify(problem: MSPRBE, theta: Floats) -> StationaryPoint:
     if squared_floor > 0.0:
         beta = float(up(1.0 / math.sqrt(squared_floor)))
         eta = float(up(beta * size))
-        h = float(up(beta * third_derivative_bound(problem, J, 2 * eta) * eta))
+        third = third_derivative_bound(problem, J, 2 * eta)
+        if not math.isfinite(third):
+            raise ArithmeticError(
+                f"no certificate: at varrho = {problem.varrho:.3g} the bound on the third derivative of J overflows"
+            )
+        h = float(up(beta * third * eta))
         if h <= 0.5:
             distance = float(up(2 * eta / (1 + math.sqrt(1 - 2 * h))))
     return StationaryPoint(theta, J, size, distance, eigenvalue_floor(symmetric) > 0.0)

@@ -1,10 +1,13 @@
 """MSPRBE: ball arithmetic, complex step and long decimals agree; stationary points are certified."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from oracles.arithmetic.ball import SMALLEST, Ball, euclidean
 from oracles.arithmetic.certified import Certified
 from oracles.bounds import BesselBounds, CorrectedConstants
 from oracles.linear.msprbe import MSPRBE
@@ -252,3 +255,60 @@ def test_third_derivative_bound_holds() -> None:
         length = float(np.linalg.norm(right - left))
         noise = 4 * problem.hessian(left).error_bound
         assert gap <= third_derivative_bound(problem, problem.J(left), length) * length + noise
+
+
+SCALES = (2.0**-963, 2.0**-500, 2.0**500, 2.0**963)
+"""About 1e±290 and 1e±150: squares of such numbers leave the range of floats."""
+
+
+def scaled_problem(scale: float) -> tuple[MSPRBE, Floats]:
+    """A problem with cost and theta times a power of two and varrho over it: delta and omega scale exactly."""
+    mdp = MDP([[[0.3, 0.7]], [[0.25, 0.75]]], [[1.0 * scale], [0.37 * scale]], 0.5)
+    phi = [[1.0, 0.3], [0.5, -0.7]]
+    return MSPRBE(mdp, ONE, phi, radius=0.25, varrho=2.0 / scale), np.array([0.3, -0.2]) * scale
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_certificates_hold_at_every_scale(scale: float) -> None:
+    """The bound covers the error, and is no wider, relative to the scale, than for costs of size 1."""
+    (problem, theta), (unit, unit_theta) = scaled_problem(scale), scaled_problem(1.0)
+    truth, omega = ExactMSPRBE(problem).omega(theta), problem.omega(theta)
+    assert 0.0 < omega.error_bound <= 1.1 * scale * unit.omega(unit_theta).error_bound
+    assert (np.abs(omega.value - truth.value) <= omega.error_bound + truth.error_bound).all()
+    assert problem.hessian(theta).agrees_with(unit.hessian(unit_theta))
+    if scale < 1.0:
+        J = problem.J(theta)
+        assert J.agrees_with(ExactMSPRBE(problem).J(theta))
+        exact = ExactMSPRBE(unit).gradient(unit_theta)
+        wanted = Certified(scale * exact.value, scale * exact.error_bound, "scaled")
+        assert problem.gradient(theta).agrees_with(wanted)
+
+
+def test_a_certificate_of_zero_at_a_small_scale_is_caught() -> None:
+    """The squares of the residual underflow at 1e-150: a bound from them is 0, and the omega beside it is wrong."""
+    problem, theta = scaled_problem(2.0**-500)
+    residual = (problem._moment(theta)[0] - problem._C @ Ball.exact(problem.omega(theta).value)).magnitude
+    assert np.sum(residual**2) == 0.0 < euclidean(residual)
+
+
+@pytest.mark.parametrize("varrho", [1e-300, 1e-200, 1e20, 1e100, 1e300])
+def test_an_extreme_varrho_is_refused_with_a_reason(varrho: float) -> None:
+    problem = MSPRBE(CHAIN, ONE, [[1.0], [0.5]], radius=0.25, varrho=varrho)
+    with pytest.raises(ArithmeticError, match="varrho"):
+        certify(problem, np.array([0.3]))
+
+
+def test_features_that_overflow_are_refused_with_a_reason() -> None:
+    with pytest.raises(ArithmeticError, match=r"C cannot be certified in floats.*features up to 1e"):
+        MSPRBE(CHAIN, ONE, [[1e290], [0.5e290]], radius=0.25, varrho=1.0)
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=6), st.integers(-1070, 1020))
+@examples(200)
+def test_a_norm_is_bounded_from_above_at_every_scale(sizes: list[float], exponent: int) -> None:
+    values = np.ldexp(np.array(sizes), exponent)
+    squares = sum(Fraction(x) ** 2 for x in values.tolist())
+    bound = Fraction(float(euclidean(values)))
+    assert bound**2 >= squares
+    room = Fraction(1 + 32 * EPS) ** 2 * squares
+    assert bound**2 <= room or bound <= (len(sizes) + 4) * Fraction(SMALLEST) + 2 * max(map(Fraction, values.tolist()))
