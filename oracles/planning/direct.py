@@ -30,6 +30,21 @@ def policy_value(mdp: MDP, policy: Floats, discount: float) -> Floats:
     return np.asarray(solution, dtype=np.float64)
 
 
+def row_means(mdp: MDP, v: Floats) -> Floats:
+    """Σ_{s'} p(s'|s,a) v(s') for all (s, a), from the numbers of the model: `MDP.expectation` is under test.
+
+    >>> row_means(MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.9), np.array([2.0, 4.0]))
+    array([[3.],
+           [4.]])
+    """
+    rows = mdp.kernel
+    if not isinstance(rows, SparseRows):
+        return np.asarray(rows @ v)
+    pair = np.repeat(np.arange(mdp.cost.size), np.diff(rows.offsets))
+    sums = np.bincount(pair, weights=rows.probabilities * v[rows.successors], minlength=mdp.cost.size)
+    return np.asarray(sums, dtype=np.float64).reshape(mdp.cost.shape)
+
+
 def one_hot(Q: Floats) -> Floats:
     """The greedy policy of Q as pi[s, a].
 
@@ -41,10 +56,10 @@ def one_hot(Q: Floats) -> Floats:
     return policy
 
 
-def centre(values: Floats) -> tuple[Floats, float]:
+def centred(values: Floats) -> tuple[Floats, float]:
     """(w, k) with w + k equal to `values` up to rounding, and w as small as a constant can make it.
 
-    >>> centre(np.array([1.0, 3.0]))
+    >>> centred(np.array([1.0, 3.0]))
     (array([-1.,  1.]), 2.0)
     """
     k = float(0.5 * values.min() + 0.5 * values.max())
