@@ -153,6 +153,43 @@ def theorem3_alpha(
     return c_1 / math.log(T * n_pairs / _probability("delta", delta)) * min(slow, fine)
 
 
+SHARP_VISITS, SHARP_NOISE = 1810.0, 4.2
+"""Constants of `sharp_theorem3_T`: of the term with t_mix and of the term with epsilon."""
+
+
+def sharp_theorem3_T(
+    *, epsilon: float, gamma: float, delta: float, n_pairs: int, mu_min: float, t_mix: float, radius: float
+) -> float:
+    """The T from which on robust Q-learning with `sharp_theorem3_alpha` is within epsilon, except with 2 delta:
+
+    T >= (1810 t_mix/(mu_min(1−gamma)) + 4.2(1−R)²/(mu_min(1−gamma)³(1−b)²epsilon²)) log(TSA/delta) log(1/(epsilon
+    (1−gamma)²)), b = gamma(1−R). Hypotheses: costs in [0,1], Q_0 in [0, 1/(1−gamma)], t_mix >= 1 and mu_min of the
+    chain of pairs, epsilon <= 1/(2(1−gamma)), and the visit-count lemma with its constant 443.
+
+    Proof: `properties.claims.paper.rates`. As R grows the second term loses (1−gamma)² against the printed one.
+
+    >>> sizes = dict(epsilon=0.5, gamma=0.5, delta=0.5, n_pairs=4, mu_min=0.25, t_mix=1)
+    >>> sharp_theorem3_T(**sizes, radius=0.5) < sharp_theorem3_T(**sizes, radius=0.0) < theorem3_T(**sizes, c_0=1810)
+    True
+    """
+    if not 0 < epsilon <= 0.5 / (1 - validate.discount("gamma", gamma)):
+        raise ValueError(f"epsilon must lie in (0, 1/(2(1−gamma))] = (0, {0.5 / (1 - gamma)}], got {epsilon}")
+    _mass("mu_min", mu_min)
+    R = validate.unit_interval("radius", radius)
+    noise = ((1 - R) / ((1 - gamma * (1 - R)) * epsilon)) ** 2 / (mu_min * (1 - gamma) ** 3)
+    rate = SHARP_VISITS * max(t_mix, 1) / (mu_min * (1 - gamma)) + SHARP_NOISE * noise
+    return _last_crossing(rate * math.log(1 / (epsilon * (1 - gamma) ** 2)), n_pairs / _probability("delta", delta))
+
+
+def sharp_theorem3_alpha(
+    *, epsilon: float, gamma: float, delta: float, n_pairs: int, T: float, t_mix: float, radius: float
+) -> float:
+    """alpha = min(1/t_mix, epsilon²(1−gamma)²(1−b)²/b²)/log(TSA/delta), b = gamma(1−R); 1/0 counts as ∞."""
+    b = gamma * (1 - validate.unit_interval("radius", radius))
+    fine = (epsilon * (1 - gamma) * (1 - b) / b) ** 2 if b > 0 else math.inf
+    return min(1 / max(t_mix, 1), fine) / math.log(T * n_pairs / _probability("delta", delta))
+
+
 def smoothing_gap(gamma: float, radius: float, n_states: int, varrho: float) -> float:
     """Theorem 4: ‖V_1 − V_2‖ <= gamma R log S/((1−gamma) varrho), for LSE and for mellow-max.
 

@@ -10,6 +10,7 @@ from properties.claims.claim import Claim, Statement, judge
 from properties.claims.paper import (
     msprbe,
     smoothing,
+    tdc_attained,
     tdc_constants,
     tdc_delta,
     tdc_drift,
@@ -20,6 +21,7 @@ from properties.claims.paper import (
 from properties.claims.paper.linear import inequality, learner
 from robust_core.learners.linear import LinearLearner
 from robust_core.mdp import MDP
+from robust_core.trajectory import Transition
 
 EXAMPLES = 60
 SEARCH = 200
@@ -108,3 +110,19 @@ def test_the_printed_gradient_differs_from_long_decimals() -> None:
     finding = OWN["J-grad"].printed.judge(**case)
     assert finding is not None
     assert abs(finding.got + truth.value[int(finding.what[-2])] / 2) > truth.error_bound + finding.allowed
+
+
+@pytest.mark.parametrize("which", ["tracking", "tdc"])
+def test_the_closed_form_of_one_state_is_the_path_of_the_learner(which: str) -> None:
+    mdp, alpha, beta, T = MDP([[[1.0]]], [[0.25]], 0.0), 2.0**-4, 2.0**-2, 12
+    theta = np.array([0.25 if which == "tracking" else -0.5])
+    run = learner(mdp, np.ones((1, 1)), 0.0, 1.0, 1.0, theta, alpha, beta)
+    run.omega = np.array([1.0]) if which == "tracking" else 0.25 - theta
+    values: list[float] = []
+    for _ in range(T):
+        theta, omega = run.estimate()
+        delta = 0.25 - theta[0]
+        values.append(float(omega[0] - delta) ** 2 if which == "tracking" else 4 * delta**2)
+        run.update(Transition(0, 0, 0.25, 0, 0, False))
+    rate = beta if which == "tracking" else alpha
+    assert np.mean(values) == pytest.approx(values[0] * tdc_attained.one_state_path(rate, T), rel=1e-12)

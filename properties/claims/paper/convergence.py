@@ -7,17 +7,25 @@ Printed: nothing is asked of the behaviour policy or of the chain. A pair that i
 positive step keeps its first value for ever, so Q_t cannot converge to Q* unless that value is right. Which pairs
 these are is decided on the support of the chain times the clock.
 
-Amended: with Assumption 1 (the chain forgets its start) and every pair recurrent, every pair is updated with steps of
-infinite sum: the visits at time t have covariances that decay geometrically, so Σ alpha_t 1{visit} has mean ∞ and
-bounded variance. Convergence then follows from an inequality that holds on *every* path and is what is judged:
+Amended: with Assumption 1 (the chain forgets its start), every pair recurrent, and steps that are deterministic and lie
+in [0,1], every pair is updated with steps of infinite sum: the visits at time t have covariances that decay
+geometrically, so the partial sums S_T of alpha_t 1{visit} have means that tend to ∞ and variances below a constant
+times Σ alpha_t²; by Chebyshev P(S_T < E S_T/2) → 0, and S_∞ >= S_T. Convergence then follows from an
+inequality that holds on *every* path and is what is judged:
 
     ‖psi_t‖ <= ∏_f (1 − (1−gamma) w_f) ‖psi_0‖ + N_t/(1−gamma),      w_f = min over pairs of 1 − ∏ (1 − alpha_i),
 
 f running over any consecutive frames, the product inside over the visits of the pair in the frame. (Proof: as for
 `oracles.bounds.q_learning.pathwise_bound`, with (1−alpha)^j replaced by ∏(1−alpha_i).) As Σ alpha = ∞ over the visits,
-frames with w_f >= ½ never end and the first term vanishes; N_t, the largest |k_2| of a restart, vanishes because k_2
-at the n-th visit has variance at most v_n span(V*)², v_{n+1} = (1−alpha)²v_n + alpha², which tends to 0. The mean
-recursion (every sample replaced by its expectation) obeys the inequality with N = 0; it is judged on the same path.
+frames with w_f >= ½ never end and the first term vanishes, from whatever time psi is restarted. N_t, the largest |k_2|
+since the restart, vanishes almost surely as the restart moves to infinity: at the n-th visit of a pair k_2 obeys
+x_{n+1} = (1−a_n)x_n + a_n xi_n with bounded martingale differences xi_n and a_n = alpha_t known before the sample is
+drawn (steps that look at s' would break this). M_n = Σ_{i<n} a_i xi_i is a martingale that is bounded in L², because
+Σ alpha_t² < ∞, so it converges almost surely; r_n = M_∞ − M_n → 0, and y_n = x_n + r_n obeys
+y_{n+1} = (1−a_n)y_n + a_n r_n, an average of y and r since a_n lies in [0,1]. A restart x_m = 0 has y_m = r_m, so
+|x_n| <= |y_n| + |r_n| <= 2 sup_{i>=m}|r_i| for all n >= m, which tends to 0. (That Var k_2 → 0 would give convergence
+in probability only.) The mean recursion (every sample replaced by its expectation) obeys the inequality with N = 0; it
+is judged on the same path.
 """
 
 from fractions import Fraction
@@ -29,7 +37,7 @@ from hypothesis import strategies as st
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Objects, Run, norm
-from properties.claims.sides import at_most, first, ratio, readable
+from properties.claims.sides import at_most, first, ratio, shown
 from properties.judging.verdict import Finding
 from properties.strategies import mdps, policies, q_tables, radii, trajectories
 from robust_core.mdp import MDP
@@ -133,7 +141,7 @@ def _converges(**case: object) -> Finding | None:
         if run.psi[0][pair] != 0:
             s, a = divmod(pair, run.mdp.n_actions)
             what = f"lim Q_t({s},{a}), never visited at a time with a positive step"
-            return Finding(what, readable(run.tables[0][pair]), f"Q* = {readable(run.Q_star[pair])}")
+            return Finding(what, shown(run.tables[0][pair]), f"Q* = {shown(run.Q_star[pair])}")
     return first(
         [
             *(at_most(f"‖psi_{t}‖ of the run", *sides) for t, sides in enumerate(noisy)),
@@ -160,7 +168,8 @@ CONV = Claim(
         exact=True,
     ),
     amended=Statement(
-        "the same if the chain of pairs is ergodic and visits all of them (Assumption 1 with μ_min > 0): every path "
+        "the same if the chain of pairs is ergodic and visits all of them (Assumption 1 with μ_min > 0) and the steps "
+        "are deterministic (or chosen before the sample is drawn) and in [0,1]: every path "
         "obeys ‖ψ_t‖ ≤ ∏_f(1 − (1−γ)w_f)‖ψ_0‖ + N_t/(1−γ), the mean recursion with N = 0",
         lambda: _cases(ergodic=True),
         _converges,
@@ -170,6 +179,7 @@ CONV = Claim(
     amendment="hypothesis",
     elsewhere="properties/statistics",
     note="Assumption 1 is printed only after the theorem. Irreducibility is not enough for steps on a global clock: "
-    "in a chain of period 2 steps that vanish at odd times never update half of the states. The step from the "
+    "in a chain of period 2 steps that vanish at odd times never update half of the states. Steps that may depend on "
+    "the next state can learn from the lucky samples only. The step from the "
     "inequality to the limit is the proof in the module, not a computation.",
 )
