@@ -63,7 +63,7 @@ def _verify_here(
     from properties.judging import verification
     from properties.process.loading import target_of
     from properties.statistics.judging import VARIANT_SECONDS
-    from properties.statistics.suite import allotted
+    from properties.statistics.suite import allot_cells
 
     verification.require_promises(variant)
     yield from verification.on_untested(variant, seed=seed)
@@ -73,7 +73,7 @@ def _verify_here(
         examples=examples,
         seed=seed,
         expected=None if expected is None else verification.read_expectations(expected, variant),
-        cells=[] if size is None else allotted(variant, size),
+        cells=[] if size is None else allot_cells(variant, size),
         cell_seconds=float("inf") if size is None else VARIANT_SECONDS[size],
     )
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from properties.judging.causes import Causes
-from properties.judging.counterexample import Counterexample, described
+from properties.judging.counterexample import Counterexample, describe
 from properties.judging.search import search
 from properties.judging.verdict import UntestedPromise, Verdict, blocked
-from properties.judging.verification import EXAMPLES, applicable, require_promises, unsaved, untested_promises
+from properties.judging.verification import EXAMPLES, applicable, not_saved_message, require_promises, untested_promises
 from properties.laws.law import Law
 from properties.process.checks import UndecidedWarning
 from properties.statistics.law import Size
@@ -77,7 +77,7 @@ class Check:
         yield f"{self.variant.name}: {self.law.name}: {law.statement}"
         yield verdict.evidence
         if verdict.case is not None:
-            yield described(verdict.case)
+            yield describe(verdict.case)
         if verdict.finding is not None:
             yield verdict.finding.side_by_side()
         if verdict.case is not None:
@@ -85,7 +85,7 @@ class Check:
             try:
                 path = example.save()
             except OSError as error:
-                yield unsaved(error)
+                yield not_saved_message(error)
             else:
                 yield f"replay: robust-core replay {path}" if self.target else f"kept in {path}"
         elif verdict.statistics is not None and self.target:
@@ -107,7 +107,7 @@ def checks(
     The keys of a mapping say how each is loaded. `size` is that of the statistical laws, None leaves them out.
     """
     from properties.process.loading import target_of
-    from properties.statistics.suite import allotted, weight
+    from properties.statistics.suite import allot_cells, weight
 
     named = list(variants.items()) if isinstance(variants, Mapping) else [(target_of(v), v) for v in variants]
     for _, variant in named:
@@ -117,7 +117,7 @@ def checks(
     for target, variant in named:
         laws: list[Law | Planned | UntestedPromise] = [*untested_promises(variant), *applicable(variant)]
         if size is not None:
-            laws += allotted(variant, size, total=total)
+            laws += allot_cells(variant, size, total=total)
         causes = Causes()
         found += [Check(variant, law, examples, seed, target, causes) for law in laws]
     return found

@@ -8,21 +8,20 @@ installed. A public name is loaded when it is used.
 
 import importlib
 import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robust_core.bellman import bellman, bellman_policy, smoothed_bellman_policy
     from robust_core.learners.linear import LinearLearner, stopping_time
     from robust_core.learners.schedules import StepSize, constant, per_visit, polynomial
     from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
     from robust_core.mdp import MDP, SparseRows
+    from robust_core.operators import bellman, bellman_policy, smoothed_bellman_policy
     from robust_core.policy import deterministic, greedy, uniform
     from robust_core.problem import Problem, Variant
     from robust_core.sets import Contamination, TotalVariation, UncertaintySet
     from robust_core.smoothing import LogSumExp, Mellowmax
     from robust_core.streams import key
-    from robust_core.support import sigma, support, worst_case
+    from robust_core.support_functions import sigma, support, worst_case
     from robust_core.trajectory import Recording, Transition, Walk
 
     __version__: str
@@ -40,7 +39,7 @@ __all__ = [
 MODULES = {
     name: module
     for module, names in {
-        "robust_core.bellman": ("bellman", "bellman_policy", "smoothed_bellman_policy"),
+        "robust_core.operators": ("bellman", "bellman_policy", "smoothed_bellman_policy"),
         "robust_core.learners.linear": ("LinearLearner", "stopping_time"),
         "robust_core.learners.schedules": ("StepSize", "constant", "per_visit", "polynomial"),
         "robust_core.learners.tabular": ("EXPECTED_SARSA", "Q_LEARNING", "SARSA", "TD0", "TabularLearner"),
@@ -49,7 +48,7 @@ MODULES = {
         "robust_core.problem": ("Problem", "Variant"),
         "robust_core.smoothing": ("LogSumExp", "Mellowmax"),
         "robust_core.streams": ("key",),
-        "robust_core.support": ("sigma", "support", "worst_case"),
+        "robust_core.support_functions": ("sigma", "support", "worst_case"),
         "robust_core.trajectory": ("Recording", "Transition", "Walk"),
         "robust_core.sets": ("Contamination", "TotalVariation", "UncertaintySet"),
     }.items()
@@ -86,17 +85,3 @@ if not TYPE_CHECKING:  # a type checker sees the declarations above, and so a mi
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *MODULES, *_SUITE, "__version__"})
-
-
-class _Package(ModuleType):
-    """This package: `bellman` and `support` are its functions, not the modules of the same name that define them.
-
-    Importing a module binds its name in its package, which would hide the function.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        function = name in MODULES and isinstance(value, ModuleType)
-        super().__setattr__(name, getattr(value, name) if function else value)
-
-
-sys.modules[__name__].__class__ = _Package

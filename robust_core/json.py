@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from robust_core.text import in_words, shortened
+from robust_core.text import in_words, shorten
 
 # Parsed JSON takes up to twenty times the bytes of its text, so this limits memory to about a hundred megabytes.
 LARGEST_FILE = 1 << 22
@@ -43,7 +43,7 @@ Extended = Annotated[float, _EXTENDED]
 
 
 @contextlib.contextmanager
-def blamed_on(place: object) -> Iterator[None]:
+def blame_on(place: object) -> Iterator[None]:
     """Turn whatever a malformed value raises into a `ValueError` that names the place, in reasonable length."""
     try:
         yield
@@ -53,12 +53,12 @@ def blamed_on(place: object) -> Iterator[None]:
         raise ValueError(f"{place}: nested too deeply") from None
     except (ValueError, TypeError, ArithmeticError, OSError) as error:
         reason = (in_words(error) if isinstance(error, OSError) else str(error)) or type(error).__name__
-        raise ValueError(f"{place}: {shortened(reason)}") from None
+        raise ValueError(f"{place}: {shorten(reason)}") from None
 
 
 def text_of(path: Path, *, largest: int = LARGEST_FILE) -> str:
     """The text of a regular file of at most `largest` bytes."""
-    with blamed_on(path):
+    with blame_on(path):
         # Without O_NONBLOCK, opening a named pipe would wait for a writer.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -77,7 +77,7 @@ def text_of(path: Path, *, largest: int = LARGEST_FILE) -> str:
 def load(path: Path, *, infinite: bool = False, largest: int = LARGEST_FILE) -> Any:
     """The JSON value in a file; no key twice, no NaN, and no infinity unless `infinite`."""
     text = text_of(path, largest=largest)
-    with blamed_on(path):
+    with blame_on(path):
         return loads(text, infinite=infinite)
 
 
@@ -107,7 +107,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, value in pairs:
         if name in result:
-            raise ValueError(f"the key {shortened(name, LONGEST_QUOTE)!r} twice in one object")
+            raise ValueError(f"the key {shorten(name, LONGEST_QUOTE)!r} twice in one object")
         result[name] = value
     return result
 
@@ -160,7 +160,7 @@ def from_data(kind: type[T], data: Any, place: str = "") -> T:
 
 
 def _refused(place: str, wanted: str, value: Any) -> ValueError:
-    return ValueError(f"{place or 'the value'} must be {wanted}, got {shortened(repr(value), LONGEST_QUOTE)}")
+    return ValueError(f"{place or 'the value'} must be {wanted}, got {shorten(repr(value), LONGEST_QUOTE)}")
 
 
 @functools.cache
@@ -185,7 +185,7 @@ def _record(kind: Any, data: Any, place: str) -> Any:
     hints, fields = _hints(kind), {field.name: field for field in dataclasses.fields(kind) if field.init}
     for name in data:
         if name not in fields:
-            raise ValueError(f"{place or 'the object'} has an unknown field {shortened(repr(name), LONGEST_QUOTE)}")
+            raise ValueError(f"{place or 'the object'} has an unknown field {shorten(repr(name), LONGEST_QUOTE)}")
     for name, field in fields.items():
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if required and name not in data:

@@ -26,10 +26,10 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def shortened(text: str, longest: int = LONGEST_REASON) -> str:
+def shorten(text: str, longest: int = LONGEST_REASON) -> str:
     """The text, or its beginning: a hostile value quoted in full would fill the screen.
 
-    >>> shortened("abcdef", 4)
+    >>> shorten("abcdef", 4)
     'abcd…'
     """
     return text if len(text) <= longest else f"{text[:longest]}…"
@@ -51,7 +51,7 @@ def suggestion(word: object, known: Collection[str]) -> str:
 def message_of(error: BaseException) -> str:
     """The message of an exception, shortened; its class may come from a user."""
     try:
-        return shortened(str(error))
+        return shorten(str(error))
     except Exception:
         return "(its message cannot be read)"
 
@@ -62,5 +62,5 @@ def error_text(error: BaseException, message: str | None = None) -> str:
     >>> error_text(ValueError("first\\nsecond"))
     'ValueError: first\\\\nsecond'
     """
-    name = one_line(shortened(type(error).__name__, LONGEST_NAME))
-    return f"{name}: {one_line(message_of(error) if message is None else shortened(message))}".removesuffix(": ")
+    name = one_line(shorten(type(error).__name__, LONGEST_NAME))
+    return f"{name}: {one_line(message_of(error) if message is None else shorten(message))}".removesuffix(": ")

@@ -129,7 +129,7 @@ class Walk:
 def _terminal_mask(mdp: MDP, terminal: ArrayLike | None) -> NDArray[np.bool_]:
     if terminal is None:
         return np.zeros(mdp.n_states, dtype=np.bool_)
-    validate.unmasked("terminal", terminal)
+    validate.refuse_masked("terminal", terminal)
     mask = np.array(terminal)
     if mask.shape != (mdp.n_states,) or mask.dtype != np.bool_:
         raise ValueError(f"terminal must be {mdp.n_states} booleans, got {terminal!r}")

@@ -92,7 +92,7 @@ def index(name: str, value: object, size: int) -> int:
     return number
 
 
-def unmasked(name: str, values: object) -> None:
+def refuse_masked(name: str, values: object) -> None:
     """Raise if entries are masked: a plain array would take what is below the mask for numbers."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must not have masked entries, got {values!r:.80}")
@@ -100,7 +100,7 @@ def unmasked(name: str, values: object) -> None:
 
 def whole_numbers(name: str, values: object) -> Ints:
     """A fresh vector of whole numbers, at least one."""
-    unmasked(name, values)
+    refuse_masked(name, values)
     rule = f"{name} must be a list of whole numbers that is not empty"
     try:
         result = np.array(values)
@@ -113,7 +113,7 @@ def whole_numbers(name: str, values: object) -> Ints:
 
 def _floats(name: str, values: ArrayLike) -> Floats:
     """A fresh float64 array; text is not a number, even where it spells one."""
-    unmasked(name, values)
+    refuse_masked(name, values)
     try:
         given = np.asarray(values)
         if given.dtype.kind not in "biufO" or (given.dtype.kind == "O" and any(isinstance(x, str) for x in given.flat)):

@@ -9,13 +9,13 @@ ABSENT = "absent"
 
 def libraries() -> dict[str, str]:
     """The versions by name; a library that is not there can be there another time, so it is named too."""
-    return {"python": platform.python_version()} | {name: installed(name) for name in LIBRARIES}
+    return {"python": platform.python_version()} | {name: installed_version(name) for name in LIBRARIES}
 
 
-def installed(name: str) -> str:
+def installed_version(name: str) -> str:
     """The version of a library.
 
-    >>> installed("no such library")
+    >>> installed_version("no such library")
     'absent'
     """
     try:

@@ -96,15 +96,15 @@ class Batch:
 
 
 @functools.cache
-def planned(size: Size) -> tuple[Planned, ...]:
+def plan_cells(size: Size) -> tuple[Planned, ...]:
     """The cells of a run."""
-    return tuple(suite.planned(size))
+    return tuple(suite.plan_cells(size))
 
 
 @functools.cache
 def controls(size: Size) -> tuple[Control, ...]:
     """The negative controls of a run."""
-    alpha = min(item.alpha for item in planned(size))
+    alpha = min(item.alpha for item in plan_cells(size))
     return tuple(Control(law, variant, alpha) for law in laws.laws() for variant in law.wrong(size))
 
 
@@ -120,7 +120,7 @@ class Selection:
         """Those of a size."""
         wrong = controls(size) if with_controls else ()
         return cls(
-            tuple(item for item in planned(size) if only in item.cell.id),
+            tuple(item for item in plan_cells(size) if only in item.cell.id),
             tuple(control for control in wrong if only in control.name),
         )
 

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.batch.cells import Batch, Runner, Selection, open_history, planned
+from benchmarks.batch.cells import Batch, Runner, Selection, open_history, plan_cells
 from benchmarks.batch.history import History, Verdict, warnings
 from benchmarks.runner.progress import Show, now
 from properties.statistics import budget, seed_sets
@@ -75,9 +75,9 @@ class NightReport:
         return lines + list(self.warnings)
 
 
-def reopened(history: History, only: str, tonight: str) -> list[Task]:
+def open_tasks(history: History, only: str, tonight: str) -> list[Task]:
     """The cells that earlier runs of this code left open, the oldest seed set first."""
-    known = [item.cell.id for item in planned(history.size)]
+    known = [item.cell.id for item in plan_cells(history.size)]
     verdicts, owed = history.verdicts(), history.owed()
     expected: dict[str, dict[str, None]] = {}
     for selection, seed_set in history.runs():
@@ -104,7 +104,7 @@ def _next(verdict: Verdict | None, first: float) -> float | None:
 def advance(runner: Runner, tasks: Sequence[Task], deadline: float) -> dict[Task, CellResult]:
     """The results of cells that go on, until the deadline."""
     size = runner.history.size
-    items = {item.cell.id: item for item in planned(size)}
+    items = {item.cell.id: item for item in plan_cells(size)}
     found: dict[Task, CellResult] = {}
     for (seed_set, stretch), group in itertools.groupby(tasks, key=lambda task: (task.seed_set, task.stretch)):
         chosen = list(group)
@@ -135,7 +135,7 @@ def run(
     with open_history(path, size) as history:
         runner = Runner(history, workers, show=show)
         history.begin(tonight, only)
-        earlier, owed = reopened(history, only, tonight), history.owed()
+        earlier, owed = open_tasks(history, only, tonight), history.owed()
         selection = Selection.of(size, only, with_controls=with_controls)
         fresh = [Task(tonight, owed.get(item.cell.id, 1.0), item.cell.id) for item in selection.cells]
         found = advance(runner, earlier, started + REOPENED_SHARE * budget_seconds)

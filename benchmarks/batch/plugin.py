@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from benchmarks.batch.cells import ROWS, Batch, Selection, planned
+from benchmarks.batch.cells import ROWS, Batch, Selection, plan_cells
 from benchmarks.batch.history import History, seed_set_of, warnings
 from benchmarks.cli.conventions import USAGE, VIOLATED, factor, positive
 from benchmarks.cli.timespan import seconds
@@ -98,7 +98,7 @@ class Suite:
 
     def decide(self, cell: int) -> CellResult:
         """Decide a cell, by its place in the run, and keep its verdict."""
-        result = self.run(self.batch.cell(planned(self.batch.size)[cell]))
+        result = self.run(self.batch.cell(plan_cells(self.batch.size)[cell]))
         self.history.keep(self.batch.stretch, result)
         return result
 
@@ -178,7 +178,7 @@ class Controller:
         """A cell whose worker was killed, or that was never begun, is decided by its rows in the store, or pending."""
         claimed = {name.partition(CELL)[2].removesuffix("]") for name in self.ids if CELL in name}
         late = Suite(self.suite.batch, self.suite.history, -math.inf)
-        for index, item in enumerate(planned(self.suite.batch.size)):
+        for index, item in enumerate(plan_cells(self.suite.batch.size)):
             if item.cell.id in claimed and item.cell.id not in self.results:
                 self.results[item.cell.id] = late.decide(index)
 

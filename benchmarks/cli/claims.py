@@ -15,7 +15,7 @@ from benchmarks.cli.conventions import (
     complete_with,
     dumps,
     hyphenate,
-    painted,
+    paint,
     progress,
     require_clone,
     stopped_between,
@@ -83,11 +83,11 @@ def claims(options: argparse.Namespace) -> int:
         if options.json:
             print(dumps(_record(claim)), flush=True)
         elif options.ids:
-            from properties.claims.text import explained
+            from properties.claims.text import explain
 
-            print(explained(claim))
+            print(explain(claim))
         else:
-            print(f"{claim.id:<20} {claim.kind}  {painted(_stored_status(claim), sys.stdout, width=24)} {claim.title}")
+            print(f"{claim.id:<20} {claim.kind}  {paint(_stored_status(claim), sys.stdout, width=24)} {claim.title}")
     if not (options.ids or options.json or options.quiet):
         print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
     return HOLDS
@@ -96,7 +96,7 @@ def claims(options: argparse.Namespace) -> int:
 def _stored_status(claim: "Claim") -> str:
     from properties.claims import evidence
 
-    known = evidence.stored().get(claim.id)
+    known = evidence.committed_evidence().get(claim.id)
     return "not run yet" if known is None else known.status
 
 
@@ -161,7 +161,7 @@ def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:
         data = {"id": claim.id, "kind": claim.kind, "title": claim.title, "status": status, "stored": stored}
         return dumps(data | {"changed": status != stored})
     note = "as stored" if status == stored else f"stored: {stored}"
-    return f"{claim.id:<20} {claim.kind}  {painted(status, sys.stdout, width=24)} {note}"
+    return f"{claim.id:<20} {claim.kind}  {paint(status, sys.stdout, width=24)} {note}"
 
 
 def _stoppable(claim: "Claim", check: Callable[[], None]) -> "Claim":
@@ -198,7 +198,7 @@ def _record(claim: "Claim") -> dict[str, Any]:
         "amendment": claim.amendment,
         "elsewhere": claim.elsewhere,
         "note": claim.note,
-        **asdict(evidence.stored()[claim.id]),
+        **asdict(evidence.committed_evidence()[claim.id]),
         "counterexamples": [path.name for path, _ in evidence.counterexamples(claim)],
     }
 
@@ -209,7 +209,7 @@ def replay(example: "Counterexample", *, as_json: bool = False) -> int | None:
     None if the counterexample is not to a claim.
     """
     from properties.claims import AMENDED, claim_named
-    from properties.judging.counterexample import described
+    from properties.judging.counterexample import describe
 
     claim = claim_named(example.law)
     if claim is None:
@@ -229,7 +229,7 @@ def replay(example: "Counterexample", *, as_json: bool = False) -> int | None:
         judgement |= {"outcome": "holds" if finding is None else "violated", "evidence": str(finding or "")}
         print(dumps(judgement))
         return HOLDS if finding is None else VIOLATED
-    print(f"{claim.id}, {form} ({claim.where})\n  {statement.text}\n\n{described(example.case)}\n")
+    print(f"{claim.id}, {form} ({claim.where})\n  {statement.text}\n\n{describe(example.case)}\n")
     print("holds" if finding is None else f"violated: {finding}")
     if claim.amended is not None and not amended:
         print(f"\n{claim.amendment}: {claim.amended.text}")

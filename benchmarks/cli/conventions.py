@@ -169,7 +169,7 @@ def dumps(value: object) -> str:
     return json.dumps(value)
 
 
-def add_quiet(parser: argparse.ArgumentParser, what: str = "only what does not hold") -> None:
+def add_quiet(parser: argparse._ActionsContainer, what: str = "only what does not hold") -> None:
     """`--quiet`: nothing about what is in order."""
     parser.add_argument("--quiet", action="store_true", help=what)
 
@@ -215,15 +215,20 @@ def takes_escapes(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def painted(word: str, stream: TextIO, *, width: int = 0) -> str:
+def paint(word: str, stream: TextIO, *, width: int = 0) -> str:
     """An outcome or a status, padded, in its colour where the stream takes colours.
 
     >>> import io
-    >>> painted("holds", io.StringIO(), width=8)
+    >>> paint("holds", io.StringIO(), width=8)
     'holds   '
     """
     style = STYLES.get(word) if takes_escapes(stream) else None
     return f"{word:<{width}}" if style is None else f"\033[{style}m{word}\033[0m" + " " * (width - len(word))
+
+
+def table_width() -> int:
+    """Columns of the terminal, 80 where there is none; the variable COLUMNS overrides both."""
+    return shutil.get_terminal_size().columns
 
 
 def progress(text: str) -> None:

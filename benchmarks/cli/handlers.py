@@ -6,16 +6,15 @@ A handler is told every event in order, and at the end whether the run has finis
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from benchmarks.cli.conventions import painted, progress
+from benchmarks.cli.conventions import paint, progress, table_width
 from robust_core.text import one_line
 
 if TYPE_CHECKING:
     from properties.judging.verdict import Record
     from properties.process.session import Description, Event
-
-INDENT = " " * 12
 
 
 class Handler(Protocol):
@@ -70,22 +69,23 @@ class JsonLines:
 class Table:
     """A table for each variant with all its verdicts, and a summary of the run."""
 
-    def __init__(self, *, statistics: bool) -> None:
-        self.statistics = statistics
+    def __init__(self, *, statistics: bool, verbose: bool = False) -> None:
+        self.statistics, self.verbose = statistics, verbose
         self.all: list[Record] = []
         self.records: list[Record] = []
 
     def handle(self, event: "Event") -> None:
         """Print the head of a table, a row, or the line under it."""
+        from properties.judging.verdict_table import heading
         from properties.process.session import Judged, VariantBegun, VariantEnded
 
         if isinstance(event, VariantBegun):
             self.records = []
             print("\n".join([_title(event.variant), *(f"  {limit}" for limit in event.variant.limits)]))
-            print(f"  {'verdict':<9} {'law':<45} {'time':>8}  evidence", flush=True)
+            print(heading(table_width()), flush=True)
         elif isinstance(event, Judged):
             self.records.append(event.record)
-            print(_row(event.record), flush=True)
+            print(_row(event.record, verbose=self.verbose), flush=True)
         elif isinstance(event, VariantEnded):
             self.all += self.records
             print(_line_under(self.records))
@@ -121,7 +121,7 @@ class QuietTable:
             print(_row(event.record), flush=True)
         elif isinstance(event, VariantEnded) and self.why:
             reasons = "; ".join(f"{_number(count, 'law')}: {text}" for text, count in self.why.items())
-            print(f"  {painted('blocked', sys.stdout, width=9)} {reasons}", flush=True)
+            print(f"  {paint('blocked', sys.stdout, width=9)} {reasons}", flush=True)
 
     def close(self, *, finished: bool) -> None:
         """Nothing is left to print."""
@@ -135,36 +135,35 @@ def _title(variant: "Description") -> str:
     return f"{one_line(variant.name)} ({one_line(variant.target)})"
 
 
-def _row(record: "Record") -> str:
+def _row(record: "Record", *, verbose: bool = False) -> str:
     """A row of the table; under a violation the two results side by side and how to see it again."""
-    outcome = "expected" if record.expected else record.outcome
-    law, evidence = one_line(record.law), one_line(record.evidence)
-    lines = [f"  {painted(outcome, sys.stdout, width=9)} {law:<45} {record.seconds:6.2f} s  {evidence}"]
-    if record.table:
-        lines += [INDENT + line for line in record.table.splitlines()]
+    from properties.judging.verdict_table import row_lines
+
+    lines = row_lines(record, width=table_width(), verbose=verbose, paint=partial(paint, stream=sys.stdout, width=9))
+    # A command stays in one piece, to be copied.
     if record.counterexample:
-        lines.append(f"{INDENT}replay: robust-core replay {record.counterexample}")
+        lines.append(f"    replay: robust-core replay {record.counterexample}")
     elif record.outcome == "violated" and record.statistics is not None:
-        lines.append(f"{INDENT}the same samples again: robust-core verify {record.target} --seed {record.seed}")
+        lines.append(f"    the same samples again: robust-core verify {record.target} --seed {record.seed}")
     return "\n".join(lines)
 
 
 def _line_under(records: list["Record"]) -> str:
     """The line under the table of a variant: counts, and the first cause of what does not hold."""
-    from properties.judging.verdict_table import counted
+    from properties.judging.verdict_table import count_outcomes
 
-    line = f"  {counted(records)}"
+    line = f"  {count_outcomes(records)}"
     wrong = [record.law for record in records if record.outcome in ("violated", "error") and record.expected is None]
     return f"{line}; first cause: {wrong[0]}" if wrong else line
 
 
 def summary(records: Iterable["Record"]) -> str:
     """Counts over all variants, and the error budget that the statistical laws had."""
-    from properties.judging.verdict_table import counted
+    from properties.judging.verdict_table import count_outcomes
 
     records = list(records)
     cells = [record.statistics for record in records if record.statistics is not None]
-    lines = [f"in all: {counted(records)}"] if len({(r.target, r.variant) for r in records}) != 1 else []
+    lines = [f"in all: {count_outcomes(records)}"] if len({(r.target, r.variant) for r in records}) != 1 else []
     if cells:
         allocated = sum(cell.alpha for cell in cells)
         lines.append(f"error budget: allocated {allocated:.3g} to {_number(len(cells), 'cell')}")

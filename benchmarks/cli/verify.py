@@ -59,7 +59,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     verify.add_argument(
         "--allow-untested", action="store_true", help="exit with 0 even if no law tests some promise for some set"
     )
-    add_quiet(verify)
+    amount = verify.add_mutually_exclusive_group()
+    add_quiet(amount)
+    amount.add_argument("-v", "--verbose", action="store_true", help="show the evidence of statistical laws in full")
     verify.set_defaults(run=_verify)
     replay = commands.add_parser(
         "replay",
@@ -144,7 +146,7 @@ def _handlers(options: argparse.Namespace) -> list[Handler]:
     elif options.quiet:
         handlers.append(QuietTable())
     else:
-        handlers.append(Table(statistics=not options.no_statistics))
+        handlers.append(Table(statistics=not options.no_statistics, verbose=options.verbose))
     return handlers
 
 

@@ -31,7 +31,7 @@ Calibration takes long and is not renewed with every change. A change that leave
 leaves its figures as they are too; that it does is what the tests of bits and the committed full run are for."""
 
 
-def calibrated(report: Calibration) -> str:
+def calibration_text(report: Calibration) -> str:
     """The committed calibration."""
     parts: list[str] = []
     if report.right is not None:

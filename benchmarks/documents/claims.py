@@ -8,7 +8,7 @@ from properties.claims import evidence
 from properties.claims.claim import Claim
 from properties.claims.evidence import Evidence
 from properties.claims.text import SECTIONS, entries, parts
-from properties.judging.counterexample import described
+from properties.judging.counterexample import describe
 
 INTRODUCTION = f"""# The claims of the paper
 
@@ -33,7 +33,7 @@ searches found, not a proof, except where a proof is given in the module.
 
 def document() -> str:
     """The whole document."""
-    found = evidence.stored()
+    found = evidence.committed_evidence()
     counts = Counter(entry.status for entry in found.values())
     lines = [INTRODUCTION, table(["status", "claims"], counts.most_common())]
     for part, claims in parts().items():
@@ -60,7 +60,7 @@ def _section(claim: Claim, found: Evidence) -> list[str]:
     lines += [f"- *{label}*: {_escape(text)}" for label, text in entries(claim, found)]
     for path, example in evidence.counterexamples(claim):
         name = f"properties/counterexamples/{path.name}"
-        lines += ["", f"Counterexample ([{path.name}](../{name})):", "", "```text", described(example.case), "```"]
+        lines += ["", f"Counterexample ([{path.name}](../{name})):", "", "```text", describe(example.case), "```"]
         lines += ["", f"`robust-core replay {name}`"]
     return lines
 

@@ -9,7 +9,7 @@ from benchmarks.documents.markdown import table
 from properties.judging.verdict import Record
 from properties.judging.verification import verify
 from properties.process.loading import built_in, load
-from properties.statistics.suite import allotted, weight
+from properties.statistics.suite import allot_cells, weight
 from properties.variants.gallery import negative
 from robust_core.problem import Variant
 
@@ -30,7 +30,7 @@ def document() -> str:
     notes: dict[str, list[str]] = {}
     total = weight(variants().values(), "quick")
     for key, variant in variants().items():
-        cells = allotted(variant, "quick", total=total)
+        cells = allot_cells(variant, "quick", total=total)
         records = list(verify(variant, name=key, examples=EXAMPLES, cells=cells))
         rows.append([variant.name, variant.kind, "; ".join(variant.promises), verdict(records)])
         if any(record.outcome == "violated" for record in records):

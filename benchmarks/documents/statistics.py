@@ -6,7 +6,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.documents.calibration import calibrated
+from benchmarks.documents.calibration import calibration_text
 from benchmarks.documents.markdown import floor, table
 from benchmarks.studies import calibration, effects
 from robust_core import json
@@ -87,11 +87,11 @@ def cells(size: Any) -> str:
     """The design of every cell of a run, and what it does at its design points."""
     from properties.statistics.design import at_design_points
     from properties.statistics.sequential import Plan
-    from properties.statistics.suite import planned
+    from properties.statistics.suite import plan_cells
 
     rows = []
     known: dict[Plan, list[str]] = {}
-    for item in planned(size):
+    for item in plan_cells(size):
         plan = item.cell.plan(item.alpha)
         name = item.cell.id.rsplit("/", 1)[0]
         if plan not in known:
@@ -126,7 +126,7 @@ def laws() -> str:
     return table(["law", "statement", "null", "must come out violated"], rows)
 
 
-def measured(report: dict[str, Any]) -> str:
+def full_run_tables(report: dict[str, Any]) -> str:
     """The verdicts and intervals of the committed full run."""
     rows = [
         [c["cell"], c["outcome"], c["n"], f"{c['log_against']:.1f}", f"{c['log_favour']:.1f}"] for c in report["cells"]
@@ -142,7 +142,7 @@ def measured(report: dict[str, Any]) -> str:
     return f"{line}\n\n{verdicts}\n\nNegative controls:\n\n{caught}"
 
 
-def shown_effects(found: dict[str, dict[str, Any]]) -> str:
+def effects_table(found: dict[str, dict[str, Any]]) -> str:
     """The committed effects."""
     rows = [
         [cell, name, f"{x['estimate']:.3g}", f"[{x['lower']:.3g}, {x['upper']:.3g}]"]
@@ -183,16 +183,16 @@ def document() -> str:
     parts = [HEAD, "## The laws", laws(), "## What early stopping saves", COST, cost()]
     parts += ["## Cells of a quick run", CELLS, cells("quick")]
     if FULL.exists():
-        parts += ["## A full run", measured(json.load(FULL))]
+        parts += ["## A full run", full_run_tables(json.load(FULL))]
     if EFFECTS.exists():
         text = f"{effects.REPLICATES} replicates each, full size."
-        parts += ["## Rates, ratios, errors", text, shown_effects(json.load(EFFECTS))]
+        parts += ["## Rates, ratios, errors", text, effects_table(json.load(EFFECTS))]
     if CONSTANTS.exists():
         parts += ["## The constants of Theorem 3", CONSTANTS_TEXT, constants(json.load(CONSTANTS))]
     if SCALING.exists():
         parts += ["## Scaling in the other factors", SCALING_TEXT, scaling(json.load(SCALING))]
     if calibration.BASELINE.exists():
-        parts += ["## False alarms and power", calibrated(calibration.load())]
+        parts += ["## False alarms and power", calibration_text(calibration.load())]
     parts += ["## Vacuous bounds", vacuous(), "## What was tuned after looking", TUNED]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 

@@ -146,7 +146,7 @@ so far ("steps"), or the visits of the entry that is updated ("visits"). A trans
 fast path, which must give the bits of the loop over `update`.
 """
 
-CONDUCT = """## What a variant must not do
+MISBEHAVIOUR = """## What a variant must not do
 
 Each of these gets a verdict in plain words, whatever the variant computes, and the suite goes on:
 
@@ -167,7 +167,7 @@ A warning (of numpy, say) breaks no law; the evidence of a law that holds says w
 def document() -> str:
     """The whole document."""
     head = HEAD.format(options=_options())
-    return "\n".join([head, *(_section(example) for example in BY_KIND), _promises(), _always(), CONDUCT])
+    return "\n".join([head, *(_section(example) for example in BY_KIND), _promises(), _always(), MISBEHAVIOUR])
 
 
 def _options() -> str:

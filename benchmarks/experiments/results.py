@@ -15,7 +15,7 @@ from benchmarks.experiments.outcome import Count, Text, require
 from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.records import PanelRun, Trend
 from benchmarks.runner import identity
-from robust_core.json import Rule, blamed_on, dumps, from_data, load, to_data
+from robust_core.json import Rule, blame_on, dumps, from_data, load, to_data
 
 FORMAT = "robust-core panels 2"
 FILE = Path(__file__).with_name("results.json")
@@ -99,7 +99,7 @@ def load_results(path: Path = FILE) -> Results:
     162
     """
     data = load(path)
-    with blamed_on(path):
+    with blame_on(path):
         if isinstance(data, dict) and data.get("format") != FORMAT:
             found = data.get("format", "a file without a format")
             raise ValueError(

@@ -17,7 +17,7 @@ from hypothesis import seed as seeded
 
 from properties.cases.case import LawCase
 from properties.judging.blame import CannotBeJudged
-from properties.judging.search import judged
+from properties.judging.search import judge_case
 from properties.laws.law import Law
 from robust_core.json import dumps
 from robust_core.problem import Variant
@@ -113,7 +113,7 @@ def kill_by(law: Law, key: str, variant: Variant, cases: list[LawCase], tick: Ca
     for number, case in enumerate(cases, start=1):
         tick()
         try:
-            finding = judged(law, variant, case)
+            finding = judge_case(law, variant, case)
         except CannotBeJudged:
             continue  # numbers so wild that no oracle follows catch nothing
         if finding is not None:
@@ -138,7 +138,7 @@ def idle(kills: Iterable[Kill]) -> list[str]:
     return [law for law in dict.fromkeys(kill.law for kill in kills) if law not in busy]
 
 
-def needed(kills: Iterable[Kill]) -> dict[str, list[str]]:
+def needed_laws(kills: Iterable[Kill]) -> dict[str, list[str]]:
     """Laws without which some mutants would live: by law, the mutants that it alone catches."""
     by_mutant: dict[str, list[str]] = {}
     for kill in kills:
@@ -207,5 +207,5 @@ def summary(kills: Iterable[Kill]) -> str:
     lines += [f"  alive: {mutant}" for mutant in alive]
     lines += [f"  caught by {law}: {count}" for law, count in counts.most_common()]
     lines += [f"  catches nothing: {law}" for law in idle(kills)]
-    lines += [f"  only {law} catches: {', '.join(mutants)}" for law, mutants in needed(kills).items()]
+    lines += [f"  only {law} catches: {', '.join(mutants)}" for law, mutants in needed_laws(kills).items()]
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robust_core import json
-from robust_core.json import blamed_on
+from robust_core.json import blame_on
 
 DIGITS = 16
 """Hexadecimal digits of a hash: 64 bits, so two of ten thousand facts share one with probability below 1e-11."""
@@ -78,7 +78,7 @@ def write(path: Path, facts: Mapping[str, str]) -> None:
 def read(path: Path) -> dict[str, str]:
     """The frozen facts; a file of any other form is refused."""
     data = json.load(path)
-    with blamed_on(path):
+    with blame_on(path):
         if not isinstance(data, dict):
             raise ValueError("must be an object with an entry per fact")
         return {name: _text(name, value) for name, value in data.items()}

@@ -51,13 +51,13 @@ def gallery(
     """Variant / law -> outcome by seed; the statistical cells at quick size for seed 0, with n."""
     from benchmarks.documents import gallery as table
     from properties.judging.verification import on_untested, verify
-    from properties.statistics.suite import allotted, weight
+    from properties.statistics.suite import allot_cells, weight
 
     chosen = table.variants() if variants is None else variants
     total = weight(chosen.values(), "quick")
     for key, variant in chosen.items():
         for seed in seeds:
-            cells = allotted(variant, "quick", total=total) if seed == 0 else []
+            cells = allot_cells(variant, "quick", total=total) if seed == 0 else []
             records = verify(variant, name=key, examples=examples, seed=seed, laws=laws, cells=cells)
             for record in (*on_untested(variant, seed=seed), *records):
                 outcome = f"{record.outcome} by {record.blocked_by}" if record.blocked_by else record.outcome
@@ -90,7 +90,7 @@ def evidence(ids: Iterable[str] | None = None, *, examples: int | None = None) -
     claims = catalogue()
     effort = {"examples": examples or committed.EXAMPLES, "seed": committed.SEED}
     for name in claims if ids is None else ids:
-        claim, stored = claims[name], committed.stored()[name]
+        claim, stored = claims[name], committed.committed_evidence()[name]
         finding = "" if stored.finding is None else f", {stored.finding}"
         yield Fact(f"{name} / committed", f"{stored.status}, {stored.cases} cases, tightest {stored.tightest}{finding}")
         run = adjudicate(claim, **effort, shrink=False)
@@ -140,9 +140,9 @@ def _decided(cell: "Cell", alpha: float) -> tuple[str, str]:
 def rows(only: str = "") -> Facts:
     """Every quick statistical cell, and every negative control up to the cell that catches it."""
     from benchmarks.batch.cells import controls
-    from properties.statistics.suite import planned
+    from properties.statistics.suite import plan_cells
 
-    cells = planned("quick")
+    cells = plan_cells("quick")
     for item in cells:
         if only in item.cell.id:
             yield Fact(item.cell.id, _decided(item.cell, item.alpha)[1])

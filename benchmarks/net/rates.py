@@ -20,7 +20,7 @@ FEW = {"large": 1, "frequencies": 1, "fresh draws": 2, "schedule": 10, "TDC drif
 
 With these numbers five seeds take about six minutes on one core; two thirds of a run without them were two laws.
 """
-ONE_SEED = ("conduct, large", "uneven frequencies")
+ONE_SEED = ("run purity, large", "uneven frequencies")
 """Laws that take seconds per problem over all mutants: judged with the first seed only."""
 LEVEL = 1e-3
 """The probability that any of the rates is called lower although none is."""
@@ -83,12 +83,12 @@ def hit_rates(
 def _count(law: Law, variant: Variant, cases: Iterable[LawCase]) -> tuple[int, int]:
     """(problems that the mutant fails, problems that could be judged)."""
     from properties.judging.blame import CannotBeJudged
-    from properties.judging.search import judged
+    from properties.judging.search import judge_case
 
     failed = judgeable = 0
     for case in cases:
         try:
-            finding = judged(law, variant, case)
+            finding = judge_case(law, variant, case)
         except CannotBeJudged:
             continue
         judgeable += 1

@@ -27,7 +27,7 @@ from benchmarks.regression.measures import (
     is_line,
     title,
 )
-from robust_core.json import LARGEST_FILE, blamed_on, dumps, from_data, loads, text_of
+from robust_core.json import LARGEST_FILE, blame_on, dumps, from_data, loads, text_of
 
 FORMAT = "robust-core regression 3"
 PATH = "benchmarks/baselines/regression.jsonl"
@@ -104,7 +104,7 @@ def _of_revision(revision: str, folder: Path) -> str:
     size = int(_git(folder, "cat-file", "-s", entry, why=f"{revision}: that revision has no {PATH}"))
     if size > LARGEST_FILE:
         raise ValueError(f"{revision}:{PATH}: must have at most {LARGEST_FILE} bytes")
-    with blamed_on(f"{revision}:{PATH}"):
+    with blame_on(f"{revision}:{PATH}"):
         return _git(folder, "cat-file", "blob", entry, why=f"{revision}:{PATH} cannot be read").decode("utf-8")
 
 
@@ -143,7 +143,7 @@ def parse(content: str, source: str) -> Measurements:
 
 
 def _line(line: str, place: str) -> Any:
-    with blamed_on(place):
+    with blame_on(place):
         return loads(line)
 
 

@@ -38,24 +38,24 @@ def problems() -> dict[str, str]:
 def measure_plan(problem: str, variant: str) -> Any:
     """Robust planning in exact arithmetic, and the sweeps that value iteration needs, as the data of a `Part`."""
     benchmark = PROBLEMS[problems()[problem]]
-    uset = SETS[variant](benchmark.radius)
-    optimum = rational.solve(benchmark.mdp, uset)
+    uncertainty_set = SETS[variant](benchmark.radius)
+    optimum = rational.solve(benchmark.mdp, uncertainty_set)
     text = " ".join(str(value) for row in optimum.Q for value in row)
     values: dict[str, int | float | str] = {
         "Q*": hashlib.blake2b(text.encode(), digest_size=16).hexdigest(),
         "worst value": float(max(optimum.V)),
         "optimal actions": " ".join("".join(map(str, actions)) for actions in optimum.optimal_actions),
-        "value iteration": sweeps(benchmark, uset),
+        "value iteration": sweeps(benchmark, uncertainty_set),
     }
     return to_data(Part(values))
 
 
-def sweeps(benchmark: BenchmarkProblem, uset: UncertaintySet) -> int:
+def sweeps(benchmark: BenchmarkProblem, uncertainty_set: UncertaintySet) -> int:
     """Sweeps of T from 0 until MacQueen's bounds enclose Q* to WIDTH: gamma/(1−gamma)·span(TQ − Q) <= WIDTH."""
     mdp = benchmark.mdp
     Q, count = np.zeros_like(mdp.cost), 0
     while True:
-        image = bellman(mdp, uset, Q)
+        image = bellman(mdp, uncertainty_set, Q)
         count += 1
         moved = image - Q
         if mdp.gamma / (1.0 - mdp.gamma) * float(moved.max() - moved.min()) <= WIDTH:

@@ -65,7 +65,7 @@ class Planted(PlantedProblem):
 
 
 @cache
-def planted() -> Planted:
+def planted_problem() -> Planted:
     """The planted problem, built once."""
     return Planted()
 
@@ -82,7 +82,7 @@ def measure(variant: str, problem: str, seed_set: str, start: int, stop: int, in
 
 
 def _row(make: Factory, seed: bytes, digest: Any) -> Values:
-    model = planted()
+    model = planted_problem()
     curve = model.parameters(make, seed, model.theta_0, TIMES)
     from_truth = [
         model.parameters(make, key(word, seed), model.theta_star, [SPREAD_STEPS])[0] for word in ("first", "second")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from benchmarks.regression.linear import planted
+from benchmarks.regression.linear import planted_problem
 from benchmarks.regression.measures import Part
 from benchmarks.regression.tabular import significant
 from robust_core import Contamination, LinearLearner, TotalVariation, key, support
@@ -54,7 +54,7 @@ def _steps(n_states: int, peer: str, injected: str) -> tuple[Work, Work, float]:
 
 
 def _linear(injected: str) -> tuple[Work, Work, float]:
-    model = planted()
+    model = planted_problem()
     learners = [LinearLearner("TDC", model.problem_from(model.theta_0)) for _ in range(2)]
     walks = [model.walk(key("speed")) for _ in range(2)]
     ours = partial(linear.learn, learners[0], walks[0], LINEAR_STEPS)
@@ -65,7 +65,9 @@ def _linear(injected: str) -> tuple[Work, Work, float]:
 def _rows(injected: str) -> tuple[Work, Work, float]:
     mdp = garnet(400, 4, 8, gamma=GAMMA)
     v = numpy_generator(key("speed", "v")).random(mdp.n_states)
-    ours, theirs = (partial(support, mdp, uset(RADIUS), v) for uset in (TotalVariation, Contamination))
+    ours, theirs = (
+        partial(support, mdp, uncertainty_set(RADIUS), v) for uncertainty_set in (TotalVariation, Contamination)
+    )
     return _slow(partial(_repeat, ours, 2), injected), partial(_repeat, theirs, 8), 2 / 8
 
 

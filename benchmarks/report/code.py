@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from benchmarks.runner import identity
 from benchmarks.runner.identity import ABSENT, SHORT, libraries
-from robust_core.versions import installed
+from robust_core.versions import installed_version
 
 
 @dataclass(frozen=True)
@@ -54,4 +54,4 @@ def of(module: str) -> str:
     >>> of("properties.variants.gallery.walk") == of("properties.variants.gallery.td")
     False
     """
-    return f"{identity.of(module)} hypothesis {installed('hypothesis')}"
+    return f"{identity.of(module)} hypothesis {installed_version('hypothesis')}"

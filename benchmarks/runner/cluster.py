@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.runner import identity
 from benchmarks.runner.units import Unit, compute
-from robust_core.versions import installed
+from robust_core.versions import installed_version
 
 CONNECTING = 10.0
 """Seconds in which a scheduler must answer, and then a first worker be there."""
@@ -51,7 +51,7 @@ class _OtherBits(Exception):
 @functools.cache
 def _parts(module: str) -> dict[str, str]:
     """The identity of a module in this process, and the versions of Dask."""
-    return identity.parts(module) | {name: installed(name) for name in ("dask", "distributed")}
+    return identity.parts(module) | {name: installed_version(name) for name in ("dask", "distributed")}
 
 
 def _at_worker(unit: Unit, wanted: Mapping[str, str]) -> Any:

@@ -109,7 +109,7 @@ def is_portable(module: str) -> bool:
     >>> is_portable("robust_core.text"), is_portable("oracles.planning.direct")
     (True, False)
     """
-    return not any(_rounds(name) for name in reached(module))
+    return not any(_rounds(name) for name in reached_modules(module))
 
 
 @functools.cache
@@ -122,12 +122,12 @@ def _rounds(module: str) -> bool:
     )
 
 
-def executed(source: str) -> str:
+def executed_lines(source: str) -> str:
     """The lines of a source that are executed: without docstrings, lines of nothing but a comment, and empty lines.
 
     The text of the other lines is kept as it is, so that the result does not depend on the version of Python.
 
-    >>> print(executed("# Why.\\ndef f():\\n    'Half.'\\n\\n    # Exact.\\n    return 0.5\\n"))
+    >>> print(executed_lines("# Why.\\ndef f():\\n    'Half.'\\n\\n    # Exact.\\n    return 0.5\\n"))
     def f():
         return 0.5
     """
@@ -157,10 +157,10 @@ def _lines(node: ast.expr | ast.stmt) -> range:
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
-def reached(module: str) -> set[str]:
+def reached_modules(module: str) -> set[str]:
     """The modules of the four packages that `module` imports, at any depth, itself, and the packages on the way.
 
-    >>> sorted(reached("oracles.arithmetic.certified"))
+    >>> sorted(reached_modules("oracles.arithmetic.certified"))
     ['oracles', 'oracles.arithmetic', 'oracles.arithmetic.certified']
     """
     return set(_reached(module))
@@ -186,7 +186,7 @@ def _reached(module: str) -> dict[str, str]:
 
 @functools.cache
 def _executed(module: str, used: bool) -> str:
-    return executed(_text(module) if used else _top(module))
+    return executed_lines(_text(module) if used else _top(module))
 
 
 @functools.cache

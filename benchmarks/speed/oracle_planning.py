@@ -41,7 +41,10 @@ ALL_PEERS = 1_000  # beyond, value iteration and (random sparse: fill-in) policy
 
 def plans(*, quick: bool = False) -> list[Measurement]:
     """Small models against naive numpy, large ones against QuantEcon; robust plans against the nominal one."""
-    lines = [_against_naive(n_states, gamma, uset) for n_states, gamma, uset in product(SMALL, GAMMAS, ATTACKS)]
+    lines = [
+        _against_naive(n_states, gamma, uncertainty_set)
+        for n_states, gamma, uncertainty_set in product(SMALL, GAMMAS, ATTACKS)
+    ]
     for (kind, n_states), gamma in product(LARGE, GAMMAS):
         if not quick or n_states <= ALL_PEERS:
             lines += _against_peers(kind, n_states, gamma)
@@ -71,13 +74,13 @@ def sparse_model(n_states: int, gamma: float, *, band: int | None) -> MDP:
     return MDP(rows, rng.random((n_states, ACTIONS)), gamma)
 
 
-def naive_value_iteration(mdp: MDP, uset: UncertaintySet, width: float) -> Floats:
+def naive_value_iteration(mdp: MDP, uncertainty_set: UncertaintySet, width: float) -> Floats:
     """Robust value iteration as one writes it down in numpy, stopped by the contraction bound."""
-    radius, gamma, P = float(uset.radius), mdp.gamma, mdp.P  # type: ignore[attr-defined]
+    radius, gamma, P = float(uncertainty_set.radius), mdp.gamma, mdp.P  # type: ignore[attr-defined]
     Q = np.zeros_like(mdp.cost)
     while True:
         V = Q.min(axis=1)
-        if isinstance(uset, TotalVariation):
+        if isinstance(uncertainty_set, TotalVariation):
             order = np.argsort(V)
             p = P[..., order]
             kept = p - np.clip(radius - (np.cumsum(p, axis=-1) - p), 0.0, p)
@@ -136,10 +139,10 @@ def _against_peers(kind: str, n_states: int, gamma: float) -> list[Measurement]:
     band = BAND if kind == "band" else None
     mdp = dense_model(n_states, gamma) if kind == "dense" else sparse_model(n_states, gamma, band=band)
 
-    def ours(uset: UncertaintySet) -> Callable[[], object]:
-        return lambda: bounds.solve(mdp, uset, width=WIDTH)
+    def ours(uncertainty_set: UncertaintySet) -> Callable[[], object]:
+        return lambda: bounds.solve(mdp, uncertainty_set, width=WIDTH)
 
-    own = {"nominal": ours(NOMINAL)} | {uset.kind: ours(uset) for uset in ATTACKS}
+    own = {"nominal": ours(NOMINAL)} | {uncertainty_set.kind: ours(uncertainty_set) for uncertainty_set in ATTACKS}
     ours(NOMINAL)()
     times = _best_of_turns(own | _peers(kind, mdp))
     nominal, size = times["nominal"], f"{kind} S={n_states} gamma={gamma}"
@@ -152,13 +155,13 @@ def _against_peers(kind: str, n_states: int, gamma: float) -> list[Measurement]:
     ]
 
 
-def _against_naive(n_states: int, gamma: float, uset: UncertaintySet) -> Measurement:
+def _against_naive(n_states: int, gamma: float, uncertainty_set: UncertaintySet) -> Measurement:
     mdp = dense_model(n_states, gamma)
     methods: dict[str, Callable[[], object]] = {
-        "ours": lambda: bounds.solve(mdp, uset, width=WIDTH),
-        "naive": lambda: naive_value_iteration(mdp, uset, WIDTH),
+        "ours": lambda: bounds.solve(mdp, uncertainty_set, width=WIDTH),
+        "naive": lambda: naive_value_iteration(mdp, uncertainty_set, WIDTH),
     }
     methods["ours"]()
     times = _best_of_turns(methods)
-    size = f"{uset.kind} S={n_states} gamma={gamma}"
+    size = f"{uncertainty_set.kind} S={n_states} gamma={gamma}"
     return at_least("naive plan / plan", size, times["ours"], times["naive"], LEAST_AGAINST_NAIVE)

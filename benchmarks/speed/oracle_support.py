@@ -24,31 +24,31 @@ def blocks(*, quick: bool = False) -> list[Measurement]:
     once per shape and is left out (a first call warms up).
     """
     chosen = STATES[:1] if quick else STATES
-    return [line for uset in SETS for n_states in chosen for line in _measure(uset, n_states)]
+    return [line for uncertainty_set in SETS for n_states in chosen for line in _measure(uncertainty_set, n_states)]
 
 
-def _measure(uset: UncertaintySet, n_states: int) -> list[Measurement]:
+def _measure(uncertainty_set: UncertaintySet, n_states: int) -> list[Measurement]:
     rng = np.random.default_rng(n_states)
     p, v = rng.dirichlet(np.ones(n_states), ROWS), rng.random((ROWS, n_states))
     alone = slice(0, 16)
     together, singles = [], []
-    _seconds_alone(uset, p[:1], v[:1])
-    programs.support(uset, p, v)
+    _seconds_alone(uncertainty_set, p[:1], v[:1])
+    programs.support(uncertainty_set, p, v)
     for _ in range(ROUNDS):
         start = perf_counter()
-        programs.support(uset, p, v)
+        programs.support(uncertainty_set, p, v)
         together.append((perf_counter() - start) / ROWS)
-        singles.append(_seconds_alone(uset, p[alone], v[alone]))
+        singles.append(_seconds_alone(uncertainty_set, p[alone], v[alone]))
     ours, single = min(together), min(singles)
-    size = f"{uset.kind} S={n_states}"
+    size = f"{uncertainty_set.kind} S={n_states}"
     return [
         at_least(f"{WANTED_ROWS_PER_MINUTE} certified rows per minute / ours", size, ours, WANTED_SECONDS, 1.0),
         Measurement("programs in blocks / one program per row", size, ours, single, ours / single, "stated", True),
     ]
 
 
-def _seconds_alone(uset: UncertaintySet, p: Floats, v: Floats) -> float:
+def _seconds_alone(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> float:
     start = perf_counter()
     for row, values in zip(p, v, strict=True):
-        programs.support(uset, row, values)
+        programs.support(uncertainty_set, row, values)
     return (perf_counter() - start) / len(p)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks.batch.cells import controls, planned
+from benchmarks.batch.cells import controls, plan_cells
 from benchmarks.runner import identity
 from benchmarks.runner.progress import Show
 from benchmarks.runner.schedule import run as run_units
@@ -99,11 +99,13 @@ def right(seed: int, size: Size) -> RightRun:
 
 def wrong(seed: int, size: Size) -> Caught:
     """One run of the negative controls: a unit of work."""
-    from properties.statistics.law import caught
+    from properties.statistics.law import catch_control
 
     found = {}
     for control in controls(size):
-        result = caught(control.law, control.variant, size=size, alpha=control.alpha, seed_set=f"calibration {seed}")
+        result = catch_control(
+            control.law, control.variant, size=size, alpha=control.alpha, seed_set=f"calibration {seed}"
+        )
         found[control.name] = None if result is None else result.n
     return found
 
@@ -117,7 +119,7 @@ def verify(seed: int, size: Size, code: str = "") -> Verifications:
     from properties.judging import verification
     from properties.laws.catalogue import LAWS
     from properties.process.loading import built_in
-    from properties.statistics.suite import allotted, weight
+    from properties.statistics.suite import allot_cells, weight
 
     found = built_in()
     laws = [law for law in LAWS if seed == 0 or not law.large]
@@ -125,7 +127,7 @@ def verify(seed: int, size: Size, code: str = "") -> Verifications:
     outcomes: dict[str, dict[str, int]] = {}
     wrong: list[str] = []
     for variant in found.values():
-        cells = allotted(variant, size, total=total)
+        cells = allot_cells(variant, size, total=total)
         records = list(verification.verify(variant, examples=EXAMPLES, seed=seed + 1, laws=laws, cells=cells))
         outcomes[variant.name] = dict(Counter(record.outcome for record in records))
         wrong += [f"{r.variant}: {r.law}: {r.outcome}: {r.evidence}" for r in records if r.outcome != "holds"]
@@ -160,8 +162,8 @@ def _decide(items: Iterable[Planned], seed: int) -> dict[str, Outcome]:
 
 def beyond_quick(*, dear: bool) -> list[Planned]:
     """The cells of a full run whose statement, problem or pair the quick size does not have."""
-    known = {_place(item.cell.id) for item in planned("quick")}
-    found = [item for item in planned("full") if _place(item.cell.id) not in known]
+    known = {_place(item.cell.id) for item in plan_cells("quick")}
+    found = [item for item in plan_cells("full") if _place(item.cell.id) not in known]
     return [item for item in found if item.cell.id.startswith(DEAR) == dear]
 
 

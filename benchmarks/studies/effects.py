@@ -5,7 +5,7 @@ A verdict stops as soon as it is clear, when an interval is still wide; here eve
 
 import numpy as np
 
-from benchmarks.batch.cells import planned
+from benchmarks.batch.cells import plan_cells
 from properties.statistics.intervals import Interval
 from properties.statistics.law import rows_of
 from properties.statistics.seed_sets import PINNED
@@ -25,7 +25,7 @@ MEASURED = (
 def measure() -> dict[str, dict[str, Interval]]:
     """The intervals by cell and effect."""
     found = {}
-    for item in planned("full"):
+    for item in plan_cells("full"):
         if item.cell.id.startswith(MEASURED):
             rows = np.array(rows_of(item.cell, PINNED, 0, REPLICATES))
             found[item.cell.id] = dict(item.cell.measure(rows))

@@ -19,7 +19,7 @@ from oracles.chains.mixing import t_mix
 from properties.cases.benchmark_problems import BenchmarkProblem
 from properties.statistics import intervals, seed_sets
 from properties.statistics.intervals import Interval
-from properties.statistics.laws.tabular import RIGHT, made, stretch
+from properties.statistics.laws.tabular import RIGHT, make_learner, stretch
 from robust_core import constant
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -106,7 +106,7 @@ def run(member: Member, seed: bytes, variant: Variant = RIGHT) -> Floats:
     """(horizon, final error) of one run from Q_0 = 0; the horizon is infinite if the run never gets there."""
     benchmark, moments = member.benchmark(), times(member)
     recording = benchmark.record(seed, moments[-1])
-    learner = made(variant, benchmark.problem(constant(member.alpha)), seed)
+    learner = make_learner(variant, benchmark.problem(constant(member.alpha)), seed)
     start = benchmark.truth.size
     horizon, before, last = np.inf, 0, start
     for now in moments:

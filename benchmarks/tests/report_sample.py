@@ -30,7 +30,7 @@ HOSTILE = (
 
 @functools.cache
 def _paper() -> tuple[claims.Claims, panels.Panels, tuple[counterexamples.Card, ...]]:
-    committed = tuple(counterexamples.committed())
+    committed = tuple(counterexamples.committed_cards())
     return replace(claims.collect(Work()), code="0123456789ab"), panels.collect(Work()), committed
 
 

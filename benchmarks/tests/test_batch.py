@@ -281,4 +281,4 @@ def test_the_document_is_rendered_from_results() -> None:
     from benchmarks.documents import calibration as calibration_report
 
     right, wrong = calibration.Right.of([RIGHT]), calibration.Wrong.of([{"k": 16}])
-    assert "**0 red**" in calibration_report.calibrated(calibration.Calibration(right, wrong))
+    assert "**0 red**" in calibration_report.calibration_text(calibration.Calibration(right, wrong))

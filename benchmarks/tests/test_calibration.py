@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.batch.cells import controls
-from benchmarks.documents.calibration import beyond, calibrated, power, verifications
+from benchmarks.documents.calibration import beyond, calibration_text, power, verifications
 from benchmarks.studies import calibration, scaling
 from properties.statistics.laws import laws
 
@@ -71,7 +71,7 @@ def test_a_part_that_is_not_measured_stays_as_it_was_committed() -> None:
     merged = before.renew(today)
     assert (merged.right, merged.wrong, merged.full) == (right, wrong, today.full)
     assert merged.made_by == {"right": "old", "wrong": "old", "full": "new"}
-    assert "the quick cells: old; their controls: old; the full size: new." in calibrated(merged)
+    assert "the quick cells: old; their controls: old; the full size: new." in calibration_text(merged)
 
 
 @pytest.mark.parametrize(("place", "low", "high"), [(0, 1.8, 2.3), (1, 0.9, 1.3)])

@@ -83,7 +83,7 @@ def test_junit_is_well_formed_and_the_terminal_is_safe_whatever_a_variant_is_cal
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     name = "<&\ud800\x1b[2J\x00\nn\uffff"
-    record = Record(name, "law", "violated", f"conduct: raised {name}", 1, 0.0, 0, target="mine.py:MINE")
+    record = Record(name, "law", "violated", f"misbehaviour: raised {name}", 1, 0.0, 0, target="mine.py:MINE")
     variant = Description("mine.py:MINE", name, "operator", (), (), (), (), (), ())
     events: list[Event] = [VariantBegun(variant, 1, 1), Judged(record), VariantEnded(variant)]
     handlers: list[Handler] = [JUnit(Path("junit.xml")), Table(statistics=True), QuietTable()]
@@ -177,7 +177,7 @@ def test_replay_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_two_results_stand_side_by_side_with_the_first_cause(capsys: pytest.CaptureFixture[str]) -> None:
     main(["verify", WRONG, "--examples", "50"])
     shown = capsys.readouterr().out
-    assert "variant" in shown.split("bellman backup")[1].splitlines()[1]
+    assert "variant" in shown.split("bellman backup")[1].splitlines()[2]
     assert "first cause: bellman backup" in shown
 
 
@@ -249,7 +249,7 @@ def test_what_is_written_past_python_is_seen_in_a_replay_too(capfd: pytest.Captu
     capfd.readouterr()
     assert main(["replay", str(file)]) == VIOLATED
     shown = capfd.readouterr().out
-    assert "violated: conduct: printed to standard output: got 'updating" in shown
+    assert "violated: misbehaviour: printed to standard output: got 'updating" in shown
     assert "updating" not in shown.splitlines()
 
 

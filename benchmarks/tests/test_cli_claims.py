@@ -52,8 +52,8 @@ def test_running_again_tells_a_changed_status(
 ) -> None:
     assert main(["claims", "sup-sample", "--run"]) == HOLDS
     assert "as stored" in capsys.readouterr().out
-    wrong = dict(evidence.stored()) | {"sup-sample": evidence.Evidence("refuted", 1)}
-    monkeypatch.setattr(evidence, "stored", lambda: wrong)
+    wrong = dict(evidence.committed_evidence()) | {"sup-sample": evidence.Evidence("refuted", 1)}
+    monkeypatch.setattr(evidence, "committed_evidence", lambda: wrong)
     assert main(["claims", "sup-sample", "--run", "--quiet"]) == VIOLATED
     assert "stored: refuted" in capsys.readouterr().out
 
@@ -120,9 +120,9 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder / "evidence.json").write_text("{}", encoding="utf-8")
     monkeypatch.setattr(evidence, "FILE", folder / "evidence.json")
     monkeypatch.setattr(evidence, "COUNTEREXAMPLES", tmp_path / "counterexamples")
-    evidence.stored.cache_clear()
+    evidence.committed_evidence.cache_clear()
     yield tmp_path
-    evidence.stored.cache_clear()
+    evidence.committed_evidence.cache_clear()
 
 
 def test_each_claim_is_stored_before_the_next_is_run(
@@ -136,7 +136,7 @@ def test_each_claim_is_stored_before_the_next_is_run(
     monkeypatch.setattr(claim, "adjudicate", stop_at_the_second)
     assert main(["claims", "expand-T", "thm3", "--renew"]) == INTERRUPTED
     assert capsys.readouterr().out.split() == ["expand-T", "E", "corrected", "stored:", "not", "run", "yet"]
-    assert {name: entry.status for name, entry in evidence.stored().items()} == {"expand-T": "corrected"}
+    assert {name: entry.status for name, entry in evidence.committed_evidence().items()} == {"expand-T": "corrected"}
     assert [path.stem for path in (clone / "counterexamples").iterdir()] == ["expand-T"]
 
 

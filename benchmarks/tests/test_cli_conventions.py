@@ -24,7 +24,7 @@ from benchmarks.cli.conventions import (
     TERMINATED,
     UNREAD,
     USAGE,
-    painted,
+    paint,
     raise_on_termination,
     stopped_between,
 )
@@ -209,9 +209,9 @@ def test_a_dumb_terminal_gets_no_colours(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "dumb")
-    assert painted("holds", Terminal(), width=6) == "holds "  # type: ignore[arg-type]
+    assert paint("holds", Terminal(), width=6) == "holds "  # type: ignore[arg-type]
     monkeypatch.setenv("TERM", "xterm")
-    assert painted("holds", Terminal(), width=6) == "\x1b[32mholds\x1b[0m "  # type: ignore[arg-type]
+    assert paint("holds", Terminal(), width=6) == "\x1b[32mholds\x1b[0m "  # type: ignore[arg-type]
 
 
 def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
@@ -305,7 +305,7 @@ def test_a_request_to_end_is_not_taken_for_the_fault_of_a_variant() -> None:
         try:
             signal.raise_signal(signal.SIGTERM)
         except BaseException as error:
-            return blame.conduct(error)
+            return blame.misbehaviour(error)
         return "nothing was raised"
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -313,7 +313,7 @@ def test_a_request_to_end_is_not_taken_for_the_fault_of_a_variant() -> None:
         with pytest.raises(SystemExit, match=str(TERMINATED)), raise_on_termination():
             pytest.fail(judged())
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-        assert "raised Asked" in blame.conduct(Asked()), "an exit of its own is its fault"
+        assert "raised Asked" in blame.misbehaviour(Asked()), "an exit of its own is its fault"
     finally:
         signal.signal(signal.SIGINT, before)
 

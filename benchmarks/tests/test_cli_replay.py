@@ -42,7 +42,7 @@ def of(found: str, target: str, path: str = "x.json") -> str:
 def test_a_learner_that_ends_its_process_has_a_verdict(found: str, capsys: pytest.CaptureFixture[str]) -> None:
     file = of(found, f"{HOSTILE}:DIES")
     assert main(["replay", file]) == VIOLATED
-    assert capsys.readouterr().out.endswith("\n\nviolated: conduct: its process ended with exit code 7\n")
+    assert capsys.readouterr().out.endswith("\n\nviolated: misbehaviour: its process ended with exit code 7\n")
     assert main(["replay", file, "--json"]) == VIOLATED
     judgement = json.loads(capsys.readouterr().out)
     assert (judgement["outcome"], judgement["variant"]) == ("violated", "ends its process")
@@ -53,7 +53,7 @@ def test_a_learner_that_cannot_be_interrupted_has_one_too(found: str) -> None:
     replay = replay_isolated(Path(of(found, f"{HOSTILE}:STUBBORN")), seconds=4.0, waiting=waits.append)
     assert isinstance(replay, Replay)
     assert replay.outcome == "violated"
-    assert replay.evidence == "conduct: no answer within 4 s: it hangs or is far too slow"
+    assert replay.evidence == "misbehaviour: no answer within 4 s: it hangs or is far too slow"
     assert json.loads(found)["law"] in waits
 
 
@@ -110,4 +110,4 @@ def test_quiet_says_only_what_does_not_hold(
     assert main(["replay", of(found, RIGHT), "--quiet", *more]) == HOLDS
     assert capsys.readouterr() == ("", "")
     assert main(["replay", of(found, f"{HOSTILE}:RAISES"), "--quiet", *more]) == VIOLATED
-    assert "conduct: raised RuntimeError: no idea what to do" in capsys.readouterr().out
+    assert "misbehaviour: raised RuntimeError: no idea what to do" in capsys.readouterr().out

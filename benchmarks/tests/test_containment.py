@@ -85,7 +85,7 @@ def test_a_process_that_is_left_behind_is_ended_and_a_finding() -> None:
     assert [record.outcome for record in records[:-1]] == ["holds"] * (len(records) - 1)
     last = records[-1]
     assert (last.law, last.outcome) == (PROCESSES, "violated")
-    assert last.evidence.startswith("conduct: left 1 process running, which the suite has ended: python")
+    assert last.evidence.startswith("misbehaviour: left 1 process running, which the suite has ended: python")
     assert not alive(int(Path("pid").read_text()))
 
 
@@ -93,7 +93,7 @@ def test_a_process_that_holds_the_pipe_does_not_delay_the_verdict_on_a_death() -
     started = time.monotonic()
     source = "def backup(*case):\n    if os.fork():\n        os._exit(7)\n    time.sleep(1000.0)\n"
     record = next(verified(source, law_seconds=600.0))
-    assert (record.outcome, record.evidence) == ("violated", "conduct: its process ended with exit code 7")
+    assert (record.outcome, record.evidence) == ("violated", "misbehaviour: its process ended with exit code 7")
     assert time.monotonic() - started < 300.0
 
 
@@ -130,11 +130,11 @@ def first_evidence(source: str) -> str:
 @pytest.mark.parametrize(
     ("body", "evidence"),
     [
-        ("os.write(1, b'x' * (1 << 26))", "conduct: printed to standard output: got 'xxx"),
-        ("keep.extend(os.open('/dev/null', 0) for _ in range(1 << 20))", "conduct: used up the file descriptors"),
-        ("raise RuntimeError('x' * 250_000_000)", "conduct: raised RuntimeError: xxx"),
-        ("raise type('E' * 10_000_000 + '\\x1b', (Exception,), {})()", "conduct: raised EEE"),
-        ("raise Unreadable", "conduct: raised Unreadable: (its message cannot be read)"),
+        ("os.write(1, b'x' * (1 << 26))", "misbehaviour: printed to standard output: got 'xxx"),
+        ("keep.extend(os.open('/dev/null', 0) for _ in range(1 << 20))", "misbehaviour: used up the file descriptors"),
+        ("raise RuntimeError('x' * 250_000_000)", "misbehaviour: raised RuntimeError: xxx"),
+        ("raise type('E' * 10_000_000 + '\\x1b', (Exception,), {})()", "misbehaviour: raised EEE"),
+        ("raise Unreadable", "misbehaviour: raised Unreadable: (its message cannot be read)"),
     ],
     ids=["output", "descriptors", "message", "class", "unreadable"],
 )

@@ -39,6 +39,9 @@ ELSEWHERE = (
     *ITSELF,
     "python -m pip install . && robust-core verify",
     "python -m pip install .",
+    "python -m pip install '.[environments]'",
+    "python -m pip install '.[peers]'",
+    "python3 -m venv .venv && . .venv/bin/activate",
     "tox -e verify -- my_variant.py",
     "tox -e lint",
     "robust-core documents",
@@ -64,6 +67,7 @@ ELSEWHERE = (
 LESS = "--examples 60 --no-statistics"
 SHORTER = {
     "robust-core verify my_variant.py": f"robust-core verify my_variant.py {LESS}",
+    "robust-core verify my_variant.py --quiet --junit results.xml": f"robust-core verify my_variant.py --quiet {LESS}",
     "robust-core verify my_variant.py --quiet": f"robust-core verify my_variant.py --quiet {LESS}",
 }
 

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.documents import gallery, write
 from properties.judging.verification import verify
 from properties.process.loading import built_in
-from properties.statistics.suite import allotted, weight
+from properties.statistics.suite import allot_cells, weight
 
 PAGE = write.read("gallery")
 TOTAL = weight(built_in().values(), "quick")
@@ -21,7 +21,7 @@ def test_on_the_page_only_the_negative_part_fails() -> None:
 @pytest.mark.parametrize("key", built_in())
 def test_right_variants_hold_with_another_seed_too(key: str) -> None:
     variant = built_in()[key]
-    cells = allotted(variant, "quick", total=TOTAL)
+    cells = allot_cells(variant, "quick", total=TOTAL)
     outcomes = {record.law: record.outcome for record in verify(variant, examples=5, seed=1, cells=cells)}
     assert set(outcomes.values()) == {"holds"}, outcomes
 

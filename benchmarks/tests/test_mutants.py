@@ -9,8 +9,8 @@ import pytest
 from benchmarks.cli.conventions import HOLDS, VIOLATED
 from benchmarks.cli.main import main
 from benchmarks.mutants import isolated
-from benchmarks.mutants.matrix import Kill, idle, kill_matrix, needed, summary, survivors, zoo
-from properties.judging.search import judged
+from benchmarks.mutants.matrix import Kill, idle, kill_matrix, needed_laws, summary, survivors, zoo
+from properties.judging.search import judge_case
 from properties.judging.verification import applicable, verify
 from properties.laws.catalogue import LAWS
 from properties.process.session import Session
@@ -101,7 +101,7 @@ def test_the_matrix_names_survivors_idle_laws_and_needed_laws() -> None:
     ]
     assert survivors(kills) == ["m:B"]
     assert idle(kills) == ["two"]
-    assert needed(kills) == {"one": ["m:A"]}
+    assert needed_laws(kills) == {"one": ["m:A"]}
     text = summary(kills)
     assert "1 of 2 mutants caught" in text
     assert "alive: m:B" in text
@@ -116,7 +116,7 @@ def test_laws_do_not_know_a_variant_by_name() -> None:
     from benchmarks.mutants.matrix import problems
 
     cases = problems(law, original, examples=20, seed=0)
-    assert [judged(law, original, c) is None for c in cases] == [judged(law, renamed, c) is None for c in cases]
+    assert [judge_case(law, original, c) is None for c in cases] == [judge_case(law, renamed, c) is None for c in cases]
 
 
 def test_quiet_tells_of_the_living_and_a_variant_without_laws_is_alive(
@@ -147,7 +147,7 @@ def test_a_mutant_that_ends_its_process_is_caught_by_that(tmp_path: Path, capsys
     assert main(["mutants", str(file), "--examples", "2", "--json"]) == HOLDS
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["law"] for row in rows] == [law.name for law in applicable(MUTANTS[OPERATOR])]
-    assert {row["finding"] for row in rows} == {"conduct: its process ended with exit code 0"}
+    assert {row["finding"] for row in rows} == {"misbehaviour: its process ended with exit code 0"}
 
 
 def test_a_process_of_its_own_changes_no_row() -> None:

@@ -83,7 +83,7 @@ def day(number: int) -> str:
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     def forget() -> None:
-        for function in (batch.planned, batch.controls, rows.cells_by_id):
+        for function in (batch.plan_cells, batch.controls, rows.cells_by_id):
             function.cache_clear()
 
     def set_suite(*cells: Cell) -> None:
@@ -156,7 +156,9 @@ def test_a_cell_that_never_decides_is_listed_at_the_largest_size_every_night(ben
     assert bench.thrown_in(day(1), "coin") == most
     assert bench.once()
     with batch.open_history(bench.path, "quick") as kept:
-        assert {task.seed_set for task in nights.reopened(kept, "", day(9))} == {day(number) for number in range(4, 9)}
+        assert {task.seed_set for task in nights.open_tasks(kept, "", day(9))} == {
+            day(number) for number in range(4, 9)
+        }
 
 
 def test_a_killed_night_goes_on_in_its_own_seed_set_after_midnight(bench: Bench) -> None:
@@ -364,9 +366,11 @@ def test_a_killed_worker_is_not_silent_and_the_run_goes_on_in_its_seed_set(tmp_p
 
 def test_ids_of_cells_are_what_pytest_makes_of_them() -> None:
     """The controller finds a cell by its id in the name of the item, and pytest rewrites what is not ASCII."""
-    from properties.statistics.suite import planned
+    from properties.statistics.suite import plan_cells
 
-    assert all(item.cell.id.isascii() and item.cell.id.isprintable() for item in planned("quick") + planned("full"))
+    assert all(
+        item.cell.id.isascii() and item.cell.id.isprintable() for item in plan_cells("quick") + plan_cells("full")
+    )
 
 
 def test_thrown_coins_have_their_probability() -> None:

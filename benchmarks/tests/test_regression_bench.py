@@ -284,7 +284,7 @@ def test_the_episodic_truth_agrees_with_the_planner_of_the_experiments() -> None
 
 
 def test_the_planted_zero_of_J_is_one() -> None:
-    model = linear.planted()
+    model = linear.planted_problem()
     # Costs are rounded by at most half the grid, and J is at most the mean square of that.
     assert float(model.oracle.J(model.theta_star).value) <= (linear.COST_GRID / 2.0) ** 2
 

@@ -65,7 +65,7 @@ def test_no_number_of_the_planted_problem_is_near_the_edge_of_its_grid() -> None
     angle = np.pi * np.arange(6) / 6.0
     for values, grid in ((np.cos(angle), linear.FEATURE_GRID), (np.sin(angle), linear.FEATURE_GRID)):
         assert (abs(np.modf(abs(values) / grid)[0] - 0.5) > CLEAR).all()
-    model = linear.planted()
+    model = linear.planted_problem()
     V = model.features @ model.theta_star
     smooth = LogSumExp(linear.VARRHO).value(V)
     cost = V[:, None] - model.mdp.gamma * ((1.0 - linear.RADIUS) * model.mdp.expectation(V) + linear.RADIUS * smooth)
@@ -81,9 +81,9 @@ def test_a_unit_of_another_processor_or_library_is_another_unit(monkeypatch: pyt
     monkeypatch.undo()
     identity.of.cache_clear()
     for name in versions.LIBRARIES:
-        monkeypatch.setattr(versions, "installed", lambda asked, name=name: "0" if asked == name else "1")
+        monkeypatch.setattr(versions, "installed_version", lambda asked, name=name: "0" if asked == name else "1")
         one = identity.code("oracles.arithmetic.exact")
-        monkeypatch.setattr(versions, "installed", lambda asked, name=name: "2" if asked == name else "1")
+        monkeypatch.setattr(versions, "installed_version", lambda asked, name=name: "2" if asked == name else "1")
         assert identity.code("oracles.arithmetic.exact") != one, name
     monkeypatch.undo()
     monkeypatch.setattr(versions, "LIBRARIES", ("numpy", "no-such-library"))

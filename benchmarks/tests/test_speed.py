@@ -89,12 +89,12 @@ def test_the_short_table_has_the_line_closest_to_its_limit_whatever_the_directio
     assert [(line.subject, line.size) for line in closest(lines)] == [("cost", "b"), ("gain", "b"), ("told", "a")]
 
 
-@pytest.mark.parametrize("uset", oracle_planning.ATTACKS, ids=lambda uset: uset.kind)
-def test_the_naive_planner_finds_the_plan(uset: UncertaintySet) -> None:
+@pytest.mark.parametrize("uncertainty_set", oracle_planning.ATTACKS, ids=lambda uncertainty_set: uncertainty_set.kind)
+def test_the_naive_planner_finds_the_plan(uncertainty_set: UncertaintySet) -> None:
     mdp = oracle_planning.dense_model(5, 0.95)
     naive, ours = (
-        oracle_planning.naive_value_iteration(mdp, uset, oracle_planning.WIDTH),
-        bounds.solve(mdp, uset, width=oracle_planning.WIDTH),
+        oracle_planning.naive_value_iteration(mdp, uncertainty_set, oracle_planning.WIDTH),
+        bounds.solve(mdp, uncertainty_set, width=oracle_planning.WIDTH),
     )
     # Each is off by at most half of its width.
     assert abs(naive - ours.q).max() <= oracle_planning.WIDTH

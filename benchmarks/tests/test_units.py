@@ -75,7 +75,7 @@ def test_a_key_is_the_function_the_arguments_and_the_code(monkeypatch: pytest.Mo
 
 
 def test_the_code_is_what_a_module_reaches(tmp_path: Path) -> None:
-    reached = identity.reached("benchmarks.regression.tabular")
+    reached = identity.reached_modules("benchmarks.regression.tabular")
     # Imported at the top, two levels down, inside a function, and by a package's own file.
     assert {
         "oracles.planning.closed_form",
@@ -85,18 +85,18 @@ def test_the_code_is_what_a_module_reaches(tmp_path: Path) -> None:
     } <= reached
     assert not any(name.startswith(("benchmarks.report", "benchmarks.regression.compare")) for name in reached)
     with pytest.raises(ValueError, match="module of"):
-        identity.reached("json")
+        identity.reached_modules("json")
 
 
 def test_a_package_on_the_way_adds_no_function_that_it_defines() -> None:
     """`properties.verify` imports most of the four packages, and a module that lies beside it calls it nowhere."""
-    assert len(identity.reached("properties")) > 50
-    assert identity.reached("properties.statistics") == {"properties", "properties.statistics"}
+    assert len(identity.reached_modules("properties")) > 50
+    assert identity.reached_modules("properties.statistics") == {"properties", "properties.statistics"}
     # A function of a package that is used, and what it imports for the type checker.
-    assert {"properties.statistics.laws.sampling", "properties.statistics.law"} <= identity.reached(
+    assert {"properties.statistics.laws.sampling", "properties.statistics.law"} <= identity.reached_modules(
         "benchmarks.batch.rows"
     )
-    assert "benchmarks.regression.table" not in identity.reached("benchmarks.runner.schedule")
+    assert "benchmarks.regression.table" not in identity.reached_modules("benchmarks.runner.schedule")
 
 
 def test_a_name_from_a_package_leads_to_the_module_that_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,8 +122,8 @@ def test_a_name_from_a_package_leads_to_the_module_that_has_it(tmp_path: Path, m
         patch.setattr(identity, "_file", files.get)
         for function in cached[1:]:
             function.cache_clear()
-        assert identity.reached("robust_core.a") == {"robust_core", *(f"robust_core.{name}" for name in "abc")}
-        assert identity.reached("robust_core.e") == {"robust_core", "robust_core.e"}
+        assert identity.reached_modules("robust_core.a") == {"robust_core", *(f"robust_core.{name}" for name in "abc")}
+        assert identity.reached_modules("robust_core.e") == {"robust_core", "robust_core.e"}
     for function in cached[1:]:
         function.cache_clear()
 
@@ -148,12 +148,12 @@ SOURCE = (
 
 
 def test_what_is_not_executed_does_not_count() -> None:
-    code = identity.executed(SOURCE)
+    code = identity.executed_lines(SOURCE)
     kept = ["X = 1", "class C:", "    def f(self, x):", "        return '''", "# kept", "", "{x}''', 'é'  # kept too"]
     assert code.splitlines() == [*kept, "    def g(self): 'kept'"]
-    assert identity.executed(SOURCE.replace("Of C,", "Of a class,").replace("# How.", "")) == code
+    assert identity.executed_lines(SOURCE.replace("Of C,", "Of a class,").replace("# How.", "")) == code
     for old, new in (("X = 1", "X = 2"), ("# kept\n", "# other\n"), ("\n{x}", "{x}"), ("self): 'kept'", "self): ''")):
-        assert identity.executed(SOURCE.replace(old, new)) != code
+        assert identity.executed_lines(SOURCE.replace(old, new)) != code
 
 
 @pytest.mark.parametrize(

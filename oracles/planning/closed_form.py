@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from oracles.arithmetic.certified import Certified
-from oracles.planning.direct import centred, one_hot, policy_value, row_means
+from oracles.planning.direct import centre, one_hot, policy_value, row_means
 from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
@@ -66,7 +66,7 @@ def solve(mdp: MDP, radius: float) -> ClosedForm:
 
 def _residual(mdp: MDP, W: Floats, b: float) -> tuple[Floats, float]:
     """(c + bPw for the centred W, max |TW − W|)."""
-    w, k = centred(W)
+    w, k = centre(W)
     Q = mdp.cost + b * row_means(mdp, w)
     return Q, float(abs(Q.min(axis=1) - w - (1.0 - b) * k).max())
 
@@ -102,7 +102,7 @@ def _enclose(
 ) -> ClosedForm:
     """The shifted values with the bound that the residual of W gives."""
     gamma, b = mdp.gamma, mdp.gamma * (1.0 - R)
-    w, k = centred(W)
+    w, k = centre(W)
     Q = mdp.cost + b * row_means(mdp, w)
     reduced = Q.min(axis=1) if minimise else (policy * Q).sum(axis=1)
     size, size_w = float(abs(Q).max()), float(abs(w).max())

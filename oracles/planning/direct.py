@@ -56,10 +56,10 @@ def one_hot(Q: Floats) -> Floats:
     return policy
 
 
-def centred(values: Floats) -> tuple[Floats, float]:
+def centre(values: Floats) -> tuple[Floats, float]:
     """(w, k) with w + k equal to `values` up to rounding, and w as small as a constant can make it.
 
-    >>> centred(np.array([1.0, 3.0]))
+    >>> centre(np.array([1.0, 3.0]))
     (array([-1.,  1.]), 2.0)
     """
     k = float(0.5 * values.min() + 0.5 * values.max())

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from oracles.arithmetic.certified import Certified
 from oracles.planning.closed_form import ClosedForm
-from oracles.planning.direct import centred, one_hot, policy_value
+from oracles.planning.direct import centre, one_hot, policy_value
 from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
@@ -61,7 +61,7 @@ def _nature(mdp: MDP, R: float, policy: Floats) -> Floats:
     V = policy_value(mdp, policy, mdp.gamma)
     _, _, residual = _residual(mdp, R, V, policy)
     while True:
-        kernel = _attacked(mdp.P, centred(V)[0], R)
+        kernel = _attacked(mdp.P, centre(V)[0], R)
         next_V = policy_value(MDP(kernel, mdp.cost, mdp.gamma), policy, mdp.gamma)
         _, _, next_residual = _residual(mdp, R, next_V, policy)
         if not next_residual < residual:
@@ -91,7 +91,7 @@ def _dual(P: Floats, v: Floats, R: float) -> Floats:
 
 def _residual(mdp: MDP, R: float, V: Floats, policy: Floats | None) -> tuple[Floats, Floats, float]:
     """(Q from below, Q from above, max |TV − V|) at the centred V; policy None: the minimum over actions."""
-    v, k = centred(V)
+    v, k = centre(V)
     low = mdp.cost + mdp.gamma * (_attacked(mdp.P, v, R) @ v)
     high = mdp.cost + mdp.gamma * _dual(mdp.P, v, R)
     shift = (1.0 - mdp.gamma) * k
@@ -108,7 +108,7 @@ def _enclose(mdp: MDP, R: float, V: Floats, policy: Floats, *, minimise: bool) -
     pi = None if minimise else policy
     gamma = mdp.gamma
     low, high, residual = _residual(mdp, R, V, pi)
-    v, k = centred(V)
+    v, k = centre(V)
     x, size = float(abs(v).max()), float(max(abs(low).max(), abs(high).max()))
     backup_error = _U * ((16.0 * mdp.n_states + 32.0) * gamma * x + (4.0 * mdp.n_actions + 10.0) * size)
     rho = residual + backup_error + _U * (4.0 * (x + residual) + 3.0 * (1.0 - gamma) * abs(k))

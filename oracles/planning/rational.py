@@ -245,10 +245,10 @@ def solve(mdp: MDP, uncertainty_set: UncertaintySet) -> Optimum:
     return Optimum(V.fractions(), Q, ties, model.worst_kernel(V))
 
 
-def certified(values: ArrayLike | Matrix | Vector, method: str) -> Certified:
+def certified_values(values: ArrayLike | Matrix | Vector, method: str) -> Certified:
     """Exact values as floats; the bound is the rounding to floats.
 
-    >>> certified((Fraction(1, 3),), "by hand").error_bound < 2e-17
+    >>> certified_values((Fraction(1, 3),), "by hand").error_bound < 2e-17
     True
     """
     truth = np.asarray(values, dtype=object)

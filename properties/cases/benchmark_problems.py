@@ -177,7 +177,7 @@ def _truth(problem: BenchmarkProblem) -> Truth:
 
 def _rounded(values: Any, error: float = 0.0) -> Truth:
     """Exact values that may be off by `error`, as the nearest floats."""
-    found = rational.certified(values, "exact, rounded once")
+    found = rational.certified_values(values, "exact, rounded once")
     return Truth(found.value, found.error_bound + error)
 
 

@@ -253,7 +253,7 @@ Reader = Callable[[Choices, Variant], LawCase]
 
 
 @st.composite
-def drawn(draw: st.DrawFn, read: Reader, variant: Variant) -> LawCase:
+def draw_case(draw: st.DrawFn, read: Reader, variant: Variant) -> LawCase:
     """The cases that `read` makes of choices of Hypothesis."""
     return read(Drawn(draw), variant)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from robust_core import LogSumExp, Mellowmax, StepSize, UncertaintySet
 from robust_core.mdp import MDP
-from robust_core.text import shortened
+from robust_core.text import shorten
 
 
 def _floats(data: Any) -> np.ndarray:
@@ -105,4 +105,4 @@ def decode(data: Any) -> Any:
     try:
         return _DECODERS[tag](content)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"bad {tag}: {shortened(str(error))}") from None
+        raise ValueError(f"bad {tag}: {shorten(str(error))}") from None

@@ -16,8 +16,8 @@ SAMPLED_STEPS = 24
 def support_case(choices: Choices, variant: Variant) -> SupportCase:
     """A row and values."""
     n, scale = choices.size("outcomes"), choices.scale()
-    uset = choices.uncertainty_set(variant)
-    return SupportCase(uncertainty_set=uset, p=choices.row(n, 0), v=scale * choices.values((n,)))
+    uncertainty_set = choices.uncertainty_set(variant)
+    return SupportCase(uncertainty_set=uncertainty_set, p=choices.row(n, 0), v=scale * choices.values((n,)))
 
 
 def operator_case(choices: Choices, variant: Variant) -> OperatorCase:
@@ -63,7 +63,7 @@ def run(
     length, times = choices.length(steps, repeats)
     scale = choices.scale()
     mdp = choices.mdp(scale=scale, deterministic=deterministic)
-    uset = choices.uncertainty_set(variant)
+    uncertainty_set = choices.uncertainty_set(variant)
     linear = variant.kind == "linear evaluation"
     step_size = choices.step_size(visits=not linear)
     policy = None if variant.kind == "control" else choices.policy(mdp, deterministic=deterministic)
@@ -74,7 +74,7 @@ def run(
         theta = choices.values((N,))
         return LinearRun(
             mdp=mdp,
-            uncertainty_set=uset,
+            uncertainty_set=uncertainty_set,
             step_size=step_size,
             initial=theta if K is None else inside(theta, K),
             policy=policy,
@@ -88,8 +88,10 @@ def run(
     initial = np.zeros(shape) if choices.blank() else scale * choices.values(shape)
     path = choices.path(mdp, steps=length, policy=policy, ends=ends) * times
     if policy is None:
-        return Run(mdp=mdp, uncertainty_set=uset, step_size=step_size, initial=initial, path=path)
-    return EvaluationRun(mdp=mdp, uncertainty_set=uset, step_size=step_size, initial=initial, policy=policy, path=path)
+        return Run(mdp=mdp, uncertainty_set=uncertainty_set, step_size=step_size, initial=initial, path=path)
+    return EvaluationRun(
+        mdp=mdp, uncertainty_set=uncertainty_set, step_size=step_size, initial=initial, policy=policy, path=path
+    )
 
 
 def estimates(variant: Variant) -> str:

@@ -22,7 +22,7 @@ from properties.laws.law import Law
 from robust_core import LogSumExp, Mellowmax, StepSize, Transition, UncertaintySet, validate
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
-from robust_core.text import one_line, shortened
+from robust_core.text import one_line, shorten
 
 # Numbers beyond overflow, or vanish, in the squares that a right learner computes; every law stays far within.
 LARGEST, SMALLEST = 2.0**256, 2.0**-256
@@ -89,7 +89,7 @@ def said(value: object) -> str:
     """
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    return shortened(one_line(repr(value)), LONGEST_VALUE)
+    return shorten(one_line(repr(value)), LONGEST_VALUE)
 
 
 def require(right: bool, name: str, rule: str, value: object) -> None:
@@ -341,11 +341,13 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
         axes = 2 if estimates(variant) == "Q" else 1
         require(case["initial"].ndim == axes, "initial", f"have {axes} axes {its}", case["initial"])
     if "uncertainty_set" in case:
-        uset = case["uncertainty_set"]
+        uncertainty_set = case["uncertainty_set"]
         kinds = [cls.kind for cls in law.sets_of(variant)]
-        require(uset.kind in kinds, "uncertainty_set", f"be one of {', '.join(kinds)} {its}", uset)
-        radii, radius = variant.options.get("radii"), getattr(uset, "radius", None)
-        require(radii is None or radius in radii, "uncertainty_set", f"have a radius of {radii} {its}", uset)
+        require(
+            uncertainty_set.kind in kinds, "uncertainty_set", f"be one of {', '.join(kinds)} {its}", uncertainty_set
+        )
+        radii, radius = variant.options.get("radii"), getattr(uncertainty_set, "radius", None)
+        require(radii is None or radius in radii, "uncertainty_set", f"have a radius of {radii} {its}", uncertainty_set)
     smoothing = SMOOTHINGS.get(variant.options.get("smoothing", ""), object)
     if "smoothing" in case:
         require(

@@ -414,10 +414,10 @@ def _plainer_problem(case: Case) -> Pass:
 
 def _plainer_set(case: Case) -> Pass:
     """A radius that is easy to follow, where the set has nothing but a radius."""
-    uset: Any = case.get("uncertainty_set")
-    if isinstance(uset, (Contamination, TotalVariation)):
-        radii = _plainer_than(uset.radius, RADII)
-        yield from _first_of([case | {"uncertainty_set": type(uset)(radius)} for radius in radii])
+    uncertainty_set: Any = case.get("uncertainty_set")
+    if isinstance(uncertainty_set, (Contamination, TotalVariation)):
+        radii = _plainer_than(uncertainty_set.radius, RADII)
+        yield from _first_of([case | {"uncertainty_set": type(uncertainty_set)(radius)} for radius in radii])
 
 
 def _plainer_values(case: Case) -> Pass:

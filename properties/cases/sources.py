@@ -7,7 +7,7 @@ from typing import Protocol
 from hypothesis import strategies as st
 
 from properties.cases.case import LawCase
-from properties.cases.choices import Reader, drawn
+from properties.cases.choices import Reader, draw_case
 from properties.cases.large import Form, instances
 from robust_core.problem import Variant
 
@@ -27,7 +27,7 @@ class Generated:
 
     def strategy(self, variant: Variant) -> st.SearchStrategy[LawCase]:
         """The cases that are read off choices of Hypothesis."""
-        return drawn(self.read, variant)
+        return draw_case(self.read, variant)
 
 
 @dataclass(frozen=True)

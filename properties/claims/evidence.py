@@ -15,7 +15,7 @@ from properties.claims import LAW_PREFIX, PRINTED, catalogue
 from properties.claims.claim import Adjudication, Claim, Status
 from properties.judging.counterexample import Counterexample
 from robust_core import json
-from robust_core.json import Rule, blamed_on, from_data
+from robust_core.json import Rule, blame_on, from_data
 
 EXAMPLES, SEED = 200, 0
 FILE = Path(__file__).parent / "evidence.json"
@@ -46,7 +46,7 @@ def of(adjudication: Adjudication) -> Evidence:
 
 
 @cache
-def stored() -> Mapping[str, Evidence]:
+def committed_evidence() -> Mapping[str, Evidence]:
     """The committed evidence, by claim."""
     return read(FILE)
 
@@ -54,7 +54,7 @@ def stored() -> Mapping[str, Evidence]:
 def read(path: Path) -> dict[str, Evidence]:
     """The evidence in a file, by claim; anything else is refused with the reason."""
     data = json.load(path)
-    with blamed_on(path):
+    with blame_on(path):
         if not isinstance(data, dict):
             raise ValueError(f"must be an object with an entry per claim, got {data!r:.80}")
         return {name: from_data(Evidence, entry, name) for name, entry in data.items()}
@@ -86,5 +86,5 @@ def store(adjudication: Adjudication) -> None:
     ordered = {claim: asdict(known[claim]) for claim in catalogue() if claim in known}
     keep(adjudication)
     FILE.write_text(json.dumps(ordered, indent=1, sort_keys=False) + "\n", encoding="utf-8")
-    stored.cache_clear()
+    committed_evidence.cache_clear()
     _all_counterexamples.cache_clear()

@@ -10,7 +10,7 @@ from oracles.arithmetic.exact import Vector
 from properties.judging.verdict import Finding
 
 
-def shown(value: Any) -> Any:
+def readable(value: Any) -> Any:
     """A fraction as a person reads it: exactly if it is short, otherwise as a float."""
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else str(value) if len(str(value)) <= 16 else float(value)
@@ -28,7 +28,7 @@ def equal(what: str, left: Any, right: Any) -> Finding | None:
         return Finding(f"shape of {what}", got.shape, wanted.shape)
     for place in np.ndindex(got.shape):
         if got[place] != wanted[place]:
-            return Finding(_at(what, place), shown(got[place]), shown(wanted[place]))
+            return Finding(_at(what, place), readable(got[place]), readable(wanted[place]))
     return None
 
 
@@ -41,7 +41,7 @@ def at_most(what: str, left: Any, right: Any) -> Finding | None:
     got, bound = np.broadcast_arrays(np.asarray(left, dtype=object), np.asarray(right, dtype=object))
     for place in np.ndindex(got.shape):
         if not got[place] <= bound[place]:
-            return Finding(_at(what, place), shown(got[place]), f"at most {shown(bound[place])}")
+            return Finding(_at(what, place), readable(got[place]), f"at most {readable(bound[place])}")
     return None
 
 

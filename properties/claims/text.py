@@ -6,7 +6,7 @@ from pathlib import Path
 from properties.claims import PARTS, evidence
 from properties.claims.claim import Claim, Statement
 from properties.claims.evidence import Evidence
-from properties.judging.counterexample import described
+from properties.judging.counterexample import describe
 
 SECTIONS = {
     "model": "Model and operators",
@@ -27,11 +27,11 @@ def parts() -> dict[str, tuple[Claim, ...]]:
     return {part: importlib.import_module(f"properties.claims.paper.{part}").CLAIMS for part in PARTS}
 
 
-def checked(claim: Claim, found: Evidence) -> str:
+def evidence_line(claim: Claim, found: Evidence) -> str:
     """One line of evidence.
 
     >>> from properties.claims import catalogue
-    >>> checked(catalogue()["cont-in-tv"], Evidence("holds", 200, 1.0))
+    >>> evidence_line(catalogue()["cont-in-tv"], Evidence("holds", 200, 1.0))
     '200 cases, exact arithmetic, tightest ratio 1'
     """
     guard = claim.amended or claim.printed
@@ -55,7 +55,7 @@ def entries(claim: Claim, found: Evidence) -> list[tuple[str, str]]:
         ("printed", _text(claim.printed)),
         ("fails", found.finding or ""),
         (amended, _text(claim.amended)),
-        ("checked", checked(claim, found)),
+        ("checked", evidence_line(claim, found)),
         ("note", claim.note),
     ]
     return [(label, text) for label, text in rows if text]
@@ -65,13 +65,13 @@ def _text(statement: Statement | None) -> str:
     return "" if statement is None else statement.text
 
 
-def explained(claim: Claim) -> str:
+def explain(claim: Claim) -> str:
     """A claim for the terminal, its counterexamples in numbers and the commands that replay them."""
-    found = evidence.stored()[claim.id]
+    found = evidence.committed_evidence()[claim.id]
     lines = [f"{claim.id}: {found.status}"]
     lines += [f"  {label + ':':<12} {text}" for label, text in entries(claim, found)]
     for path, example in evidence.counterexamples(claim):
-        lines += ["", "counterexample to the printed form", *_indented(described(example.case)), f"  {example.finding}"]
+        lines += ["", "counterexample to the printed form", *_indented(describe(example.case)), f"  {example.finding}"]
         lines += [f"  replay: robust-core replay {_shortest(path)}"]
     return "\n".join(lines)
 

@@ -1,8 +1,8 @@
 """Whose fault an exception is: that of the variant at work, or that of the suite, which then cannot judge.
 
 An exception that comes out of an oracle is the suite's, unless the variant itself called the oracle; every other one is
-the variant's conduct: it raised, or what it handed over is nothing that one can compute with. Memory that ends because
-the caller has limited it is not the variant's fault either.
+misbehaviour of the variant: it raised, or what it handed over is nothing that one can compute with. Memory that ends
+because the caller has limited it is not the variant's fault either.
 """
 
 import errno
@@ -48,17 +48,17 @@ def said(error: BaseException) -> str:
     return error_text(error) + shortage_note(error)
 
 
-def conduct(error: BaseException) -> str:
+def misbehaviour(error: BaseException) -> str:
     """What a variant did by raising; `CannotBeJudged` if it is not its fault, and what is nobody's is raised again."""
     if isinstance(error, TooSlow) or (isinstance(error, KeyboardInterrupt) and _can_be_interrupted()):
         raise error
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-        return "conduct: used up the file descriptors of its process"
+        return "misbehaviour: used up the file descriptors of its process"
     if is_of_the_suite(error) or shortage_note(error):
         raise CannotBeJudged.because(error) from error
     if isinstance(error, ValueError) and "read-only" in error_text(error):
-        return "conduct: tried to change an array it was given"
-    return f"conduct: raised {said(error)}"
+        return "misbehaviour: tried to change an array it was given"
+    return f"misbehaviour: raised {said(error)}"
 
 
 def is_of_the_suite(error: BaseException) -> bool:

@@ -20,10 +20,10 @@ class Causes:
     """What is known to be wrong with a variant: by law the first cause, and by reason the law that gave it.
 
     >>> causes = Causes()
-    >>> raised = Verdict("violated", "conduct: raised IndexError: index 3 is out of bounds")
+    >>> raised = Verdict("violated", "misbehaviour: raised IndexError: no entry 3")
     >>> causes.distinct("box", raised).outcome
     'violated'
-    >>> causes.distinct("ending", Verdict("violated", "conduct: raised IndexError: index 7 is out of bounds")).evidence
+    >>> causes.distinct("ending", Verdict("violated", "misbehaviour: raised IndexError: no entry 7")).evidence
     "says nothing new: it ends as 'box' does"
     """
 
@@ -51,7 +51,7 @@ class Causes:
 
 def _reason(verdict: Verdict) -> str | None:
     """What an exception or an error says but for its numbers; that two numbers are wrong makes them no one defect."""
-    given = verdict.evidence.startswith(("conduct: raised ", "cannot be judged: "))
+    given = verdict.evidence.startswith(("misbehaviour: raised ", "cannot be judged: "))
     return _NUMBER.sub("#", _HOW_OFTEN.sub("", verdict.evidence)) if given else None
 
 

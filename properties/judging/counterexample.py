@@ -16,7 +16,7 @@ from properties.cases.codec import decode, encode
 from properties.judging.verdict import FOLDER, Finding
 from properties.laws.law import Law
 from robust_core import json as strict_json
-from robust_core.json import blamed_on
+from robust_core.json import blame_on
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 
@@ -81,7 +81,7 @@ class Counterexample:
         that the law does not speak of, or the variant is not for, is refused: nothing would follow from it.
         """
         from properties.cases import law_schema
-        from properties.judging.search import judged
+        from properties.judging.search import judge_case
         from properties.process.loading import load
 
         law = law_named(self.law)
@@ -89,21 +89,21 @@ class Counterexample:
             raise ValueError(f"no law {self.law!r}: a counterexample to a claim is judged by robust-core replay")
         if variant is None:
             (variant,) = load(self.variant).values()
-        return judged(law, variant, law_schema.read(law, self.case, variant))
+        return judge_case(law, variant, law_schema.read(law, self.case, variant))
 
     def __str__(self) -> str:
-        return f"{self.variant}: {self.law}: {self.finding}\n{described(self.case)}"
+        return f"{self.variant}: {self.law}: {self.finding}\n{describe(self.case)}"
 
     def _repr_html_(self) -> str:
         """What is broken and how, then the case; everything is escaped."""
         head = f"<b>{escape(self.variant)}: {escape(self.law)}</b><br>{escape(_shown(self.finding))}"
-        return f"<div>{head}<pre>{escape(described(self.case))}</pre></div>"
+        return f"<div>{head}<pre>{escape(describe(self.case))}</pre></div>"
 
     @staticmethod
     def load(path: Path) -> "Counterexample":
         """Read a file that `save` wrote; anything else, and what is no case of its law, is refused with the reason."""
         data = strict_json.load(path, infinite=True, largest=LARGEST_FILE)
-        with blamed_on(path):
+        with blame_on(path):
             return Counterexample.from_data(data)
 
     @staticmethod
@@ -111,10 +111,10 @@ class Counterexample:
         """The counterexample of plain data; anything else, and a case that is not one of its law, is refused."""
         texts, case = _texts(data), {}
         for name, value in data["case"].items():
-            with blamed_on(f"case: {name}"):
+            with blame_on(f"case: {name}"):
                 case[name] = decode(value)
         example = Counterexample(**texts, case=case)
-        with blamed_on("case"):
+        with blame_on("case"):
             example._check()
         return example
 
@@ -159,7 +159,7 @@ def names(path: Path) -> tuple[str, str]:
     The case may hold an uncertainty set that only the variant's own module defines.
     """
     data = strict_json.load(path, infinite=True, largest=LARGEST_FILE)
-    with blamed_on(path):
+    with blame_on(path):
         texts = _texts(data)
     return texts["law"], texts["variant"]
 
@@ -185,7 +185,7 @@ def _is_printable(text: str) -> bool:
     return all(character.isprintable() or character == "\n" for character in text)
 
 
-def described(case: Case) -> str:
+def describe(case: Case) -> str:
     """The case as a person reads it: models as tables, the rest as name = value."""
     lines = []
     for name, value in case.items():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from properties.claims import AMENDED, LAW_PREFIX, PRINTED, catalogue
 from properties.claims.claim import judge
-from properties.claims.evidence import stored
+from properties.claims.evidence import committed_evidence
 from properties.judging.counterexample import Counterexample
 from properties.judging.search import search
 from properties.judging.verdict import Verdict
@@ -63,7 +63,7 @@ def tasks() -> Iterator[Task]:
     """The guarding statement of every claim that has one, then every law on every variant of the gallery."""
     for claim in catalogue().values():
         guard, name = (claim.amended, AMENDED) if claim.amended is not None else (claim.printed, PRINTED)
-        if guard is not None and stored()[claim.id].status != "refuted":
+        if guard is not None and committed_evidence()[claim.id].status != "refuted":
             yield Task(
                 LAW_PREFIX + claim.id,
                 name,

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from robust_core.json import blamed_on, text_of
+from robust_core.json import blame_on, text_of
 
 if TYPE_CHECKING:
     from properties.judging.counterexample import Counterexample
@@ -67,7 +67,7 @@ def read(
     found: dict[str, Expectation] = {}
     with _entries(path) as entries:
         for number, entry in enumerate(entries, start=1):
-            with blamed_on(f"entry {number}"):
+            with blame_on(f"entry {number}"):
                 _check(entry, today or datetime.date.today())
                 if variant is not None and entry.get(WHOSE, variant) != variant:
                     continue
@@ -89,7 +89,7 @@ def variants(path: Path) -> dict[int, str]:
 def _entries(path: Path) -> Iterator[list[Any]]:
     """The entries of a file; whatever is wrong with them is blamed on it."""
     text = text_of(path, largest=LARGEST_FILE)
-    with blamed_on(path):
+    with blame_on(path):
         try:
             data = tomllib.loads(text)
         except ValueError as error:

@@ -1,8 +1,8 @@
 """Watching a variant at work: time, printing, and random state that is not its own.
 
-Each of these is a fault of conduct with a finding of its own, whatever the variant computes. Printing and random state
-are compared before and after every call of the variant (`observed`), so that nothing else is blamed on it: an oracle
-may import a library that prints or seeds.
+Each of these is misbehaviour with a finding of its own, whatever the variant computes. Printing and random state
+are compared before and after every call of the variant (`observe_calls`), so that nothing else is blamed on it: an
+oracle may import a library that prints or seeds.
 """
 
 import _random
@@ -51,7 +51,7 @@ class TooSlow(BaseException):
 
     def finding(self) -> Finding:
         """The same as a finding."""
-        return Finding("conduct: time of one case", str(self), "milliseconds")
+        return Finding("misbehaviour: time of one case", str(self), "milliseconds")
 
 
 _diverted: list[int] = []
@@ -59,7 +59,7 @@ _diverted: list[int] = []
 
 
 def divert_output() -> None:
-    """Let nothing reach standard output any more, not even what a library written in C prints: `watched` reports it.
+    """Let nothing reach standard output any more, not even what a library written in C prints: `watch` reports it.
 
     For a process that has none of its own to say.
     """
@@ -142,11 +142,11 @@ class _Watch:
                 self.text += os.pread(_diverted[0], end - written, written).decode(errors="replace")
 
     def finding(self) -> Finding | None:
-        """The fault of conduct, if there was one."""
+        """The misbehaviour, if there was any."""
         if self.drew:
-            return Finding("conduct: drew from global random state", "global state", "the rng of the problem")
+            return Finding("misbehaviour: drew from global random state", "global state", "the rng of the problem")
         if self.text:
-            return Finding("conduct: printed to standard output", self.text[:LONGEST_QUOTE], "silence")
+            return Finding("misbehaviour: printed to standard output", self.text[:LONGEST_QUOTE], "silence")
         return None
 
 
@@ -154,14 +154,14 @@ _watches: list[_Watch] = []
 """The watches at work, the innermost last."""
 
 
-def watched(work: Callable[[], Finding | None], *, seconds: float | None = None) -> Finding | None:
-    """The finding of `work`, or one about the conduct of the functions in it that are `observed`.
+def watch(work: Callable[[], Finding | None], *, seconds: float | None = None) -> Finding | None:
+    """The finding of `work`, or one about misbehaviour of the functions in it that are `observe_calls`.
 
     `TooSlow` if it does not return in time.
 
-    >>> print(watched(observed(lambda: print("hello"))))
-    conduct: printed to standard output: got 'hello\\n', wanted 'silence'
-    >>> watched(lambda: print("nobody is watched"))
+    >>> print(watch(observe_calls(lambda: print("hello"))))
+    misbehaviour: printed to standard output: got 'hello\\n', wanted 'silence'
+    >>> watch(lambda: print("nobody is watched"))
     """
     watch, limit = _Watch(), CASE_SECONDS if seconds is None else seconds
     with watch.installed(), _time_limit(limit, IDLE_FACTOR * limit):
@@ -170,11 +170,11 @@ def watched(work: Callable[[], Finding | None], *, seconds: float | None = None)
 
 
 def call_observed(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function of the variant; within `watched` its conduct is noted."""
+    """Call a function of the variant; within `watch` its misbehaviour is noted."""
     return _watches[-1].call(function, *args) if _watches else function(*args)
 
 
-def observed(function: Callable[..., Any]) -> Callable[..., Any]:
+def observe_calls(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, of which every call is observed."""
     return partial(call_observed, function)
 

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from properties.judging.guard import call_observed, observed
+from properties.judging.guard import call_observed, observe_calls
 from properties.laws.learning import LEARNERS
 from robust_core import Transition
 from robust_core.problem import Variant
 
 
 def observed_variant(variant: Variant) -> Variant:
-    """The same variant, of which every call is `observed`: of the function, or of the learners that it makes."""
-    make = observed(variant.make)
+    """The same variant, of which every call is `observe_calls`: of the function, or of the learners that it makes."""
+    make = observe_calls(variant.make)
     if variant.kind in LEARNERS:
         return replace(variant, make=lambda problem: _Observed(make(problem)))
     return replace(variant, make=lambda *args: _observed_result(make(*args)))
@@ -55,7 +55,7 @@ class _Observed:
     @property
     def update_many(self) -> Any:
         """As the learner's own, if it has one."""
-        return observed(self._learner.update_many)
+        return observe_calls(self._learner.update_many)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Observed":
         return _Observed(call_observed(copy.deepcopy, self._learner, memo))

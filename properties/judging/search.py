@@ -20,7 +20,7 @@ from properties.cases.case import Case, LawCase
 from properties.cases.kinds import CASES
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
-from properties.judging.guard import LONGEST_QUOTE, TooSlow, watched
+from properties.judging.guard import LONGEST_QUOTE, TooSlow, watch
 from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Verdict
 from properties.laws.law import Law
@@ -178,7 +178,7 @@ def explore_and_reduce(
 
 
 def _flaky(case: Case, finding: Finding) -> Failure:
-    what = f"conduct: the same case does not always give the same: once {finding.what}"
+    what = f"misbehaviour: the same case does not always give the same: once {finding.what}"
     return case, Finding(what, finding.got, finding.wanted)
 
 
@@ -224,12 +224,12 @@ def _reduced(failure: Failure, search: _Search, allowed: Callable[[Case], bool],
 
 
 def _same_sort(finding: Finding, other: Finding) -> bool:
-    """A fault of conduct stays that fault, and a wrong number does not become one."""
-    misconduct = any(each.what.startswith("conduct:") for each in (finding, other))
-    return finding.what == other.what if misconduct else True
+    """Misbehaviour stays the same, and a wrong number does not become one."""
+    misbehaviour = any(each.what.startswith("misbehaviour:") for each in (finding, other))
+    return finding.what == other.what if misbehaviour else True
 
 
-def judged(law: Law, variant: Variant, case: LawCase) -> Finding | None:
+def judge_case(law: Law, variant: Variant, case: LawCase) -> Finding | None:
     """A law's finding in one case; a variant that raises, takes too long or misbehaves has broken the law by that.
 
     `CannotBeJudged` is raised where the truth is not to be had: that is no fault of the variant.
@@ -251,11 +251,11 @@ def _at_work(law: Law, variant: Variant, case: LawCase, warned: Counter[str]) ->
         try:
             return law.judge_case(observed_variant(variant), case)
         except BaseException as error:
-            return Finding(blame.conduct(error), None, None)
+            return Finding(blame.misbehaviour(error), None, None)
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        finding = watched(work)
+        finding = watch(work)
     warned.update({f"{each.category.__name__}: {each.message}" for each in caught})
     return finding
 

@@ -11,7 +11,7 @@ import numpy as np
 from properties.judging.side_by_side import Tables
 from properties.statistics.records import CellResult
 from robust_core.json import dumps
-from robust_core.versions import installed, libraries
+from robust_core.versions import installed_version, libraries
 
 FOLDER = Path(".robust-core") / "counterexamples"
 """Where counterexamples are kept, seen from the current folder."""
@@ -93,7 +93,7 @@ class UntestedPromise:
 @cache
 def versions() -> dict[str, str]:
     """The versions a result depends on."""
-    return libraries() | {name: installed(name) for name in ("robust-core", "hypothesis")}
+    return libraries() | {name: installed_version(name) for name in ("robust-core", "hypothesis")}
 
 
 @dataclass(frozen=True)

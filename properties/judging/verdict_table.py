@@ -1,11 +1,18 @@
 """The verdicts on one variant as a list that reads well: as text in a terminal, as a table in a notebook."""
 
+import math
+import textwrap
+from collections.abc import Callable
 from html import escape
 
 from properties.judging.verdict import Record
 from robust_core.text import one_line
 
 COLUMNS = ("verdict", "law", "time", "evidence")
+NARROWEST, INDENT = 60, " " * 12
+"""Columns of the narrowest table, and the indentation of what stands under a row."""
+LONGEST_LAW, SHORTEST_LAW, TIME, SHORT = 45, 24, 8, 22
+"""Columns of the longest and the shortest column of laws, of the time, and of short evidence."""
 
 
 class Verdicts(list[Record]):
@@ -13,8 +20,8 @@ class Verdicts(list[Record]):
 
     >>> print(Verdicts([Record("mine", "box", "holds", "no violation in 5 cases", 5, 0.25, 0)]))
     mine
-      verdict   law  time    evidence
-      holds     box  0.25 s  no violation in 5 cases
+      verdict   law                                     time  evidence
+      holds     box                                   0.25 s  5 cases
       1 holds
     """
 
@@ -31,20 +38,72 @@ class Verdicts(list[Record]):
     def __str__(self) -> str:
         if not self:
             return "nothing to verify"
-        rows = [COLUMNS, *(row(record) for record in self)]
-        widths = [max(9, *(len(line[0]) for line in rows)), *(max(len(line[i]) for line in rows) for i in (1, 2))]
-        lines = []
-        for line in rows:
-            cells = [text.ljust(width) for text, width in zip(line[:3], widths, strict=True)]
-            lines.append(f"  {cells[0]} {cells[1]}  {cells[2]}  {line[3]}".rstrip())
-        return "\n".join([one_line(self[0].variant), *lines, f"  {counted(self)}"])
+        rows = [line for record in self for line in row_lines(record)]
+        return "\n".join([one_line(self[0].variant), heading(), *rows, f"  {count_outcomes(self)}"])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """A table; everything a variant could have written is escaped."""
         head = "".join(f"<th>{name}</th>" for name in COLUMNS)
         body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row(record))}</tr>" for record in self)
         name = escape(self[0].variant) if self else "nothing to verify"
-        return f"<table><caption>{name}: {counted(self)}</caption><tr>{head}</tr>{body}</table>"
+        return f"<table><caption>{name}: {count_outcomes(self)}</caption><tr>{head}</tr>{body}</table>"
+
+
+def heading(width: int = 80) -> str:
+    """The line above the rows of a table."""
+    verdict, law, time, evidence = COLUMNS
+    return f"  {verdict:<9} {law:<{_law_columns(width)}} {time:>{TIME}}  {evidence}"
+
+
+def row_lines(
+    record: Record, *, width: int = 80, verbose: bool = False, paint: Callable[[str], str] = "{:<9}".format
+) -> list[str]:
+    """A row that fits the width, with the lines under it.
+
+    A law or evidence that is too long for its column has lines of its own. Under a violation stand the two results side
+    by side. `paint` pads and colours the verdict. With `verbose` the evidence of a statistical law is complete.
+    """
+    width, columns = max(width, NARROWEST), _law_columns(width)
+    outcome, law, time, _ = row(record)
+    evidence = one_line(record.evidence if verbose else short_evidence(record))
+    law, under = one_line(law), []
+    if 12 + columns + 1 + TIME + 2 + len(evidence) > width:
+        under = fill(evidence, width - len(INDENT))
+        evidence = ""
+    lines = [f"  {paint(outcome)} "]
+    if len(law) > columns:
+        first, *rest = fill(law, width - len(INDENT))
+        lines = [lines[0] + first, *(INDENT + line for line in rest), INDENT]
+        law = ""
+    lines[-1] = f"{lines[-1]}{law:<{columns}} {time:>{TIME}}  {evidence}".rstrip()
+    lines += [INDENT + line for line in [*under, *(record.table or "").splitlines()]]
+    return lines
+
+
+def fill(text: str, columns: int) -> list[str]:
+    """The text in lines of at most so many columns; a longer word is cut."""
+    return textwrap.wrap(text, columns, break_on_hyphens=False) or [""]
+
+
+def _law_columns(width: int) -> int:
+    return min(LONGEST_LAW, max(SHORTEST_LAW, width - len(INDENT) - 1 - TIME - 2 - SHORT))
+
+
+def short_evidence(record: Record) -> str:
+    """The evidence in a few words where all is well or undecided; a violation is told in full.
+
+    >>> short_evidence(Record("mine", "box", "holds", "no violation in 5 cases", 5, 0.25, 0))
+    '5 cases'
+    """
+    cell = record.statistics
+    if cell is None or record.outcome == "error":
+        return record.evidence.removeprefix("no violation in ")
+    if record.outcome == "violated":
+        looks_like = f"looks like: {cell.diagnosis}; " if cell.diagnosis else ""
+        return f"{looks_like}e-value 10^{cell.log_against / math.log(10):.1f} against the law after {cell.n} samples"
+    return f"{cell.n} samples" if record.outcome == "holds" else f"{cell.n} samples, at most {cell.n_max}"
 
 
 def row(record: Record) -> tuple[str, str, str, str]:
@@ -53,10 +112,10 @@ def row(record: Record) -> tuple[str, str, str, str]:
     return outcome, record.law, f"{record.seconds:.2f} s", record.evidence
 
 
-def counted(records: list[Record]) -> str:
+def count_outcomes(records: list[Record]) -> str:
     """How many of each outcome.
 
-    >>> counted([])
+    >>> count_outcomes([])
     'nothing to verify'
     """
     counts: dict[str, int] = {}

@@ -14,7 +14,7 @@ from properties.judging.blame import CannotBeJudged
 from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample
 from properties.judging.expectations import Expectation, read
-from properties.judging.search import judged, search
+from properties.judging.search import judge_case, search
 from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked
 from properties.laws.law import PROMISES, Law
 from robust_core.problem import KINDS, Kind, Variant
@@ -123,9 +123,9 @@ def on_untested(variant: Variant, *, seed: int = 0) -> list[Record]:
 def read_expectations(path: Path, variant: Variant) -> dict[str, Expectation]:
     """The expected failures of a variant; cells of either size are known, those that do not run are not judged."""
     from properties.statistics.law import SIZES
-    from properties.statistics.suite import allotted
+    from properties.statistics.suite import allot_cells
 
-    cells = [cell.name for size in SIZES for cell in allotted(variant, size)]
+    cells = [cell.name for size in SIZES for cell in allot_cells(variant, size)]
     return read(path, [law.name for law in applicable(variant)], cells=cells, variant=variant.name)
 
 
@@ -203,7 +203,7 @@ def _pinned(law: Law, variant: Variant, excuse: Expectation) -> Verdict:
     """Judge the pinned case alone; a pass is an error, because the excuse has lost its ground."""
     assert excuse.counterexample is not None
     try:
-        finding = judged(law, variant, law_schema.read(law, excuse.counterexample.case))
+        finding = judge_case(law, variant, law_schema.read(law, excuse.counterexample.case))
     except CannotBeJudged as reason:
         return Verdict("error", str(reason), 1)
     if finding is None:
@@ -221,9 +221,9 @@ def _save(law: Law, name: str, verdict: Verdict, folder: Path | None) -> tuple[V
     try:
         return verdict, str(example.save(folder))
     except OSError as error:
-        return replace(verdict, evidence=f"{verdict.evidence}; {unsaved(error)}"), None
+        return replace(verdict, evidence=f"{verdict.evidence}; {not_saved_message(error)}"), None
 
 
-def unsaved(error: OSError) -> str:
+def not_saved_message(error: OSError) -> str:
     """Why there is no file with the counterexample."""
     return f"the counterexample could not be saved: {in_words(error)}"

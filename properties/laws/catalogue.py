@@ -1,7 +1,7 @@
 """Laws that apply to any variant of a kind; `LAWS` has them all, cheapest and most basic first."""
 
 from properties.laws import (
-    conduct,
+    every_learner,
     instructions,
     large,
     large_learning,
@@ -20,12 +20,12 @@ LAWS: tuple[Law, ...] = (
     *operator.LAWS,
     *planner.LAWS,
     *sampler.LAWS,
-    *conduct.LAWS,
+    *every_learner.LAWS,
     *tabular_step.LAWS,
     *instructions.LAWS,
     *tabular_path.LAWS,
     *linear.LAWS,
-    conduct.BATCH,
+    every_learner.BATCH,
     *large.LAWS,
     *large_learning.LAWS,
 )

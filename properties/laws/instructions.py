@@ -8,7 +8,7 @@ from properties.cases.case import Path, Run
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import compare
-from properties.laws.conduct import RUNS, with_steps
+from properties.laws.every_learner import RUNS, with_steps
 from properties.laws.law import Law
 from properties.laws.learning import LEARNERS, advance, arrays, new_learner
 from properties.laws.tabular_step import read_step
@@ -85,7 +85,7 @@ SCHEDULE = Law(
     "a schedule that does not fall equals the constant step, and the first step of any schedule has α = scale",
     RUNS,
     _schedule,
-    after=("start", "conduct"),
+    after=("start", "run purity"),
 )
 ENDING = Law(
     "ending",
@@ -94,6 +94,6 @@ ENDING = Law(
     "after the end of an episode nothing follows: a terminal step does not depend on s_next and a_next",
     Generated(partial(read_step, ends=True)),
     _ending,
-    after=("start", "conduct"),
+    after=("start", "run purity"),
 )
 LAWS = (SCHEDULE, ENDING)

@@ -1,4 +1,4 @@
-"""The laws of tabular learners, and of the conduct of every learner, on large instances.
+"""The laws of tabular learners, and those of every learner, on large instances.
 
 Beside the forms of all kinds there are some for tables alone, where a step is cheap. What each is for:
 
@@ -13,7 +13,7 @@ Beside the forms of all kinds there are some for tables alone, where a step is c
 """
 
 from properties.cases.large import form_of
-from properties.laws import conduct, tabular_step
+from properties.laws import every_learner, tabular_step
 from properties.laws.large import LONG, RUNS, WIDE, in_turn, large
 from robust_core import constant, per_visit, polynomial
 
@@ -94,7 +94,7 @@ LAWS = in_turn(
         large(tabular_step.SAMPLE_FORM, RUNS, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
         large(tabular_step.SAMPLE_FORM_NEXT_ACTION, RUNS, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
         large(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG + TABLES),
-        large(conduct.CONDUCT, RUNS, LONG),
-        large(conduct.BATCH, RUNS, (*WIDE, *LONG, LONGEST)),
+        large(every_learner.PURITY, RUNS, LONG),
+        large(every_learner.BATCH, RUNS, (*WIDE, *LONG, LONGEST)),
     )
 )

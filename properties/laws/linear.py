@@ -66,7 +66,7 @@ def _drift(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
     TDC:  E[Δtheta] = −alpha(½∇J + (M+C)(omega − omega(theta))),   GTD2: −alpha(½∇J + M(omega − omega(theta))),
     both: E[Δomega] = −beta C(omega − omega(theta)); so at omega(theta) both follow −½∇J.
     """
-    mdp, uset, smooth = case.mdp, cast(Contamination, case.uncertainty_set), case.smoothing
+    mdp, uncertainty_set, smooth = case.mdp, cast(Contamination, case.uncertainty_set), case.smoothing
     learner = advance(new_learner(variant, case), case.path)
     theta, omega = (x.copy() for x in arrays(learner.estimate()))
     if not (np.isfinite(theta).all() and np.isfinite(omega).all()):
@@ -75,7 +75,7 @@ def _drift(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
         mdp,
         case.policy,
         case.features,
-        radius=uset.radius,
+        radius=uncertainty_set.radius,
         varrho=smooth.varrho,
         smoothing="lse" if isinstance(smooth, LogSumExp) else "mellowmax",
     )
@@ -235,7 +235,7 @@ def _creeping(choices: Choices, variant: Variant) -> LinearRun:
 
 def _law(name: str, promise: str, statement: str, read: Reader, judge: Any, *after: str) -> Law:
     """A law whose formula, or whose rounding errors, are those of the contamination set."""
-    first = ("start", "conduct", *after)
+    first = ("start", "run purity", *after)
     return Law(name, KIND, promise, statement, Generated(read), judge, after=first, sets=(Contamination,))
 
 

@@ -26,13 +26,13 @@ def _read_shift(choices: Choices, variant: Variant) -> OperatorCase:
     return case.plus(shift=choices.pick(SHIFTS), larger=choices.radius(variant, type(case.uncertainty_set)))
 
 
-def _applied(variant: Variant, mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:
-    return np.array(variant.make(mdp, uset, Q.copy()))
+def _applied(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> np.ndarray:
+    return np.array(variant.make(mdp, uncertainty_set, Q.copy()))
 
 
-def exact_backup(mdp: MDP, uset: UncertaintySet, Q: np.ndarray) -> np.ndarray:
+def exact_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> np.ndarray:
     """TQ in rationals, rounded to floats."""
-    return np.array([[float(x) for x in row] for row in rational.backup(mdp, uset, Q)])
+    return np.array([[float(x) for x in row] for row in rational.backup(mdp, uncertainty_set, Q)])
 
 
 def _pure(variant: Variant, case: OperatorCase) -> Finding | None:
@@ -59,12 +59,12 @@ def _matches(variant: Variant, case: OperatorCase) -> Finding | None:
     mdp, Q = case.mdp, case.Q
     uncertainty_set: Any = case.uncertainty_set
     for radius in radii_beside(variant, uncertainty_set.radius):
-        uset = type(uncertainty_set)(radius)
-        wanted = exact_backup(mdp, uset, Q)
+        uncertainty_set = type(uncertainty_set)(radius)
+        wanted = exact_backup(mdp, uncertainty_set, Q)
         allowed = backup_bound(mdp, Q) + UNIT * float(np.abs(wanted).max())
         said = "TQ" if radius == uncertainty_set.radius else f"TQ, then with radius {radius:g}: entry "
-        finding = compare(_applied(variant, mdp, uset, Q), wanted, allowed, said) or compare(
-            variant.make(mdp, uset, np.asfortranarray(Q)), wanted, allowed, "TQ for Q in columns: entry "
+        finding = compare(_applied(variant, mdp, uncertainty_set, Q), wanted, allowed, said) or compare(
+            variant.make(mdp, uncertainty_set, np.asfortranarray(Q)), wanted, allowed, "TQ for Q in columns: entry "
         )
         if finding is not None:
             return finding

@@ -19,9 +19,9 @@ from robust_core.problem import Variant
 from robust_core.sets import Contamination, UncertaintySet
 
 
-def exact_optimum(mdp: MDP, uset: UncertaintySet) -> np.ndarray:
+def exact_optimum(mdp: MDP, uncertainty_set: UncertaintySet) -> np.ndarray:
     """Q* in rationals, rounded to floats."""
-    return np.array([[float(x) for x in row] for row in rational.solve(mdp, uset).Q])
+    return np.array([[float(x) for x in row] for row in rational.solve(mdp, uncertainty_set).Q])
 
 
 def allowed_error(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
@@ -35,11 +35,11 @@ def _matches(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp = case.mdp
     uncertainty_set: Any = case.uncertainty_set
     for radius in radii_beside(variant, uncertainty_set.radius):
-        uset = type(uncertainty_set)(radius)
-        wanted = exact_optimum(mdp, uset)
+        uncertainty_set = type(uncertainty_set)(radius)
+        wanted = exact_optimum(mdp, uncertainty_set)
         allowed = allowed_error(variant, mdp, wanted) + UNIT * float(np.abs(wanted).max())
         said = "Q*" if radius == uncertainty_set.radius else f"Q*, then with radius {radius:g}: entry "
-        finding = compare(variant.make(mdp, uset), wanted, allowed, said)
+        finding = compare(variant.make(mdp, uncertainty_set), wanted, allowed, said)
         if finding is not None:
             return finding
     return None

@@ -42,8 +42,8 @@ def read_rows(choices: Choices, variant: Variant) -> SupportCase:
     return replace(case, p=np.array([case.p, *rows]).reshape(2, columns, n))
 
 
-def _sigma(variant: Variant, uset: UncertaintySet, p: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return np.asarray(variant.make(uset, p, v), dtype=np.float64)
+def _sigma(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return np.asarray(variant.make(uncertainty_set, p, v), dtype=np.float64)
 
 
 def _matches(variant: Variant, case: SupportCase) -> Finding | None:
@@ -56,16 +56,16 @@ def _matches(variant: Variant, case: SupportCase) -> Finding | None:
     return compare(got, np.array(wanted), _allowed(variant, p, v) + error, "sigma(v)")
 
 
-def _truth(uset: UncertaintySet, p: np.ndarray, v: np.ndarray) -> tuple[float, float]:
+def _truth(uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> tuple[float, float]:
     """sigma(v) and how far it may be off: exact up to its rounding, or from the convex program of the set."""
     try:
-        wanted = float(rational.sigma(uset, p.tolist(), v.tolist()))
+        wanted = float(rational.sigma(uncertainty_set, p.tolist(), v.tolist()))
     except rational.NoExactSupport:
         from oracles.sets.programs import is_registered, support
 
-        if not is_registered(type(uset)):
+        if not is_registered(type(uncertainty_set)):
             raise
-        certified = support(uset, p, v)
+        certified = support(uncertainty_set, p, v)
         return float(certified.value), float(certified.error_bound)
     return wanted, UNIT * abs(wanted)
 
@@ -105,10 +105,10 @@ def _axioms(
     return next((finding for finding in findings if finding is not None), None)
 
 
-def _ends(variant: Variant, uset: Any, p: np.ndarray, v: np.ndarray, allowed: float) -> Finding | None:
+def _ends(variant: Variant, uncertainty_set: Any, p: np.ndarray, v: np.ndarray, allowed: float) -> Finding | None:
     """The smallest radius and the largest: p·v, and what the set makes of it (max v, if it is then everything)."""
     for radius in (0.0, 1.0):
-        extreme = type(uset)(radius)
+        extreme = type(uncertainty_set)(radius)
         wanted, error = _truth(extreme, p, v)
         got = _sigma(variant, extreme, p, v)
         finding = compare(got, np.array(wanted), allowed + error, f"sigma(v) with radius {radius:g}")

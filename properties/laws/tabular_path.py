@@ -84,9 +84,11 @@ def _monotone(variant: Variant, case: Run, other: np.ndarray, dearer: np.ndarray
 
 
 def _wider(variant: Variant, case: Run, larger: float) -> Finding | None:
-    uset: Any = case.uncertainty_set
-    radius = max(uset.radius, larger)
-    return _ordered(variant, case, replace(case, uncertainty_set=type(uset)(radius)), f"with radius {radius}")
+    uncertainty_set: Any = case.uncertainty_set
+    radius = max(uncertainty_set.radius, larger)
+    return _ordered(
+        variant, case, replace(case, uncertainty_set=type(uncertainty_set)(radius)), f"with radius {radius}"
+    )
 
 
 def _ordered(variant: Variant, case: Run, right: Run, what: str) -> Finding | None:
@@ -252,7 +254,7 @@ def _read_deterministic(choices: Choices, variant: Variant) -> Run:
     return generator.run(choices, variant, deterministic=True, steps=30)
 
 
-_FIRST = ("start", "conduct", "asynchronous update", "sample step", "sample step, next action", "unbiased step")
+_FIRST = ("start", "run purity", "asynchronous update", "sample step", "sample step, next action", "unbiased step")
 
 
 def _law(

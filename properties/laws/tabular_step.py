@@ -85,9 +85,9 @@ def _entry_wrong(
 
 def _written(variant: Variant, case: Run, *, sampled: bool) -> Finding | None:
     """Follow the path; at every step compare the written entry with eq:Qupdate, evaluated in rationals."""
-    mdp, uset = case.mdp, cast(Contamination, case.uncertainty_set)
+    mdp, uncertainty_set = case.mdp, cast(Contamination, case.uncertainty_set)
     learner, clock = new_learner(variant, case), Clock(case.step_size)
-    R, gamma = Fraction(uset.radius), Fraction(mdp.gamma)
+    R, gamma = Fraction(uncertainty_set.radius), Fraction(mdp.gamma)
     before = table(learner)
     for number, step in enumerate(case.path):
         s, a, cost, s_next, a_next, terminal = step
@@ -133,14 +133,22 @@ def _asynchronous(variant: Variant, case: Run) -> Finding | None:
 
 
 def backup(
-    variant: Variant, mdp: MDP, uset: UncertaintySet, entries: np.ndarray, policy: np.ndarray | None, s: int, a: int
+    variant: Variant,
+    mdp: MDP,
+    uncertainty_set: UncertaintySet,
+    entries: np.ndarray,
+    policy: np.ndarray | None,
+    s: int,
+    a: int,
 ) -> Fraction:
     """The robust backup that a visit of (s,a) is about, exactly: TQ(s,a), T_pi Q(s,a) or T_pi V(s)."""
     V = state_values(entries, policy)
     gamma = Fraction(mdp.gamma)
 
     def value(action: int) -> Fraction:
-        return Fraction(float(mdp.cost[s, action])) + gamma * rational.sigma(uset, mdp.P[s, action].tolist(), V)
+        return Fraction(float(mdp.cost[s, action])) + gamma * rational.sigma(
+            uncertainty_set, mdp.P[s, action].tolist(), V
+        )
 
     if estimates(variant) == "Q":
         return value(a)
@@ -214,7 +222,7 @@ SAMPLE_FORM = Law(
     "each step writes (1−α)x + α(c + γ R max V + γ(1−R)V(s')), α from the schedule (eq:Qupdate)",
     _RUNS,
     _sample_form,
-    after=("start", "conduct"),
+    after=("start", "run purity"),
     sets=(Contamination,),
 )
 SAMPLE_FORM_NEXT_ACTION = Law(
@@ -224,7 +232,7 @@ SAMPLE_FORM_NEXT_ACTION = Law(
     "each step writes (1−α)x + α(c + γ R max V + γ(1−R)Q(s',a')), α from the schedule",
     _RUNS,
     _sample_form_next_action,
-    after=("start", "conduct"),
+    after=("start", "run purity"),
     sets=(Contamination,),
 )
 UNBIASED = Law(
@@ -234,6 +242,6 @@ UNBIASED = Law(
     "after any history Σ p·step = (1−α)x + α·backup, exactly, by enumerating the transitions (eq:exp=0)",
     Generated(read_step),
     _unbiased,
-    after=("start", "conduct", "sample step", "sample step, next action"),
+    after=("start", "run purity", "sample step", "sample step, next action"),
 )
 LAWS = (ASYNCHRONOUS, SAMPLE_FORM, SAMPLE_FORM_NEXT_ACTION, UNBIASED)

@@ -51,7 +51,7 @@ class Fault:
 
     def misbehaviour(self) -> str:
         """The evidence against a variant whose process did this instead of sending a verdict."""
-        return f"conduct: {self.fate}{': it hangs or is far too slow' * (self.kind == 'hung')}"
+        return f"misbehaviour: {self.fate}{': it hangs or is far too slow' * (self.kind == 'hung')}"
 
 
 GARBLED = Fault(

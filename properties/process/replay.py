@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from properties.judging.blame import CannotBeJudged, said
-from properties.judging.counterexample import Counterexample, described, law_named, names
+from properties.judging.counterexample import Counterexample, describe, law_named, names
 from properties.judging.verdict import Outcome
 from properties.process import child
 from properties.process.child import Child, Fault, Line, settle
 from properties.process.loading import load, place_of
 from properties.process.session import Refused
 from robust_core.problem import Variant
-from robust_core.text import shortened
+from robust_core.text import shorten
 
 SERVE = "properties.process.replay:serve"
 
@@ -133,7 +133,7 @@ def _answers(order: JudgeAgain) -> Iterator[CaseLoaded | NotLoaded | Refused | J
     (variant,) = variants.values()
     try:
         example = Counterexample.load(path)
-        yield CaseLoaded(shortened(variant.name), described(example.case))
+        yield CaseLoaded(shorten(variant.name), describe(example.case))
     except Exception as error:
         reason = str(error) if isinstance(error, ValueError) else f"{path}: {said(error)}"
         yield Refused(reason.replace(str(path), order.path))

@@ -35,9 +35,9 @@ from properties.process.session import (
     Size,
     Verify,
 )
-from properties.statistics.suite import allotted
+from properties.statistics.suite import allot_cells
 from robust_core.problem import Variant
-from robust_core.text import shortened
+from robust_core.text import shorten
 
 SIGN_OF_LIFE = 1.0
 """Seconds between messages from a statistical law at work, which may take longer than a worker may be silent."""
@@ -107,7 +107,7 @@ class Worker:
         from properties.statistics.judging import VARIANT_SECONDS
 
         variant = self.variants[order.target]
-        cells = [] if order.size is None else allotted(variant, order.size, total=order.weight)
+        cells = [] if order.size is None else allot_cells(variant, order.size, total=order.weight)
         records = verify(
             variant,
             name=order.target,
@@ -140,7 +140,7 @@ def description(target: str, variant: Variant, size: Size | None) -> Description
         variant.promises,
         limits(variant),
         tuple(law.name for law in applicable(variant)),
-        tuple(PlannedCell(cell.name, cell.cell.weight) for cell in allotted(variant, size or "quick")),
+        tuple(PlannedCell(cell.name, cell.cell.weight) for cell in allot_cells(variant, size or "quick")),
         tuple(untested_promises(variant)),
     )
 
@@ -165,9 +165,7 @@ def limits(variant: Variant) -> tuple[str, ...]:
 
 def _shortly_named(variant: Variant) -> Variant:
     """The variant under a name that fits into a record."""
-    return (
-        variant if len(variant.name) <= LONGEST_NAME else replace(variant, name=shortened(variant.name, LONGEST_NAME))
-    )
+    return variant if len(variant.name) <= LONGEST_NAME else replace(variant, name=shorten(variant.name, LONGEST_NAME))
 
 
 def _at_most_every(seconds: float, act: Callable[[], None]) -> Callable[[], None]:

@@ -371,7 +371,7 @@ class Session:
         if left:
             number = f"{len(left)} process{'es' * (len(left) > 1)}"
             names = one_line(", ".join(sorted(set(left))))
-            evidence = f"conduct: left {number} running, which the suite has ended: {names}"
+            evidence = f"misbehaviour: left {number} running, which the suite has ended: {names}"
             yield _judged(variant, PROCESSES, "violated", evidence, effort)
 
     def worker(self, variant: Description) -> Child:

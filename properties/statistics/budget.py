@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from properties.statistics.mixtures import WEIGHTS, mixed
+from properties.statistics.mixtures import WEIGHTS, log_mixture
 from properties.statistics.records import CellResult, Gate
 from properties.statistics.sequential import Decision, Outcome, probability
 from robust_core import validate
@@ -45,7 +45,7 @@ def log_product(decisions: Iterable[Decision]) -> float:
     total = np.zeros(len(WEIGHTS))
     for decision in decisions:
         total = total + np.array(decision.log_factors)
-    return mixed(total)
+    return log_mixture(total)
 
 
 def gate(cells: Iterable[CellResult], *, budget: float = RUN_BUDGET) -> Gate:

@@ -1,6 +1,6 @@
 """Design twins: for a test its sample sizes, error rates and detectable effect, computed before any sample is drawn.
 
-`bernoulli`, `mean`, `paired` and `categorical` make a plan from (effect, alpha, beta); `fixed_size` is the size of
+`bernoulli`, `mean`, `paired_plan` and `categorical` make a plan from (effect, alpha, beta); `fixed_size` is the size of
 the ordinary test with the same two error probabilities; `characteristics` follows a Bernoulli plan exactly, by
 dynamic programming over its looks.
 """
@@ -134,7 +134,9 @@ def two_sided_mean(
     return Plan(test, alpha, beta, look_at_least(ROOM * fixed))
 
 
-def paired(effect: float, *, sigma: float = 1.0, alpha: float, beta: float = BETA, two_sided: bool = False) -> Plan:
+def paired_plan(
+    effect: float, *, sigma: float = 1.0, alpha: float, beta: float = BETA, two_sided: bool = False
+) -> Plan:
     """Claim: X is symmetric about 0 or stochastically smaller (two-sided: symmetric). The defect: a shift by effect."""
     up, down = (SoftSign.versus(0.0, effect=effect, sigma=sigma, side=side) for side in (1, -1))
     low = SoftSign.versus(effect, effect=effect, sigma=sigma, side=-1)
@@ -305,10 +307,10 @@ def at_design_points(plan: Plan) -> tuple[Characteristics, Characteristics]:
         return characteristics(plan, against.q), characteristics(plan, plan.test.favour.q)
     if plan.test.edge is None or plan.test.defect is None:
         raise ValueError(f"the test of {plan.test.effect!r} has no samplers of its design points")
-    return simulated(plan, plan.test.edge), simulated(plan, plan.test.defect)
+    return simulate(plan, plan.test.edge), simulate(plan, plan.test.defect)
 
 
-def simulated(plan: Plan, sampler: Sampler, *, runs: int = RUNS) -> Characteristics:
+def simulate(plan: Plan, sampler: Sampler, *, runs: int = RUNS) -> Characteristics:
     """The shares of the outcomes and the mean number of replicates over simulated runs."""
     validate.count("runs", runs, least=1)
     decisions = [_simulated(plan, sampler, numpy_generator(key("design", number))) for number in range(runs)]

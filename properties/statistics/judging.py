@@ -13,7 +13,7 @@ from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
 from properties.judging.causes import Causes
 from properties.judging.expectations import Expectation
-from properties.judging.guard import IDLE_FACTOR, TooSlow, watched
+from properties.judging.guard import IDLE_FACTOR, TooSlow, watch
 from properties.judging.verdict import Record, Verdict, blocked
 from properties.statistics import seed_sets
 from properties.statistics.law import Cell, Size, decide
@@ -27,7 +27,7 @@ VARIANT_SECONDS: Mapping[Size, float] = {"quick": 60.0, "full": 1800.0}
 """How long the cells of one variant may take together, in seconds of the processor; the rest is then undecided."""
 
 
-class _Misconduct(Exception):
+class _Misbehaviour(Exception):
     """What a replicate did beside computing."""
 
 
@@ -47,8 +47,8 @@ def judge(
             cell = replace(item.cell, sample=watch.sample)
             result = decide(cell, alpha=item.alpha, seed_set=seed_set, law=item.law.name)
     except TooSlow as slow:
-        return Verdict("violated", f"conduct: one replicate took {slow}: it hangs or is far too slow")
-    except _Misconduct as fault:
+        return Verdict("violated", f"misbehaviour: one replicate took {slow}: it hangs or is far too slow")
+    except _Misbehaviour as fault:
         return Verdict("violated", str(fault))
     except BaseException as error:
         return _raised(error)
@@ -60,7 +60,7 @@ def judge(
 def _raised(error: BaseException) -> Verdict:
     """The verdict on a cell that ended in an exception: a fault of the variant, or nobody's."""
     try:
-        return Verdict("violated", blame.conduct(error))
+        return Verdict("violated", blame.misbehaviour(error))
     except CannotBeJudged as reason:
         return Verdict("error", str(reason))
 
@@ -80,14 +80,14 @@ class _Watch:
         self.tick()
         rows: list[Floats] = []
         try:
-            finding = watched(lambda: rows.append(self.cell.sample(seed)), seconds=REPLICATE_SECONDS)
+            finding = watch(lambda: rows.append(self.cell.sample(seed)), seconds=REPLICATE_SECONDS)
         except TooSlow as slow:
             if slow.busy:
                 raise
             self.reason = f"one replicate took {slow}: it sleeps, which is slow but not wrong"
             raise OutOfTime from None
         if finding is not None:
-            raise _Misconduct(str(finding))
+            raise _Misbehaviour(str(finding))
         self.done += 1
         return rows[0]
 
@@ -106,7 +106,7 @@ def records(
 ) -> Iterator[Record]:
     """One record per cell of the variant `name`.
 
-    `cause` is a law that is violated already: the cells then say nothing new and are blocked. A fault of conduct
+    `cause` is a law that is violated already: the cells then say nothing new and are blocked. Misbehaviour
     in one cell blocks the others. `causes` knows for which reasons the laws before had no answer. `seed` chooses the
     seed set, 0 the pinned one.
     """

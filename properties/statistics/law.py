@@ -60,7 +60,7 @@ class StatisticalLaw:
     """A law of one kind of variant that only samples can decide.
 
     `null` is what the false-alarm probability speaks of; `right` a variant known to be right, `controls` wrong ones
-    that must come out *violated* in some cell. Every kind of cell is violated by some control (`shown`).
+    that must come out *violated* in some cell. Every kind of cell is violated by some control (`find_caught_control`).
     """
 
     name: str
@@ -158,7 +158,9 @@ def decide(
     )
 
 
-def caught(law: StatisticalLaw, control: Variant, *, size: Size, alpha: float, seed_set: str) -> CellResult | None:
+def catch_control(
+    law: StatisticalLaw, control: Variant, *, size: Size, alpha: float, seed_set: str
+) -> CellResult | None:
     """The first cell of a control that is violated; None if the law misses it."""
     for cell in law.cells(control, size):
         result = decide(cell, alpha=alpha, seed_set=seed_set, law=law.name)
@@ -167,12 +169,12 @@ def caught(law: StatisticalLaw, control: Variant, *, size: Size, alpha: float, s
     return None
 
 
-def shown(
+def find_caught_control(
     law: StatisticalLaw, kind: str, *, size: Size, alpha: float, seed_set: str = seed_sets.PINNED
 ) -> tuple[Variant, CellResult] | None:
     """A control that a cell of this kind finds violated, the fine ones first; None: nothing shows that it can fail.
 
-    `caught` stops at the first cell that is violated, so it is silent on the cells after it.
+    `catch_control` stops at the first cell that is violated, so it is silent on the cells after it.
     """
     for control in reversed(law.wrong(size)):
         for cell in (cell for cell in law.cells(control, size) if cell.kind == kind):

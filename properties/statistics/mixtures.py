@@ -49,12 +49,12 @@ class Mixture(Process, Protocol):
         """S_j, one entry per grid point."""
 
 
-def mixed(log_factors: Floats) -> float:
+def log_mixture(log_factors: Floats) -> float:
     """log Σ_j w_j exp(S_j).
 
     The weights sum to one, within a rounding for each:
 
-    >>> abs(mixed(np.zeros(len(WEIGHTS)))) <= len(WEIGHTS) * 2.0**-52
+    >>> abs(log_mixture(np.zeros(len(WEIGHTS)))) <= len(WEIGHTS) * 2.0**-52
     True
     """
     terms = log_factors + LOG_WEIGHTS
@@ -120,7 +120,7 @@ class Mean:
 
     def log_e(self, statistic: Floats) -> float:
         """log E."""
-        return mixed(statistic)
+        return log_mixture(statistic)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Bernoulli:
 
     def log_e(self, statistic: Floats) -> float:
         """log E."""
-        return mixed(self.log_factors(statistic))
+        return log_mixture(self.log_factors(statistic))
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class SoftSign:
 
     def log_e(self, statistic: Floats) -> float:
         """log E."""
-        return mixed(statistic)
+        return log_mixture(statistic)
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class Categorical:
 
     def log_e(self, statistic: Floats) -> float:
         """log E."""
-        return mixed(self.log_factors(statistic))
+        return log_mixture(self.log_factors(statistic))
 
 
 def _dirichlet(seen: list[tuple[float, float]], kappa: float) -> float:
@@ -348,7 +348,7 @@ class Average:
 
     def log_e(self, statistic: Floats) -> float:
         """log E."""
-        return mixed(self.log_factors(statistic))
+        return log_mixture(self.log_factors(statistic))
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def weight(variants: Iterable[Variant], size: Size) -> float:
     return sum(cell.weight for variant in variants for _, cell in cells(variant, size))
 
 
-def allotted(variant: Variant, size: Size, *, total: float | None = None) -> list[Planned]:
+def allot_cells(variant: Variant, size: Size, *, total: float | None = None) -> list[Planned]:
     """The cells of one variant in a run of cells that weigh `total` together (default: it is alone).
 
     A verification names the guilty cell by cell and forms no product, so the cells have the whole budget.
@@ -68,7 +68,7 @@ def allotted(variant: Variant, size: Size, *, total: float | None = None) -> lis
     ]
 
 
-def planned(size: Size) -> list[Planned]:
+def plan_cells(size: Size) -> list[Planned]:
     """The cells of a run of the suite itself: every law on its own right variant."""
     from properties.statistics.laws import laws
 
@@ -81,5 +81,5 @@ def planned(size: Size) -> list[Planned]:
 
 def results(size: Size, *, seed_set: str = seed_sets.PINNED) -> Iterator[CellResult]:
     """Decide every cell of a run, one after the other."""
-    for item in planned(size):
+    for item in plan_cells(size):
         yield decide(item.cell, alpha=item.alpha, seed_set=seed_set, law=item.law.name)

@@ -70,12 +70,12 @@ def grid(*, dyadic: bool, whole: bool) -> Grid:
     return Grid(chosen.total, (Share(chosen.total),)) if whole else chosen
 
 
-def moved(reserve: Sequence[int], home: int, moves: Iterable[tuple[int, Share]], total: int) -> Floats:
+def move_mass(reserve: Sequence[int], home: int, moves: Iterable[tuple[int, Share]], total: int) -> Floats:
     """The row that keeps `reserve`, sends each (target, share) what is left of it, and the rest home.
 
-    >>> moved([0, 0, 0], 0, [(1, Share(2)), (2, Share(8))], total=4)
+    >>> move_mass([0, 0, 0], 0, [(1, Share(2)), (2, Share(8))], total=4)
     array([0. , 0.5, 0.5])
-    >>> moved([0, 0, 0], 0, [(2, Share(1, 2))], total=4)
+    >>> move_mass([0, 0, 0], 0, [(2, Share(1, 2))], total=4)
     array([0.5 , 0.25, 0.25])
     """
     row = list(reserve)

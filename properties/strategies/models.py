@@ -98,7 +98,7 @@ def _kernel(S: int, A: int, reserve: list[list[int]], moves: list[tuple[Any, ...
     by_pair: dict[tuple[int, int], list[tuple[int, mass.Share]]] = {(s, a): [] for s in range(S) for a in range(A)}
     for a, s, successor, share in moves:
         by_pair[s, a].append((successor, share))
-    rows = [mass.moved(reserve[s], s, moved, total) for (s, _), moved in by_pair.items()]
+    rows = [mass.move_mass(reserve[s], s, moved, total) for (s, _), moved in by_pair.items()]
     return np.array(rows).reshape(S, A, S)
 
 

@@ -42,5 +42,5 @@ def _policies(draw: st.DrawFn, S: int, A: int, exploring: bool, grid: mass.Grid)
     reserve = [grid.floor(exponent) if exploring else 0] * A
     moves = draw(sizes.overrides((sizes.actions(A), sizes.states(S)), grid.shares))
     return np.array(
-        [mass.moved(reserve, 0, [(a, u) for a, s, u in moves if s == state], grid.total) for state in range(S)]
+        [mass.move_mass(reserve, 0, [(a, u) for a, s, u in moves if s == state], grid.total) for state in range(S)]
     )

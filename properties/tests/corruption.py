@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from properties.judging.guard import observed, watched
+from properties.judging.guard import observe_calls, watch
 from robust_core.text import LONGEST_REASON
 
 Loader = Callable[[Path], object]
@@ -140,8 +140,8 @@ def survived(value: Any, written: Callable[[Any], bytes], load: Loader, path: Pa
     """Every corrupted file is loaded or refused, within the limits of time and memory."""
     counts: list[int] = []
     with limited_memory():
-        finding = watched(
-            observed(lambda: counts.extend(fuzz(value, written, load, path, inputs))), seconds=SECONDS_PER_TEST
+        finding = watch(
+            observe_calls(lambda: counts.extend(fuzz(value, written, load, path, inputs))), seconds=SECONDS_PER_TEST
         )
     assert finding is None
     loaded, refused = counts

@@ -12,8 +12,8 @@ import pytest
 from oracles.planning import rational
 from oracles.sets.programs import SolverFailure
 from properties.cases.case import SupportCase
-from properties.judging.blame import CannotBeJudged, conduct
-from properties.judging.search import judged, search
+from properties.judging.blame import CannotBeJudged, misbehaviour
+from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
 from properties.variants.gallery.support import VARIANT
@@ -29,10 +29,10 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
     """An oracle that gives up where the radius is 0."""
     right = rational.largest_mass
 
-    def largest_mass(uset: Any, *mass: Any) -> Any:
-        if uset.radius == 0.0:
-            raise SolverFailure(f"{uset}: status 'optimal_inaccurate'")
-        return right(uset, *mass)
+    def largest_mass(uncertainty_set: Any, *mass: Any) -> Any:
+        if uncertainty_set.radius == 0.0:
+            raise SolverFailure(f"{uncertainty_set}: status 'optimal_inaccurate'")
+        return right(uncertainty_set, *mass)
 
     monkeypatch.setattr(rational, "largest_mass", largest_mass)
 
@@ -67,14 +67,14 @@ def asks_an_oracle(uncertainty_set: UncertaintySet, p: Any, v: Any) -> Any:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (asks_an_oracle, "conduct: raised NoExactSupport: no exact support function is registered for object"),
-        (lambda uncertainty_set: 0.0, "conduct: raised TypeError: <lambda>() takes 1 positional argument"),
-        (lambda *given: "much", "conduct: raised ValueError: could not convert string to float: 'much'"),
-        (lambda *given: sys.exit(3), "conduct: raised SystemExit: 3"),
+        (asks_an_oracle, "misbehaviour: raised NoExactSupport: no exact support function is registered for object"),
+        (lambda uncertainty_set: 0.0, "misbehaviour: raised TypeError: <lambda>() takes 1 positional argument"),
+        (lambda *given: "much", "misbehaviour: raised ValueError: could not convert string to float: 'much'"),
+        (lambda *given: sys.exit(3), "misbehaviour: raised SystemExit: 3"),
     ],
 )
-def test_what_a_variant_raises_or_hands_over_is_its_conduct(make: Any, words: str) -> None:
-    finding = judged(VALUE, variant(make), CASE)
+def test_what_a_variant_raises_or_hands_over_is_its_misbehaviour(make: Any, words: str) -> None:
+    finding = judge_case(VALUE, variant(make), CASE)
     assert finding is not None
     assert words in str(finding)
 
@@ -83,7 +83,7 @@ def test_a_message_of_many_lines_is_one_line() -> None:
     def raises(*given: Any) -> Any:
         raise ValueError("first\n\033[2Jsecond")
 
-    assert str(judged(VALUE, variant(raises), CASE)) == r"conduct: raised ValueError: first\n\x1b[2Jsecond"
+    assert str(judge_case(VALUE, variant(raises), CASE)) == r"misbehaviour: raised ValueError: first\n\x1b[2Jsecond"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Shapeless(UncertaintySet):
 
 
 def test_a_set_that_the_suite_cannot_handle_is_no_fault_of_the_variant() -> None:
-    mine = Variant("mine", "operator", lambda mdp, uset, Q: mdp.cost + 0.0 * Q, (Shapeless,), ("bellman",))
+    mine = Variant("mine", "operator", lambda mdp, uncertainty_set, Q: mdp.cost + 0.0 * Q, (Shapeless,), ("bellman",))
     verdicts = [search(law, mine, examples=3, master_seed=0) for law in applicable(mine)]
     assert {verdict.outcome for verdict in verdicts} <= {"holds", "error", "violated"}
     backup = verdicts[[law.name for law in applicable(mine)].index("bellman backup")]
@@ -109,7 +109,7 @@ def test_cases_that_cannot_be_made_are_an_error() -> None:
         def __init__(self, radius: float, other: float) -> None:
             raise AssertionError("never made")
 
-    mine = Variant("mine", "support", lambda uset, p, v: p @ v, (TwoNumbers,), ("support function",))
+    mine = Variant("mine", "support", lambda uncertainty_set, p, v: p @ v, (TwoNumbers,), ("support function",))
     verdict = search(VALUE, mine, examples=3, master_seed=0)
     assert verdict.outcome == "error"
     assert "missing 1 required positional argument: 'other'" in verdict.evidence
@@ -121,18 +121,18 @@ def test_ctrl_c_is_the_variants_only_where_nobody_can_press_it(ignored: bool) ->
     before = signal.signal(signal.SIGINT, handler)
     try:
         if ignored:
-            assert conduct(KeyboardInterrupt()) == "conduct: raised KeyboardInterrupt"
+            assert misbehaviour(KeyboardInterrupt()) == "misbehaviour: raised KeyboardInterrupt"
         else:
             with pytest.raises(KeyboardInterrupt):
-                conduct(KeyboardInterrupt())
+                misbehaviour(KeyboardInterrupt())
     finally:
         signal.signal(signal.SIGINT, before)
 
 
 def test_a_replay_that_cannot_be_judged_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def largest_mass(uset: Any, *mass: Any) -> Any:
+    def largest_mass(uncertainty_set: Any, *mass: Any) -> Any:
         raise SolverFailure("no answer")
 
     monkeypatch.setattr(rational, "largest_mass", largest_mass)
     with pytest.raises(CannotBeJudged, match="cannot be judged: SolverFailure: no answer"):
-        judged(VALUE, VARIANT, CASE)
+        judge_case(VALUE, VARIANT, CASE)

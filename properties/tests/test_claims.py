@@ -9,7 +9,7 @@ from hypothesis import settings
 from properties import profiles
 from properties.claims import catalogue, claim_named, evidence
 from properties.claims.claim import Claim, Statement, adjudicate, judge, status
-from properties.claims.text import explained, parts
+from properties.claims.text import explain, parts
 from properties.judging.counterexample import Counterexample
 from properties.judging.verdict import Finding
 
@@ -38,7 +38,7 @@ named = pytest.mark.parametrize("claim", CHECKED, ids=lambda claim: claim.id)
 
 def test_every_claim_of_the_inventory_is_registered_and_has_evidence() -> None:
     assert sorted(CLAIMS) == sorted(INVENTORY)
-    assert list(evidence.stored()) == list(CLAIMS)
+    assert list(evidence.committed_evidence()) == list(CLAIMS)
     assert [claim for claims in parts().values() for claim in claims] == list(CLAIMS.values())
 
 
@@ -50,7 +50,7 @@ def test_exact_and_pathwise_claims_are_decided_here() -> None:
 @named
 def test_status_is_what_running_gives_and_swapping_the_statements_flips_it(claim: Claim) -> None:
     found = adjudicate(claim, examples=EXAMPLES, seed=SEED, shrink=False)
-    wanted = evidence.stored()[claim.id].status
+    wanted = evidence.committed_evidence()[claim.id].status
     assert found.status == wanted, f"seed {SEED}: printed {found.printed}, amended {found.amended}"
     if wanted in FAILING:
         assert status(claim, found.amended, found.printed) == "open"
@@ -68,13 +68,13 @@ def test_the_broken_statement_is_caught(claim: Claim) -> None:
 @named
 def test_every_check_has_something_that_makes_it_red(claim: Claim) -> None:
     """A printed form that fails shows it; a claim that holds needs a broken statement."""
-    assert evidence.stored()[claim.id].status in FAILING or claim.broken is not None
+    assert evidence.committed_evidence()[claim.id].status in FAILING or claim.broken is not None
 
 
 @named
 def test_counterexamples_are_kept_and_break_the_printed_form_only(claim: Claim) -> None:
     kept = evidence.counterexamples(claim)
-    assert bool(kept) == (evidence.stored()[claim.id].status in FAILING)
+    assert bool(kept) == (evidence.committed_evidence()[claim.id].status in FAILING)
     for path, example in kept:
         assert claim.printed is not None
         assert claim.printed.judge(**example.case) is not None, path.name
@@ -92,7 +92,7 @@ def test_every_counterexample_belongs_to_a_claim_and_keeps_its_text() -> None:
 
 
 def test_a_claim_is_explained_with_its_counterexample_and_the_command_that_replays_it() -> None:
-    text = explained(CLAIMS["expand-T"])
+    text = explain(CLAIMS["expand-T"])
     for part in ("expand-T: corrected", "eq:exp=0", "MDP(S=1, A=1", "robust-core replay", "expand-T.json"):
         assert part in text
 

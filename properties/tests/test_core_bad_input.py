@@ -19,17 +19,17 @@ from properties.tests.small_problems import (
     walk,
 )
 from robust_core import environments, models
-from robust_core.bellman import bellman, bellman_policy, smoothed_bellman_policy
 from robust_core.learners import linear, runs, tabular
 from robust_core.learners.schedules import StepSize, constant, per_visit, polynomial
 from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
 from robust_core.mdp import MDP
+from robust_core.operators import bellman, bellman_policy, smoothed_bellman_policy
 from robust_core.policy import deterministic, greedy, uniform
 from robust_core.problem import Problem, Variant
 from robust_core.sampler import alias_table
 from robust_core.sets import Contamination, TotalVariation
 from robust_core.smoothing import LogSumExp, Mellowmax
-from robust_core.support import sigma, support, worst_case
+from robust_core.support_functions import sigma, support, worst_case
 from robust_core.trajectory import Transition, Walk
 
 NAN, INF = float("nan"), float("inf")

@@ -17,8 +17,8 @@ from oracles.planning import rational
 from properties.profiles import examples
 from properties.strategies import mdps, q_tables, uncertainty_sets
 from robust_core import models
-from robust_core.bellman import bellman, bellman_policy, smoothed_bellman_policy
 from robust_core.mdp import MDP
+from robust_core.operators import bellman, bellman_policy, smoothed_bellman_policy
 from robust_core.policy import deterministic, greedy, uniform
 from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.smoothing import LogSumExp
@@ -48,14 +48,14 @@ def quarter_policies(mdp: MDP) -> st.SearchStrategy[Floats]:
     return actions.map(lambda drawn: np.eye(A)[np.array(drawn).reshape(S, 4)].mean(axis=1))
 
 
-def exact_policy_backup(mdp: MDP, uset: UncertaintySet, pi: Floats, V: Floats) -> list[Fraction]:
+def exact_policy_backup(mdp: MDP, uncertainty_set: UncertaintySet, pi: Floats, V: Floats) -> list[Fraction]:
     """T_pi V from its definition, in rationals."""
     gamma, v = Fraction(mdp.gamma), V.tolist()
     return [
         sum(
             (
                 Fraction(float(pi[s, a]))
-                * (Fraction(float(mdp.cost[s, a])) + gamma * rational.sigma(uset, mdp.P[s, a].tolist(), v))
+                * (Fraction(float(mdp.cost[s, a])) + gamma * rational.sigma(uncertainty_set, mdp.P[s, a].tolist(), v))
                 for a in range(mdp.n_actions)
             ),
             Fraction(0),
@@ -71,57 +71,57 @@ def fractions(table: Floats) -> list[list[Fraction]]:
 @given(coarse(), st.data())
 @examples(60)
 def test_T_is_the_exact_backup(case: tuple[MDP, UncertaintySet], data: st.DataObject) -> None:
-    mdp, uset = case
+    mdp, uncertainty_set = case
     Q = data.draw(sixteenths(mdp.n_states, mdp.n_actions))
     kept = Q.copy()
-    wanted = [list(row) for row in rational.backup(mdp, uset, Q)]
-    assert fractions(bellman(mdp, uset, Q)) == wanted
+    wanted = [list(row) for row in rational.backup(mdp, uncertainty_set, Q)]
+    assert fractions(bellman(mdp, uncertainty_set, Q)) == wanted
     assert Q.tobytes() == kept.tobytes()
 
 
 @given(coarse(), st.data())
 @examples(60)
 def test_T_pi_is_the_exact_backup(case: tuple[MDP, UncertaintySet], data: st.DataObject) -> None:
-    mdp, uset = case
+    mdp, uncertainty_set = case
     V, pi = data.draw(sixteenths(mdp.n_states)), data.draw(quarter_policies(mdp))
-    assert fractions(bellman_policy(mdp, uset, pi, V)) == [exact_policy_backup(mdp, uset, pi, V)]
+    assert fractions(bellman_policy(mdp, uncertainty_set, pi, V)) == [exact_policy_backup(mdp, uncertainty_set, pi, V)]
 
 
-def with_maximum(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def with_maximum(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """V = max_a Q: rewards taken for costs."""
-    return bellman(mdp, uset, np.repeat(Q.max(axis=1, keepdims=True), mdp.n_actions, axis=1))
+    return bellman(mdp, uncertainty_set, np.repeat(Q.max(axis=1, keepdims=True), mdp.n_actions, axis=1))
 
 
-def undiscounted_cost(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def undiscounted_cost(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """gamma (c + sigma) instead of c + gamma sigma."""
-    return mdp.cost * (mdp.gamma - 1.0) + bellman(mdp, uset, Q)
+    return mdp.cost * (mdp.gamma - 1.0) + bellman(mdp, uncertainty_set, Q)
 
 
 @pytest.mark.parametrize("wrong", [with_maximum, undiscounted_cost])
 def test_wrong_backups_are_noticed(wrong: Callable[[MDP, UncertaintySet, Floats], Floats]) -> None:
-    mdp, uset = models.two_states(), Contamination(0.25)
+    mdp, uncertainty_set = models.two_states(), Contamination(0.25)
     Q = np.array([[1.0, 2.0], [0.0, -1.0]])
-    wanted = [list(row) for row in rational.backup(mdp, uset, Q)]
-    assert fractions(bellman(mdp, uset, Q)) == wanted
-    assert fractions(wrong(mdp, uset, Q)) != wanted
+    wanted = [list(row) for row in rational.backup(mdp, uncertainty_set, Q)]
+    assert fractions(bellman(mdp, uncertainty_set, Q)) == wanted
+    assert fractions(wrong(mdp, uncertainty_set, Q)) != wanted
 
 
 @given(coarse(), st.data())
 @examples(60)
 def test_T_contracts_and_is_monotone(case: tuple[MDP, UncertaintySet], data: st.DataObject) -> None:
     """Floats are exact here, so ‖TQ − TQ'‖ <= gamma ‖Q − Q'‖ and Q <= Q' ⟹ TQ <= TQ' hold without a tolerance."""
-    mdp, uset = case
+    mdp, uncertainty_set = case
     Q, other = (data.draw(sixteenths(mdp.n_states, mdp.n_actions)) for _ in range(2))
-    image, other_image = bellman(mdp, uset, Q), bellman(mdp, uset, other)
+    image, other_image = bellman(mdp, uncertainty_set, Q), bellman(mdp, uncertainty_set, other)
     assert np.abs(image - other_image).max() <= mdp.gamma * np.abs(Q - other).max()
-    assert (bellman(mdp, uset, np.maximum(Q, other)) >= np.maximum(image, other_image)).all()
+    assert (bellman(mdp, uncertainty_set, np.maximum(Q, other)) >= np.maximum(image, other_image)).all()
 
 
 def test_the_contraction_bites() -> None:
     """The best possible rate is gamma: a shift is discounted by exactly gamma, so a smaller modulus fails."""
-    mdp, uset = models.two_states(), TotalVariation(0.25)
+    mdp, uncertainty_set = models.two_states(), TotalVariation(0.25)
     Q = np.zeros((2, 2))
-    assert (bellman(mdp, uset, Q + 1.0) - bellman(mdp, uset, Q) == mdp.gamma).all()
+    assert (bellman(mdp, uncertainty_set, Q + 1.0) - bellman(mdp, uncertainty_set, Q) == mdp.gamma).all()
 
 
 def test_overflow_is_an_error() -> None:
@@ -148,10 +148,10 @@ def test_extreme_legal_values_stay_correct() -> None:
     gamma = 1.0 - 1e-9
     mdp = MDP(models.two_states().P, [[1e300, -1e300], [1e-300, 0.0]], gamma)
     Q = np.array([[1e300, 2e300], [-1e300, 5.0]])
-    for uset in (Contamination(0.25), TotalVariation(0.25)):
-        got = bellman(mdp, uset, Q)
+    for uncertainty_set in (Contamination(0.25), TotalVariation(0.25)):
+        got = bellman(mdp, uncertainty_set, Q)
         for (s, a), x in np.ndenumerate(got):
-            wanted = rational.backup(mdp, uset, Q)[s][a]
+            wanted = rational.backup(mdp, uncertainty_set, Q)[s][a]
             assert abs(Fraction(float(x)) - wanted) <= Fraction(12 * U) * Fraction(2e300)
             assert math.isfinite(x)
 

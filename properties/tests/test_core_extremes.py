@@ -11,15 +11,15 @@ import pytest
 from oracles.planning import rational
 from properties.tests.small_problems import HALF, MDP2, SEED, C, problem, q_learner, recording
 from robust_core import models
-from robust_core.bellman import bellman, smoothed_bellman_policy
 from robust_core.learners import schedules, tabular
 from robust_core.learners.schedules import constant
 from robust_core.learners.tabular import Q_LEARNING, TD0, TabularLearner
 from robust_core.mdp import MDP
+from robust_core.operators import bellman, smoothed_bellman_policy
 from robust_core.policy import uniform
 from robust_core.sets import Contamination, TotalVariation
 from robust_core.smoothing import Mellowmax
-from robust_core.support import sigma
+from robust_core.support_functions import sigma
 from robust_core.trajectory import Transition, Walk
 from robust_core.validate import EPS
 
@@ -68,9 +68,9 @@ def test_long_horizons() -> None:
     mdp = MDP([[[1.0]]], [[1.0]], gamma)
     fixed = float(1 / (1 - Fraction(gamma)))
     assert math.isfinite(fixed)
-    for uset in (Contamination(0.25), TotalVariation(0.25)):
-        assert abs(bellman(mdp, uset, [[fixed]])[0, 0] - fixed) <= 5 * EPS * fixed
-        assert rational.certified(rational.solve(mdp, uset).V, "exact").value[0] == fixed
+    for uncertainty_set in (Contamination(0.25), TotalVariation(0.25)):
+        assert abs(bellman(mdp, uncertainty_set, [[fixed]])[0, 0] - fixed) <= 5 * EPS * fixed
+        assert rational.certified_values(rational.solve(mdp, uncertainty_set).V, "exact").value[0] == fixed
     for run in (tabular.learn, tabular.learn_plain):
         learner = TabularLearner(
             TD0,

@@ -59,9 +59,9 @@ def test_oracles_do_not_use_the_mathematics_of_a_set(path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "uset.row_support(rows, v)",
-        "worst = type(uset).row_worst_case",
-        "getattr(uset, 'kernel_support')",
+        "uncertainty_set.row_support(rows, v)",
+        "worst = type(uncertainty_set).row_worst_case",
+        "getattr(uncertainty_set, 'kernel_support')",
         "from robust_core.sets.total_variation import TotalVariation",
         "from robust_core.sets import total_variation",
         "from robust_core import sets",
@@ -73,7 +73,9 @@ def test_a_use_of_the_mathematics_is_found(line: str) -> None:
 
 
 def test_data_is_not_mathematics() -> None:
-    assert not list(uses_of_mathematics("from robust_core.sets import Contamination\nuset.radius, uset.kind"))
+    assert not list(
+        uses_of_mathematics("from robust_core.sets import Contamination\nuset.radius, uncertainty_set.kind")
+    )
 
 
 @pytest.mark.parametrize("kind", SETS, ids=lambda kind: kind.kind)
@@ -98,17 +100,17 @@ def cases(draw: st.DrawFn, kind: type[UncertaintySet]) -> tuple[UncertaintySet, 
     return kind(draw(st.sampled_from(kind.radii))), mdp.P[0, 0], draw(values(mdp.n_states))  # type: ignore[call-arg]
 
 
-def enclosures(uset: UncertaintySet, p: Floats, v: Floats) -> dict[str, tuple[Fraction, Fraction]]:
+def enclosures(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> dict[str, tuple[Fraction, Fraction]]:
     """Bounds on sigma(v) by every method that the oracles have for the set."""
-    oracle, row, costs = oracle_of(type(uset)), p.tolist(), v.tolist()
-    lower, upper = programs.enclosures(uset, p, v)
+    oracle, row, costs = oracle_of(type(uncertainty_set)), p.tolist(), v.tolist()
+    lower, upper = programs.enclosures(uncertainty_set, p, v)
     found = {"program": (Fraction(float(lower)), Fraction(float(upper)))}
     if oracle.largest_mass is not None:
-        found["largest mass"] = (rational.sigma(uset, row, costs),) * 2
+        found["largest mass"] = (rational.sigma(uncertainty_set, row, costs),) * 2
     if oracle.vertices is not None:
-        found["vertices"] = (vertices.sigma(uset, row, costs),) * 2
+        found["vertices"] = (vertices.sigma(uncertainty_set, row, costs),) * 2
     if oracle.dual is not None:
-        answer = dual.support(uset, p, v)
+        answer = dual.support(uncertainty_set, p, v)
         found["dual"] = (Fraction(float(answer.lower)), Fraction(float(answer.upper)))
     return found
 
@@ -117,12 +119,12 @@ def enclosures(uset: UncertaintySet, p: Floats, v: Floats) -> dict[str, tuple[Fr
 @given(data=st.data())
 @examples(30)
 def test_truths_and_methods_of_a_set_agree(kind: type[UncertaintySet], data: st.DataObject) -> None:
-    uset, p, v = data.draw(cases(kind))
-    found = enclosures(uset, p, v)
+    uncertainty_set, p, v = data.draw(cases(kind))
+    found = enclosures(uncertainty_set, p, v)
     lower, upper = max(low for low, _ in found.values()), min(high for _, high in found.values())
     assert lower <= upper, found
-    rounding, q = Fraction(support_bound(p, v)), worst_case(uset, p, v)
-    for got in (float(sigma(uset, p, v)), float(q @ v)):
+    rounding, q = Fraction(support_bound(p, v)), worst_case(uncertainty_set, p, v)
+    for got in (float(sigma(uncertainty_set, p, v)), float(q @ v)):
         assert lower - rounding <= got <= upper + rounding, found
     assert q.min() >= 0.0
     assert abs(q.sum() - 1.0) <= support_bound(p, np.ones(len(p)))
@@ -147,9 +149,9 @@ def test_laws_test_a_set_at_its_own_radii(monkeypatch: pytest.MonkeyPatch) -> No
         kind = "contamination at two radii"
         radii = (0.25, 0.5)
 
-    def recording(uset: Narrow, p: Floats, v: Floats) -> Floats:
-        seen.add(uset.radius)
-        return sigma(uset, p, v)
+    def recording(uncertainty_set: Narrow, p: Floats, v: Floats) -> Floats:
+        seen.add(uncertainty_set.radius)
+        return sigma(uncertainty_set, p, v)
 
     variant = Variant("sigma", "support", recording, (Narrow,), ("support function",))
     for law in applicable(variant):

@@ -25,8 +25,8 @@ from oracles.planning import rational
 from properties.profiles import examples
 from properties.strategies import mdps, policies, radii, values
 from robust_core import models
-from robust_core.bellman import bellman_policy, smoothed_bellman_policy
 from robust_core.mdp import MDP
+from robust_core.operators import bellman_policy, smoothed_bellman_policy
 from robust_core.policy import uniform
 from robust_core.sets import Contamination
 from robust_core.smoothing import LogSumExp, Mellowmax, Smoothing

@@ -33,7 +33,7 @@ from robust_core import models
 from robust_core.mdp import MDP
 from robust_core.sets import Contamination, TotalVariation, UncertaintySet, base
 from robust_core.streams import key
-from robust_core.support import sigma, support, worst_case
+from robust_core.support_functions import sigma, support, worst_case
 from robust_core.validate import EPS, Floats
 
 UNIT_ROUNDOFF = EPS / 2
@@ -42,75 +42,75 @@ FACTOR = {Contamination: 5, TotalVariation: 21}
 SIXTEENTHS = tuple(k / 16 for k in range(17))
 
 
-def rounding(uset: UncertaintySet, v: Floats) -> Fraction:
+def rounding(uncertainty_set: UncertaintySet, v: Floats) -> Fraction:
     """The bound of the module's docstring."""
     n = len(v)
-    relative = FACTOR[type(uset)] * (n + 2) * UNIT_ROUNDOFF
+    relative = FACTOR[type(uncertainty_set)] * (n + 2) * UNIT_ROUNDOFF
     return Fraction(relative) * Fraction(float(np.abs(v).max())) + Fraction((3 * n + 4) * SMALLEST)
 
 
 @st.composite
 def coarse(draw: st.DrawFn) -> tuple[MDP, UncertaintySet, Floats]:
     mdp = draw(mdps(max_states=8, storage="either"))
-    uset = draw(uncertainty_sets(radii=st.sampled_from(SIXTEENTHS)))
+    uncertainty_set = draw(uncertainty_sets(radii=st.sampled_from(SIXTEENTHS)))
     v = st.lists(st.integers(-256, 256), min_size=mdp.n_states, max_size=mdp.n_states)
-    return mdp, uset, np.array(draw(v)) / 16
+    return mdp, uncertainty_set, np.array(draw(v)) / 16
 
 
 @st.composite
 def rounded(draw: st.DrawFn) -> tuple[MDP, UncertaintySet, Floats]:
     mdp = draw(mdps(max_states=8, dyadic=False, storage="either"))
-    uset = draw(uncertainty_sets(radii=radii(dyadic=False)))
+    uncertainty_set = draw(uncertainty_sets(radii=radii(dyadic=False)))
     scale = draw(st.sampled_from((1.0, 1 / 3, 1e300, 1e-300, 2.0**-1060)))
-    return mdp, uset, draw(values(mdp.n_states, value_range=(-100.0, 100.0))) * scale
+    return mdp, uncertainty_set, draw(values(mdp.n_states, value_range=(-100.0, 100.0))) * scale
 
 
 Form = Callable[[MDP, UncertaintySet, Floats], Floats]
 
 
-def by_rows(mdp: MDP, uset: UncertaintySet, v: Floats) -> Floats:
-    return sigma(uset, mdp.P, v)
+def by_rows(mdp: MDP, uncertainty_set: UncertaintySet, v: Floats) -> Floats:
+    return sigma(uncertainty_set, mdp.P, v)
 
 
-def one_by_one(mdp: MDP, uset: UncertaintySet, v: Floats) -> Floats:
-    return np.array([[sigma(uset, row, v) for row in rows] for rows in mdp.P])
+def one_by_one(mdp: MDP, uncertainty_set: UncertaintySet, v: Floats) -> Floats:
+    return np.array([[sigma(uncertainty_set, row, v) for row in rows] for rows in mdp.P])
 
 
 FORMS: dict[str, Form] = {"all rows": support, "rows": by_rows, "one by one": one_by_one}
 
 
-def without_the_rest(mdp: MDP, uset: UncertaintySet, v: Floats) -> Floats:
+def without_the_rest(mdp: MDP, uncertainty_set: UncertaintySet, v: Floats) -> Floats:
     """Nature removes mass and forgets to place it (wrong by R max v)."""
-    return (1.0 - uset.radius) * mdp.expectation(v)  # type: ignore[attr-defined]
+    return (1.0 - uncertainty_set.radius) * mdp.expectation(v)  # type: ignore[attr-defined]
 
 
-def other_convention(mdp: MDP, uset: UncertaintySet, v: Floats) -> Floats:
+def other_convention(mdp: MDP, uncertainty_set: UncertaintySet, v: Floats) -> Floats:
     """‖q − p‖₁ <= R instead of ½‖q − p‖₁ <= R."""
-    return support(mdp, type(uset)(uset.radius / 2), v)  # type: ignore[attr-defined, call-arg]
+    return support(mdp, type(uncertainty_set)(uncertainty_set.radius / 2), v)  # type: ignore[attr-defined, call-arg]
 
 
-def best_successor(mdp: MDP, uset: UncertaintySet, v: Floats) -> Floats:
+def best_successor(mdp: MDP, uncertainty_set: UncertaintySet, v: Floats) -> Floats:
     """Nature may only choose among possible successors."""
     worst = np.where(mdp.P > 0, v, -np.inf).max(axis=-1)
-    return (1.0 - uset.radius) * mdp.expectation(v) + uset.radius * worst  # type: ignore[attr-defined]
+    return (1.0 - uncertainty_set.radius) * mdp.expectation(v) + uncertainty_set.radius * worst  # type: ignore[attr-defined]
 
 
-def first_value(mdp: MDP, uset: UncertaintySet, v: Floats) -> Floats:
+def first_value(mdp: MDP, uncertainty_set: UncertaintySet, v: Floats) -> Floats:
     """The maximum starts at 0, as in a cache that was never filled: wrong for negative v."""
-    result = support(mdp, uset, v)
-    return result + uset.radius * (max(0.0, v.max()) - v.max())  # type: ignore[attr-defined]
+    result = support(mdp, uncertainty_set, v)
+    return result + uncertainty_set.radius * (max(0.0, v.max()) - v.max())  # type: ignore[attr-defined]
 
 
 MUTANTS: dict[str, Form] = {f.__name__: f for f in (without_the_rest, other_convention, best_successor, first_value)}
 
 
-def truth(mdp: MDP, uset: UncertaintySet, v: Floats) -> list[list[Fraction]]:
-    return [[rational.sigma(uset, row.tolist(), v.tolist()) for row in rows] for rows in mdp.P]
+def truth(mdp: MDP, uncertainty_set: UncertaintySet, v: Floats) -> list[list[Fraction]]:
+    return [[rational.sigma(uncertainty_set, row.tolist(), v.tolist()) for row in rows] for rows in mdp.P]
 
 
-def worst_error(form: Form, mdp: MDP, uset: UncertaintySet, v: Floats) -> Fraction:
+def worst_error(form: Form, mdp: MDP, uncertainty_set: UncertaintySet, v: Floats) -> Fraction:
     """The largest |form − exact| over all pairs."""
-    got, wanted = form(mdp, uset, v), truth(mdp, uset, v)
+    got, wanted = form(mdp, uncertainty_set, v), truth(mdp, uncertainty_set, v)
     assert got.shape == (mdp.n_states, mdp.n_actions)
     return max(abs(Fraction(float(got[s, a])) - w) for s, row in enumerate(wanted) for a, w in enumerate(row))
 
@@ -168,53 +168,55 @@ EDGES: dict[str, tuple[UncertaintySet, list[float], list[float], float, list[flo
 
 @pytest.mark.parametrize("name", EDGES)
 def test_edges_by_hand(name: str) -> None:
-    uset, p, v, value, attaining = EDGES[name]
-    assert sigma(uset, p, v) == value
-    assert Fraction(value) == rational.sigma(uset, p, v) or name == "tiny probability"
+    uncertainty_set, p, v, value, attaining = EDGES[name]
+    assert sigma(uncertainty_set, p, v) == value
+    assert Fraction(value) == rational.sigma(uncertainty_set, p, v) or name == "tiny probability"
     if attaining is not None:
-        assert worst_case(uset, p, v).tolist() == attaining
+        assert worst_case(uncertainty_set, p, v).tolist() == attaining
 
 
-def membership_excess(uset: UncertaintySet, p: Floats, q: Floats) -> Fraction:
+def membership_excess(uncertainty_set: UncertaintySet, p: Floats, q: Floats) -> Fraction:
     """By how much q leaves the set around p (total mass, sign, distance), exactly."""
     nominal = exact.distribution(p.tolist()).fractions()
     chosen = [Fraction(float(x)) for x in q]
-    radius = Fraction(uset.radius)  # type: ignore[attr-defined]
+    radius = Fraction(uncertainty_set.radius)  # type: ignore[attr-defined]
     off = [abs(sum(chosen, Fraction(0)) - 1), -min(chosen)]
-    if isinstance(uset, Contamination):
+    if isinstance(uncertainty_set, Contamination):
         off += [(1 - radius) * a - b for a, b in zip(nominal, chosen, strict=True)]
     else:
         off.append(sum((abs(a - b) for a, b in zip(nominal, chosen, strict=True)), Fraction(0)) / 2 - radius)
     return max(off)
 
 
-def attains(uset: UncertaintySet, p: Floats, v: Floats, q: Floats) -> bool:
+def attains(uncertainty_set: UncertaintySet, p: Floats, v: Floats, q: Floats) -> bool:
     """q is in the set and q·v is sigma, both within rounding (the bound for v applies to mass with M = 1)."""
-    mass_bound = rounding(uset, np.ones(len(v)))
+    mass_bound = rounding(uncertainty_set, np.ones(len(v)))
     value = sum(Fraction(float(a)) * Fraction(float(b)) for a, b in zip(q, v, strict=True))
-    gap = abs(value - rational.sigma(uset, p.tolist(), v.tolist()))
+    gap = abs(value - rational.sigma(uncertainty_set, p.tolist(), v.tolist()))
     # q·v costs no rounding here, but its mass is off by the bound, each unit of it worth M.
-    return membership_excess(uset, p, q) <= mass_bound and gap <= 2 * rounding(uset, v)
+    return membership_excess(uncertainty_set, p, q) <= mass_bound and gap <= 2 * rounding(uncertainty_set, v)
 
 
 @given(rounded() | coarse())
 @examples(60)
 def test_the_worst_case_is_a_member_that_attains_sigma(case: tuple[MDP, UncertaintySet, Floats]) -> None:
-    mdp, uset, v = case
-    chosen = worst_case(uset, mdp.P, v)
+    mdp, uncertainty_set, v = case
+    chosen = worst_case(uncertainty_set, mdp.P, v)
     assert chosen.shape == mdp.P.shape
     for p, q in zip(mdp.P.reshape(-1, mdp.n_states), chosen.reshape(-1, mdp.n_states), strict=True):
-        assert attains(uset, p, v, q), (p, q)
+        assert attains(uncertainty_set, p, v, q), (p, q)
 
 
 def test_wrong_worst_cases_are_noticed() -> None:
     p, v = np.array([0.5, 0.5, 0.0]), np.array([0.0, 2.0, 4.0])
     best = np.array([0.0, 0.0, 1.0])
-    for uset in (Contamination(0.5), TotalVariation(0.5)):
-        assert attains(uset, p, v, worst_case(uset, p, v))
-        assert not attains(uset, p, v, p), "the nominal row attains nothing"
-        assert not attains(uset, p, v, best), "the best state is too far away"
-        assert not attains(uset, p, v, worst_case(type(uset)(0.5 + 1e-12), p, v)), "a radius slightly too large"
+    for uncertainty_set in (Contamination(0.5), TotalVariation(0.5)):
+        assert attains(uncertainty_set, p, v, worst_case(uncertainty_set, p, v))
+        assert not attains(uncertainty_set, p, v, p), "the nominal row attains nothing"
+        assert not attains(uncertainty_set, p, v, best), "the best state is too far away"
+        assert not attains(uncertainty_set, p, v, worst_case(type(uncertainty_set)(0.5 + 1e-12), p, v)), (
+            "a radius slightly too large"
+        )
 
 
 @pytest.mark.parametrize("branching", [3, 31, 32, 33, 60])
@@ -224,19 +226,19 @@ def test_long_and_short_sparse_rows_agree_with_dense_ones(branching: int) -> Non
     dense = MDP(mdp.P, mdp.cost, mdp.gamma)
     v = np.floor(np.random.default_rng(branching).random(60) * 16) / 16
     for radius in (0.0, 0.0625, 0.5, 0.9375, 1.0):
-        uset = TotalVariation(radius)
-        wanted = truth(mdp, uset, v)
-        assert [[Fraction(x) for x in row] for row in support(mdp, uset, v).tolist()] == wanted
-        assert support(dense, uset, v).tobytes() == support(mdp, uset, v).tobytes()
+        uncertainty_set = TotalVariation(radius)
+        wanted = truth(mdp, uncertainty_set, v)
+        assert [[Fraction(x) for x in row] for row in support(mdp, uncertainty_set, v).tolist()] == wanted
+        assert support(dense, uncertainty_set, v).tobytes() == support(mdp, uncertainty_set, v).tobytes()
 
 
 def test_results_are_fresh_and_arguments_stay() -> None:
     p, v = np.array([[0.5, 0.5]]), np.array([0.0, 1.0])
-    for uset in (Contamination(0.5), TotalVariation(0.5)):
+    for uncertainty_set in (Contamination(0.5), TotalVariation(0.5)):
         for function in (sigma, worst_case):
-            first = function(uset, p, v)
+            first = function(uncertainty_set, p, v)
             first[...] = -1.0
-            assert (function(uset, p, v) != -1.0).all()
+            assert (function(uncertainty_set, p, v) != -1.0).all()
         assert (p.tolist(), v.tolist()) == ([[0.5, 0.5]], [0.0, 1.0])
 
 
@@ -269,8 +271,8 @@ def test_a_set_without_a_form_is_refused_by_name(monkeypatch: pytest.MonkeyPatch
 
 
 def test_sets_as_data() -> None:
-    for uset in (Contamination(0.25), TotalVariation(1 / 3), TotalVariation(1)):
-        assert UncertaintySet.from_dict(uset.to_dict()) == uset
+    for uncertainty_set in (Contamination(0.25), TotalVariation(1 / 3), TotalVariation(1)):
+        assert UncertaintySet.from_dict(uncertainty_set.to_dict()) == uncertainty_set
     bad: list[object] = [
         None,
         [],

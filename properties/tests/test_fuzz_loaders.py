@@ -17,9 +17,9 @@ import pytest
 
 from properties.claims import evidence
 from properties.judging.blame import CannotBeJudged
-from properties.judging.counterexample import Counterexample, described
+from properties.judging.counterexample import Counterexample, describe
 from properties.judging.expectations import read
-from properties.judging.guard import observed, watched
+from properties.judging.guard import observe_calls, watch
 from properties.judging.verification import applicable
 from properties.process.loading import built_in
 from properties.tests.corruption import (
@@ -73,7 +73,7 @@ def load_mdp(path: Path) -> object:
 
 def load_counterexample(path: Path) -> object:
     example = Counterexample.load(path)
-    shown = described(example.case)
+    shown = describe(example.case)
     assert all(c.isprintable() or c == "\n" for c in shown + example.law + example.variant), "it steers the terminal"
     return shown, example.to_json()
 
@@ -149,7 +149,7 @@ def test_what_is_no_small_regular_file_is_refused(special: Path, load: Loader) -
         complaint(special, str(caught.value))
 
     with limited_memory():
-        assert watched(observed(attempt)) is None
+        assert watch(observe_calls(attempt)) is None
 
 
 def test_a_link_to_a_good_file_is_followed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The guard of conduct looks at the calls of the variant only: what an oracle imports is not blamed on it."""
+"""The guard against misbehaviour looks at the calls of the variant only: what an oracle imports is not blamed on it."""
 
 import copy
 import importlib
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from oracles.planning import rational
-from properties.judging.guard import call_observed, watched
+from properties.judging.guard import call_observed, watch
 from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Record
 from properties.judging.verification import applicable, verify
@@ -31,7 +31,7 @@ random.seed(1)
 print("a warm welcome")
 os.write(1, b"from C too")
 """
-DREW, PRINTED = "conduct: drew from global random state", "conduct: printed to standard output"
+DREW, PRINTED = "misbehaviour: drew from global random state", "misbehaviour: printed to standard output"
 
 
 @pytest.fixture
@@ -98,7 +98,9 @@ def test_once_is_enough() -> None:
         return OPERATOR.make(*args)
 
     record = judge(make)
-    assert (record.outcome, DREW.removeprefix("conduct: ") in record.evidence) == ("violated", True), record.evidence
+    assert (record.outcome, DREW.removeprefix("misbehaviour: ") in record.evidence) == ("violated", True), (
+        record.evidence
+    )
 
 
 PROBLEM = Problem(
@@ -150,17 +152,17 @@ CALLS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("where", CALLS)
 def test_every_call_of_a_learner_is_observed(where: str) -> None:
-    assert DREW in str(conduct_in(where, drawing=where))
-    assert conduct_in(where, drawing="nowhere") is None
+    assert DREW in str(misbehaviour_in(where, drawing=where))
+    assert misbehaviour_in(where, drawing="nowhere") is None
 
 
-def conduct_in(where: str, *, drawing: str) -> Finding | None:
+def misbehaviour_in(where: str, *, drawing: str) -> Finding | None:
     variant = observed_variant(replace(LEARNER, make=lambda problem: Draws(problem, drawing)))
 
     def work() -> None:
         CALLS[where](variant.make(PROBLEM))
 
-    return watched(work)
+    return watch(work)
 
 
 def test_a_generator_is_observed_while_it_is_read() -> None:
@@ -171,7 +173,7 @@ def test_a_generator_is_observed_while_it_is_read() -> None:
 
     variant = observed_variant(replace(OPERATOR, make=sample))
     items: list[int] = []
-    assert DREW in str(watched(lambda: items.extend(variant.make())))
+    assert DREW in str(watch(lambda: items.extend(variant.make())))
     assert items == [0, 1]
 
 
@@ -184,4 +186,4 @@ def test_a_call_within_a_call_is_the_same_call() -> None:
     def outer() -> None:
         call_observed(random.random)
 
-    assert DREW in str(watched(lambda: call_observed(outer)))
+    assert DREW in str(watch(lambda: call_observed(outer)))

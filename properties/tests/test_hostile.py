@@ -42,16 +42,16 @@ from properties.variants.gallery.q_learning import VARIANT
 from properties.variants.mutants.control import LOST_GAMMA
 
 IN_PROCESS = {
-    "RAISES": "conduct: raised RuntimeError: no idea what to do",
+    "RAISES": "misbehaviour: raised RuntimeError: no idea what to do",
     "NOT_A_NUMBER": "nan",
     "WRONG_SHAPE": "shape of the estimate",
-    "CHANGES_INPUT": "conduct: tried to change an array it was given",
-    "GLOBAL_RANDOM_STATE": "conduct: drew from global random state",
-    "PRINTS": "conduct: printed to standard output",
+    "CHANGES_INPUT": "misbehaviour: tried to change an array it was given",
+    "GLOBAL_RANDOM_STATE": "misbehaviour: drew from global random state",
+    "PRINTS": "misbehaviour: printed to standard output",
     "MEMORY": "MemoryError",
-    "MOODY": "conduct: the same case does not always give the same: once estimate",
-    "HANGS": "conduct: time of one case: got 'over 1 s of idleness'",
-    "LOOPS": "conduct: time of one case: got 'over 0.25 s of the processor'",
+    "MOODY": "misbehaviour: the same case does not always give the same: once estimate",
+    "HANGS": "misbehaviour: time of one case: got 'over 1 s of idleness'",
+    "LOOPS": "misbehaviour: time of one case: got 'over 0.25 s of the processor'",
 }
 
 
@@ -61,7 +61,7 @@ def first(records: list[Record]) -> Record:
 
 
 @pytest.mark.parametrize("name", [name for name in IN_PROCESS if name not in ("HANGS", "LOOPS")])
-def test_a_fault_of_conduct_is_named(name: str) -> None:
+def test_misbehaviour_is_named(name: str) -> None:
     variant = getattr(hostile_variants, name)
     record = first(list(verify(variant, examples=10, laws=applicable(variant)[:1])))
     assert IN_PROCESS[name] in record.evidence
@@ -108,11 +108,11 @@ def test_a_dying_or_stubborn_variant_does_not_take_the_suite_down(name: str, lim
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("WRITES_PAST_PYTHON", "conduct: printed to standard output: got 'updating\\n"),
-        ("INTERRUPTS", "conduct: raised KeyboardInterrupt"),
+        ("WRITES_PAST_PYTHON", "misbehaviour: printed to standard output: got 'updating\\n"),
+        ("INTERRUPTS", "misbehaviour: raised KeyboardInterrupt"),
     ],
 )
-def test_what_gets_past_python_is_conduct_too(name: str, words: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_gets_past_python_is_misbehaviour_too(name: str, words: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Standard output belongs to the parent; what only Ctrl-C raises elsewhere is the variant's where it is ignored."""
     assert words in first(isolated(name, 60.0)).evidence
     assert capfd.readouterr() == ("", "")
@@ -144,7 +144,7 @@ def write(data):
 
 {act}
 """
-CONDUCT_ON_PIPE = "conduct: its pipe to the suite had another message than the one expected"
+ON_PIPE = "misbehaviour: its pipe to the suite had another message than the one expected"
 
 
 def framed(text: str) -> bytes:
@@ -184,14 +184,14 @@ def verify_written(tmp_path: Path, act: str, make: str = "", law_seconds: float 
 def test_a_process_that_a_variant_forks_does_not_answer_for_it(act: str, tmp_path: Path) -> None:
     two = list(islice(verify_written(tmp_path, act), 2))
     assert "holds" not in {record.outcome for record in two}
-    assert CONDUCT_ON_PIPE in "".join(record.evidence for record in two)
+    assert ON_PIPE in "".join(record.evidence for record in two)
 
 
 def test_garbage_on_the_pipe_is_a_finding_and_the_suite_goes_on(tmp_path: Path) -> None:
     """A law at which something is written to the pipe costs the process, and the next law has another."""
     two = list(islice(verify_written(tmp_path, "", make=f"write({GARBAGE[2]!r})"), 2))
     assert [record.law for record in two] == [law.name for law in applicable(hostile_variants.RAISES)][:2]
-    assert CONDUCT_ON_PIPE in two[0].evidence
+    assert ON_PIPE in two[0].evidence
     assert (two[1].outcome, two[1].blocked_by) == ("blocked", two[0].law)
 
 
@@ -201,7 +201,7 @@ def test_garbage_while_loading_does_not_end_the_run_for_others(tmp_path: Path) -
     right = "properties.variants.gallery.bellman:VARIANT"
     found = list(records(verify_isolated(str(file), right, effort=Effort(examples=1))))
     assert (found[0].variant, found[0].outcome) == (str(file), "violated")
-    assert CONDUCT_ON_PIPE in found[0].evidence
+    assert ON_PIPE in found[0].evidence
     assert {record.outcome for record in found if record.target == right} == {"holds"}
 
 
@@ -214,19 +214,19 @@ def test_a_message_that_never_ends_does_not_hang_the_suite(tmp_path: Path) -> No
 
 RIGHT_RECORD = Record("presses Ctrl-C", "start", "holds", "no violation", 3, 0.0, 0, target="mine")
 DESCRIPTION = replace(
-    serving.description("mine", hostile_variants.INTERRUPTS, None), laws=("start", "conduct"), cells=()
+    serving.description("mine", hostile_variants.INTERRUPTS, None), laws=("start", "run purity"), cells=()
 )
 
 
 @pytest.mark.parametrize(
     ("begun", "answer"),
     [
-        ("start", Decided(replace(RIGHT_RECORD, law="conduct"))),
+        ("start", Decided(replace(RIGHT_RECORD, law="run purity"))),
         ("start", Decided(replace(RIGHT_RECORD, variant="another"))),
         ("start", Decided(replace(RIGHT_RECORD, target="another"))),
         ("start", Decided(replace(RIGHT_RECORD, seed=1))),
         ("start", Fault("garbled", "its pipe to the suite had another message than the one expected")),
-        ("conduct", Decided(RIGHT_RECORD)),
+        ("run purity", Decided(RIGHT_RECORD)),
     ],
 )
 def test_only_the_expected_record_is_believed(begun: str, answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +247,7 @@ def test_only_the_expected_record_is_believed(begun: str, answer: object, monkey
 
     monkeypatch.setattr(session, "Child", Scripted)
     record, *_ = records(verify_isolated("mine"))
-    assert (record.outcome, CONDUCT_ON_PIPE in record.evidence) == ("violated", True)
+    assert (record.outcome, ON_PIPE in record.evidence) == ("violated", True)
 
 
 # As `ulimit -v` does, in kilobytes.
@@ -295,7 +295,7 @@ def test_a_limit_of_memory_that_the_caller_has_set_is_respected(
 def test_an_exception_in_several_laws_is_one_cause() -> None:
     records = list(verify(hostile_variants.RAISES_LATE, examples=10))
     wrong = [record for record in records if record.outcome == "violated"]
-    assert [record.evidence for record in wrong] == ["conduct: raised IndexError: no entry 85 here"], records
+    assert [record.evidence for record in wrong] == ["misbehaviour: raised IndexError: no entry 85 here"], records
     rest = [record for record in records if record.outcome == "blocked"]
     assert {record.blocked_by for record in rest} == {wrong[0].law}
     assert any("says nothing new: it ends as" in record.evidence for record in rest)

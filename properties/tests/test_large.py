@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 from properties.cases import generator, law_schema
 from properties.cases.case import LawCase
 from properties.cases.large import Fixed
-from properties.judging.search import judged, search
+from properties.judging.search import judge_case, search
 from properties.laws.catalogue import LAWS
 from properties.laws.large import LONG, WIDE
 from properties.laws.large_learning import LARGEST, TABLES
@@ -71,7 +71,7 @@ def test_what_a_large_problem_shows_needs_no_state_more_than_the_slip(name: str,
     assert verdict.case is not None
     assert verdict.case["mdp"].n_states == states
     assert verdict.case["mdp"].n_actions <= 2
-    assert judged(found, variant, law_schema.read(found, verdict.case, variant)) is not None
+    assert judge_case(found, variant, law_schema.read(found, verdict.case, variant)) is not None
     assert len(verdict.case.get("path", [])) <= 1
 
 

@@ -11,7 +11,7 @@ from properties.cases.case import LawCase, Run
 from properties.cases.codec import decode, encode
 from properties.cases.kinds import CASES
 from properties.cases.sources import Designed
-from properties.judging.search import judged, search
+from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
@@ -46,7 +46,7 @@ def test_an_unknown_promise_is_refused() -> None:
 
 def test_what_is_checked_follows_from_kind_and_claims() -> None:
     silent = Variant("silent", "control", PlainQ, (Contamination,), ())
-    always = ["start", "conduct", "schedule", "ending", "batch", "conduct, large", "batch, large"]
+    always = ["start", "run purity", "schedule", "ending", "batch", "run purity, large", "batch, large"]
     assert [law.name for law in applicable(silent)] == always
     one = Variant("one", "control", PlainQ, (Contamination,), ("bounded",))
     assert [law.name for law in applicable(one)] == [*always[:4], "box", "step length", *always[4:]]
@@ -65,8 +65,8 @@ def _replayed(law: Law, variant: Variant) -> None:
     def attempt(case: LawCase) -> None:
         text = json.dumps({name: encode(value) for name, value in case.entries().items()}, allow_nan=False)
         again = {name: decode(value) for name, value in json.loads(text).items()}
-        assert judged(law, variant, law_schema.read(law, again, variant)) is None
-        assert judged(law, variant, case) is None
+        assert judge_case(law, variant, law_schema.read(law, again, variant)) is None
+        assert judge_case(law, variant, case) is None
 
     attempt()
 

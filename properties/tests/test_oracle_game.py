@@ -28,69 +28,76 @@ def tiny() -> st.SearchStrategy[MDP]:
 
 
 @given(tiny(), uncertainty_sets())
-def test_both_orders_of_play_have_the_robust_value(mdp: MDP, uset: UncertaintySet) -> None:
-    played = game.stationary_game(mdp, uset)
-    assert played.min_max == played.max_min == rational.solve(mdp, uset).V
+def test_both_orders_of_play_have_the_robust_value(mdp: MDP, uncertainty_set: UncertaintySet) -> None:
+    played = game.stationary_game(mdp, uncertainty_set)
+    assert played.min_max == played.max_min == rational.solve(mdp, uncertainty_set).V
 
 
 @given(tiny(), uncertainty_sets())
-def test_one_policy_and_one_kernel_attain_it_in_all_states_against_all_play(mdp: MDP, uset: UncertaintySet) -> None:
-    played = game.stationary_game(mdp, uset)
-    optimum = rational.solve(mdp, uset)
+def test_one_policy_and_one_kernel_attain_it_in_all_states_against_all_play(
+    mdp: MDP, uncertainty_set: UncertaintySet
+) -> None:
+    played = game.stationary_game(mdp, uncertainty_set)
+    optimum = rational.solve(mdp, uncertainty_set)
     assert played.policy is not None
     assert played.kernel is not None
     assert all(a in best for a, best in zip(played.policy, optimum.optimal_actions, strict=True))
-    assert game.saddle_violations(mdp, uset, optimum.V, played.policy, optimum.kernel) == []
+    assert game.saddle_violations(mdp, uncertainty_set, optimum.V, played.policy, optimum.kernel) == []
 
 
 @given(mdps(max_states=2, max_actions=2), uncertainty_sets())
-def test_changing_kernel_and_policy_every_step_gains_nothing(mdp: MDP, uset: UncertaintySet) -> None:
-    V = rational.solve(mdp, uset).V
-    assert game.finite_game(mdp, uset, V, horizon=2) == (V, V)
+def test_changing_kernel_and_policy_every_step_gains_nothing(mdp: MDP, uncertainty_set: UncertaintySet) -> None:
+    V = rational.solve(mdp, uncertainty_set).V
+    assert game.finite_game(mdp, uncertainty_set, V, horizon=2) == (V, V)
 
 
 @given(mdps(max_states=2, max_actions=1), uncertainty_sets())
-def test_the_first_steps_enclose_the_endless_game(mdp: MDP, uset: UncertaintySet) -> None:
-    V = rational.solve(mdp, uset).V
+def test_the_first_steps_enclose_the_endless_game(mdp: MDP, uncertainty_set: UncertaintySet) -> None:
+    V = rational.solve(mdp, uncertainty_set).V
     least, most = game.endless_bounds(mdp)
-    lower, _ = game.finite_game(mdp, uset, [least] * mdp.n_states, horizon=3)
-    upper, _ = game.finite_game(mdp, uset, [most] * mdp.n_states, horizon=3)
+    lower, _ = game.finite_game(mdp, uncertainty_set, [least] * mdp.n_states, horizon=3)
+    upper, _ = game.finite_game(mdp, uncertainty_set, [most] * mdp.n_states, horizon=3)
     assert all(low <= v <= high for low, v, high in zip(lower, V, upper, strict=True))
     width = Fraction(mdp.gamma) ** 3 * (most - least)
     assert all(high - low == width for low, high in zip(lower, upper, strict=True))
 
 
 @given(mdps(max_states=2, max_actions=2), uncertainty_sets())
-def test_randomising_gains_nothing(mdp: MDP, uset: UncertaintySet) -> None:
-    V = rational.solve(mdp, uset).V
-    mixed = [game.worst_value(mdp, uset, policy) for policy in game.randomised_policies(mdp.n_states, mdp.n_actions, 2)]
+def test_randomising_gains_nothing(mdp: MDP, uncertainty_set: UncertaintySet) -> None:
+    V = rational.solve(mdp, uncertainty_set).V
+    mixed = [
+        game.worst_value(mdp, uncertainty_set, policy)
+        for policy in game.randomised_policies(mdp.n_states, mdp.n_actions, 2)
+    ]
     assert tuple(min(values) for values in zip(*mixed, strict=True)) == V
 
 
 @given(mdps(max_states=2, max_actions=2), uncertainty_sets(), st.data())
 def test_the_value_of_a_randomised_policy_is_its_worst_over_all_kernels(
-    mdp: MDP, uset: UncertaintySet, data: st.DataObject
+    mdp: MDP, uncertainty_set: UncertaintySet, data: st.DataObject
 ) -> None:
     policy = data.draw(policies(mdp), label="policy")
     weights = tuple(tuple(Fraction(x) for x in row) for row in policy.tolist())
-    assert game.worst_value(mdp, uset, weights) == rational.evaluate(mdp, uset, policy).V
+    assert game.worst_value(mdp, uncertainty_set, weights) == rational.evaluate(mdp, uncertainty_set, policy).V
 
 
 Planner = Callable[[MDP, UncertaintySet], Vector]
 
 
-def with_l1_radius(mdp: MDP, uset: UncertaintySet) -> Vector:
-    halved = TotalVariation(uset.radius / 2) if isinstance(uset, TotalVariation) else uset
+def with_l1_radius(mdp: MDP, uncertainty_set: UncertaintySet) -> Vector:
+    halved = (
+        TotalVariation(uncertainty_set.radius / 2) if isinstance(uncertainty_set, TotalVariation) else uncertainty_set
+    )
     return rational.solve(mdp, halved).V
 
 
-def without_nature(mdp: MDP, uset: UncertaintySet) -> Vector:
+def without_nature(mdp: MDP, uncertainty_set: UncertaintySet) -> Vector:
     return rational.solve(mdp, Contamination(0.0)).V
 
 
-def with_nature_on_the_same_side(mdp: MDP, uset: UncertaintySet) -> Vector:
+def with_nature_on_the_same_side(mdp: MDP, uncertainty_set: UncertaintySet) -> Vector:
     """min over policies of the *best* kernel: costs negated twice, one sign forgotten."""
-    flipped = rational.solve(MDP(mdp.P, -mdp.cost, mdp.gamma), uset).V
+    flipped = rational.solve(MDP(mdp.P, -mdp.cost, mdp.gamma), uncertainty_set).V
     return tuple(-v for v in flipped)
 
 
@@ -121,15 +128,15 @@ TWO = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[0.0], [1.0]], 0.5)
 
 
 def test_a_wrong_saddle_is_refuted() -> None:
-    uset = Contamination(0.5)
-    optimum = rational.solve(TWO, uset)
-    assert game.saddle_violations(TWO, uset, optimum.V, (0, 0), optimum.kernel) == []
+    uncertainty_set = Contamination(0.5)
+    optimum = rational.solve(TWO, uncertainty_set)
+    assert game.saddle_violations(TWO, uncertainty_set, optimum.V, (0, 0), optimum.kernel) == []
     high = [v + 1 for v in optimum.V]
     low = [v - 1 for v in optimum.V]
     outside = (((Fraction(1), Fraction(0)),), optimum.kernel[1])
-    assert "less than V" in game.saddle_violations(TWO, uset, high, (0, 0), optimum.kernel)[0]
-    assert "more than V" in game.saddle_violations(TWO, uset, low, (0, 0), optimum.kernel)[0]
-    assert "outside the set" in game.saddle_violations(TWO, uset, optimum.V, (0, 0), outside)[0]
+    assert "less than V" in game.saddle_violations(TWO, uncertainty_set, high, (0, 0), optimum.kernel)[0]
+    assert "more than V" in game.saddle_violations(TWO, uncertainty_set, low, (0, 0), optimum.kernel)[0]
+    assert "outside the set" in game.saddle_violations(TWO, uncertainty_set, optimum.V, (0, 0), outside)[0]
 
 
 def test_too_large_a_game_is_refused_with_its_size() -> None:

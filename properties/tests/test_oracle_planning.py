@@ -53,11 +53,15 @@ def random_policy(seed: int, mdp: MDP) -> np.ndarray:
     return np.random.default_rng([seed, 2]).dirichlet(np.full(mdp.n_actions, 0.5), mdp.n_states)
 
 
-def second(mdp: MDP, uset: UncertaintySet, policy: np.ndarray | None = None) -> closed_form.ClosedForm:
+def second(mdp: MDP, uncertainty_set: UncertaintySet, policy: np.ndarray | None = None) -> closed_form.ClosedForm:
     """The method that shares nothing with `planning`."""
-    assert isinstance(uset, SETS), uset
-    method = closed_form if isinstance(uset, Contamination) else newton
-    return method.solve(mdp, uset.radius) if policy is None else method.evaluate(mdp, uset.radius, policy)
+    assert isinstance(uncertainty_set, SETS), uncertainty_set
+    method = closed_form if isinstance(uncertainty_set, Contamination) else newton
+    return (
+        method.solve(mdp, uncertainty_set.radius)
+        if policy is None
+        else method.evaluate(mdp, uncertainty_set.radius, policy)
+    )
 
 
 def assert_meet(one: Certified, other: Certified, what: object) -> None:
@@ -75,35 +79,42 @@ def contains(enclosure: Certified, truth: object) -> bool:
 @given(st.data())
 def test_enclosures_contain_the_rational_truth(data: st.DataObject) -> None:
     mdp = data.draw(mdps(storage="either", dyadic=data.draw(st.booleans())))
-    uset = data.draw(uncertainty_sets())
-    optimum = rational.solve(mdp, uset)
-    solution = bounds.solve(mdp, uset, width=request(mdp))
-    other = second(mdp, uset)
+    uncertainty_set = data.draw(uncertainty_sets())
+    optimum = rational.solve(mdp, uncertainty_set)
+    solution = bounds.solve(mdp, uncertainty_set, width=request(mdp))
+    other = second(mdp, uncertainty_set)
     for method, Q, V in (("planning", solution.Q, solution.V), ("second", other.Q, other.V)):
-        assert contains(Q, optimum.Q), f"{method}: Q* = {optimum.Q} not in {Q} for {uset} on\n{mdp}"
-        assert contains(V, optimum.V), f"{method}: V* = {optimum.V} not in {V} for {uset} on\n{mdp}"
+        assert contains(Q, optimum.Q), f"{method}: Q* = {optimum.Q} not in {Q} for {uncertainty_set} on\n{mdp}"
+        assert contains(V, optimum.V), f"{method}: V* = {optimum.V} not in {V} for {uncertainty_set} on\n{mdp}"
 
 
 @given(st.data())
 def test_policy_values_contain_the_rational_truth(data: st.DataObject) -> None:
     mdp = data.draw(mdps(max_states=4, storage="either"))
-    uset, policy = data.draw(uncertainty_sets()), data.draw(policies(mdp))
-    truth = rational.evaluate(mdp, uset, policy).V
-    for V in (bounds.evaluate(mdp, uset, policy, width=request(mdp)).V, second(mdp, uset, policy).V):
-        assert contains(V, truth), f"{V.method}: V^pi = {truth} not in {V} for {uset} on\n{mdp}"
+    uncertainty_set, policy = data.draw(uncertainty_sets()), data.draw(policies(mdp))
+    truth = rational.evaluate(mdp, uncertainty_set, policy).V
+    for V in (
+        bounds.evaluate(mdp, uncertainty_set, policy, width=request(mdp)).V,
+        second(mdp, uncertainty_set, policy).V,
+    ):
+        assert contains(V, truth), f"{V.method}: V^pi = {truth} not in {V} for {uncertainty_set} on\n{mdp}"
 
 
 @given(st.integers(0, 10**9))
 def test_methods_agree(seed: int) -> None:
-    mdp, uset = random_model(seed), random_set(seed)
+    mdp, uncertainty_set = random_model(seed), random_set(seed)
     policy = random_policy(seed, mdp)
     width = request(mdp)
     for asked in (None, policy):
-        ours = bounds.solve(mdp, uset, width=width) if asked is None else bounds.evaluate(mdp, uset, asked, width=width)
-        other = second(mdp, uset, asked)
+        ours = (
+            bounds.solve(mdp, uncertainty_set, width=width)
+            if asked is None
+            else bounds.evaluate(mdp, uncertainty_set, asked, width=width)
+        )
+        other = second(mdp, uncertainty_set, asked)
         assert 2.0 * ours.error_bound <= width
-        assert_meet(ours.Q, other.Q, (seed, uset, mdp))
-        assert_meet(ours.V, other.V, (seed, uset, mdp))
+        assert_meet(ours.Q, other.Q, (seed, uncertainty_set, mdp))
+        assert_meet(ours.V, other.V, (seed, uncertainty_set, mdp))
 
 
 GAP_ROUNDINGS = 16
@@ -128,28 +139,34 @@ def test_smoothed_fixed_points_agree(seed: int, varrho: float, mellowmax: bool) 
 
 @given(st.integers(0, 10**9))
 def test_dense_and_sparse_storage_agree(seed: int) -> None:
-    dense, uset = random_model(seed, sparse=False), random_set(seed)
+    dense, uncertainty_set = random_model(seed, sparse=False), random_set(seed)
     rows = MDP(dense.rows, dense.cost, dense.gamma)
     width = request(dense)
-    assert_meet(bounds.solve(dense, uset, width=width).Q, bounds.solve(rows, uset, width=width).Q, (seed, uset))
+    assert_meet(
+        bounds.solve(dense, uncertainty_set, width=width).Q,
+        bounds.solve(rows, uncertainty_set, width=width).Q,
+        (seed, uncertainty_set),
+    )
 
 
 @given(mdps(max_states=4), uncertainty_sets())
-def test_as_narrow_as_rounding_allows(mdp: MDP, uset: Ball) -> None:
+def test_as_narrow_as_rounding_allows(mdp: MDP, uncertainty_set: Ball) -> None:
     """Ask for nothing: the error names a width; twice that is granted and still contains the truth."""
     try:
-        solution = bounds.solve(mdp, uset, width=5e-324)
+        solution = bounds.solve(mdp, uncertainty_set, width=5e-324)
     except ValueError as error:
         advised = float(str(error).split("at least about ")[1].split()[0])
-        solution = bounds.solve(mdp, uset, width=2.0 * advised)
-    assert contains(solution.Q, rational.solve(mdp, uset).Q), f"{uset} on\n{mdp}"
+        solution = bounds.solve(mdp, uncertainty_set, width=2.0 * advised)
+    assert contains(solution.Q, rational.solve(mdp, uncertainty_set).Q), f"{uncertainty_set} on\n{mdp}"
 
 
-@pytest.mark.parametrize("uset", [Contamination(0.0), Contamination(0.1), TotalVariation(0.1), TotalVariation(0.6)])
+@pytest.mark.parametrize(
+    "uncertainty_set", [Contamination(0.0), Contamination(0.1), TotalVariation(0.1), TotalVariation(0.6)]
+)
 @pytest.mark.parametrize("gamma", [0.95, 0.9999])
 @pytest.mark.parametrize("n_states", [30, 120, 300])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_slowly_mixing_chains(uset: Ball, gamma: float, n_states: int, sparse: bool) -> None:
+def test_slowly_mixing_chains(uncertainty_set: Ball, gamma: float, n_states: int, sparse: bool) -> None:
     """A ring with short steps: the direct and Krylov solves, long rows and the large sort are all used."""
     rng = np.random.default_rng(n_states)
     steps = np.arange(-min(14, n_states // 2 - 1), 15)
@@ -159,8 +176,8 @@ def test_slowly_mixing_chains(uset: Ball, gamma: float, n_states: int, sparse: b
             P[s, a, (s + steps) % n_states] = rng.dirichlet(np.full(len(steps), 0.3))
     mdp = MDP(P, rng.random((n_states, 2)), gamma)
     mdp = MDP(mdp.rows, mdp.cost, gamma) if sparse else mdp
-    ours, other = bounds.solve(mdp, uset, width=request(mdp)), second(mdp, uset)
-    assert_meet(ours.Q, other.Q, (uset, gamma))
+    ours, other = bounds.solve(mdp, uncertainty_set, width=request(mdp)), second(mdp, uncertainty_set)
+    assert_meet(ours.Q, other.Q, (uncertainty_set, gamma))
 
 
 def test_a_deterministic_cycle_far_from_mixing() -> None:
@@ -177,36 +194,36 @@ def test_a_deterministic_cycle_far_from_mixing() -> None:
 
 @given(st.integers(0, 10**9))
 def test_worst_kernel_lies_in_the_set_and_attains_the_value(seed: int) -> None:
-    mdp, uset = random_model(seed), random_set(seed)
-    solution = bounds.solve(mdp, uset, width=request(mdp))
+    mdp, uncertainty_set = random_model(seed), random_set(seed)
+    solution = bounds.solve(mdp, uncertainty_set, width=request(mdp))
     attacked = MDP(solution.worst_kernel(), mdp.cost, mdp.gamma)  # validates the rows
     assert attacked.is_sparse == mdp.is_sparse
     # Of a row of floats, in the 1-norm: its sum is off by (2n+1) EPS, and so is that of the kernel it came from; the
     # running sums and the mass for the top state err by n EPS/2 each, the single entries by EPS.
     rounding = 8.0 * (mdp.n_states + 2) * EPS
-    if isinstance(uset, TotalVariation):
-        assert 0.5 * abs(attacked.P - mdp.P).sum(axis=-1).max() <= uset.radius + rounding
+    if isinstance(uncertainty_set, TotalVariation):
+        assert 0.5 * abs(attacked.P - mdp.P).sum(axis=-1).max() <= uncertainty_set.radius + rounding
     else:
-        assert ((1.0 - uset.radius) * mdp.P - rounding <= attacked.P).all()
+        assert ((1.0 - uncertainty_set.radius) * mdp.P - rounding <= attacked.P).all()
     # The kernel is worst for the computed V; rows moved by rounding move a backup by that times max|V|.
     nominal = bounds.solve(attacked, Contamination(0.0), width=request(mdp))
     size = float(abs(solution.v).max())
     allowed = (2.0 * solution.error_bound + rounding * size) / (1.0 - mdp.gamma) + nominal.error_bound
-    assert abs(nominal.v - solution.v).max() <= allowed, (seed, uset, mdp)
+    assert abs(nominal.v - solution.v).max() <= allowed, (seed, uncertainty_set, mdp)
 
 
 def test_quantecon_on_the_worst_kernel() -> None:
     quantecon = pytest.importorskip("quantecon.markov", exc_type=ImportError)
     for seed in range(20):
-        mdp, uset = random_model(seed, sparse=False), random_set(seed)
+        mdp, uncertainty_set = random_model(seed, sparse=False), random_set(seed)
         if mdp.gamma > 0.99:
             continue
-        solution = bounds.solve(mdp, uset, width=request(mdp))
+        solution = bounds.solve(mdp, uncertainty_set, width=request(mdp))
         peer = quantecon.DiscreteDP(-mdp.cost, solution.worst_kernel(), mdp.gamma).solve(method="policy_iteration")
         # The kernel is worst for the computed V up to twice its error; its rows and the peer's linear solve, which
         # is backward stable, leave a residual of 8(n+2) EPS each relative to the values.
         residual = 2.0 * solution.error_bound + 16.0 * (mdp.n_states + 2) * EPS * abs(peer.v).max()
-        assert abs(-peer.v - solution.v).max() <= residual / (1.0 - mdp.gamma), (seed, uset)
+        assert abs(-peer.v - solution.v).max() <= residual / (1.0 - mdp.gamma), (seed, uncertainty_set)
 
 
 STORM_PRECISION = 1e-6  # Storm's default: it stops when no value changes by more than this fraction of itself
@@ -251,37 +268,39 @@ def test_storm_solves_the_interval_mdp(tmp_path: Path) -> None:
 Planner = Callable[[MDP, Ball], Certified]
 
 
-def _honest(mdp: MDP, uset: Ball) -> Certified:
-    return bounds.solve(mdp, uset, width=request(mdp)).Q
+def _honest(mdp: MDP, uncertainty_set: Ball) -> Certified:
+    return bounds.solve(mdp, uncertainty_set, width=request(mdp)).Q
 
 
-def _ignores_rounding(mdp: MDP, uset: Ball) -> Certified:
-    solution = bounds.solve(mdp, uset, width=request(mdp) * 2.0**-20)
+def _ignores_rounding(mdp: MDP, uncertainty_set: Ball) -> Certified:
+    solution = bounds.solve(mdp, uncertainty_set, width=request(mdp) * 2.0**-20)
     return Certified(solution.q, solution.truncation, "no rounding")
 
 
-def _l1_radius(mdp: MDP, uset: Ball) -> Certified:
-    narrowed = TotalVariation(uset.radius / 2.0) if isinstance(uset, TotalVariation) else uset
+def _l1_radius(mdp: MDP, uncertainty_set: Ball) -> Certified:
+    narrowed = (
+        TotalVariation(uncertainty_set.radius / 2.0) if isinstance(uncertainty_set, TotalVariation) else uncertainty_set
+    )
     return bounds.solve(mdp, narrowed, width=request(mdp)).Q
 
 
-def _backup(mdp: MDP, uset: Ball, Q: np.ndarray) -> np.ndarray:
-    return np.array(rational.backup(mdp, uset, Q), dtype=float)
+def _backup(mdp: MDP, uncertainty_set: Ball, Q: np.ndarray) -> np.ndarray:
+    return np.array(rational.backup(mdp, uncertainty_set, Q), dtype=float)
 
 
-def _stops_on_the_change(mdp: MDP, uset: Ball) -> Certified:
+def _stops_on_the_change(mdp: MDP, uncertainty_set: Ball) -> Certified:
     width = 2.0**-6
     Q = np.zeros_like(mdp.cost)
-    while abs((image := _backup(mdp, uset, Q)) - Q).max() > width:
+    while abs((image := _backup(mdp, uncertainty_set, Q)) - Q).max() > width:
         Q = image
     return Certified(image, width, "no 1/(1-gamma)")
 
 
-def _span_without_shift(mdp: MDP, uset: Ball) -> Certified:
+def _span_without_shift(mdp: MDP, uncertainty_set: Ball) -> Certified:
     width = 2.0**-6
     factor = mdp.gamma / (1.0 - mdp.gamma) / 2.0
     Q = np.zeros_like(mdp.cost)
-    while factor * np.ptp((image := _backup(mdp, uset, Q)).min(axis=1) - Q.min(axis=1)) > width:
+    while factor * np.ptp((image := _backup(mdp, uncertainty_set, Q)).min(axis=1) - Q.min(axis=1)) > width:
         Q = image
     return Certified(image, width, "no shift")
 
@@ -292,8 +311,8 @@ def caught(planner: Planner) -> int:
     for seed in range(24):
         model = random_model(seed, n_states=1 + seed % 3)
         mdp = MDP(model.kernel, model.cost, 0.9)
-        uset = SETS[seed % 2]([0.1, 0.3][seed // 2 % 2])
-        misses += not contains(planner(mdp, uset), rational.solve(mdp, uset).Q)
+        uncertainty_set = SETS[seed % 2]([0.1, 0.3][seed // 2 % 2])
+        misses += not contains(planner(mdp, uncertainty_set), rational.solve(mdp, uncertainty_set).Q)
     return misses
 
 
@@ -376,5 +395,5 @@ def test_the_closed_form_does_not_use_the_expectation_of_the_core(
     for owner in (MDP, SparseRows):
         monkeypatch.setattr(owner, "expectation", lambda self, v: 1.0 / 0.0)
     answer = closed_form.solve(mdp, 0.25)
-    assert answer.V.agrees_with(rational.certified(truth.V, "rationals"))
+    assert answer.V.agrees_with(rational.certified_values(truth.V, "rationals"))
     assert closed_form.evaluate(mdp, 0.25, answer.policy).V.agrees_with(answer.V)

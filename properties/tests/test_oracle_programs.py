@@ -24,22 +24,22 @@ def euclidean_constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[Euclidea
 
     radius = cp.Parameter(nonneg=True)
 
-    def write(uset: EuclideanBall, rows: Floats) -> None:
-        radius.value = uset.radius
+    def write(uncertainty_set: EuclideanBall, rows: Floats) -> None:
+        radius.value = uncertainty_set.radius
 
     return [cp.norm(q - p, 2, axis=1) <= radius], write
 
 
-def euclidean_price(uset: EuclideanBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:
+def euclidean_price(uncertainty_set: EuclideanBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:
     # Σ(q−p) = 0, so y may be centred: the price is that of its part along the simplex.
     centred = y - y.mean(axis=1, keepdims=True)
-    return centred, (p * centred).sum(axis=1) + uset.radius * np.linalg.norm(centred, axis=1)
+    return centred, (p * centred).sum(axis=1) + uncertainty_set.radius * np.linalg.norm(centred, axis=1)
 
 
-def euclidean_attained(uset: EuclideanBall, p: Floats, q: Floats, v: Floats) -> Floats:
+def euclidean_attained(uncertainty_set: EuclideanBall, p: Floats, q: Floats, v: Floats) -> Floats:
     near = q / q.sum(axis=1, keepdims=True)
     slack = 8 * p.shape[1] * np.finfo(np.float64).eps  # of the distance: sums, quotients and the norm
-    share = np.minimum(uset.radius / (np.linalg.norm(near - p, axis=1) + slack), 1.0)
+    share = np.minimum(uncertainty_set.radius / (np.linalg.norm(near - p, axis=1) + slack), 1.0)
     value: Floats = (1.0 - share) * (p * v).sum(axis=1) + share * (near * v).sum(axis=1)
     return value
 
@@ -74,28 +74,28 @@ def chi_square_constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[ChiSqua
     weight, centre, cap = (cp.Parameter(q.shape, nonneg=True) for _ in range(3))
     length = cp.Parameter(nonneg=True)
 
-    def write(uset: ChiSquareBall, rows: Floats) -> None:
+    def write(uncertainty_set: ChiSquareBall, rows: Floats) -> None:
         positive = rows > 0.0
         weight.value = positive / np.sqrt(np.where(positive, rows, 1.0))
-        centre.value, cap.value, length.value = np.sqrt(rows), 2.0 * positive, np.sqrt(uset.radius)
+        centre.value, cap.value, length.value = np.sqrt(rows), 2.0 * positive, np.sqrt(uncertainty_set.radius)
 
     return [cp.norm(cp.multiply(weight, q) - centre, 2, axis=1) <= length, q <= cap], write
 
 
-def chi_square_price(uset: ChiSquareBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:
+def chi_square_price(uncertainty_set: ChiSquareBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:
     mean = (p * y).sum(axis=1)
     spread = np.sqrt((p * (y - mean[:, None]) ** 2).sum(axis=1))
     moved = np.where(p > 0.0, y, 2.0 + np.abs(y).max(axis=1, keepdims=True))
-    return moved, mean + np.sqrt(uset.radius) * spread
+    return moved, mean + np.sqrt(uncertainty_set.radius) * spread
 
 
-def chi_square_attained(uset: ChiSquareBall, p: Floats, q: Floats, v: Floats) -> Floats:
+def chi_square_attained(uncertainty_set: ChiSquareBall, p: Floats, q: Floats, v: Floats) -> Floats:
     inside = np.where(p > 0.0, q, 0.0)
     total = inside.sum(axis=1, keepdims=True)
     near = np.where(total > 0.5, inside / np.maximum(total, 0.5), p)
     distance = np.sqrt(((near - p) ** 2 / np.where(p > 0.0, p, 1.0)).sum(axis=1))
     distance += 8 * (p.shape[1] + 1) * EPS * (1.0 + distance)
-    share = np.minimum(np.sqrt(uset.radius) / distance, 1.0) * (1.0 - 4 * EPS)
+    share = np.minimum(np.sqrt(uncertainty_set.radius) / distance, 1.0) * (1.0 - 4 * EPS)
     value: Floats = (1.0 - share) * (p * v).sum(axis=1) + share * (near * v).sum(axis=1)
     return value
 
@@ -141,8 +141,8 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(chi_square: Any) -> 
 def test_a_price_of_another_set_is_refused(factor: float) -> None:
     """Too small, the interval is empty; too large, it says nothing."""
 
-    def price(uset: EuclideanBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:
-        return euclidean_price(EuclideanBall(factor * uset.radius), p, y)
+    def price(uncertainty_set: EuclideanBall, p: Floats, y: Floats) -> tuple[Floats, Floats]:
+        return euclidean_price(EuclideanBall(factor * uncertainty_set.radius), p, y)
 
     cut: Any = Cut(euclidean_constraints, price, euclidean_attained)
     register(EuclideanBall, SetOracle(program=cut))
@@ -156,7 +156,7 @@ class EmptySet:
 
 
 def test_a_program_that_fails_names_the_set_the_solver_and_the_status() -> None:
-    cut: Any = Cut(lambda q, p: ([q >= 2], lambda uset, rows: None), euclidean_price, euclidean_attained)
+    cut: Any = Cut(lambda q, p: ([q >= 2], lambda uncertainty_set, rows: None), euclidean_price, euclidean_attained)
     register(EmptySet, SetOracle(program=cut))
     with pytest.raises(programs.SolverFailure, match=r"HIGHS on .* of EmptySet\(\), .* status 'infeasible'"):
         programs.support(EmptySet(), [0.5, 0.5], [0.0, 1.0])  # type: ignore[arg-type]

@@ -45,30 +45,32 @@ def contains(answer: Certified, truth: Matrix | tuple[Fraction, ...]) -> bool:
 
 
 @given(models(), sets())
-def test_the_optimum_is_the_fixed_point_with_all_its_optimal_actions(mdp: MDP, uset: UncertaintySet) -> None:
-    optimum = rational.solve(mdp, uset)
-    assert rational.backup(mdp, uset, optimum.Q) == optimum.Q
+def test_the_optimum_is_the_fixed_point_with_all_its_optimal_actions(mdp: MDP, uncertainty_set: UncertaintySet) -> None:
+    optimum = rational.solve(mdp, uncertainty_set)
+    assert rational.backup(mdp, uncertainty_set, optimum.Q) == optimum.Q
     assert tuple(min(row) for row in optimum.Q) == optimum.V
     for row, best, actions in zip(optimum.Q, optimum.V, optimum.optimal_actions, strict=True):
         assert actions == tuple(a for a, q in enumerate(row) if q == best)
 
 
 @given(models(), sets())
-def test_the_worst_kernel_is_in_the_set_and_attains_the_optimum(mdp: MDP, uset: UncertaintySet) -> None:
-    optimum = rational.solve(mdp, uset)
+def test_the_worst_kernel_is_in_the_set_and_attains_the_optimum(mdp: MDP, uncertainty_set: UncertaintySet) -> None:
+    optimum = rational.solve(mdp, uncertainty_set)
     centre = exact.kernel(mdp)
     for s, a in np.ndindex(mdp.cost.shape):
         q = optimum.kernel[s][a]
-        assert vertices.contains(uset, centre[s][a].fractions(), q)
+        assert vertices.contains(uncertainty_set, centre[s][a].fractions(), q)
         future = sum((x * y for x, y in zip(q, optimum.V, strict=True)), Fraction(0))
         assert optimum.Q[s][a] == Fraction(float(mdp.cost[s, a])) + Fraction(mdp.gamma) * future
 
 
 @given(models(), sets())
-def test_the_optimum_satisfies_the_bellman_equation_of_the_convex_programs(mdp: MDP, uset: UncertaintySet) -> None:
-    optimum = rational.solve(mdp, uset)
-    V = rational.certified(optimum.V, "V*")
-    sigma = programs.support(uset, mdp.P, V.value)
+def test_the_optimum_satisfies_the_bellman_equation_of_the_convex_programs(
+    mdp: MDP, uncertainty_set: UncertaintySet
+) -> None:
+    optimum = rational.solve(mdp, uncertainty_set)
+    V = rational.certified_values(optimum.V, "V*")
+    sigma = programs.support(uncertainty_set, mdp.P, V.value)
     # sigma is monotone and sigma(v + k) = sigma(v) + k, so an error of V is at most the same error of sigma.
     allowed = Fraction(mdp.gamma) * (Fraction(sigma.error_bound) + Fraction(V.error_bound))
     backed_up = fractions(mdp.cost) + Fraction(mdp.gamma) * fractions(sigma.value)
@@ -89,34 +91,38 @@ def test_contamination_has_the_closed_form(mdp: MDP, radius: float) -> None:
 
 
 @given(models(), sets(), st.data())
-def test_a_policy_is_evaluated_exactly(mdp: MDP, uset: UncertaintySet, data: st.DataObject) -> None:
+def test_a_policy_is_evaluated_exactly(mdp: MDP, uncertainty_set: UncertaintySet, data: st.DataObject) -> None:
     policy = data.draw(policies(mdp, dyadic=False), label="policy")
-    answer = rational.evaluate(mdp, uset, policy)
-    optimum = rational.solve(mdp, uset)
+    answer = rational.evaluate(mdp, uncertainty_set, policy)
+    optimum = rational.solve(mdp, uncertainty_set)
     weights = [exact.distribution(row) for row in policy.tolist()]
     assert tuple(w.dot(Rational.of(q)) for w, q in zip(weights, answer.Q, strict=True)) == answer.V
     assert all(v >= best for v, best in zip(answer.V, optimum.V, strict=True))
     guess = data.draw(values(mdp.n_states), label="V")
-    assert contains(rational.certify_policy(mdp, uset, policy, guess), answer.V)
+    assert contains(rational.certify_policy(mdp, uncertainty_set, policy, guess), answer.V)
 
 
 @given(models(), sets(), st.data())
-def test_every_choice_of_optimal_actions_is_optimal(mdp: MDP, uset: UncertaintySet, data: st.DataObject) -> None:
-    optimum = rational.solve(mdp, uset)
+def test_every_choice_of_optimal_actions_is_optimal(
+    mdp: MDP, uncertainty_set: UncertaintySet, data: st.DataObject
+) -> None:
+    optimum = rational.solve(mdp, uncertainty_set)
     policy = [data.draw(st.sampled_from(actions)) for actions in optimum.optimal_actions]
-    answer = rational.evaluate(mdp, uset, policy)
+    answer = rational.evaluate(mdp, uncertainty_set, policy)
     assert (answer.V, answer.Q, answer.kernel) == (optimum.V, optimum.Q, optimum.kernel)
-    assert answer == rational.evaluate(mdp, uset, np.eye(mdp.n_actions)[policy])
+    assert answer == rational.evaluate(mdp, uncertainty_set, np.eye(mdp.n_actions)[policy])
 
 
 Certifier = Callable[[MDP, UncertaintySet, ArrayLike], Certified]
 
 
-def misses(certify: Certifier, mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> bool:
+def misses(certify: Certifier, mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> bool:
     """Whether the certificate of Q, or that of the rounded optimum, leaves out the true optimum."""
-    truth = rational.solve(mdp, uset).Q
+    truth = rational.solve(mdp, uncertainty_set).Q
     near = np.array(truth, dtype=np.float64)
-    return not (contains(certify(mdp, uset, Q), truth) and contains(certify(mdp, uset, near), truth))
+    return not (
+        contains(certify(mdp, uncertainty_set, Q), truth) and contains(certify(mdp, uncertainty_set, near), truth)
+    )
 
 
 @st.composite
@@ -132,32 +138,34 @@ def test_one_exact_backup_encloses_the_optimum(case: tuple[MDP, UncertaintySet, 
 
 @given(models(), sets())
 def test_the_certificate_of_the_rounded_optimum_is_rounding_over_one_minus_gamma(
-    mdp: MDP, uset: UncertaintySet
+    mdp: MDP, uncertainty_set: UncertaintySet
 ) -> None:
-    rounded = rational.certified(rational.solve(mdp, uset).Q, "Q*")
+    rounded = rational.certified_values(rational.solve(mdp, uncertainty_set).Q, "Q*")
     # |TQ − Q*| <= gamma e and |d| <= (1+gamma) e: half the width is at most 2 gamma e/(1−gamma), and
     # rounding the middle to a float adds at most as much as rounding Q* did, to first order.
     e, gamma = Fraction(rounded.error_bound), Fraction(mdp.gamma)
     allowed = (2 * gamma / (1 - gamma) + 3) * e
-    assert Fraction(rational.certify(mdp, uset, rounded.value).error_bound) <= allowed
+    assert Fraction(rational.certify(mdp, uncertainty_set, rounded.value).error_bound) <= allowed
 
 
-def without_rounding(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
+def without_rounding(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Certified:
     """The float middle of the enclosure, for the truth."""
-    return Certified(rational.certify(mdp, uset, Q).value, 0.0, "ignores rounding")
+    return Certified(rational.certify(mdp, uncertainty_set, Q).value, 0.0, "ignores rounding")
 
 
-def without_the_horizon(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
+def without_the_horizon(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Certified:
     """gamma ‖TQ − Q‖ instead of gamma/(1−gamma) ‖TQ − Q‖."""
-    image = np.array(rational.backup(mdp, uset, Q), dtype=object)
+    image = np.array(rational.backup(mdp, uncertainty_set, Q), dtype=object)
     change = np.abs(image - fractions(Q)).max()
-    rounded = rational.certified(image, "rounded")
+    rounded = rational.certified_values(image, "rounded")
     return Certified(rounded.value, float(Fraction(mdp.gamma) * change) + rounded.error_bound, "no horizon")
 
 
-def with_l1_radius(mdp: MDP, uset: UncertaintySet, Q: ArrayLike) -> Certified:
+def with_l1_radius(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Certified:
     """Total variation misread as ‖q−p‖₁ <= R."""
-    halved = TotalVariation(uset.radius / 2) if isinstance(uset, TotalVariation) else uset
+    halved = (
+        TotalVariation(uncertainty_set.radius / 2) if isinstance(uncertainty_set, TotalVariation) else uncertainty_set
+    )
     return rational.certify(mdp, halved, Q)
 
 
@@ -190,12 +198,12 @@ def test_a_row_stands_for_itself_over_its_exact_sum() -> None:
     assert set(rational.solve(mdp, TotalVariation(0.25)).V) == {Fraction(2)}
 
 
-@pytest.mark.parametrize("uset", [Contamination(0.2), TotalVariation(0.2)])
-def test_ten_states_are_solved(uset: UncertaintySet) -> None:
+@pytest.mark.parametrize("uncertainty_set", [Contamination(0.2), TotalVariation(0.2)])
+def test_ten_states_are_solved(uncertainty_set: UncertaintySet) -> None:
     rng = np.random.default_rng(7)
     mdp = MDP(rng.dirichlet(np.ones(10), (10, 3)), rng.random((10, 3)), 0.99)
-    optimum = rational.solve(mdp, uset)
-    assert rational.backup(mdp, uset, optimum.Q) == optimum.Q
+    optimum = rational.solve(mdp, uncertainty_set)
+    assert rational.backup(mdp, uncertainty_set, optimum.Q) == optimum.Q
 
 
 ONE = MDP([[[1.0]]], [[1.0]], 0.5)
@@ -212,7 +220,7 @@ ONE = MDP([[[1.0]]], [[1.0]], 0.5)
         (lambda: rational.evaluate(ONE, Contamination(0.5), [[0.5]]), "policy row .* sums to 0.5"),
         (lambda: rational.sigma(Contamination(0.5), [1.0], [1.0, 2.0]), "v must have 1 entries"),
         (lambda: rational.sigma(Contamination(0.5), [0.0, 0.0], [1.0, 2.0]), "not all zero"),
-        (lambda: rational.certified((Fraction(10) ** 400,), "huge"), "1e400 is beyond the float range"),
+        (lambda: rational.certified_values((Fraction(10) ** 400,), "huge"), "1e400 is beyond the float range"),
     ],
 )
 def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:

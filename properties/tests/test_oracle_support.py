@@ -34,7 +34,7 @@ Enclosures = Callable[[UncertaintySet, Floats, Floats], tuple[Floats, Floats]]
 class Case:
     """A set and a batch of rows with their values."""
 
-    uset: UncertaintySet
+    uncertainty_set: UncertaintySet
     p: Floats
     v: Floats
 
@@ -63,25 +63,25 @@ def cases(draw: st.DrawFn) -> Case:
     """Either kind of batch, each row of values with a scale of its own."""
     p, v = draw(st.one_of(dense_batches(), structured_batches()))
     scales = draw(st.lists(st.sampled_from(EXPONENTS), min_size=ROWS, max_size=ROWS))
-    uset = draw(uncertainty_sets(radii=radii(dyadic=False)))
-    return Case(uset, p, np.ldexp(v, np.array(scales)[:, None]))
+    uncertainty_set = draw(uncertainty_sets(radii=radii(dyadic=False)))
+    return Case(uncertainty_set, p, np.ldexp(v, np.array(scales)[:, None]))
 
 
 def truths(case: Case) -> list[Fraction]:
     pairs = zip(case.p.tolist(), case.v.tolist(), strict=True)
-    return [rational.sigma(case.uset, p, v) for p, v in pairs]
+    return [rational.sigma(case.uncertainty_set, p, v) for p, v in pairs]
 
 
-def one_dimensional(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+def one_dimensional(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Row by row, so that a row of huge values does not blur the others."""
-    answers = [dual.support(uset, row, values) for row, values in zip(p, v, strict=True)]
+    answers = [dual.support(uncertainty_set, row, values) for row, values in zip(p, v, strict=True)]
     return np.array([a.lower for a in answers]), np.array([a.upper for a in answers])
 
 
 def disagreements(case: Case, *methods: Enclosures) -> list[str]:
     """Where an enclosure misses the exact value, or two enclosures do not meet."""
     found = []
-    bounds = [method(case.uset, case.p, case.v) for method in methods]
+    bounds = [method(case.uncertainty_set, case.p, case.v) for method in methods]
     for row, truth in enumerate(truths(case)):
         for lower, upper in bounds:
             if not lower[row] <= truth <= upper[row]:
@@ -106,18 +106,18 @@ def gap_allowed(case: Case) -> Floats:
 @given(cases())
 def test_program_and_dual_enclose_the_exact_value_tightly(case: Case) -> None:
     assert disagreements(case, programs.enclosures, one_dimensional) == []
-    lower, upper = programs.enclosures(case.uset, case.p, case.v)
+    lower, upper = programs.enclosures(case.uncertainty_set, case.p, case.v)
     assert (upper - lower <= gap_allowed(case)).all(), (upper - lower, gap_allowed(case))
 
 
 @given(cases())
 def test_exact_methods_agree_exactly(case: Case) -> None:
     for p, v in zip(case.p.tolist(), case.v.tolist(), strict=True):
-        truth, q = rational.sigma(case.uset, p, v), rational.worst_distribution(case.uset, p, v)
-        assert vertices.contains(case.uset, exact.distribution(p).fractions(), q)
+        truth, q = rational.sigma(case.uncertainty_set, p, v), rational.worst_distribution(case.uncertainty_set, p, v)
+        assert vertices.contains(case.uncertainty_set, exact.distribution(p).fractions(), q)
         assert sum(x * Fraction(y) for x, y in zip(q, v, strict=True)) == truth
         if len(p) <= SMALL:
-            assert vertices.sigma(case.uset, p, v) == truth
+            assert vertices.sigma(case.uncertainty_set, p, v) == truth
 
 
 @given(cases(), st.data())
@@ -126,42 +126,46 @@ def test_a_certificate_is_sound_whatever_the_solver_proposes(case: Case, data: s
     v = np.ldexp(case.v, -np.frexp(np.abs(case.v).max(axis=1, keepdims=True))[1])
     q = data.draw(q_tables(shape, value_range=(-1.0, 4.0)), label="q")
     y = data.draw(q_tables(shape), label="y")
-    lower, upper = programs.certificate(case.uset, case.p, v, q, y)
-    for row, truth in enumerate(truths(Case(case.uset, case.p, v))):
+    lower, upper = programs.certificate(case.uncertainty_set, case.p, v, q, y)
+    for row, truth in enumerate(truths(Case(case.uncertainty_set, case.p, v))):
         assert lower[row] <= truth <= upper[row]
 
 
-def with_l1_radius(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+def with_l1_radius(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """‖q−p‖₁ <= R, the classical misreading of total variation."""
-    halved = TotalVariation(uset.radius / 2) if isinstance(uset, TotalVariation) else uset
+    halved = (
+        TotalVariation(uncertainty_set.radius / 2) if isinstance(uncertainty_set, TotalVariation) else uncertainty_set
+    )
     return one_dimensional(halved, p, v)
 
 
-def program_with_l1_radius(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
-    halved = TotalVariation(uset.radius / 2) if isinstance(uset, TotalVariation) else uset
+def program_with_l1_radius(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+    halved = (
+        TotalVariation(uncertainty_set.radius / 2) if isinstance(uncertainty_set, TotalVariation) else uncertainty_set
+    )
     return programs.enclosures(halved, p, v)
 
 
-def without_rounding(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+def without_rounding(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """The float value taken for the truth."""
-    value = np.array([float(dual.support(uset, *pair).value) for pair in zip(p, v, strict=True)])
+    value = np.array([float(dual.support(uncertainty_set, *pair).value) for pair in zip(p, v, strict=True)])
     return value, value
 
 
-def without_normalisation(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+def without_normalisation(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Rounding of the row itself covered, the defect of its sum not: one unit in the last place only."""
-    value, _ = without_rounding(uset, p, v)
+    value, _ = without_rounding(uncertainty_set, p, v)
     return np.nextafter(value, -np.inf), np.nextafter(value, np.inf)
 
 
-def with_a_trusting_gap(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+def with_a_trusting_gap(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """The middle of the solver's interval taken for the truth."""
-    lower, upper = programs.enclosures(uset, p, v)
+    lower, upper = programs.enclosures(uncertainty_set, p, v)
     middle = lower + (upper - lower) / 2
     return middle, middle
 
 
-def with_nominal_rows(uset: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
+def with_nominal_rows(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """No robustness at all."""
     return one_dimensional(Contamination(0.0), p, v)
 
@@ -193,17 +197,17 @@ def test_a_certificate_without_allowance_for_rounding_is_caught(monkeypatch: pyt
     find(cases(), is_caught, settings=SEARCH)
 
 
-@pytest.mark.parametrize("uset", [Contamination(0.25), TotalVariation(0.25)])
-def test_a_batch_is_its_rows(uset: UncertaintySet) -> None:
+@pytest.mark.parametrize("uncertainty_set", [Contamination(0.25), TotalVariation(0.25)])
+def test_a_batch_is_its_rows(uncertainty_set: UncertaintySet) -> None:
     rng = np.random.default_rng(3)
     p, v = rng.dirichlet(np.ones(4), 2 * programs.BLOCK + 5), rng.normal(size=4)
-    whole = programs.support(uset, p, v)
+    whole = programs.support(uncertainty_set, p, v)
     assert whole.value.shape == (2 * programs.BLOCK + 5,)
     for row in (0, programs.BLOCK, 2 * programs.BLOCK + 4):
-        alone = programs.support(uset, p[row], v)
+        alone = programs.support(uncertainty_set, p[row], v)
         assert alone.value.shape == ()
         assert alone.agrees_with(Certified(whole.value[row], whole.error_bound, whole.method))
-    assert programs.support(uset, p[:6].reshape(2, 3, 4), v).value.shape == (2, 3)
+    assert programs.support(uncertainty_set, p[:6].reshape(2, 3, 4), v).value.shape == (2, 3)
 
 
 @dataclass(frozen=True)

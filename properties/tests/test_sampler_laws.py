@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from properties.judging.search import judged
+from properties.judging.search import judge_case
 from properties.laws import sampler
 from properties.laws.law import Law
 from properties.variants.mutants.sampler import _Plain
@@ -31,7 +31,7 @@ def test_the_uneven_model_has_rare_successors_and_a_policy_for_every_state(actio
 def test_a_right_sampler_passes_with_other_generators(law: Law, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampler, "RNG_SEED", 1000 + seed)
     case = replace(sampler._skewed_model(), steps=300) if law is sampler.FRESH else sampler._uneven_model(3)
-    assert judged(law, RIGHT, case) is None
+    assert judge_case(law, RIGHT, case) is None
 
 
 def test_what_never_happens_counts_against_a_sampler_that_does_it() -> None:

@@ -13,7 +13,7 @@ from properties.cases.case import Case, LawCase
 from properties.cases.reductions import reduce, smaller
 from properties.judging.blame import CannotBeJudged
 from properties.judging.counterexample import Counterexample
-from properties.judging.search import explore_and_reduce, judged, search
+from properties.judging.search import explore_and_reduce, judge_case, search
 from properties.judging.verdict import Finding
 from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
@@ -159,12 +159,12 @@ def test_the_same_seed_gives_the_same_small_case_and_it_is_readable() -> None:
     assert texts[0] == texts[1]
 
 
-def test_a_wrong_number_does_not_shrink_to_a_fault_of_conduct() -> None:
+def test_a_wrong_number_does_not_shrink_to_misbehaviour() -> None:
     from hypothesis import strategies as st
 
     def judge(case: Case) -> Finding | None:
         if case["mdp"].n_states < 3:
-            return Finding("conduct: raised ValueError: too small", "an exception", "a result")
+            return Finding("misbehaviour: raised ValueError: too small", "an exception", "a result")
         return Finding("Q", 1.0, 0.0)
 
     verdict = explore_and_reduce(st.builds(three_states), judge, examples=5, master_seed=0)
@@ -192,7 +192,7 @@ def _reduced_at_random(law: Law, variant: Variant) -> None:
 
     def fails(case: Case) -> bool:
         try:
-            finding = judged(law, variant, law_schema.read(law, case, variant))
+            finding = judge_case(law, variant, law_schema.read(law, case, variant))
         except CannotBeJudged:
             return False
         assert finding is None, f"{law.name}: {finding}"

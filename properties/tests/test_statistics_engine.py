@@ -18,7 +18,7 @@ from properties.statistics.mixtures import (
     NoOutcomeOff,
     Process,
     SoftSign,
-    mixed,
+    log_mixture,
 )
 from properties.statistics.records import CellResult
 from properties.statistics.sequential import LOOK_RATIO, Decision, OutOfTime, Plan, judge, look_at_least, run
@@ -183,12 +183,12 @@ def test_means_pairs_and_outcomes_have_the_stated_power() -> None:
             lambda rng, n: np.where(rng.random(n) < 0.4, -1.0, 1.0),
         ),
         "paired": (
-            design.paired(0.5, alpha=1e-6),
+            design.paired_plan(0.5, alpha=1e-6),
             lambda rng, n: rng.standard_normal(n),
             lambda rng, n: rng.standard_normal(n) + 0.5,
         ),
         "two-sided pair": (
-            design.paired(0.5, alpha=1e-6, two_sided=True),
+            design.paired_plan(0.5, alpha=1e-6, two_sided=True),
             lambda rng, n: rng.standard_normal(n),
             lambda rng, n: rng.standard_normal(n) - 0.5,
         ),
@@ -212,7 +212,7 @@ def test_means_pairs_and_outcomes_have_the_stated_power() -> None:
     [
         design.mean(0.25, 0.25, sigma=0.25, low=0.0, high=1.0, alpha=1e-6),
         design.per_replicate(design.two_sided_mean(0.0, 0.1, sigma=0.5, low=-1.0, high=1.0, alpha=1e-6), 4),
-        design.paired(1.0, alpha=1e-6, two_sided=True),
+        design.paired_plan(1.0, alpha=1e-6, two_sided=True),
         design.categorical((0.5, 0.3, 0.2), 0.1, draws=2, alpha=1e-6),
         design.bernoulli(0.5, 0.8, alpha=1e-6),
     ],
@@ -240,7 +240,7 @@ def test_a_simulated_coin_behaves_as_the_exact_one() -> None:
 
     plan = design.bernoulli(0.5, 0.8, alpha=1e-6)
     assert plan.test.defect is not None
-    exact, drawn = design.characteristics(plan, 0.8), design.simulated(plan, plan.test.defect)
+    exact, drawn = design.characteristics(plan, 0.8), design.simulate(plan, plan.test.defect)
     # A mean of independent runs, by the normal law.
     allowed = norm.isf(FALSE_ALARM / 2.0) * deviation_of_n(plan, 0.8) / math.sqrt(drawn.runs)
     assert abs(drawn.mean_n - exact.mean_n) <= allowed
@@ -310,7 +310,7 @@ def test_the_product_of_fair_evidence_is_fair() -> None:
     for first, second in itertools.product(range(4), repeat=2):
         weight = math.prod(math.comb(3, k) * 0.3**k * 0.7 ** (3 - k) for k in (first, second))
         factors = [process.log_factors(np.array([3.0, k])) for k in (first, second)]
-        total += weight * math.exp(mixed(factors[0] + factors[1]))
+        total += weight * math.exp(log_mixture(factors[0] + factors[1]))
     assert total == pytest.approx(1.0, abs=ROUNDING)
 
 

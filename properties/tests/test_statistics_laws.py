@@ -11,7 +11,17 @@ from properties.judging.verdict import Record
 from properties.laws.rounding import operations_bound
 from properties.statistics import budget, intervals, seed_sets
 from properties.statistics.judging import records as judged_records
-from properties.statistics.law import SIZES, Cell, Rows, Size, StatisticalLaw, caught, decide, rows_of, shown
+from properties.statistics.law import (
+    SIZES,
+    Cell,
+    Rows,
+    Size,
+    StatisticalLaw,
+    catch_control,
+    decide,
+    find_caught_control,
+    rows_of,
+)
 from properties.statistics.laws import (
     convergence,
     equality,
@@ -22,18 +32,18 @@ from properties.statistics.laws import (
     tabular,
     unbiased,
 )
-from properties.statistics.suite import allotted, planned, results
+from properties.statistics.suite import allot_cells, plan_cells, results
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
 from robust_core.problem import Problem, Variant
 from robust_core.trajectory import Recording, Transition
 
 MASTER_SEEDS = ("master 0", "master 1", "master 2")
-SHARES = {size: min(item.alpha for item in planned(size)) for size in SIZES}
+SHARES = {size: min(item.alpha for item in plan_cells(size)) for size in SIZES}
 SHARE = SHARES["quick"]
 
 
 def verify(variant: Variant) -> list[Record]:
-    return list(judged_records(variant.name, allotted(variant, "quick")))
+    return list(judged_records(variant.name, allot_cells(variant, "quick")))
 
 
 CONTROLS = {f"{law.name}: {control.name}": (law, control) for law in laws() for control in law.controls}
@@ -51,7 +61,7 @@ def test_the_suite_accuses_no_right_algorithm(seed_set: str) -> None:
 @pytest.mark.parametrize("name", CONTROLS)
 def test_negative_controls_are_violated(name: str) -> None:
     law, control = CONTROLS[name]
-    assert caught(law, control, size="quick", alpha=SHARE, seed_set=seed_sets.PINNED) is not None
+    assert catch_control(law, control, size="quick", alpha=SHARE, seed_set=seed_sets.PINNED) is not None
 
 
 def kinds() -> dict[str, tuple[StatisticalLaw, str, Size]]:
@@ -72,12 +82,12 @@ def test_every_kind_of_cell_is_violated_by_a_control(name: str) -> None:
     """What no wrong algorithm ever violates shows nothing when it holds."""
     law, kind, size = KINDS[name]
     assert kind, f"{law.name}: a cell does not say its kind"
-    assert shown(law, kind, size=size, alpha=SHARES[size]) is not None
+    assert find_caught_control(law, kind, size=size, alpha=SHARES[size]) is not None
 
 
 def test_a_kind_of_cell_that_cannot_fail_is_seen() -> None:
     blunt = replace(sampling.LAW, fine_controls=(sampling.SLIGHTLY_BIASED,), controls=(sampling.BIASED,))
-    assert shown(blunt, "visits", size="full", alpha=SHARES["full"]) is None
+    assert find_caught_control(blunt, "visits", size="full", alpha=SHARES["full"]) is None
 
 
 def only_cell(cells: list[Cell], kind: str) -> Cell:
@@ -168,7 +178,7 @@ def test_an_undecided_cell_continues_where_it_stopped() -> None:
 
 
 def test_the_planted_gradient_is_the_oracles() -> None:
-    problem = stationarity.planted()
+    problem = stationarity.planted_problem()
     for theta in ([0.3, -0.2], [-1.0, 1.0], [2.0, 0.5]):
         truth = problem.oracle.gradient(theta)
         got = problem.gradient(np.array([theta]))[0]
@@ -293,7 +303,7 @@ class Randomised(TabularLearner):
 
 def test_randomness_of_its_own_is_no_bias() -> None:
     variant = replace(tabular.RIGHT, make=Randomised, promises=("unbiased",))
-    alpha = min(item.alpha for item in planned("full"))
+    alpha = min(item.alpha for item in plan_cells("full"))
     cell = unbiased.cells(variant, "full")[1]
     rows = np.array(rows_of(cell, "own randomness", 0, 2048))
     test = cell.plan(alpha).test

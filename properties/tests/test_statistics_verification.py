@@ -1,4 +1,4 @@
-"""Statistical laws as part of a verification: who is judged, who is blocked, what the clock and bad conduct do."""
+"""Statistical laws as part of a verification: who is judged, who is blocked, what the clock and misbehaviour do."""
 
 import datetime
 import json
@@ -22,7 +22,7 @@ from properties.process.loading import load
 from properties.process.session import Effort, Judged, LawBegun, verify_isolated
 from properties.statistics import budget, judging
 from properties.statistics.laws import tabular
-from properties.statistics.suite import allotted, weight
+from properties.statistics.suite import allot_cells, weight
 from properties.variants.gallery.q_learning import VARIANT as RIGHT
 from properties.variants.gallery.walk import VARIANT as WALK
 from robust_core import Problem, TotalVariation, Transition, Variant
@@ -35,12 +35,12 @@ def claiming(variant: Variant, *promises: str) -> Variant:
 
 
 def statistical(variant: Variant, **options: object) -> list[Record]:
-    return list(judging.records(variant.name, allotted(variant, "quick"), **options))  # type: ignore[arg-type]
+    return list(judging.records(variant.name, allot_cells(variant, "quick"), **options))  # type: ignore[arg-type]
 
 
 def test_a_violated_exact_law_blocks_the_statistical_ones() -> None:
     wrong = claiming(tabular.WRONG_RADIUS, "unbiased", "converges")
-    records = list(verify(wrong, examples=20, cells=allotted(wrong, "quick")))
+    records = list(verify(wrong, examples=20, cells=allot_cells(wrong, "quick")))
     first = next(record for record in records if record.outcome == "violated")
     cells = [record for record in records if record.law.startswith(("converges/", "unbiased/"))]
     assert len(cells) == 6
@@ -50,14 +50,14 @@ def test_a_violated_exact_law_blocks_the_statistical_ones() -> None:
 def test_an_expected_failure_blocks_nothing() -> None:
     wrong = claiming(tabular.WRONG_RADIUS, "converges")
     excuse = {"fixed point": Expectation("fixed point", "known", datetime.date(2100, 1, 1))}
-    cells = allotted(wrong, "quick")[1:2]
+    cells = allot_cells(wrong, "quick")[1:2]
     found = list(verify(wrong, laws=(), failed={"fixed point": "fixed point"}, expected=excuse, cells=cells))
     assert [record.outcome for record in found] == ["violated"]
 
 
 def test_one_budget_is_split_over_the_cells_of_all_variants() -> None:
     total = weight([RIGHT, WALK], "quick")
-    shares = [cell.alpha for variant in (RIGHT, WALK) for cell in allotted(variant, "quick", total=total)]
+    shares = [cell.alpha for variant in (RIGHT, WALK) for cell in allot_cells(variant, "quick", total=total)]
     assert len(shares) == 16
     # 15 roundings in the weight of all, a product and a quotient in each share, 15 roundings in their sum.
     assert abs(sum(shares) - budget.RUN_BUDGET) <= operations_bound(32, budget.RUN_BUDGET)
@@ -92,7 +92,7 @@ def moody(act: Callable[[], None]) -> Variant:
 @pytest.fixture(scope="module")
 def compiled() -> None:
     """The first replicate in a process imports and compiles, which short limits would blame on the variant."""
-    allotted(moody(lambda: None), "quick")[0].cell.sample(b"first")
+    allot_cells(moody(lambda: None), "quick")[0].cell.sample(b"first")
 
 
 def fail() -> None:
@@ -108,14 +108,14 @@ def hang() -> None:
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (fail, "conduct: raised ArithmeticError: tired"),
-        (lambda: print("step"), "conduct: printed to standard output"),  # noqa: T201
-        (lambda: np.random.seed(1), "conduct: drew from global random state"),  # noqa: NPY002
+        (fail, "misbehaviour: raised ArithmeticError: tired"),
+        (lambda: print("step"), "misbehaviour: printed to standard output"),  # noqa: T201
+        (lambda: np.random.seed(1), "misbehaviour: drew from global random state"),  # noqa: NPY002
         (hang, "it hangs or is far too slow"),
     ],
     ids=["raises", "prints", "global state", "hangs"],
 )
-def test_bad_conduct_in_a_long_run_is_named_and_blocks_the_rest(
+def test_bad_misbehaviour_in_a_long_run_is_named_and_blocks_the_rest(
     act: Callable[[], None], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judging, "REPLICATE_SECONDS", 1.0)
@@ -138,7 +138,7 @@ def test_records_of_impossible_outcomes_are_strict_json() -> None:
 def test_a_replicate_that_sleeps_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "REPLICATE_SECONDS", 0.25)
     monkeypatch.setattr(guard, "IDLE_FACTOR", 2.0)
-    verdict = judging.judge(allotted(moody(lambda: time.sleep(60.0)), "quick")[0])
+    verdict = judging.judge(allot_cells(moody(lambda: time.sleep(60.0)), "quick")[0])
     assert verdict.outcome == "undecided"
     assert "it sleeps" in verdict.evidence
 
@@ -154,7 +154,7 @@ def test_an_expected_cell_is_pinned_by_its_seed_set(tmp_path: Path) -> None:
     file = tmp_path / "expected.toml"
     entry = f'[[expected]]\nlaw = "{LIMIT}"\nreason = "known"\nexpires = 2100-01-01\n'
     file.write_text(entry + 'seed_set = "seed 3"\n')
-    cells = [cell.name for cell in allotted(wrong, "quick")]
+    cells = [cell.name for cell in allot_cells(wrong, "quick")]
     expected = read(file, [], cells=cells)
     record = next(r for r in statistical(wrong, expected=expected) if r.law == LIMIT)
     assert (record.outcome, record.expected) == ("violated", "known")

@@ -17,7 +17,7 @@ from properties.statistics.judging import judge
 from properties.statistics.law import PROMISES
 from properties.statistics.laws import laws
 from properties.statistics.laws.tabular import RIGHT
-from properties.statistics.suite import Planned, allotted, weight
+from properties.statistics.suite import Planned, allot_cells, weight
 from properties.variants.gallery.support import VARIANT
 from properties.variants.mutants import support as wrong
 from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, sigma, validate
@@ -49,7 +49,7 @@ def test_a_set_that_no_oracle_knows_is_an_error_of_the_judge() -> None:
 
 
 def test_statistical_laws_blame_nobody_either() -> None:
-    cell = allotted(replace(RIGHT, sets=(Unheard,), promises=("unbiased",)), "quick")[0]
+    cell = allot_cells(replace(RIGHT, sets=(Unheard,), promises=("unbiased",)), "quick")[0]
     verdict = judge(cell)
     assert (verdict.outcome, "cannot be judged" in verdict.evidence) == ("error", True)
 
@@ -70,7 +70,7 @@ def test_no_statistical_promise_takes_the_others_down(promise: str) -> None:
     """Either the law needs no set, or does not speak of this one, or has one error; a variant beside it goes on."""
     variant, beside = of_an_unheard_set(promise), replace(RIGHT, promises=("converges",))
     total = weight([variant, beside], "quick")
-    found = list(verify(variant, laws=[], cells=allotted(variant, "quick", total=total)))
+    found = list(verify(variant, laws=[], cells=allot_cells(variant, "quick", total=total)))
     errors = [record for record in found if record.outcome == "error"]
     if BY_PROMISE[promise].sets or promise in ("samples the model", "stationary"):
         assert not errors
@@ -79,7 +79,7 @@ def test_no_statistical_promise_takes_the_others_down(promise: str) -> None:
         assert "cannot be judged: no exact support function is registered for Unheard" in errors[0].evidence
         assert {record.blocked_by for record in found if record is not errors[0]} <= {errors[0].law}
     assert not [record for record in found if record.outcome == "violated"]
-    assert 0.0 < sum(cell.alpha for cell in allotted(beside, "quick", total=total)) <= RUN_BUDGET * (1.0 + EPS)
+    assert 0.0 < sum(cell.alpha for cell in allot_cells(beside, "quick", total=total)) <= RUN_BUDGET * (1.0 + EPS)
 
 
 @pytest.mark.parametrize("promise", ["converges", "unbiased", "fast path"])
@@ -93,7 +93,7 @@ def test_as_a_test_it_fails_without_blame(promise: str) -> None:
 
 @pytest.fixture
 def without_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(uset: UncertaintySet, p: Any, v: Any) -> Any:
+    def unknown(uncertainty_set: UncertaintySet, p: Any, v: Any) -> Any:
         raise rational.NoExactSupport("no exact support function is registered for this one")
 
     monkeypatch.setattr(rational, "sigma", unknown)
@@ -133,25 +133,25 @@ class Halved(Unheard):
     kind: ClassVar[str] = "a ball taken for a smaller one"
 
 
-def _chi_square_mass(uset: ChiSquare, mass: int, whole: int) -> int:
+def _chi_square_mass(uncertainty_set: ChiSquare, mass: int, whole: int) -> int:
     """x + √(R x(1−x)), rounded down in units of 1/(whole · 2^20)."""
     units = 1 << 20
-    x, radius = Fraction(mass, whole), Fraction(uset.radius)
+    x, radius = Fraction(mass, whole), Fraction(uncertainty_set.radius)
     reach = float(radius * x * (1 - x)) ** 0.5
     return min(units * whole, int(units * whole * (x + Fraction(reach))))
 
 
-def _in_chi_square(uset: ChiSquare, p: Any, q: Any) -> bool:
+def _in_chi_square(uncertainty_set: ChiSquare, p: Any, q: Any) -> bool:
     pairs = [(x, y) for x, y in zip(p, q, strict=True) if x or y]
-    return all(x for x, _ in pairs) and sum((y - x) ** 2 / x for x, y in pairs) <= Fraction(uset.radius)
+    return all(x for x, _ in pairs) and sum((y - x) ** 2 / x for x, y in pairs) <= Fraction(uncertainty_set.radius)
 
 
-def _half_the_mass(uset: Halved, mass: int, whole: int) -> int:
-    return rational.largest_mass(TotalVariation(uset.radius / 2), mass, whole)
+def _half_the_mass(uncertainty_set: Halved, mass: int, whole: int) -> int:
+    return rational.largest_mass(TotalVariation(uncertainty_set.radius / 2), mass, whole)
 
 
-def _in_the_ball(uset: Halved, p: Any, q: Any) -> bool:
-    return vertices.contains(TotalVariation(uset.radius), p, q)
+def _in_the_ball(uncertainty_set: Halved, p: Any, q: Any) -> bool:
+    return vertices.contains(TotalVariation(uncertainty_set.radius), p, q)
 
 
 register(ChiSquare, SetOracle(contains=_in_chi_square, largest_mass=_chi_square_mass))
@@ -180,8 +180,8 @@ def test_a_largest_mass_needs_a_definition_beside_it() -> None:
 
 
 def test_no_variant_is_blamed_for_a_wrong_largest_mass() -> None:
-    def right(mdp: MDP, uset: Unheard, Q: Any) -> Any:
-        return bellman(mdp, TotalVariation(uset.radius), Q)
+    def right(mdp: MDP, uncertainty_set: Unheard, Q: Any) -> Any:
+        return bellman(mdp, TotalVariation(uncertainty_set.radius), Q)
 
     law = next(law for law in LAWS if law.name == "bellman backup")
     verdict = search(law, Variant("T", "operator", right, (Halved,), ("bellman",)), examples=30, master_seed=0)

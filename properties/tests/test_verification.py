@@ -12,12 +12,13 @@ from properties.cases import law_schema
 from properties.checks import checks
 from properties.judging.counterexample import Counterexample
 from properties.judging.verdict import Record
+from properties.judging.verdict_table import row_lines
 from properties.judging.verification import applicable, on_untested, promises_of, require_promises, verify
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
 from properties.process.loading import built_in, load, target_of
 from properties.statistics.law import PROMISES as STATISTICAL
-from properties.statistics.suite import allotted
+from properties.statistics.suite import allot_cells
 from properties.tests.drawn_cases import drawn
 from properties.variants.examples.linear_evaluation import VARIANT as TDC
 from properties.variants.mutants import control
@@ -175,7 +176,7 @@ def test_a_formula_of_the_contamination_set_certifies_nothing_for_another_set(pr
     """The same algorithm sold for total variation: its promise is untested, neither kept nor broken."""
     variant = promising(promise, TotalVariation)
     assert [law.name for law in applicable(variant) if law.promise is not None] == []
-    assert allotted(variant, "quick") == []
+    assert allot_cells(variant, "quick") == []
     (record,) = on_untested(variant)
     assert (record.law, record.outcome) == (f"promise {promise!r}", "untested")
     assert record.evidence.endswith(f"for kind {variant.kind!r} with TotalVariation")
@@ -188,7 +189,7 @@ def test_a_promise_for_two_sets_is_tested_for_the_one_and_untested_for_the_other
     (record,) = on_untested(variant)
     assert record.evidence.endswith("with TotalVariation")
     laws = [law for law in applicable(variant) if law.promise == promise]
-    assert laws or allotted(variant, "quick")
+    assert laws or allot_cells(variant, "quick")
     for law in laws:
         cases: list[Any] = drawn(law.cases_of(variant), 5)
         assert {type(case.uncertainty_set) for case in cases} == {Contamination}
@@ -206,3 +207,15 @@ def test_a_case_of_a_set_that_the_law_does_not_speak_of_is_refused() -> None:
     law_schema.read(law, case.entries(), variant)
     with pytest.raises(ValueError, match="uncertainty_set must be one of contamination for"):
         law_schema.read(law, case.entries() | {"uncertainty_set": TotalVariation(0.25)}, variant)
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_no_row_of_the_table_is_wider_than_the_terminal(width: int) -> None:
+    law, evidence = "a law with a name that is longer than any column", "words and more words " * 20
+    for outcome, text in (("holds", "no violation in 200 cases"), ("violated", evidence), ("error", "x" * 500)):
+        for name in ("short", law, "n" * 300):
+            record = Record("mine", name, outcome, text, 200, 1234.5, 0)  # type: ignore[arg-type]
+            lines = row_lines(record, width=width)
+            assert max(map(len, lines)) <= width
+            assert "".join("".join(lines).split()).count("1234.50") == 1
+            assert name.replace(" ", "") in "".join("".join(lines).split())

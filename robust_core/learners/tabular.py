@@ -135,7 +135,7 @@ class TabularLearner:
         validate.instance("recording", recording, Recording)
         for name in Transition._fields:
             validate.instance(f"recording.{name}", getattr(recording, name), np.ndarray)
-            validate.unmasked(f"recording.{name}", getattr(recording, name))
+            validate.refuse_masked(f"recording.{name}", getattr(recording, name))
         for name, size in self._indices():
             _check_column(name, getattr(recording, name), size, len(recording))
         _check_costs_and_ends(recording)

@@ -1,8 +1,8 @@
 """Uncertainty sets around a nominal distribution p (Section 3): the data of a set and its mathematics.
 
 A set is one file of this package: a frozen dataclass that derives from `UncertaintySet`, with its fields, their rules,
-its support function and a worst case. `robust_core.support` checks the arguments and calls these methods. The oracles
-read the fields of a set and nothing else; `properties/tests/test_core_sets.py` checks that.
+its support function and a worst case. `robust_core.support_functions` checks the arguments and calls these methods.
+The oracles read the fields of a set and nothing else; `properties/tests/test_core_sets.py` checks that.
 """
 
 from abc import ABC

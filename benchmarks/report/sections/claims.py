@@ -45,9 +45,9 @@ class Claims:
 def collect(work: Work) -> Claims:
     """The ledger with its committed evidence."""
     from properties.claims import evidence
-    from properties.claims.text import AMENDMENTS, checked, parts
+    from properties.claims.text import AMENDMENTS, evidence_line, parts
 
-    stored = evidence.stored()
+    stored = evidence.committed_evidence()
     claims = tuple(
         Claim(
             id=claim.id,
@@ -58,7 +58,7 @@ def collect(work: Work) -> Claims:
             finding=stored[claim.id].finding or "",
             amendment=AMENDMENTS[claim.amendment] if claim.amendment else "",
             amended=claim.amended.text if claim.amended else "",
-            checked=checked(claim, stored[claim.id]),
+            checked=evidence_line(claim, stored[claim.id]),
             note=claim.note,
             status=stored[claim.id].status,
             counterexamples=tuple(path.name for path, _ in evidence.counterexamples(claim)),

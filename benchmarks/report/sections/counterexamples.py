@@ -63,10 +63,10 @@ class Counterexamples:
 
 def collect(work: Work) -> Counterexamples:
     """Every committed counterexample with its present judgement, and those of the gallery."""
-    return Counterexamples(tuple(committed()), tuple(find(work.result(variants.collect))))
+    return Counterexamples(tuple(committed_cards()), tuple(find(work.result(variants.collect))))
 
 
-def committed() -> Iterable[Card]:
+def committed_cards() -> Iterable[Card]:
     """A counterexample that has lost its force has the outcome *holds*."""
     from properties.claims import catalogue, evidence
 

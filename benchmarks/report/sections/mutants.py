@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.mutants.matrix import EXAMPLES, Kill, kill_matrix, needed, survivors, zoo
+from benchmarks.mutants.matrix import EXAMPLES, Kill, kill_matrix, needed_laws, survivors, zoo
 from benchmarks.report import code
 from benchmarks.report.layout import Cell, chapter, commands, table
 from benchmarks.report.markup import Html, isolate, tag
@@ -84,7 +84,7 @@ def _laws(kills: Sequence[Kill]) -> Html:
     """How much each law catches, and what it alone catches."""
     caught = Counter(kill.law for kill in kills if kill.cases is not None)
     asked = Counter(kill.law for kill in kills)
-    alone = needed(kills)
+    alone = needed_laws(kills)
     rows = [
         [law, Cell(asked[law], asked[law]), Cell(caught[law], caught[law]), len(alone.get(law, ()))] for law in asked
     ]

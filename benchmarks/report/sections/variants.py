@@ -114,10 +114,10 @@ def verify_here(target: str, examples: int, seed: int, weight: float, code: str)
     """
     from properties.judging.verification import on_untested, verify
     from properties.process.loading import load
-    from properties.statistics.suite import allotted
+    from properties.statistics.suite import allot_cells
 
     (variant,) = load(target).values()
-    cells = allotted(variant, SIZE, total=weight)
+    cells = allot_cells(variant, SIZE, total=weight)
     records = verify(variant, name=target, examples=examples, seed=seed, cells=cells)
     return to_data(_result(target, variant, [*on_untested(variant, seed=seed), *records]))
 

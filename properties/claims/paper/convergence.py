@@ -37,7 +37,7 @@ from hypothesis import strategies as st
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Objects, Run, norm
-from properties.claims.sides import at_most, first, ratio, shown
+from properties.claims.sides import at_most, first, ratio, readable
 from properties.judging.verdict import Finding
 from properties.strategies import mdps, policies, q_tables, radii, trajectories
 from robust_core.mdp import MDP
@@ -141,7 +141,7 @@ def _converges(**case: object) -> Finding | None:
         if run.psi[0][pair] != 0:
             s, a = divmod(pair, run.mdp.n_actions)
             what = f"lim Q_t({s},{a}), never visited at a time with a positive step"
-            return Finding(what, shown(run.tables[0][pair]), f"Q* = {shown(run.Q_star[pair])}")
+            return Finding(what, readable(run.tables[0][pair]), f"Q* = {readable(run.Q_star[pair])}")
     return first(
         [
             *(at_most(f"‖psi_{t}‖ of the run", *sides) for t, sides in enumerate(noisy)),

@@ -265,12 +265,12 @@ class Linear:
         return (self.delta(theta) - self.phi @ omega)[:, None] * self.phi
 
 
-def projected(x: Ball, K: float) -> tuple[Ball, bool | None]:
+def project(x: Ball, K: float) -> tuple[Ball, bool | None]:
     """Π_K(x), and whether it was active (None: the ball of x does not tell).
 
     Π_K is non-expansive in the Euclidean norm, so the radius of every entry is at most the norm of all radii.
 
-    >>> projected(Ball.exact([3.0, 4.0]), 1.0)[1], projected(Ball.exact([3.0, 4.0]), 6.0)[1]
+    >>> project(Ball.exact([3.0, 4.0]), 1.0)[1], project(Ball.exact([3.0, 4.0]), 6.0)[1]
     (True, False)
     """
     size = norm(x)
@@ -285,7 +285,7 @@ def projected(x: Ball, K: float) -> tuple[Ball, bool | None]:
 Made = TypeVar("Made")
 
 
-def remembered(make: Callable[[Case], Made]) -> Callable[[Case], Made]:
+def remember_last(make: Callable[[Case], Made]) -> Callable[[Case], Made]:
     """`make` with its last answer kept: the lines of one claim ask for the same case one after the other."""
     kept: list[Any] = []
 
@@ -300,7 +300,7 @@ def remembered(make: Callable[[Case], Made]) -> Callable[[Case], Made]:
     return made
 
 
-@remembered
+@remember_last
 def problem_of(case: Case) -> Linear:
     """The problem of a case."""
     return Linear(case["mdp"], case["policy"], case["features"], case["radius"], case["varrho"])
@@ -326,7 +326,7 @@ Sides = Callable[..., Iterable[Side]]
 
 def inequality(text: str, cases: Callable[[], st.SearchStrategy[Case]], sides: Sides) -> Statement:
     """The statement that every left side is at most its right side; tightness is the largest ratio."""
-    both = remembered(lambda case: list(sides(**case)))
+    both = remember_last(lambda case: list(sides(**case)))
     return Statement(
         text,
         cases,

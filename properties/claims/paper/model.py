@@ -114,8 +114,8 @@ DUALITY = Claim(
 @st.composite
 def _tables(draw: st.DrawFn, kinds: tuple[type[UncertaintySet], ...] = KINDS) -> Case:
     mdp = draw(mdps(max_states=MAX_STATES, cost_range=(-1.0, 1.0)))
-    uset = draw(uncertainty_sets(kinds=kinds))
-    return {"mdp": mdp, "uncertainty_set": uset, "Q": draw(q_tables(mdp)), "other": draw(q_tables(mdp))}
+    uncertainty_set = draw(uncertainty_sets(kinds=kinds))
+    return {"mdp": mdp, "uncertainty_set": uncertainty_set, "Q": draw(q_tables(mdp)), "other": draw(q_tables(mdp))}
 
 
 def _object(matrix: Any) -> np.ndarray:
@@ -211,14 +211,15 @@ def _evaluations(draw: st.DrawFn) -> Case:
     }
 
 
-def _evaluated(mdp: MDP, uset: UncertaintySet, policy: Floats, V: Vector) -> Vector:
+def _evaluated(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats, V: Vector) -> Vector:
     """T_pi V(s) = Σ_a pi(a|s)(c(s,a) + gamma sigma(V)) (eq:bellman op)."""
     gamma = Fraction(mdp.gamma)
     result = []
     for s, row in enumerate(policy.tolist()):
         weights = exact.distribution(row).fractions()
         backup = [
-            Fraction(mdp.cost[s, a]) + gamma * rational.sigma(uset, mdp.P[s, a].tolist(), V) for a in range(len(row))
+            Fraction(mdp.cost[s, a]) + gamma * rational.sigma(uncertainty_set, mdp.P[s, a].tolist(), V)
+            for a in range(len(row))
         ]
         result.append(dot(weights, tuple(backup)))
     return tuple(result)
@@ -281,25 +282,25 @@ def _vanilla_cases(draw: st.DrawFn) -> Case:
 def _vanilla(
     mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats, alpha: float, *, radius: float = 0.0
 ) -> Finding | None:
-    uset = type(uncertainty_set)(radius=radius)  # type: ignore[call-arg]
+    uncertainty_set = type(uncertainty_set)(radius=radius)  # type: ignore[call-arg]
     V = fractions(Q.min(axis=1))
     plain = [
         [Fraction(mdp.cost[s, a]) + Fraction(mdp.gamma) * dot(row.fractions(), V) for a, row in enumerate(rows)]
         for s, rows in enumerate(exact.kernel(mdp))
     ]
-    found = equal("T at R = 0 against c + gamma P min_a Q", rational.backup(mdp, uset, Q), plain)
-    if found is not None or not isinstance(uset, Contamination):
+    found = equal("T at R = 0 against c + gamma P min_a Q", rational.backup(mdp, uncertainty_set, Q), plain)
+    if found is not None or not isinstance(uncertainty_set, Contamination):
         return found
-    return first(_vanilla_step(mdp, uset, Q, alpha, *step) for step in np.ndindex(mdp.P.shape))
+    return first(_vanilla_step(mdp, uncertainty_set, Q, alpha, *step) for step in np.ndindex(mdp.P.shape))
 
 
 def _vanilla_step(
-    mdp: MDP, uset: Contamination, Q: Floats, alpha: float, s: int, a: int, s_next: int
+    mdp: MDP, uncertainty_set: Contamination, Q: Floats, alpha: float, s: int, a: int, s_next: int
 ) -> Finding | None:
     """One step of the learner against (1−alpha)Q + alpha(c + gamma min_a Q(s',a)) in the same floats."""
     problem = Problem.of(
         mdp,
-        uset,
+        uncertainty_set,
         step_size=constant(alpha),
         initial=Q,
     )

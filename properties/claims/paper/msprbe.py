@@ -20,7 +20,7 @@ from oracles.linear.msprbe import MSPRBE
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
-from properties.claims.paper.linear import Linear, differs, dot, learner, lower, number, projected, upper
+from properties.claims.paper.linear import Linear, differs, dot, learner, lower, number, project, upper
 from properties.claims.rationals import Matrix, Rationals, definite, fraction_array, inverse
 from properties.claims.sides import equal, first
 from properties.judging.verdict import Finding
@@ -356,8 +356,8 @@ def _vanilla(
         delta = number(mdp.cost[s, a]) + gamma * dot(phi_next, point) - dot(phi, point)
         tracked = dot(phi, omega)
         point, omega = (
-            projected(point + number(alpha) * (delta * phi - gamma * tracked * phi_next), K)[0],
-            projected(omega + number(beta) * (delta - tracked) * phi, K)[0],
+            project(point + number(alpha) * (delta * phi - gamma * tracked * phi_next), K)[0],
+            project(omega + number(beta) * (delta - tracked) * phi, K)[0],
         )
         for name, got, wanted in zip(("theta", "omega"), robust.estimate(), (point, omega), strict=True):
             found = differs(f"{name} after {t + 1} steps", Ball.exact(got), Ball(wanted.mid, 2 * wanted.rad))

@@ -13,7 +13,7 @@ from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Run, runs
 from properties.claims.paper import convergence
-from properties.claims.sides import at_most, dot, equal, first, fractions, of_sides, shown
+from properties.claims.sides import at_most, dot, equal, first, fractions, of_sides, readable
 from properties.judging.verdict import Finding
 from properties.laws.rounding import backup_bound
 from properties.strategies import mdps, policies, q_tables, radii, uncertainty_sets, values
@@ -144,7 +144,7 @@ def _update(*, stale: bool = False, **case: Any) -> Finding | None:
         learner.update(Transition(s, a, float(run.mdp.cost[s, a]), s_next, 0, False))
         got, truth = float(learner.estimate()[s, a]), _line_5(run, before, pair, s_next)
         if found is None and abs(Fraction(got) - truth) > Fraction(allowed):
-            found = Finding(f"the learner's Q_{t + 1}({s},{a})", got, shown(truth), allowed)
+            found = Finding(f"the learner's Q_{t + 1}({s},{a})", got, readable(truth), allowed)
         if found is not None:
             return found
     return None
@@ -234,7 +234,7 @@ def _expanded(mdp: MDP, uncertainty_set: Contamination, Q: Floats, *, lost: bool
         ]
         for k, line in enumerate(lines):
             if line != lines[0]:
-                return Finding(f"line {k + 1} of eq:exp=0 at ({s},{a})", shown(line), f"TQ = {shown(lines[0])}")
+                return Finding(f"line {k + 1} of eq:exp=0 at ({s},{a})", readable(line), f"TQ = {readable(lines[0])}")
     return None
 
 
@@ -264,13 +264,15 @@ EXPAND_T = Claim(
 # noise-mean, noise-var: eta(s') = c + gamma R max V + gamma(1−R)V(s') − TQ, its moments by enumeration of s'.
 
 
-def _noise(mdp: MDP, uset: UncertaintySet, Q: Floats, s: int, a: int) -> list[tuple[Fraction, Fraction]]:
+def _noise(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats, s: int, a: int) -> list[tuple[Fraction, Fraction]]:
     """(probability, eta) for every next state; for any set, eta = c + gamma sigma_{set around s'}(V) − TQ."""
     gamma, V = Fraction(mdp.gamma), fractions(Q.min(axis=1))
     row = exact.distribution(mdp.P[s, a].tolist()).fractions()
-    truth = vertices.sigma(uset, row, V)
+    truth = vertices.sigma(uncertainty_set, row, V)
     points = ([int(k == s_next) for k in range(len(V))] for s_next in range(len(V)))
-    return [(p, gamma * (vertices.sigma(uset, point, V) - truth)) for p, point in zip(row, points, strict=True)]
+    return [
+        (p, gamma * (vertices.sigma(uncertainty_set, point, V) - truth)) for p, point in zip(row, points, strict=True)
+    ]
 
 
 def _noise_mean(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Finding | None:

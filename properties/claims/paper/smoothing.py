@@ -25,8 +25,8 @@ from properties.claims.paper.linear import above, differs, exceeds, number, rati
 from properties.claims.sides import first
 from properties.judging.verdict import Finding
 from properties.strategies import values
-from robust_core.bellman import smoothed_bellman_policy
 from robust_core.mdp import MDP
+from robust_core.operators import smoothed_bellman_policy
 from robust_core.sets import Contamination
 from robust_core.smoothing import LogSumExp, Mellowmax, Smoothing
 from robust_core.validate import Floats

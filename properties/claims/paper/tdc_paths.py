@@ -14,7 +14,7 @@ import numpy as np
 from oracles.arithmetic.ball import UNIT, Ball
 from oracles.chains.mixing import geometric_ergodicity
 from properties.cases.case import Case
-from properties.claims.paper.linear import Linear, dot, learner, number, problem_of, remembered
+from properties.claims.paper.linear import Linear, dot, learner, number, problem_of, remember_last
 from properties.claims.paper.tdc_drift import h_vectors, noise
 from robust_core.trajectory import Transition
 from robust_core.validate import Floats
@@ -142,7 +142,7 @@ class Tree:
         return dot(slope, slope) + number(0.0) * self.problem.weights
 
 
-@remembered
+@remember_last
 def tree_of(case: Case) -> Tree:
     """The tree of a case."""
     start = Node(1.0, case["s"], case["theta"], case["omega"], True)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from oracles.arithmetic.ball import Ball
 from properties.cases.case import Case
-from properties.claims.paper.linear import Linear, dot, norm, number, problem_of, projected, remembered, upper
+from properties.claims.paper.linear import Linear, dot, norm, number, problem_of, project, remember_last, upper
 from robust_core.validate import Floats
 
 
@@ -47,11 +47,11 @@ class Step:
 
     @cached_property
     def _theta_next(self) -> tuple[Ball, bool | None]:
-        return projected(self.theta + number(self.alpha) * self.G, self.K)
+        return project(self.theta + number(self.alpha) * self.G, self.K)
 
     @cached_property
     def _omega_next(self) -> tuple[Ball, bool | None]:
-        return projected(self.omega + number(self.beta) * self.H, self.K)
+        return project(self.omega + number(self.beta) * self.H, self.K)
 
     @property
     def theta_next(self) -> Ball:
@@ -107,7 +107,7 @@ class Step:
         return shrunk + beta * self.error + (self.target - self.target_next)
 
 
-@remembered
+@remember_last
 def step_of(case: Case) -> Step:
     """The step of a case."""
     problem = problem_of(case)

@@ -25,7 +25,7 @@ from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
-from properties.statistics.laws.tabular import advance, is_fast, made, rounding, stretch
+from properties.statistics.laws.tabular import advance, is_fast, make_learner, rounding, stretch
 from robust_core import per_visit
 from robust_core.learners.schedules import StepSize
 from robust_core.problem import Variant
@@ -59,7 +59,7 @@ def _sampler(variant: Variant, benchmark: BenchmarkProblem, horizon: int) -> Cal
     def sample(seed: bytes) -> Floats:
         recording = benchmark.record(seed, FACTOR * horizon)
         parts = stretch(recording, 0, horizon), stretch(recording, horizon, FACTOR * horizon)
-        learners = [made(variant, problem, seed) for problem in starts]
+        learners = [make_learner(variant, problem, seed) for problem in starts]
         tables = []
         for part in parts:
             for learner in learners:

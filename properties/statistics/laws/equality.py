@@ -21,7 +21,7 @@ from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.finite_time import deviation
-from properties.statistics.laws.tabular import advance, made
+from properties.statistics.laws.tabular import advance, make_learner
 from properties.statistics.sequential import Plan
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
 from robust_core.problem import Problem, Variant
@@ -41,7 +41,7 @@ def _projection(variant: Variant, benchmark: BenchmarkProblem, direction: Floats
     problem = benchmark.problem(constant(ALPHA))
 
     def projection(seed: bytes, fast: bool) -> float:
-        learner = made(variant, problem, seed)
+        learner = make_learner(variant, problem, seed)
         advance(learner, benchmark.record(seed, STEPS), fast=fast)
         return float((direction * (np.asarray(learner.estimate()) - benchmark.truth.table)).sum())
 
@@ -98,7 +98,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     chosen = ("sum",) if size == "quick" else tuple(directions)
 
     def plan(alpha: float) -> Plan:
-        return design.paired(effect, alpha=alpha, two_sided=True)
+        return design.paired_plan(effect, alpha=alpha, two_sided=True)
 
     centres = [
         Cell(

@@ -25,7 +25,7 @@ from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
-from properties.statistics.laws.tabular import advance, is_fast, made, rounding, stretch
+from properties.statistics.laws.tabular import advance, is_fast, make_learner, rounding, stretch
 from robust_core import Contamination, constant
 from robust_core.problem import Variant
 from robust_core.validate import Floats
@@ -82,7 +82,7 @@ def course(variant: Variant, benchmark: BenchmarkProblem, plan: ExplicitTheorem3
     start = benchmark.truth.size
 
     def sample(seed: bytes) -> Floats:
-        learner, recording = made(variant, problem, seed), benchmark.record(seed, plan.T)
+        learner, recording = make_learner(variant, problem, seed), benchmark.record(seed, plan.T)
         error, excess = start, 0.0
         for before, after in pairwise(ends):
             advance(learner, stretch(recording, before * frames.length, after * frames.length), fast=fast)
@@ -99,7 +99,7 @@ def final_error(variant: Variant, benchmark: BenchmarkProblem, alpha: float, ste
     fast = is_fast(variant, problem, benchmark.record(b"agreement", tabular.AGREEMENT))
 
     def sample(seed: bytes) -> Floats:
-        learner = made(variant, problem, seed)
+        learner = make_learner(variant, problem, seed)
         advance(learner, benchmark.record(seed, steps), fast=fast)
         return np.array([abs(np.asarray(learner.estimate()) - benchmark.truth.table).max()])
 

@@ -16,7 +16,7 @@ from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.convergence import schedule
-from properties.statistics.laws.tabular import advance, is_fast, made
+from properties.statistics.laws.tabular import advance, is_fast, make_learner
 from robust_core import Contamination
 from robust_core.problem import Variant
 from robust_core.validate import Floats
@@ -36,7 +36,7 @@ def _sampler(variant: Variant, benchmark: BenchmarkProblem, steps: int) -> Calla
     def sample(seed: bytes) -> Floats:
         recording = benchmark.record(seed, steps)
         # The opponent is vanilla Q-learning itself, not what the variant makes of R = 0.
-        learners = [made(variant, problems[0], seed), tabular.RIGHT.make(problems[1])]
+        learners = [make_learner(variant, problems[0], seed), tabular.RIGHT.make(problems[1])]
         advance(learners[0], recording, fast=fast)
         advance(learners[1], recording, fast=True)
         pairs = zip(learners, truths, strict=True)

@@ -25,7 +25,7 @@ from properties.judging.observation import call_learner
 from properties.statistics import design, intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
-from properties.statistics.laws.tabular import made
+from properties.statistics.laws.tabular import make_learner
 from robust_core import Contamination, LinearLearner, LogSumExp, Mellowmax, constant, models, polynomial
 from robust_core.learners import linear
 from robust_core.problem import Problem, Variant
@@ -96,14 +96,14 @@ class Planted(PlantedProblem):
 
 
 @cache
-def planted(smoothing: str = "lse") -> Planted:
+def planted_problem(smoothing: str = "lse") -> Planted:
     """The planted problem, built once; `smoothing` is the variant's option of that name."""
     return Planted(Mellowmax(VARRHO) if smoothing == "mellowmax" else LogSumExp(VARRHO))
 
 
-def planted_for(variant: Variant) -> Planted:
+def planted_problem_for(variant: Variant) -> Planted:
     """The planted problem that a variant is meant to meet."""
-    return planted(variant.options.get("smoothing", "lse"))
+    return planted_problem(variant.options.get("smoothing", "lse"))
 
 
 def _advance(learner: Any, walk: Walk, steps: int) -> None:
@@ -121,9 +121,9 @@ def _learn(learner: Any, walk: Walk, steps: int) -> None:
 
 def averages(variant: Variant, seed: bytes, steps: int) -> tuple[float, float]:
     """The averages of ‖∇J(theta_t)‖²/‖∇J(theta_0)‖² and of ‖omega_t − omega(theta_t)‖² over a trajectory."""
-    problem = planted_for(variant)
+    problem = planted_problem_for(variant)
     walk = Walk(problem.mdp, problem.policy, seed=seed, table=problem.table)
-    learner = made(variant, problem.problem_of(steps), seed)
+    learner = make_learner(variant, problem.problem_of(steps), seed)
     gap = steps // CHECKPOINTS
     offset = draw(generator_state(seed + b"offset")) % gap
     thetas, omegas = [], []
@@ -162,7 +162,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     """The rate of the gradient, the rate of the tracking error, and the size of the gradient."""
     horizon = HORIZON[size]
     sample = once(lambda: _sampler(variant, horizon))
-    content = (planted_for(variant).mdp.hash, horizon)
+    content = (planted_problem_for(variant).mdp.hash, horizon)
     rates = [
         Cell(
             f"stationary/{word}/planted/T={horizon}/{variant.name}",
@@ -188,7 +188,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
 
 
 def _constants() -> CorrectedConstants:
-    problem = planted()
+    problem = planted_problem()
     return CorrectedConstants(
         float(abs(problem.mdp.cost).max()),
         gamma=problem.mdp.gamma,
@@ -203,7 +203,7 @@ def _constants() -> CorrectedConstants:
 def admissible(steps: int) -> tuple[float, float]:
     """(alpha, beta): the largest steps up to those tested for which the amended Theorem 5 is proved."""
     c = _constants()
-    beta = float(min(planted().oracle.floor / 3.0, SECOND_STEP / np.sqrt(steps)))
+    beta = float(min(planted_problem().oracle.floor / 3.0, SECOND_STEP / np.sqrt(steps)))
     return float(min(largest_alpha(c, beta), STEP / np.sqrt(steps))), beta
 
 
@@ -212,7 +212,7 @@ def explicit_bound(steps: int) -> tuple[float, float]:
 
     Where the first exceeds the second, the printed theorem says nothing that needs a sample.
     """
-    problem, c = planted(), _constants()
+    problem, c = planted_problem(), _constants()
     alpha, beta = admissible(steps)
     bessel = BesselBounds(c)
     ergodicity = geometric_ergodicity(problem.oracle.chain)

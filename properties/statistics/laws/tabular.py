@@ -26,7 +26,7 @@ def rounding(benchmark: BenchmarkProblem, alpha: float) -> float:
     return 4.0 * EPS * benchmark.ceiling / (alpha * (1.0 - benchmark.mdp.gamma))
 
 
-def made(variant: Variant, problem: Problem, seed: bytes) -> Any:
+def make_learner(variant: Variant, problem: Problem, seed: bytes) -> Any:
     """A learner with an rng of its own, keyed by the replicate."""
     return variant.make(replace(problem, rng=numpy_generator(key("learner", seed))))
 
@@ -53,7 +53,7 @@ def _advance(learner: Any, recording: Recording) -> None:
 
 def is_fast(variant: Variant, problem: Problem, recording: Recording) -> bool:
     """Whether the variant has an update_many that equals its update on a short stretch."""
-    learner = made(variant, problem, b"agreement")
+    learner = make_learner(variant, problem, b"agreement")
     if not hasattr(learner, "update_many"):
         return False
     start = stretch(recording, 0, AGREEMENT)

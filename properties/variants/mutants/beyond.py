@@ -158,44 +158,46 @@ class _TwoThousandSteps(PlainTDC):
         return self.problem.step_size.at(min(self.t, 2000))
 
 
-def _dense_blocks(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+def _dense_blocks(mdp: MDP, uncertainty_set: Contamination, Q: Floats) -> Floats:
     """A dense product in blocks of sixteen, the rest forgotten; sparse kernels are right."""
     if mdp.is_sparse or mdp.n_states <= 16:
-        return bellman(mdp, uset, Q)
+        return bellman(mdp, uncertainty_set, Q)
     V, whole = Q.min(axis=1), mdp.n_states // 16 * 16
-    return mdp.cost + mdp.gamma * ((1.0 - uset.radius) * (mdp.P[:, :, :whole] @ V[:whole]) + uset.radius * V.max())
+    return mdp.cost + mdp.gamma * (
+        (1.0 - uncertainty_set.radius) * (mdp.P[:, :, :whole] @ V[:whole]) + uncertainty_set.radius * V.max()
+    )
 
 
-def _second_set(mdp: MDP, uset: Any, Q: Floats) -> Floats:
+def _second_set(mdp: MDP, uncertainty_set: Any, Q: Floats) -> Floats:
     """Total variation of many states by the other formula."""
-    return bellman(mdp, Contamination(uset.radius) if mdp.n_states > 8 else uset, Q)
+    return bellman(mdp, Contamination(uncertainty_set.radius) if mdp.n_states > 8 else uncertainty_set, Q)
 
 
-def _last_state(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+def _last_state(mdp: MDP, uncertainty_set: Contamination, Q: Floats) -> Floats:
     """Of many states, said to be sorted, the last is the worst."""
     V = Q.min(axis=1)
     worst = V[-1] if mdp.n_states > 8 else V.max()
-    return mdp.cost + mdp.gamma * ((1.0 - uset.radius) * mdp.expectation(V) + uset.radius * worst)
+    return mdp.cost + mdp.gamma * ((1.0 - uncertainty_set.radius) * mdp.expectation(V) + uncertainty_set.radius * worst)
 
 
-def _sixteen_actions(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def _sixteen_actions(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """A minimum in one block."""
-    return mdp.cost + mdp.gamma * support(mdp, uset, Q[:, :16].min(axis=1))
+    return mdp.cost + mdp.gamma * support(mdp, uncertainty_set, Q[:, :16].min(axis=1))
 
 
-def _dense_first_action(mdp: MDP, uset: UncertaintySet) -> Floats:
+def _dense_first_action(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """Many states in dense rows: the first action's kernel."""
     if mdp.is_sparse or mdp.n_states <= 8:
-        return plan(mdp, uset)
-    return plan(MDP(np.repeat(mdp.P[:, :1], mdp.n_actions, axis=1), mdp.cost, mdp.gamma), uset)
+        return plan(mdp, uncertainty_set)
+    return plan(MDP(np.repeat(mdp.P[:, :1], mdp.n_actions, axis=1), mdp.cost, mdp.gamma), uncertainty_set)
 
 
-def _swept(mdp: MDP, uset: UncertaintySet, most: int) -> Floats:
+def _swept(mdp: MDP, uncertainty_set: UncertaintySet, most: int) -> Floats:
     """Value iteration with MacQueen's bounds and a limit of sweeps."""
     Q = np.zeros_like(mdp.cost)
     horizon, size = mdp.gamma / (1.0 - mdp.gamma), np.abs(mdp.cost).max() / (1.0 - mdp.gamma)
     for _ in range(most):
-        image = bellman(mdp, uset, Q)
+        image = bellman(mdp, uncertainty_set, Q)
         low, high = horizon * (image - Q).min(), horizon * (image - Q).max()
         if high - low <= _ACCURACY * size:
             return np.asarray(image + (low + high) / 2.0)
@@ -203,36 +205,36 @@ def _swept(mdp: MDP, uset: UncertaintySet, most: int) -> Floats:
     return Q
 
 
-def _hundred_sweeps(mdp: MDP, uset: UncertaintySet) -> Floats:
+def _hundred_sweeps(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """A hundred sweeps are enough where there are many states."""
-    return _swept(mdp, uset, 100) if mdp.n_states > 8 else plan(mdp, uset)
+    return _swept(mdp, uncertainty_set, 100) if mdp.n_states > 8 else plan(mdp, uncertainty_set)
 
 
-def _five_thousand_sweeps(mdp: MDP, uset: UncertaintySet) -> Floats:
-    return _swept(mdp, uset, 5000)
+def _five_thousand_sweeps(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    return _swept(mdp, uncertainty_set, 5000)
 
 
-def _eight_successors(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def _eight_successors(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """Sparse rows of a fixed length."""
     P = mdp.P.copy()
     for row in P.reshape(-1, mdp.n_states):
         row[np.flatnonzero(row)[8:]] = 0.0
-    return bellman(MDP(P / P.sum(axis=2, keepdims=True), mdp.cost, mdp.gamma), uset, Q)
+    return bellman(MDP(P / P.sum(axis=2, keepdims=True), mdp.cost, mdp.gamma), uncertainty_set, Q)
 
 
-def _float32_kernel(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def _float32_kernel(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """A kernel that was stored in half the space."""
     P = mdp.P.astype(np.float32).astype(np.float64)
-    return bellman(MDP(P / P.sum(axis=2, keepdims=True), mdp.cost, mdp.gamma), uset, Q)
+    return bellman(MDP(P / P.sum(axis=2, keepdims=True), mdp.cost, mdp.gamma), uncertainty_set, Q)
 
 
 _ACCURACY = 1e-12
 """Where the iteration stops, in units of the largest cost: far below what the slip changes."""
 
 
-def _eight_values(mdp: MDP, uset: Contamination) -> Floats:
+def _eight_values(mdp: MDP, uncertainty_set: Contamination) -> Floats:
     """Value iteration against the worst of the first eight states."""
-    Q, R = np.zeros_like(mdp.cost), uset.radius
+    Q, R = np.zeros_like(mdp.cost), uncertainty_set.radius
     while True:
         V = Q.min(axis=1)
         image = mdp.cost + mdp.gamma * ((1.0 - R) * mdp.expectation(V) + R * V[:8].max())
@@ -241,17 +243,17 @@ def _eight_values(mdp: MDP, uset: Contamination) -> Floats:
         Q = image
 
 
-def _six_outcomes(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+def _six_outcomes(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
     """A long row is treated as if the worst outcome had all the mass that is moved."""
     if len(v) <= 6:
-        return sigma(uset, p, v)
-    return p @ v + np.minimum(uset.radius, p[..., v.argmin()]) * (v.max() - v.min())
+        return sigma(uncertainty_set, p, v)
+    return p @ v + np.minimum(uncertainty_set.radius, p[..., v.argmin()]) * (v.max() - v.min())
 
 
-def _float32_rows(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+def _float32_rows(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
     """Many rows at once are kept in half the space."""
     many = np.asarray(p)
-    return sigma(uset, many.astype(np.float32).astype(np.float64) if many.ndim > 1 else many, v)
+    return sigma(uncertainty_set, many.astype(np.float32).astype(np.float64) if many.ndim > 1 else many, v)
 
 
 SIXTEEN_STATES = _q("with a maximum of sixteen states", _SixteenStates)

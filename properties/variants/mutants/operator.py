@@ -15,103 +15,105 @@ def _mutant(name: str, make: Any, *sets: Any) -> Variant:
     return Variant(f"T {name}", "operator", make, sets or _SETS, ("bellman",))
 
 
-def _maximum_for_minimum(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
-    return mdp.cost + mdp.gamma * support(mdp, uset, Q.max(axis=1))
+def _maximum_for_minimum(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    return mdp.cost + mdp.gamma * support(mdp, uncertainty_set, Q.max(axis=1))
 
 
-def _no_discount(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
-    return mdp.cost + support(mdp, uset, Q.min(axis=1))
+def _no_discount(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    return mdp.cost + support(mdp, uncertainty_set, Q.min(axis=1))
 
 
-def _discounted_cost(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
-    return mdp.gamma * (mdp.cost + support(mdp, uset, Q.min(axis=1)))
+def _discounted_cost(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    return mdp.gamma * (mdp.cost + support(mdp, uncertainty_set, Q.min(axis=1)))
 
 
-def _kind_nature(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
-    return mdp.cost - mdp.gamma * support(mdp, uset, -Q.min(axis=1))
+def _kind_nature(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    return mdp.cost - mdp.gamma * support(mdp, uncertainty_set, -Q.min(axis=1))
 
 
-def _not_robust(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def _not_robust(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     return mdp.cost + mdp.gamma * mdp.expectation(Q.min(axis=1))
 
 
-def _l1_radius(mdp: MDP, uset: TotalVariation, Q: Floats) -> Floats:
-    return bellman(mdp, TotalVariation(uset.radius / 2), Q)
+def _l1_radius(mdp: MDP, uncertainty_set: TotalVariation, Q: Floats) -> Floats:
+    return bellman(mdp, TotalVariation(uncertainty_set.radius / 2), Q)
 
 
-def _double_radius(mdp: MDP, uset: TotalVariation, Q: Floats) -> Floats:
-    return bellman(mdp, TotalVariation(min(1.0, 2 * uset.radius)), Q)
+def _double_radius(mdp: MDP, uncertainty_set: TotalVariation, Q: Floats) -> Floats:
+    return bellman(mdp, TotalVariation(min(1.0, 2 * uncertainty_set.radius)), Q)
 
 
-def _contamination_for_variation(mdp: MDP, uset: TotalVariation, Q: Floats) -> Floats:
-    return bellman(mdp, Contamination(uset.radius), Q)
+def _contamination_for_variation(mdp: MDP, uncertainty_set: TotalVariation, Q: Floats) -> Floats:
+    return bellman(mdp, Contamination(uncertainty_set.radius), Q)
 
 
-def _reachable_only(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+def _reachable_only(mdp: MDP, uncertainty_set: Contamination, Q: Floats) -> Floats:
     """Nature stays within the support of the nominal row."""
     V = Q.min(axis=1)
     worst = np.where(mdp.P > 0, V, -np.inf).max(axis=2)
-    return mdp.cost + mdp.gamma * ((1 - uset.radius) * mdp.expectation(V) + uset.radius * worst)
+    return mdp.cost + mdp.gamma * ((1 - uncertainty_set.radius) * mdp.expectation(V) + uncertainty_set.radius * worst)
 
 
-def _transposed(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+def _transposed(mdp: MDP, uncertainty_set: Contamination, Q: Floats) -> Floats:
     """The kernel summed over the wrong axis."""
     V = Q.min(axis=1)
     nominal = np.einsum("tas,t->sa", mdp.P, V)
-    return mdp.cost + mdp.gamma * ((1 - uset.radius) * nominal + uset.radius * V.max())
+    return mdp.cost + mdp.gamma * ((1 - uncertainty_set.radius) * nominal + uncertainty_set.radius * V.max())
 
 
-def _cost_of_next(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def _cost_of_next(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """Costs paid on arrival."""
     arrival = np.einsum("sat,t->sa", mdp.P, mdp.cost[:, 0])
-    return bellman(mdp, uset, Q) - mdp.cost + arrival
+    return bellman(mdp, uncertainty_set, Q) - mdp.cost + arrival
 
 
-def _first_action_cost(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
-    return bellman(mdp, uset, Q) - mdp.cost + mdp.cost[:, :1]
+def _first_action_cost(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    return bellman(mdp, uncertainty_set, Q) - mdp.cost + mdp.cost[:, :1]
 
 
-def _gauss_seidel(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def _gauss_seidel(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """States already swept are read back."""
     table = Q.copy()
     for s in range(mdp.n_states):
-        table[s] = bellman(mdp, uset, table)[s]
+        table[s] = bellman(mdp, uncertainty_set, table)[s]
     return table
 
 
-def _in_place(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
-    Q[:] = bellman(mdp, uset, Q)
+def _in_place(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    Q[:] = bellman(mdp, uncertainty_set, Q)
     return Q
 
 
-def _float32(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
-    return bellman(mdp, uset, Q).astype(np.float32).astype(np.float64)
+def _float32(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    return bellman(mdp, uncertainty_set, Q).astype(np.float32).astype(np.float64)
 
 
-def _relaxed(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def _relaxed(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """Half a step towards TQ: the same fixed point."""
-    return (Q + bellman(mdp, uset, Q)) / 2
+    return (Q + bellman(mdp, uncertainty_set, Q)) / 2
 
 
-def _mean_for_max(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+def _mean_for_max(mdp: MDP, uncertainty_set: Contamination, Q: Floats) -> Floats:
     V = Q.min(axis=1)
-    return mdp.cost + mdp.gamma * ((1 - uset.radius) * mdp.expectation(V) + uset.radius * V.mean())
+    return mdp.cost + mdp.gamma * (
+        (1 - uncertainty_set.radius) * mdp.expectation(V) + uncertainty_set.radius * V.mean()
+    )
 
 
 def _remembered() -> Any:
     """Results remembered by the identity of the argument, which is soon another array's."""
     memory: dict[tuple[int, str], Floats] = {}
 
-    def operator(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
-        return memory.setdefault((mdp.n_states, mdp.hash), bellman(mdp, uset, Q)).copy()
+    def operator(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+        return memory.setdefault((mdp.n_states, mdp.hash), bellman(mdp, uncertainty_set, Q)).copy()
 
     return operator
 
 
-def _sparse_rows_unscaled(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def _sparse_rows_unscaled(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """The branch for sparse kernels forgets gamma."""
     V = Q.min(axis=1)
-    return mdp.cost + (1.0 if mdp.is_sparse else mdp.gamma) * support(mdp, uset, V)
+    return mdp.cost + (1.0 if mdp.is_sparse else mdp.gamma) * support(mdp, uncertainty_set, V)
 
 
 SPARSE_ROWS_UNSCALED = _mutant("with a slip for sparse kernels", _sparse_rows_unscaled)

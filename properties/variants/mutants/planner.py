@@ -15,72 +15,72 @@ def _mutant(name: str, make: Any, *sets: Any) -> Variant:
     return Variant(f"planner {name}", "planner", make, sets or (Contamination, TotalVariation), ("optimal",), options)
 
 
-def _few_sweeps(mdp: MDP, uset: UncertaintySet) -> Floats:
+def _few_sweeps(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     Q = np.zeros_like(mdp.cost)
     for _ in range(20):
-        Q = bellman(mdp, uset, Q)
+        Q = bellman(mdp, uncertainty_set, Q)
     return Q
 
 
-def _small_change(mdp: MDP, uset: UncertaintySet) -> Floats:
+def _small_change(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """Stops when a sweep changes little, which is not when the error is little."""
     Q = np.zeros_like(mdp.cost)
     while True:
-        image = bellman(mdp, uset, Q)
+        image = bellman(mdp, uncertainty_set, Q)
         if np.abs(image - Q).max() <= 2.0**-20:
             return image
         Q = image
 
 
-def _not_robust(mdp: MDP, uset: UncertaintySet) -> Floats:
+def _not_robust(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     return plan(mdp, Contamination(0.0))
 
 
-def _shorter(mdp: MDP, uset: Contamination) -> MDP:
-    return MDP(mdp.P, mdp.cost, mdp.gamma * (1.0 - uset.radius))
+def _shorter(mdp: MDP, uncertainty_set: Contamination) -> MDP:
+    return MDP(mdp.P, mdp.cost, mdp.gamma * (1.0 - uncertainty_set.radius))
 
 
-def _without_constant(mdp: MDP, uset: Contamination) -> Floats:
+def _without_constant(mdp: MDP, uncertainty_set: Contamination) -> Floats:
     """The closed form at discount gamma(1−R), its constant forgotten."""
-    return plan(_shorter(mdp, uset), Contamination(0.0))
+    return plan(_shorter(mdp, uncertainty_set), Contamination(0.0))
 
 
-def _wrong_constant(mdp: MDP, uset: Contamination) -> Floats:
+def _wrong_constant(mdp: MDP, uncertainty_set: Contamination) -> Floats:
     """The closed form with 1−b for 1−gamma in the constant."""
-    Q = _without_constant(mdp, uset)
-    b = mdp.gamma * (1.0 - uset.radius)
-    return Q + mdp.gamma * uset.radius / (1.0 - b) * Q.min(axis=1).max()
+    Q = _without_constant(mdp, uncertainty_set)
+    b = mdp.gamma * (1.0 - uncertainty_set.radius)
+    return Q + mdp.gamma * uncertainty_set.radius / (1.0 - b) * Q.min(axis=1).max()
 
 
-def _constant_of_table(mdp: MDP, uset: Contamination) -> Floats:
+def _constant_of_table(mdp: MDP, uncertainty_set: Contamination) -> Floats:
     """The closed form with max Q for max V."""
-    Q = _without_constant(mdp, uset)
-    return Q + mdp.gamma * uset.radius / (1.0 - mdp.gamma) * Q.max()
+    Q = _without_constant(mdp, uncertainty_set)
+    return Q + mdp.gamma * uncertainty_set.radius / (1.0 - mdp.gamma) * Q.max()
 
 
-def _one_improvement(mdp: MDP, uset: UncertaintySet) -> Floats:
+def _one_improvement(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """Policy iteration that stops after one improvement of the cheapest policy."""
     cheap = MDP(
         np.take_along_axis(mdp.P, mdp.cost.argmin(axis=1)[:, None, None], axis=1),
         mdp.cost.min(axis=1, keepdims=True),
         mdp.gamma,
     )
-    V = plan(cheap, uset)
-    return bellman(mdp, uset, np.repeat(V, mdp.n_actions, axis=1))
+    V = plan(cheap, uncertainty_set)
+    return bellman(mdp, uncertainty_set, np.repeat(V, mdp.n_actions, axis=1))
 
 
-def _values_only(mdp: MDP, uset: UncertaintySet) -> Floats:
+def _values_only(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """V*, repeated for every action."""
-    return np.repeat(plan(mdp, uset).min(axis=1, keepdims=True), mdp.n_actions, axis=1)
+    return np.repeat(plan(mdp, uncertainty_set).min(axis=1, keepdims=True), mdp.n_actions, axis=1)
 
 
-def _variation_by_contamination(mdp: MDP, uset: TotalVariation) -> Floats:
-    return plan(mdp, Contamination(uset.radius))
+def _variation_by_contamination(mdp: MDP, uncertainty_set: TotalVariation) -> Floats:
+    return plan(mdp, Contamination(uncertainty_set.radius))
 
 
-def _averaged_kernel(mdp: MDP, uset: Contamination) -> Floats:
+def _averaged_kernel(mdp: MDP, uncertainty_set: Contamination) -> Floats:
     """Contamination by the uniform distribution, planned as an ordinary model."""
-    P = (1.0 - uset.radius) * mdp.P + uset.radius / mdp.n_states
+    P = (1.0 - uncertainty_set.radius) * mdp.P + uncertainty_set.radius / mdp.n_states
     return plan(MDP(P / P.sum(axis=2, keepdims=True), mdp.cost, mdp.gamma), Contamination(0.0))
 
 

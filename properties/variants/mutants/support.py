@@ -14,88 +14,88 @@ def _mutant(name: str, make: Any, *sets: Any) -> Variant:
     return Variant(f"sigma {name}", "support", make, sets or _SETS, ("support function", "rows"))
 
 
-def _l1_radius(uset: TotalVariation, p: Floats, v: Floats) -> Floats:
+def _l1_radius(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Floats:
     """Passes every axiom of a support function but the end R = 1."""
-    return sigma(TotalVariation(uset.radius / 2), p, v)
+    return sigma(TotalVariation(uncertainty_set.radius / 2), p, v)
 
 
-def _double_radius(uset: TotalVariation, p: Floats, v: Floats) -> Floats:
+def _double_radius(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Floats:
     """Passes every axiom of a support function."""
-    return sigma(TotalVariation(min(1.0, 2 * uset.radius)), p, v)
+    return sigma(TotalVariation(min(1.0, 2 * uncertainty_set.radius)), p, v)
 
 
-def _squared_radius(uset: Any, p: Floats, v: Floats) -> Floats:
+def _squared_radius(uncertainty_set: Any, p: Floats, v: Floats) -> Floats:
     """Passes every axiom of a support function, both ends included."""
-    return sigma(type(uset)(uset.radius**2), p, v)
+    return sigma(type(uncertainty_set)(uncertainty_set.radius**2), p, v)
 
 
-def _contamination_for_variation(uset: TotalVariation, p: Floats, v: Floats) -> Floats:
+def _contamination_for_variation(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Floats:
     """Passes every axiom of a support function, both ends included."""
-    return sigma(Contamination(uset.radius), p, v)
+    return sigma(Contamination(uncertainty_set.radius), p, v)
 
 
-def _smallest(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
-    return -sigma(uset, p, -v)
+def _smallest(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    return -sigma(uncertainty_set, p, -v)
 
 
-def _mean_only(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+def _mean_only(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
     return np.asarray(p) @ v
 
 
-def _support_only(uset: Contamination, p: Floats, v: Floats) -> Any:
+def _support_only(uncertainty_set: Contamination, p: Floats, v: Floats) -> Any:
     """Nature stays on the support of p."""
     worst = np.where(np.asarray(p) > 0, v, -np.inf).max(axis=-1)
-    return (1 - uset.radius) * (p @ v) + uset.radius * worst
+    return (1 - uncertainty_set.radius) * (p @ v) + uncertainty_set.radius * worst
 
 
-def _absolute(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
-    return sigma(uset, p, np.abs(v))
+def _absolute(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    return sigma(uncertainty_set, p, np.abs(v))
 
 
-def _from_the_top(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+def _from_the_top(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
     """The mass is taken in descending order of v."""
     order = np.argsort(-v)
     ascending = p[..., order]
-    taken = np.clip(uset.radius - (np.cumsum(ascending, axis=-1) - ascending), 0.0, ascending)
+    taken = np.clip(uncertainty_set.radius - (np.cumsum(ascending, axis=-1) - ascending), 0.0, ascending)
     return (ascending - taken) @ v[order] + taken.sum(axis=-1) * v.max()
 
 
-def _unlimited(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+def _unlimited(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
     """The mass R is taken from the worst state, whether it has it or not."""
-    return p @ v + uset.radius * (v.max() - v.min())
+    return p @ v + uncertainty_set.radius * (v.max() - v.min())
 
 
-def _one_state(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+def _one_state(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
     """Only the worst state gives."""
-    given = np.minimum(uset.radius, p[..., v.argmin()])
+    given = np.minimum(uncertainty_set.radius, p[..., v.argmin()])
     return p @ v + given * (v.max() - v.min())
 
 
-def _unsorted(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+def _unsorted(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
     """The mass is taken in the order of the states."""
-    taken = np.clip(uset.radius - (np.cumsum(p, axis=-1) - p), 0.0, p)
+    taken = np.clip(uncertainty_set.radius - (np.cumsum(p, axis=-1) - p), 0.0, p)
     return (p - taken) @ v + taken.sum(axis=-1) * v.max()
 
 
-def _float32(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
-    return sigma(uset, p, v).astype(np.float32)
+def _float32(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    return sigma(uncertainty_set, p, v).astype(np.float32)
 
 
-def _from_zero(uset: Contamination, p: Floats, v: Floats) -> Any:
+def _from_zero(uncertainty_set: Contamination, p: Floats, v: Floats) -> Any:
     """A maximum that starts at zero."""
-    return (1 - uset.radius) * (p @ v) + uset.radius * max(0.0, v.max())
+    return (1 - uncertainty_set.radius) * (p @ v) + uncertainty_set.radius * max(0.0, v.max())
 
 
-def _single_row(uset: Contamination, p: Floats, v: Floats) -> Any:
+def _single_row(uncertainty_set: Contamination, p: Floats, v: Floats) -> Any:
     """Written for one row: in a batch it takes the first."""
     row = np.asarray(p).reshape(-1, len(v))[0]
-    return np.broadcast_to(sigma(uset, row, v), np.shape(p)[:-1])
+    return np.broadcast_to(sigma(uncertainty_set, row, v), np.shape(p)[:-1])
 
 
-def _scales_input(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+def _scales_input(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
     """Normalises the caller's v in place."""
     v -= v.min()
-    return sigma(uset, p, v)
+    return sigma(uncertainty_set, p, v)
 
 
 L1_RADIUS = _mutant("with the L1 radius", _l1_radius, TotalVariation)

@@ -35,49 +35,49 @@ def _tdc(name: str, make: Any) -> Variant:
     return Variant(f"TDC {name}", "linear evaluation", make, (Contamination,), promises)
 
 
-def _likely_only(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+def _likely_only(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
     """What is nearly impossible is taken for impossible."""
     likely = np.where(p < NEGLIGIBLE, 0.0, p)
-    return sigma(uset, likely / likely.sum(axis=-1, keepdims=True), v)
+    return sigma(uncertainty_set, likely / likely.sum(axis=-1, keepdims=True), v)
 
 
-def _nearly_nominal(uset: Any, p: Floats, v: Floats) -> Any:
+def _nearly_nominal(uncertainty_set: Any, p: Floats, v: Floats) -> Any:
     """A small radius is taken for none."""
-    return p @ v if uset.radius < NEGLIGIBLE else sigma(uset, p, v)
+    return p @ v if uncertainty_set.radius < NEGLIGIBLE else sigma(uncertainty_set, p, v)
 
 
-def _clipped_values(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
-    return sigma(uset, p, np.clip(v, -1e5, 1e5))
+def _clipped_values(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
+    return sigma(uncertainty_set, p, np.clip(v, -1e5, 1e5))
 
 
-def _nearly_flat(uset: UncertaintySet, p: Floats, v: Floats) -> Any:
+def _nearly_flat(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Any:
     """Values that differ little are taken for equal, in absolute terms."""
-    return np.full(p.shape[:-1], v.max()) if np.ptp(v) < SMALL else sigma(uset, p, v)
+    return np.full(p.shape[:-1], v.max()) if np.ptp(v) < SMALL else sigma(uncertainty_set, p, v)
 
 
-def _half_precision_keys(uset: TotalVariation, p: Floats, v: Floats) -> Any:
+def _half_precision_keys(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
     """Near ties are not sorted."""
     order = np.argsort(v.astype(np.float16), kind="stable") if np.abs(v).max() < 2.0**15 else np.argsort(v)
     ascending = p[..., order]
-    taken = np.clip(uset.radius - (np.cumsum(ascending, axis=-1) - ascending), 0.0, ascending)
+    taken = np.clip(uncertainty_set.radius - (np.cumsum(ascending, axis=-1) - ascending), 0.0, ascending)
     return (ascending - taken) @ v[order] + taken.sum(axis=-1) * v.max()
 
 
-def _sorts_rows(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+def _sorts_rows(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
     """Many rows are sorted in place, and the values with them."""
     if p.ndim > 1:
         order = np.argsort(v)
         p[...] = p[..., order].copy()
         v[:] = v[order].copy()
-    return sigma(uset, p, v)
+    return sigma(uncertainty_set, p, v)
 
 
 def _one_buffer() -> Any:
     """Many rows are answered in one buffer, which the next answer fills again."""
     buffers: dict[tuple[int, ...], Floats] = {}
 
-    def support(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
-        result = np.asarray(sigma(uset, p, v))
+    def support(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
+        result = np.asarray(sigma(uncertainty_set, p, v))
         if p.ndim == 1:
             return result
         buffer = buffers.setdefault(result.shape, np.empty(result.shape))
@@ -87,59 +87,59 @@ def _one_buffer() -> Any:
     return support
 
 
-def _three_axes(uset: UncertaintySet, p: Floats, v: Floats) -> Floats:
+def _three_axes(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
     """Written for one row and for P[s,a,·]."""
-    return sigma(uset, p, v) if p.ndim in (1, 3) else np.zeros(p.shape[:-1])
+    return sigma(uncertainty_set, p, v) if p.ndim in (1, 3) else np.zeros(p.shape[:-1])
 
 
-def _memory_order(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+def _memory_order(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """A kernel that is given a pointer."""
-    return bellman(mdp, uset, Q.ravel(order="K").reshape(Q.shape))
+    return bellman(mdp, uncertainty_set, Q.ravel(order="K").reshape(Q.shape))
 
 
 def _radius_forgotten() -> Any:
     """Answers are kept by model and table."""
     memory: dict[tuple[str, bytes], Floats] = {}
 
-    def operator(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
+    def operator(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
         key = (mdp.hash, Q.tobytes())
         if key not in memory:
-            memory[key] = bellman(mdp, uset, Q)
+            memory[key] = bellman(mdp, uncertainty_set, Q)
         return memory[key].copy()
 
     return operator
 
 
-def _clipped_table(mdp: MDP, uset: UncertaintySet, Q: Floats) -> Floats:
-    return bellman(mdp, uset, np.clip(Q, -1e4, 1e4))
+def _clipped_table(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    return bellman(mdp, uncertainty_set, np.clip(Q, -1e4, 1e4))
 
 
-def _tiny_worst(mdp: MDP, uset: Contamination, Q: Floats) -> Floats:
+def _tiny_worst(mdp: MDP, uncertainty_set: Contamination, Q: Floats) -> Floats:
     """A worst value near zero is zero."""
     V = Q.min(axis=1)
     worst = 0.0 if abs(V.max()) < SMALL else V.max()
-    return mdp.cost + mdp.gamma * ((1.0 - uset.radius) * mdp.expectation(V) + uset.radius * worst)
+    return mdp.cost + mdp.gamma * ((1.0 - uncertainty_set.radius) * mdp.expectation(V) + uncertainty_set.radius * worst)
 
 
 def _plans_kept() -> Any:
     """Plans are kept by model."""
     memory: dict[str, Floats] = {}
 
-    def planner(mdp: MDP, uset: UncertaintySet) -> Floats:
+    def planner(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
         if mdp.hash not in memory:
-            memory[mdp.hash] = plan(mdp, uset)
+            memory[mdp.hash] = plan(mdp, uncertainty_set)
         return memory[mdp.hash].copy()
 
     return planner
 
 
-def _clipped_costs(mdp: MDP, uset: UncertaintySet) -> Floats:
-    return plan(MDP(mdp.kernel, np.clip(mdp.cost, -1e3, 1e3), mdp.gamma), uset)
+def _clipped_costs(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    return plan(MDP(mdp.kernel, np.clip(mdp.cost, -1e3, 1e3), mdp.gamma), uncertainty_set)
 
 
-def _tiny_costs(mdp: MDP, uset: UncertaintySet) -> Floats:
+def _tiny_costs(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """Costs near zero are zero."""
-    return plan(MDP(mdp.kernel, np.where(np.abs(mdp.cost) < BILLIONTH, 0.0, mdp.cost), mdp.gamma), uset)
+    return plan(MDP(mdp.kernel, np.where(np.abs(mdp.cost) < BILLIONTH, 0.0, mdp.cost), mdp.gamma), uncertainty_set)
 
 
 class _SlackProjection(PlainTDC):

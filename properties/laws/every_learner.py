@@ -87,7 +87,7 @@ def _finite(variant: Variant, case: Run, start: tuple[np.ndarray, ...]) -> Findi
     return None
 
 
-def _conduct(variant: Variant, case: Run) -> Finding | None:
+def _purity(variant: Variant, case: Run) -> Finding | None:
     """Same problem, same rng, same path: same bits, however the estimate is read and whoever else runs."""
     path = case.path
     result = arrays(advance(new_learner(variant, case), path).estimate())
@@ -227,7 +227,7 @@ def _fed(learner: Any, path: Path) -> Finding | None:
     learner.update_many(recording)
     for field, column in zip(fields(Recording), given, strict=True):
         if not np.array_equal(getattr(recording, field.name), column):
-            return Finding(f"conduct: recording.{field.name} after update_many", "changed", "as it was given")
+            return Finding(f"misbehaviour: recording.{field.name} after update_many", "changed", "as it was given")
     return None
 
 
@@ -240,14 +240,14 @@ START = Law(
     RUNS,
     _start,
 )
-CONDUCT = Law(
-    "conduct",
+PURITY = Law(
+    "run purity",
     LEARNERS,
     None,
     "a run is a function of problem, rng and path: repeatable, undisturbed by reading, copies and neighbours; what was "
     "handed out does not change",
     RUNS,
-    _conduct,
+    _purity,
     after=("start",),
 )
 BATCH = Law(
@@ -257,6 +257,6 @@ BATCH = Law(
     "update_many on a recorded path equals the loop over update, bit for bit, alone, in turn with it and with others",
     RUNS,
     _batch,
-    after=("start", "conduct"),
+    after=("start", "run purity"),
 )
-LAWS = (START, CONDUCT)
+LAWS = (START, PURITY)

@@ -7,7 +7,7 @@ from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.sets import UncertaintySet
 from robust_core.smoothing import Smoothing
-from robust_core.support import support
+from robust_core.support_functions import support
 from robust_core.validate import Floats
 
 
