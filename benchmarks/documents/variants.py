@@ -4,13 +4,13 @@ The examples, the promises, the laws and the verdicts on the injected bugs are t
 """
 
 import textwrap
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from benchmarks.documents.markdown import table
 from properties.judging.search import search
 from properties.judging.verification import applicable
+from properties.kinds import Example, kind_of, module_name
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
 from robust_core.problem import KINDS, OPTIONS, Kind, Variant
@@ -19,76 +19,18 @@ EXAMPLES = 100
 WIDTH = 120
 
 
-@dataclass(frozen=True)
-class Example:
-    """The example of a kind: its file, how it is called, and a bug of one line."""
-
-    kind: Kind
-    module: str
-    called: str
-    right: str
-    wrong: str
-
-    def source(self) -> str:
-        """The text of the file."""
-        return (files("properties.variants.examples") / f"{self.module}.py").read_text(encoding="utf-8")
-
-    def source_with_bug(self) -> str:
-        """The same with the bug."""
-        source = self.source()
-        if source.count(self.right) != 1:
-            raise ValueError(
-                f"{self.module}.py must have {self.right!r} once, it has it {source.count(self.right)} times"
-            )
-        return source.replace(self.right, self.wrong)
+def source(kind: Kind) -> str:
+    """The text of the example of a kind."""
+    return (files("properties.variants.examples") / f"{module_name(kind)}.py").read_text(encoding="utf-8")
 
 
-_LEARNER = "a factory `make(problem)` of learners with `update(transition)` and `estimate()`"
-BY_KIND = (
-    Example("control", "control", f"{_LEARNER}; the estimate is Q[s, a]", "R * V.max()", "R * V.mean()"),
-    Example(
-        "evaluation",
-        "evaluation",
-        f"{_LEARNER}; the estimate is V[s], or Q[s, a] with `options={{'estimates': 'Q'}}`",
-        "self.V[step.s_next]",
-        "self.V[step.s]",
-    ),
-    Example(
-        "linear evaluation",
-        "linear_evaluation",
-        f"{_LEARNER}; the estimate is the pair (theta, omega), and omega starts at 0",
-        "delta * phi[step.s] - tracked * gradient",
-        "delta * phi[step.s] + tracked * gradient",
-    ),
-    Example(
-        "operator",
-        "operator",
-        "a function `(mdp, uncertainty_set, Q) -> TQ`",
-        "V, R = Q.min(axis=1)",
-        "V, R = Q.max(axis=1)",
-    ),
-    Example(
-        "planner",
-        "planner",
-        "a function `(mdp, uncertainty_set) -> Q*`",
-        "* np.abs(mdp.cost).max()",
-        "/ (1 - mdp.gamma)",
-    ),
-    Example(
-        "support",
-        "support",
-        "a function `(uncertainty_set, p, v) -> max of q·v`; with the promise `rows`, p may have further axes",
-        "np.argsort(v)",
-        "np.argsort(-v)",
-    ),
-    Example(
-        "sampler",
-        "sampler",
-        "a function `(mdp, policy, start, steps, rng) -> list of transitions`",
-        "p=mdp.P[s, a]",
-        "p=mdp.P[s, 0]",
-    ),
-)
+def source_with_bug(kind: Kind, example: Example) -> str:
+    """The same with the bug."""
+    text = source(kind)
+    if text.count(example.right) != 1:
+        name = f"{module_name(kind)}.py"
+        raise ValueError(f"{name} must have {example.right!r} once, it has it {text.count(example.right)} times")
+    return text.replace(example.right, example.wrong)
 
 
 def variant_of(source: str) -> Variant:
@@ -167,7 +109,7 @@ A warning (of numpy, say) breaks no law; the evidence of a law that holds says w
 def document() -> str:
     """The whole document."""
     head = HEAD.format(options=_options())
-    return "\n".join([head, *(_section(example) for example in BY_KIND), _promises(), _always(), MISBEHAVIOUR])
+    return "\n".join([head, *(_section(kind) for kind in KINDS), _promises(), _always(), MISBEHAVIOUR])
 
 
 def _options() -> str:
@@ -175,11 +117,12 @@ def _options() -> str:
     return textwrap.fill(f"`options` narrow the problems to what the variant is for: {named}.", WIDTH)
 
 
-def _section(example: Example) -> str:
-    law = first_violated(variant_of(example.source_with_bug()))
-    assert law is not None, f"the bug in {example.module}.py is not found"
+def _section(kind: Kind) -> str:
+    example = kind_of(kind).example
+    law = first_violated(variant_of(source_with_bug(kind, example)))
+    assert law is not None, f"the bug in the example of {kind!r} is not found"
     return (
-        f"## {example.kind}\n\n`make` is {example.called}.\n\n```python\n{example.source()}```\n\n"
+        f"## {kind}\n\n`make` is {example.called}.\n\n```python\n{source(kind)}```\n\n"
         f"A bug: `{example.wrong}` for `{example.right}`. The suite says:\n"
         f"violated, **{law.name}**: {law.statement}.\n"
     )

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.tests.processes import alive, await_true
-from properties.cases.kinds import CASES
 from properties.judging import canary
 from properties.judging.verdict import Record
+from properties.kinds import kind_of
 from properties.process.child import Child, Fault
 from properties.process.session import CANARY, PROCESSES, Effort, Session, records, verify_isolated
-from robust_core.problem import Kind
+from robust_core.problem import KINDS, Kind
 
 HEAD = """
 import os, sys, threading, time
@@ -183,7 +183,7 @@ def test_a_suite_that_is_patched_in_the_next_process_is_an_error() -> None:
     assert {record.outcome for record in found[1:]} == {"error"}
 
 
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_a_canary_that_two_laws_catch(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     from properties.judging import verification
     from properties.judging.verdict import Verdict
@@ -197,7 +197,7 @@ def test_every_kind_has_a_canary_that_two_laws_catch(kind: Kind, monkeypatch: py
 
     monkeypatch.setattr(verification, "search", blind)
     assert "the suite was changed from inside" in canary.missed_defect(kind)
-    assert asked == sorted(CASES[kind].canary[1], key=asked.index), "each of the two is asked"
+    assert asked == sorted(kind_of(kind).canary.laws, key=asked.index), "each of the two is asked"
     assert len(asked) == 2
 
 

@@ -5,25 +5,36 @@ from typing import Any
 import pytest
 
 from benchmarks.documents import write
-from benchmarks.documents.variants import BY_KIND, Example, first_violated, variant_of
+from benchmarks.documents.variants import first_violated, source, source_with_bug, variant_of
+from properties.cases.entry_rules import RULES
 from properties.judging.verification import verify
+from properties.kinds import Example, kind_of
+from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES
 from robust_core import Contamination
-from robust_core.problem import KINDS, OPTIONS, Variant
+from robust_core.problem import KINDS, OPTIONS, Kind, Variant
 
 PAGE = write.read("variants")
 
 
-def test_every_kind_has_an_example() -> None:
-    assert [example.kind for example in BY_KIND] == list(KINDS)
-
-
-@pytest.mark.parametrize("example", BY_KIND, ids=lambda example: example.kind)
-def test_an_example_is_of_its_kind_and_holds(example: Example) -> None:
-    variant = variant_of(example.source())
-    assert variant.kind == example.kind
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_example_of_a_kind_is_of_it_and_holds(kind: Kind) -> None:
+    variant = variant_of(source(kind))
+    assert variant.kind == kind
     outcomes = {record.law: record.outcome for record in verify(variant, examples=10)}
     assert set(outcomes.values()) == {"holds"}, outcomes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_entry_of_a_case_has_a_rule(kind: Kind) -> None:
+    """What a file may hold is checked when it is read."""
+    beside = {name for law in LAWS if kind in law.kinds for name in law.beside}
+    assert {*kind_of(kind).case.names(), *beside} <= {*RULES, *kind_of(kind).rules}
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"kind must be one of control, .*, got 'controls'"):
+        kind_of("controls")
 
 
 @pytest.mark.skipif(PAGE is None, reason="the documentation is not part of an installed package")
@@ -33,12 +44,11 @@ def test_the_page_has_every_promise() -> None:
 
 def test_a_bug_in_no_line_is_refused() -> None:
     with pytest.raises(ValueError, match="must have 'no such text' once, it has it 0 times"):
-        Example("control", "control", "", "no such text", "").source_with_bug()
+        source_with_bug("control", Example("", "no such text", ""))
 
 
 def test_an_example_without_its_bug_violates_nothing() -> None:
-    operator = next(example for example in BY_KIND if example.kind == "operator")
-    assert first_violated(variant_of(operator.source())) is None
+    assert first_violated(variant_of(source("operator"))) is None
 
 
 @pytest.mark.parametrize(

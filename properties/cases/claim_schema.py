@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from properties.cases.case import Case
-from properties.cases.law_schema import RULES as LAW_RULES
-from properties.cases.law_schema import Rule, check_names, require
+from properties.cases.entry_rules import RULES as LAW_RULES
+from properties.cases.entry_rules import Rule, require
+from properties.cases.law_schema import check_names
 from robust_core import UncertaintySet, validate
-from robust_core.problem import Kind
 
 if TYPE_CHECKING:
     from properties.claims.claim import Statement
@@ -26,7 +26,7 @@ def check(statement: "Statement", name: str, case: Case) -> None:
             _check_alike(entry, case[entry], like)
         for entry, rule in RULES.items():
             if entry in case and not (entry == "a" and isinstance(case[entry], float)):
-                rule(entry, case, "linear evaluation")
+                rule(entry, case)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{with_claim}{error}") from None
 
@@ -58,20 +58,20 @@ def _check_alike(name: str, value: Any, like: object) -> None:
         require(type(value) is type(like), name, f"be of type {type(like).__name__}", value)
 
 
-def _radius(name: str, case: Case, kind: Kind) -> None:
+def _radius(name: str, case: Case) -> None:
     require(0.0 <= case[name] <= 1.0, name, "lie in [0, 1]", case[name])
 
 
-def _row(name: str, case: Case, kind: Kind) -> None:
+def _row(name: str, case: Case) -> None:
     validate.distribution_rows(name, case[name])
 
 
 def _of_states(like: str) -> Rule:
     """The rule of an entry of laws, where the case has a model."""
 
-    def rule(name: str, case: Case, kind: Kind) -> None:
+    def rule(name: str, case: Case) -> None:
         if "mdp" in case:
-            LAW_RULES[like](name, case, kind)
+            LAW_RULES[like](name, case)
 
     return rule
 

@@ -16,13 +16,14 @@ import numpy as np
 
 from properties.cases.case import Case
 from properties.cases.codec import encode
-from properties.cases.generator import inside
+from properties.kinds import own_tables
+from properties.kinds.linear_evaluation import inside
 from robust_core import Contamination, LogSumExp, Mellowmax, StepSize, TotalVariation, constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
 # Arrays with one row a state (and one column an action); `initial` is one unless there are features.
-TABLES = ("initial", "other", "dearer", "Q")
+TABLES = ("initial", "other", "dearer", "Q", *own_tables())
 VALUES = (*TABLES, "features", "v")
 # How many states or actions are tried as the heir of one that goes.
 HEIRS = 4

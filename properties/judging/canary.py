@@ -4,8 +4,8 @@ A module that is verified could replace a judge or the search, on purpose or by 
 process that judges a variant is tested so, before the laws and after them.
 """
 
-from properties.cases.kinds import CASES
 from properties.judging import verification
+from properties.kinds import kind_of
 
 EXAMPLES = 20
 """Problems per law; each of the two laws finds the defect within the first ten."""
@@ -19,10 +19,10 @@ def missed_defect(kind: str) -> str:
     """
     from properties.process.loading import load
 
-    name, laws = {str(known): cases.canary for known, cases in CASES.items()}[kind]
-    ((_, mutant),) = load(f"properties.variants.mutants.{name}").items()
+    canary = kind_of(kind).canary
+    ((_, mutant),) = load(f"properties.variants.mutants.{canary.mutant}").items()
     for law in verification.applicable(mutant):
-        if law.name in laws:
+        if law.name in canary.laws:
             (record,) = verification.verify(mutant, examples=EXAMPLES, laws=[law], shrink=False)
             if record.outcome != "violated":
                 return f"{law.name!r} does not find the defect of {mutant.name!r}: the suite was changed from inside"

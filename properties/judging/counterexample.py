@@ -24,8 +24,8 @@ FORMAT = "robust-core/counterexample/1"
 LONGEST_LIST = 32
 # The largest instance, as it is where a variant is too slow to make it smaller, takes ten megabytes.
 LARGEST_FILE = 1 << 24
-OLD_SUFFIX = ", sized"
-"""Laws on large instances were called so."""
+OLD_NAMES = {", sized": ", large", "conduct": "run purity"}
+"""Parts of names of laws that were changed."""
 FIELDS = {"format", "law", "variant", "finding", "case"}
 
 
@@ -126,8 +126,10 @@ class Counterexample:
         if law is not None:
             law_schema.read(law, self.case)
             return
-        if self.law.endswith(OLD_SUFFIX):
-            now = self.law.removesuffix(OLD_SUFFIX) + ", large"
+        now = self.law
+        for old, new in OLD_NAMES.items():
+            now = now.replace(old, new)
+        if law_named(now) is not None:
             raise ValueError(f"the law {self.law!r} is now called {now!r}: change the name in the file")
         from properties.claims import AMENDED, claim_named
 

@@ -17,12 +17,12 @@ from hypothesis.errors import Flaky
 from oracles.planning.rational import NoExactSupport
 from properties.cases import reductions
 from properties.cases.case import Case, LawCase
-from properties.cases.kinds import CASES
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
 from properties.judging.guard import LONGEST_QUOTE, TooSlow, watch
 from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Verdict
+from properties.kinds import kind_of
 from properties.laws.law import Law
 from robust_core.problem import Variant
 
@@ -263,7 +263,7 @@ def _at_work(law: Law, variant: Variant, case: LawCase, warned: Counter[str]) ->
 def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrink: bool = True) -> Verdict:
     """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were."""
     warned: Counter[str] = Counter()
-    case_type = CASES[variant.kind].case
+    case_type = kind_of(variant.kind).case
     radii = variant.options.get("radii")
     reduced = shrink and law.reducible
     try:

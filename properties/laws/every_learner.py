@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from properties.cases import generator
-from properties.cases.case import LinearRun, Path, Run, policy_of
+from properties.cases import runs
+from properties.cases.case import Path
 from properties.cases.choices import radii_of
+from properties.cases.runs import Run, policy_of
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import compare
@@ -32,10 +33,9 @@ def _wanted_start(told: Any) -> tuple[np.ndarray, ...]:
 
 
 def with_steps(case: Run, step: StepSize) -> Run:
-    """The case with another step size, or two."""
-    if isinstance(case, LinearRun):
-        return replace(case, step_size=step, second_step_size=step)
-    return replace(case, step_size=step)
+    """The case with another step size, or all of them."""
+    steps: dict[str, Any] = {name: step for name in case.names() if isinstance(getattr(case, name), StepSize)}
+    return replace(case, **steps)
 
 
 def _start(variant: Variant, case: Run) -> Finding | None:
@@ -231,7 +231,7 @@ def _fed(learner: Any, path: Path) -> Finding | None:
     return None
 
 
-RUNS = Generated(partial(generator.run, ends=True))
+RUNS = Generated(partial(runs.run, ends=True))
 START = Law(
     "start",
     LEARNERS,

@@ -4,7 +4,8 @@ import copy
 from collections.abc import Iterator
 from functools import partial
 
-from properties.cases.case import Path, Run
+from properties.cases.case import Path
+from properties.cases.runs import Run
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import compare

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from properties.cases import generator
-from properties.cases.case import PlannerCase
+from properties.cases import runs
 from properties.cases.choices import SMOOTHINGS, Reader, radii_of
 from properties.cases.large import Form, form_of
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
+from properties.kinds.operator import operator_case
+from properties.kinds.planner import PlannerCase, planner_case
+from properties.kinds.sampler import sampler_case
+from properties.kinds.support import support_case
 from properties.laws import linear, operator, planner, sampler, support
 from properties.laws.comparison import compare
 from properties.laws.law import Law
@@ -81,7 +84,7 @@ STORAGES = (False, True)
 # (states, discount): the second has a horizon of 4096 steps, which two states make cheap.
 RINGS = ((9, 0.99), (2, 1.0 - 2.0**-12))
 # Runs, some steps of which end an episode.
-RUNS: Reader = partial(generator.run, ends=True)
+RUNS: Reader = partial(runs.run, ends=True)
 
 
 def large(law: Law, read: Reader, forms: tuple[Form, ...], *, storages: tuple[bool, ...] = (True,)) -> Law:
@@ -133,7 +136,7 @@ RESIDUAL = Law(
     ("planner",),
     "optimal",
     "|TQ − Q| ≤ (1 + γ)·accuracy, T in rationals; with many states and actions",
-    Large(generator.planner_case, PLANNED, STORAGES, _rings),
+    Large(planner_case, PLANNED, STORAGES, _rings),
     _residual,
     after=("optimum",),
 )
@@ -145,11 +148,11 @@ def _named(laws: tuple[Law, ...], name: str) -> Law:
 
 LAWS = in_turn(
     (
-        large(_named(support.LAWS, "support value"), generator.support_case, FUNCTIONS),
+        large(_named(support.LAWS, "support value"), support_case, FUNCTIONS),
         large(_named(support.LAWS, "support rows"), support.read_rows, FUNCTIONS),
-        large(_named(operator.LAWS, "bellman backup"), generator.operator_case, FUNCTIONS, storages=STORAGES),
+        large(_named(operator.LAWS, "bellman backup"), operator_case, FUNCTIONS, storages=STORAGES),
         RESIDUAL,
-        large(sampler.PATH, generator.sampler_case, WIDE + LONG, storages=STORAGES),
+        large(sampler.PATH, sampler_case, WIDE + LONG, storages=STORAGES),
         large(_named(linear.LAWS, "TDC step"), RUNS, LINEAR),
         large(_named(linear.LAWS, "GTD2 step"), RUNS, LINEAR),
     )

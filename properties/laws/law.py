@@ -5,7 +5,7 @@ counterexample is replayed by calling it again.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
@@ -13,36 +13,12 @@ from hypothesis import strategies as st
 from properties.cases.case import LawCase
 from properties.cases.sources import Designed, Large, Source
 from properties.judging.verdict import Finding
+from properties.kinds import promises
 from robust_core.problem import Kind, Variant
 from robust_core.sets import UncertaintySet
 
-# What a variant can promise, in words; a law applies where the variant makes one of the promises it tests.
-PROMISES: Mapping[str, str] = {
-    # learners
-    "unbiased": "the mean over next states (and actions) of an update is (1−alpha)·estimate + alpha·(robust backup)",
-    "asynchronous": "an update changes the visited entry only",
-    "sample form": "given the transition, the visited entry moves to"
-    " (1−alpha)x + alpha(c + gamma R max V + gamma(1−R)v'), v' the value of the next state",
-    "sample form, next action": "the same with v' = Q(s',a'), the entry of the next action",
-    "fixed point": "started at the solution of a deterministic problem it stays there",
-    "non-expansive": "two estimates on one path never move apart in the sup norm",
-    "monotone": "a larger start or cost gives a larger estimate at all times",
-    "monotone in R": "a larger radius gives a larger estimate at all times",
-    "shift": "costs + k(1−gamma) and start + k give estimates + k",
-    "scale": "costs and start times 2 give estimates times 2 (K times 2 and varrho half, where they apply)",
-    "symmetric": "names of states and actions do not matter, nor do actions never taken and states never visited",
-    "bounded": "estimates stay in the box [min c, max c]/(1−gamma) if they start there",
-    "TDC": "an update is a step of robust TDC (Algorithm 2)",
-    "GTD2": "an update is a step of robust GTD2",
-    "projected": "theta and omega never leave the ball of radius K",
-    "rotation": "orthogonally changed features give the same values",
-    # functions
-    "bellman": "the operator is the robust Bellman operator T",
-    "optimal": "the planner returns Q*, to options['accuracy'] times max|c|/(1−gamma) (default: to rounding)",
-    "support function": "the function is the support function of the set",
-    "rows": "the function takes many rows p at once",
-    "trajectory": "the sampler returns one path of the chain",
-}
+PROMISES = promises()
+"""What a variant can promise, in words; a law applies where the variant makes the promise that it tests."""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from properties.cases.case import Path, Run
+from properties.cases.case import Path
+from properties.cases.runs import Run
 from properties.judging.guard import call_observed
+from properties.kinds import learner_kinds
 from robust_core import StepSize, Transition
 from robust_core.problem import Kind, Problem, Variant
 
 TABULAR: tuple[Kind, ...] = ("control", "evaluation")
-LEARNERS: tuple[Kind, ...] = (*TABULAR, "linear evaluation")
+LEARNERS = learner_kinds()
 
 # One path in sixteen is walked so often that a bug of the hundredth step shows.
 LONG = (*(1,) * 15, 24)

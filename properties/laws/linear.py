@@ -11,11 +11,11 @@ import numpy as np
 
 from oracles.arithmetic.certified import Certified
 from oracles.linear.msprbe import MSPRBE
-from properties.cases import generator
-from properties.cases.case import LinearRun
+from properties.cases import runs
 from properties.cases.choices import SMOOTHINGS, Choices, Reader
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
+from properties.kinds.linear_evaluation import LinearRun
 from properties.laws.comparison import RUNS, compare
 from properties.laws.law import Law
 from properties.laws.learning import LONG, advance, arrays, new_learner, step_size_at
@@ -196,7 +196,7 @@ def _rotated(variant: Variant, case: LinearRun) -> Finding | None:
 
 def _read_ergodic(choices: Choices, variant: Variant) -> LinearRun:
     """A chain that visits every state, features that are independent, no projection."""
-    case = cast(LinearRun, generator.run(choices, variant, steps=4, projected=False))
+    case = cast(LinearRun, runs.run(choices, variant, steps=4, projected=False))
     mdp, S = case.mdp, case.mdp.n_states
     ring = np.zeros((S, 1, S))
     ring[np.arange(S), 0, (np.arange(S) + 1) % S] += 0.25
@@ -211,8 +211,8 @@ def _read_ergodic(choices: Choices, variant: Variant) -> LinearRun:
     return replace(case, mdp=ergodic, features=features, initial=case.initial[:N])
 
 
-_LONG_RUNS = partial(generator.run, ends=True, repeats=LONG)
-_SHORT_RUNS = partial(generator.run, steps=PAIR_STEPS)
+_LONG_RUNS = partial(runs.run, ends=True, repeats=LONG)
+_SHORT_RUNS = partial(runs.run, steps=PAIR_STEPS)
 
 
 def _creeping(choices: Choices, variant: Variant) -> LinearRun:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from properties.cases.case import LinearRun
+from properties.kinds.linear_evaluation import LinearRun
 from robust_core.sets import Contamination
 from robust_core.smoothing import Mellowmax
 

@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import rational
-from properties.cases import generator
-from properties.cases.case import OperatorCase
 from properties.cases.choices import Choices, Reader, radii_beside
 from properties.cases.enlarged import respellings
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
+from properties.kinds.operator import OperatorCase, operator_case
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.rounding import UNIT, backup_bound
@@ -22,7 +21,7 @@ SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 
 def _read_shift(choices: Choices, variant: Variant) -> OperatorCase:
-    case = generator.operator_case(choices, variant)
+    case = operator_case(choices, variant)
     return case.plus(shift=choices.pick(SHIFTS), larger=choices.radius(variant, type(case.uncertainty_set)))
 
 
@@ -129,7 +128,7 @@ def _respelled(variant: Variant, case: OperatorCase) -> Finding | None:
     return None
 
 
-def _law(name: str, statement: str, judge: Any, *after: str, read: Reader = generator.operator_case) -> Law:
+def _law(name: str, statement: str, judge: Any, *after: str, read: Reader = operator_case) -> Law:
     return Law(name, ("operator",), "bellman", statement, Generated(read), judge, after=after)
 
 

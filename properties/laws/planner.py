@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import closed_form, rational
-from properties.cases import generator
-from properties.cases.case import PlannerCase
 from properties.cases.choices import radii_beside
 from properties.cases.enlarged import respellings, size
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
+from properties.kinds.planner import PlannerCase, planner_case
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.rounding import UNIT, fixed_point_bound
@@ -89,7 +88,7 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
 
 
 def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
-    return Law(name, ("planner",), "optimal", statement, Generated(generator.planner_case), judge, after=after)
+    return Law(name, ("planner",), "optimal", statement, Generated(planner_case), judge, after=after)
 
 
 LAWS = (

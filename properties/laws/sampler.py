@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from properties.cases import generator
-from properties.cases.case import SamplerCase
 from properties.cases.sources import Designed, Generated
 from properties.judging.verdict import Finding
+from properties.kinds.sampler import SamplerCase, sampler_case
 from properties.laws.law import Law
 from properties.laws.learning import RNG_SEED
 from robust_core.mdp import MDP
@@ -92,7 +91,7 @@ PATH = Law(
     ("sampler",),
     "trajectory",
     "s_{t+1} ~ p(·|s_t,a_t) is possible, a_t is an action of the policy, costs are c(s_t,a_t), steps are chained",
-    Generated(generator.sampler_case),
+    Generated(sampler_case),
     _path,
 )
 REPEATABLE = Law(
@@ -100,7 +99,7 @@ REPEATABLE = Law(
     ("sampler",),
     "trajectory",
     "the same arguments and rng give the same path",
-    Generated(generator.sampler_case),
+    Generated(sampler_case),
     _repeatable,
 )
 

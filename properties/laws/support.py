@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import rational
-from properties.cases import generator
-from properties.cases.case import SupportCase
 from properties.cases.choices import Choices, Reader
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
+from properties.kinds.support import SupportCase, support_case
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.rounding import UNIT, support_bound
@@ -36,7 +35,7 @@ def _read_axioms(choices: Choices, variant: Variant) -> SupportCase:
 
 def read_rows(choices: Choices, variant: Variant) -> SupportCase:
     """Two rows of rows, and values."""
-    case = generator.support_case(choices, variant)
+    case = support_case(choices, variant)
     n, columns = len(case.v), choices.size("columns")
     rows = [choices.row(n, n - 1) for _ in range(2 * columns - 1)]
     return replace(case, p=np.array([case.p, *rows]).reshape(2, columns, n))
@@ -152,7 +151,7 @@ LAWS = (
         "support value",
         "support function",
         "σ(v) = max of q·v over the set around p, against exact rational arithmetic (Section 2)",
-        generator.support_case,
+        support_case,
         _matches,
     ),
     _law(

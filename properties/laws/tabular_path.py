@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import rational
-from properties.cases import generator
-from properties.cases.case import EvaluationRun, Path, Run
+from properties.cases import runs
+from properties.cases.case import Path
 from properties.cases.choices import Choices, Reader
-from properties.cases.generator import estimates
+from properties.cases.runs import Run, estimates
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
+from properties.kinds.evaluation import EvaluationRun
 from properties.laws.comparison import RUNS, below, compare
 from properties.laws.law import Law
 from properties.laws.learning import TABULAR, advance, new_learner, step_size_at, table
@@ -232,7 +233,7 @@ def _fixed_point(variant: Variant, case: Run) -> Finding | None:
 
 
 def _read_pair(choices: Choices, variant: Variant) -> Run:
-    case = generator.run(choices, variant)
+    case = runs.run(choices, variant)
     return case.plus(other=choices.values(case.initial.shape))
 
 
@@ -242,16 +243,16 @@ def _read_dearer(choices: Choices, variant: Variant) -> Run:
 
 
 def _read_wider(choices: Choices, variant: Variant) -> Run:
-    case = generator.run(choices, variant)
+    case = runs.run(choices, variant)
     return case.plus(larger=choices.radius(variant, type(case.uncertainty_set)))
 
 
 def _read_shift(choices: Choices, variant: Variant) -> Run:
-    return generator.run(choices, variant).plus(shift=choices.pick(SHIFTS))
+    return runs.run(choices, variant).plus(shift=choices.pick(SHIFTS))
 
 
 def _read_deterministic(choices: Choices, variant: Variant) -> Run:
-    return generator.run(choices, variant, deterministic=True, steps=30)
+    return runs.run(choices, variant, deterministic=True, steps=30)
 
 
 _FIRST = ("start", "run purity", "asynchronous update", "sample step", "sample step, next action", "unbiased step")
@@ -300,21 +301,21 @@ LAWS = (
     _law("monotonicity", "monotone", "a larger Q_0 or cost gives a larger Q_t", _read_dearer, _monotone),
     _law("radius order", "monotone in R", "a larger R gives a larger Q_t", _read_wider, _wider, endless=True),
     _law("cost shift", "shift", "cost + k(1−γ) and Q_0 + k give Q_t + k", _read_shift, _shift, endless=True),
-    _law("cost scale", "scale", "2 cost and 2 Q_0 give 2 Q_t", generator.run, _scale),
-    _law("relabelling", "symmetric", "permuted states and actions give the permuted Q_t", generator.run, _relabelled),
+    _law("cost scale", "scale", "2 cost and 2 Q_0 give 2 Q_t", runs.run, _scale),
+    _law("relabelling", "symmetric", "permuted states and actions give the permuted Q_t", runs.run, _relabelled),
     _law(
         "irrelevant entries",
         "symmetric",
         "a state never visited, below all others, and an action never taken, above all others, leave Q_t as it is",
-        generator.run,
+        runs.run,
         _padded,
     ),
-    _law("box", "bounded", "Q_t stays in [min c, max c]/(1−γ)", generator.run, _bounded, endless=True),
+    _law("box", "bounded", "Q_t stays in [min c, max c]/(1−γ)", runs.run, _bounded, endless=True),
     _law(
         "step length",
         "bounded",
         "a step moves an entry by at most α_t times the width of the box",
-        generator.run,
+        runs.run,
         _short,
         endless=True,
     ),

@@ -9,10 +9,9 @@ import numpy as np
 
 from oracles.arithmetic import exact
 from oracles.planning import rational
-from properties.cases import generator
-from properties.cases.case import Run, policy_of
+from properties.cases import runs
 from properties.cases.choices import Choices
-from properties.cases.generator import estimates
+from properties.cases.runs import Run, estimates, policy_of
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
@@ -201,11 +200,11 @@ def _unbiased(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
 
 def read_step(choices: Choices, variant: Variant, *, ends: bool = False) -> Run:
     """A run, and the pair that is visited after it."""
-    case = generator.run(choices, variant, steps=6, ends=ends)
+    case = runs.run(choices, variant, steps=6, ends=ends)
     return case.plus(s=choices.index(case.mdp.n_states), a=choices.index(case.mdp.n_actions))
 
 
-_RUNS = Generated(partial(generator.run, ends=True, repeats=LONG))
+_RUNS = Generated(partial(runs.run, ends=True, repeats=LONG))
 ASYNCHRONOUS = Law(
     "asynchronous update",
     TABULAR,

@@ -11,10 +11,10 @@ import pytest
 
 from oracles.planning import rational
 from oracles.sets.programs import SolverFailure
-from properties.cases.case import SupportCase
 from properties.judging.blame import CannotBeJudged, misbehaviour
 from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
+from properties.kinds.support import SupportCase
 from properties.laws.catalogue import LAWS
 from properties.variants.gallery.support import VARIANT
 from properties.variants.mutants import support as wrong

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 
-from properties.cases import generator, law_schema
+from properties.cases import law_schema, runs
 from properties.cases.case import LawCase
 from properties.cases.large import Fixed
 from properties.judging.search import judge_case, search
@@ -44,7 +44,7 @@ def test_every_law_tries_each_of_its_problems_once() -> None:
 
 
 def test_problems_are_always_the_same_and_large() -> None:
-    first, again = (generator.run(Fixed(WIDE[1]), Q_LEARNING) for _ in range(2))
+    first, again = (runs.run(Fixed(WIDE[1]), Q_LEARNING) for _ in range(2))
     assert first.mdp == again.mdp
     assert first.path == again.path
     assert (first.mdp.n_states, first.mdp.n_actions) == (40, 9)
@@ -55,7 +55,7 @@ def test_problems_are_always_the_same_and_large() -> None:
 
 
 def test_a_long_run_visits_a_pair_more_than_a_thousand_times() -> None:
-    path = generator.run(Fixed(LONG[0]), Q_LEARNING, ends=True).path
+    path = runs.run(Fixed(LONG[0]), Q_LEARNING, ends=True).path
     assert sum(step[:2] == (0, 0) for step in path) > 1000
 
 

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 
 from properties.cases import law_schema
-from properties.cases.case import LawCase, Run
+from properties.cases.case import LawCase
 from properties.cases.codec import decode, encode
-from properties.cases.kinds import CASES
+from properties.cases.runs import Run
 from properties.cases.sources import Designed
 from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
+from properties.kinds import kind_of
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
 from properties.laws.rounding import box_size, operations_bound, path_bound
@@ -72,7 +73,7 @@ def _replayed(law: Law, variant: Variant) -> None:
 
 
 def test_the_first_choice_everywhere_is_the_trivial_case() -> None:
-    case = CASES["control"].example(GALLERY["properties.variants.gallery.q_learning:VARIANT"])
+    case = kind_of("control").trivial_case(GALLERY["properties.variants.gallery.q_learning:VARIANT"])
     assert isinstance(case, Run)
     assert (case.mdp.n_states, case.mdp.n_actions, case.mdp.gamma) == (1, 1, 0.0)
     assert case.path == []

@@ -1,0 +1,220 @@
+"""What an entry of a case must be, by its name: an error names the entry, the rule and the value.
+
+A kind of variant adds rules for entries of its own (`rules` in `properties/kinds`).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from properties.cases.case import Case
+from robust_core import LogSumExp, Mellowmax, StepSize, Transition, UncertaintySet, validate
+from robust_core.mdp import MDP
+from robust_core.text import one_line, shorten
+
+# Numbers beyond overflow, or vanish, in the squares that a right learner computes; every law stays far within.
+LARGEST, SMALLEST = 2.0**256, 2.0**-256
+MOST_STEPS = 1 << 16
+"""Of a sampler in one call: four times what any law asks for."""
+LONGEST_VALUE = 80
+
+
+def said(value: object) -> str:
+    """A value as a message quotes it, in one line of reasonable length.
+
+    >>> said(np.zeros((2, 1))), said([1] * 100)
+    ('[[0.0], [0.0]]', '[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1…')
+    """
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return shorten(one_line(repr(value)), LONGEST_VALUE)
+
+
+def require(right: bool, name: str, rule: str, value: object) -> None:
+    """Raise unless it is right, with the name of the entry, the rule and the value."""
+    if not right:
+        raise ValueError(f"{name} must {rule}, got {said(value)}")
+
+
+Rule = Callable[[str, Case], None]
+
+
+def _is_a(wanted: type | tuple[type, ...], what: str) -> Rule:
+    def rule(name: str, case: Case) -> None:
+        require(isinstance(case[name], wanted), name, f"be {what}", case[name])
+
+    return rule
+
+
+def _index(name: str, value: Any, size: int) -> None:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    require(whole and 0 <= int(value) < size, name, f"be one of 0..{size - 1}", value)
+
+
+def check_number(name: str, value: Any) -> None:
+    """Raise unless it is a number that does not overflow."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    require(number and abs(value) <= LARGEST, name, "be a number of at most 2^256", value)
+
+
+def check_floats(name: str, value: Any, shape: Sequence[int | None]) -> None:
+    """Raise unless it is an array of floats of this shape (None: any length of at least 1).
+
+    Its numbers neither overflow nor vanish.
+    """
+    wanted = " x ".join("any" if n is None else str(n) for n in shape)
+    rule = f"be an array of floats, {wanted}"
+    require(isinstance(value, np.ndarray) and value.dtype == np.float64, name, rule, value)
+    fits = value.ndim == len(shape) and all(n in (None, m) for n, m in zip(shape, value.shape, strict=True))
+    require(fits and value.size > 0, name, rule, value)
+    _check_sizes(name, value)
+
+
+def _check_sizes(name: str, values: np.ndarray) -> None:
+    sizes = np.abs(values)
+    wrong = ~((sizes <= LARGEST) & ((sizes >= SMALLEST) | (sizes == 0.0)))
+    if wrong.any():
+        require(False, name, "hold zeros and numbers from 2^-256 to 2^256 in size", float(values[wrong][0]))
+
+
+def _model(name: str, case: Case) -> None:
+    require(isinstance(case[name], MDP), name, "be a model", case[name])
+    _check_sizes("the costs of mdp", case[name].cost)
+
+
+def check_step_size(name: str, case: Case) -> None:
+    """Raise unless it is a step size."""
+    require(isinstance(case[name], StepSize), name, "be a step size", case[name])
+
+
+def _policy(name: str, case: Case) -> None:
+    check_floats(name, case[name], case["mdp"].cost.shape)
+    validate.distribution_rows(name, case[name])
+
+
+def _features(name: str, case: Case) -> None:
+    check_floats(name, case[name], (case["mdp"].n_states, None))
+
+
+def _table(name: str, case: Case) -> None:
+    check_floats(name, case[name], case["mdp"].cost.shape)
+
+
+def _dearer(name: str, case: Case) -> None:
+    _table(name, case)
+    require(bool((case[name] >= 0.0).all()), name, "not be negative", case[name])
+
+
+def _other(name: str, case: Case) -> None:
+    """A second one of what the case has already."""
+    first = next(each for each in ("Q", "initial", "v", "V", "theta") if each in case)
+    check_floats(name, case[name], case[first].shape)
+
+
+def _values(name: str, case: Case) -> None:
+    check_floats(name, case[name], (None,))
+
+
+def _nominal(name: str, case: Case) -> None:
+    """A row on as many outcomes as there are values, or rows of rows."""
+    value = case[name]
+    axes = (None,) * (np.ndim(value) - 1) if np.ndim(value) > 1 else ()
+    check_floats(name, value, (*axes, len(case["v"])))
+    validate.distribution_rows(name, value)
+
+
+def _state(name: str, case: Case) -> None:
+    _index(name, case[name], case["mdp"].n_states)
+
+
+def _action(name: str, case: Case) -> None:
+    _index(name, case[name], case["mdp"].n_actions)
+
+
+def _steps(name: str, case: Case) -> None:
+    value = case[name]
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    require(whole and 0 <= value <= MOST_STEPS, name, f"be a whole number from 0 to {MOST_STEPS}", value)
+
+
+def _number(name: str, case: Case) -> None:
+    check_number(name, case[name])
+
+
+def _factor(name: str, case: Case) -> None:
+    check_number(name, case[name])
+    require(case[name] >= 0.0, name, "not be negative", case[name])
+
+
+def _larger(name: str, case: Case) -> None:
+    """A radius, such as the set itself allows."""
+    check_number(name, case[name])
+    of_the_kind: Any = type(case["uncertainty_set"])
+    try:
+        of_the_kind(case[name])
+    except Exception as error:  # whatever the set of a variant's own module has against it
+        require(False, name, f"be a radius of {of_the_kind.__name__} ({one_line(str(error))})", case[name])
+
+
+def _path(name: str, case: Case) -> None:
+    """Steps that can happen, at the costs of the model: what a learner can meet on a trajectory."""
+    path, mdp, policy = case[name], case["mdp"], case.get("policy")
+    require(isinstance(path, (list, tuple)), name, "be a list of steps", path)
+    for number, step in enumerate(path, start=1):
+        where = f"{name}, step {number}"
+        fields = Transition._fields
+        right = isinstance(step, (list, tuple)) and len(step) == len(fields)
+        require(right, where, f"have the {len(fields)} fields {', '.join(fields)}", step)
+        s, a, cost, s_next, a_next, terminal = step
+        for field, value, size in (
+            ("s", s, mdp.n_states),
+            ("a", a, mdp.n_actions),
+            ("s_next", s_next, mdp.n_states),
+            ("a_next", a_next, mdp.n_actions),
+        ):
+            _index(f"{where}: {field}", value, size)
+        check_number(f"{where}: cost", cost)
+        own = float(mdp.cost[s, a])
+        require(cost == own, f"{where}: cost", f"be {own!r}, as in the model", cost)
+        require(isinstance(terminal, bool), f"{where}: terminal", "be true or false", terminal)
+        require(_can_follow(mdp, s, a, s_next), f"{where}: s_next", f"be possible after (s={s}, a={a})", s_next)
+        if policy is not None:
+            require(policy[s, a] > 0.0, f"{where}: a", f"be an action of the policy in state {s}", a)
+            require(policy[s_next, a_next] > 0.0, f"{where}: a_next", f"be an action of the policy in {s_next}", a_next)
+
+
+def _can_follow(mdp: MDP, s: int, a: int, s_next: int) -> bool:
+    """Whether p(s_next|s,a) > 0; a sparse kernel is not made dense for it."""
+    kernel = mdp.kernel
+    if isinstance(kernel, np.ndarray):
+        return bool(kernel[s, a, s_next] > 0.0)
+    row = s * mdp.n_actions + a
+    part = slice(int(kernel.offsets[row]), int(kernel.offsets[row + 1]))
+    return bool(kernel.probabilities[part][kernel.successors[part] == s_next].sum() > 0.0)
+
+
+# In this order: what an entry must be may depend on the entries before it.
+RULES: dict[str, Rule] = {
+    "mdp": _model,
+    "uncertainty_set": _is_a(UncertaintySet, "an uncertainty set"),
+    "step_size": check_step_size,
+    "second_step_size": check_step_size,
+    "smoothing": _is_a((LogSumExp, Mellowmax), "a smooth maximum"),
+    "policy": _policy,
+    "features": _features,
+    "initial": _table,
+    "Q": _table,
+    "dearer": _dearer,
+    "v": _values,
+    "p": _nominal,
+    "other": _other,
+    "s": _state,
+    "a": _action,
+    "start": _state,
+    "steps": _steps,
+    "shift": _number,
+    "factor": _factor,
+    "larger": _larger,
+    "path": _path,
+}

@@ -1,0 +1,95 @@
+"""Learners of the values of a policy that are linear in features."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from properties.cases.case import Case
+from properties.cases.choices import FEATURES, Choices
+from properties.cases.entry_rules import SMALLEST, check_floats, check_number, check_step_size, require
+from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, RunOptions
+from properties.kinds import Canary, Example, KindOfVariant
+from properties.kinds.evaluation import EvaluationRun
+from robust_core import StepSize
+from robust_core.problem import Variant
+from robust_core.smoothing import Smoothing
+from robust_core.validate import Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearRun(EvaluationRun):
+    """A run with features, with a ball of projection or without; `initial` is theta."""
+
+    features: Floats
+    smoothing: Smoothing
+    second_step_size: StepSize
+    projection: float | None = None
+
+
+def linear_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) -> LinearRun:
+    """A problem with features, a policy and a path of its actions."""
+    begin = Beginning.choose(choices, variant, options)
+    step_size = choices.step_size(visits=False)
+    policy = begin.policy(choices)
+    N = choices.size("features")
+    K = choices.projection() if options.projected else None
+    features = choices.array((begin.mdp.n_states, N), FEATURES)
+    theta = choices.values((N,))
+    return LinearRun(
+        mdp=begin.mdp,
+        uncertainty_set=begin.uncertainty_set,
+        step_size=step_size,
+        initial=theta if K is None else inside(theta, K),
+        policy=policy,
+        features=features,
+        smoothing=choices.smoothing(variant),
+        second_step_size=choices.step_size(visits=False),
+        projection=K,
+        path=begin.path(choices, policy),
+    )
+
+
+def inside(theta: Floats, K: float) -> Floats:
+    """theta halved until it is well inside the ball of radius K: a projection must leave its bits alone."""
+    while np.linalg.norm(theta) > 0.75 * K:
+        theta = theta / 2.0
+    return theta
+
+
+def _step_size(name: str, case: Case) -> None:
+    check_step_size(name, case)
+    require(case[name].clock != "visits", name, "not count visits, which linear evaluation has none of", case[name])
+
+
+def _initial(name: str, case: Case) -> None:
+    """theta (N,)."""
+    check_floats(name, case[name], case["features"].shape[1:])
+
+
+def _projection(name: str, case: Case) -> None:
+    K = case[name]
+    check_number(name, K)
+    require(K >= SMALLEST, name, "be positive", K)
+    start = case["initial"]
+    require(inside(start, K) is start, "initial", f"lie well within the ball of radius {K!r}, the projection", start)
+
+
+KIND = KindOfVariant(
+    case=LinearRun,
+    generate=linear_run,
+    promises={
+        "scale": TABULAR_PROMISES["scale"],
+        "TDC": "an update is a step of robust TDC (Algorithm 2)",
+        "GTD2": "an update is a step of robust GTD2",
+        "projected": "theta and omega never leave the ball of radius K",
+        "rotation": "orthogonally changed features give the same values",
+    },
+    canary=Canary("linear:CORRECTION_SIGN", ("TDC step", "TDC drift")),
+    example=Example(
+        called=f"{LEARNER}; the estimate is the pair (theta, omega), and omega starts at 0",
+        right="delta * phi[step.s] - tracked * gradient",
+        wrong="delta * phi[step.s] + tracked * gradient",
+    ),
+    learner=True,
+    rules={"step_size": _step_size, "second_step_size": _step_size, "initial": _initial, "projection": _projection},
+)

@@ -1,0 +1,42 @@
+"""Robust Bellman operators."""
+
+from dataclasses import dataclass
+
+from properties.cases.choices import Choices
+from properties.kinds import Canary, Example, KindOfVariant
+from properties.kinds.planner import PlannerCase
+from robust_core.problem import Variant
+from robust_core.validate import Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OperatorCase(PlannerCase):
+    """A model, a set and two tables."""
+
+    Q: Floats
+    other: Floats
+
+
+def operator_case(choices: Choices, variant: Variant) -> OperatorCase:
+    """A model, a set and two tables."""
+    scale = choices.scale()
+    mdp = choices.mdp(scale=scale, sparse=True)
+    return OperatorCase(
+        mdp=mdp,
+        uncertainty_set=choices.uncertainty_set(variant),
+        Q=scale * choices.values(mdp.cost.shape),
+        other=scale * choices.values(mdp.cost.shape),
+    )
+
+
+KIND = KindOfVariant(
+    case=OperatorCase,
+    generate=operator_case,
+    promises={"bellman": "the operator is the robust Bellman operator T"},
+    canary=Canary("operator:NO_DISCOUNT", ("bellman backup", "contraction")),
+    example=Example(
+        called="a function `(mdp, uncertainty_set, Q) -> TQ`",
+        right="V, R = Q.min(axis=1)",
+        wrong="V, R = Q.max(axis=1)",
+    ),
+)

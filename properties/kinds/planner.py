@@ -1,0 +1,43 @@
+"""Planners, which solve a model."""
+
+from dataclasses import dataclass
+
+from properties.cases.case import LawCase
+from properties.cases.choices import Choices
+from properties.kinds import Canary, Example, KindOfVariant
+from robust_core.mdp import MDP
+from robust_core.problem import Variant
+from robust_core.sets import UncertaintySet
+
+# A planner that iterates needs about 1/(1−gamma) sweeps for each digit: one horizon in thirteen is long, more would
+# only cost time.
+GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9) * 2 + (0.99,)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlannerCase(LawCase):
+    """A model and a set."""
+
+    mdp: MDP
+    uncertainty_set: UncertaintySet
+
+
+def planner_case(choices: Choices, variant: Variant) -> PlannerCase:
+    """A model and a set."""
+    mdp = choices.mdp(scale=choices.scale(), gammas=GAMMAS, sparse=True)
+    return PlannerCase(mdp=mdp, uncertainty_set=choices.uncertainty_set(variant))
+
+
+KIND = KindOfVariant(
+    case=PlannerCase,
+    generate=planner_case,
+    promises={
+        "optimal": "the planner returns Q*, to options['accuracy'] times max|c|/(1−gamma) (default: to rounding)"
+    },
+    canary=Canary("planner:WITHOUT_CONSTANT", ("optimum", "optimum order")),
+    example=Example(
+        called="a function `(mdp, uncertainty_set) -> Q*`",
+        right="* np.abs(mdp.cost).max()",
+        wrong="/ (1 - mdp.gamma)",
+    ),
+)
