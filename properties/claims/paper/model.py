@@ -15,7 +15,7 @@ from oracles.planning import game, rational
 from oracles.sets import vertices
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
-from properties.claims.paper import sets
+from properties.claims.paper import product_sets, sets
 from properties.claims.sides import at_most, dot, equal, first, fractions, of_sides
 from properties.judging.verdict import Finding
 from properties.strategies import mdps, policies, q_tables, uncertainty_sets, values
@@ -330,4 +330,4 @@ R0_VANILLA = Claim(
     note="Algorithm 2 at R = 0 is the claim tdc-vanilla.",
 )
 
-CLAIMS = (*sets.CLAIMS, DUALITY, CONTRACTION, EVAL_CONTRACTION, R0_VANILLA)
+CLAIMS = (*sets.CLAIMS, *product_sets.CLAIMS, DUALITY, CONTRACTION, EVAL_CONTRACTION, R0_VANILLA)

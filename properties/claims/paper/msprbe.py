@@ -19,7 +19,7 @@ from oracles.arithmetic.ball import Ball
 from oracles.linear.msprbe import MSPRBE
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
-from properties.claims.paper import linear_cases
+from properties.claims.paper import linear_cases, one_sample
 from properties.claims.paper.linear import Linear, differs, dot, learner, lower, number, project, upper
 from properties.claims.rationals import Matrix, Rationals, definite, fraction_array, inverse
 from properties.claims.sides import equal, first
@@ -377,4 +377,4 @@ TDC_VANILLA = Claim(
     broken=Statement("the same at R = 2^-10", _paths, lambda radius, **case: _vanilla(radius=2.0**-10, **case)),
 )
 
-CLAIMS = (C_MATRIX, MOMENT, PROJ, J_FORM, J_GRAD, J_NONCONVEX, TDC_VANILLA)
+CLAIMS = (C_MATRIX, MOMENT, PROJ, J_FORM, J_GRAD, J_NONCONVEX, TDC_VANILLA, *one_sample.CLAIMS)

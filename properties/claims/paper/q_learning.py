@@ -12,7 +12,7 @@ from oracles.sets import vertices
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Run, runs
-from properties.claims.paper import convergence
+from properties.claims.paper import convergence, samples
 from properties.claims.sides import at_most, dot, equal, first, fractions, of_sides, readable
 from properties.judging.verdict import Finding
 from properties.laws.rounding import backup_bound
@@ -342,5 +342,6 @@ CLAIMS = (
     EXPAND_T,
     NOISE_MEAN,
     NOISE_VAR,
+    *samples.CLAIMS,
     convergence.CONV,
 )

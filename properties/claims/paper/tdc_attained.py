@@ -78,6 +78,27 @@ def quick_chains(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def free_runs(draw: st.DrawFn) -> Case:
+    """A case of the recursion of E‖z_t‖² without projection: large ball, long steps, opposite costs, gamma = 0."""
+    p = draw(st.sampled_from((0.5, 0.75, 1.0 - 2.0**-10)))
+    beta = draw(st.sampled_from((1.0, 0.5, 0.125)))
+    return {
+        "mdp": MDP([[[p, 1.0 - p]], [[1.0 - p, p]]], [[1.0], [-1.0]], draw(st.sampled_from((0.0, 0.5)))),
+        "policy": np.ones((2, 1)),
+        "features": np.array([[1.0], [draw(st.sampled_from((1.0, -1.0, 0.5)))]]),
+        "radius": 0.0,
+        "varrho": 1.0,
+        "K": 64.0,
+        "theta": np.zeros(1),
+        "omega": np.array([draw(st.sampled_from((0.0, 1.0, 4.0, 32.0)))]),
+        "s": draw(st.integers(0, 1)),
+        "t": draw(st.integers(0, 2)),
+        "beta": beta,
+        "alpha": beta * draw(st.sampled_from((1.0, 0.5))),
+    }
+
+
+@st.composite
 def one_state(draw: st.DrawFn) -> Case:
     """One state, gamma = 0: step sizes and horizon as powers of two."""
     return {

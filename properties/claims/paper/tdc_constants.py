@@ -16,7 +16,7 @@ from oracles.arithmetic.ball import Ball
 from oracles.bounds.tdc import BesselBounds
 from properties.cases.case import Case
 from properties.claims.claim import Claim
-from properties.claims.paper import tdc_delta, tdc_drift, tdc_recursion
+from properties.claims.paper import tdc_delta, tdc_drift, tdc_recursion, tdc_sums
 from properties.claims.paper.linear import (
     Side,
     above,
@@ -261,7 +261,7 @@ G_OMEGA_LIP = Claim(
 
 CLAIMS: tuple[Claim, ...] = (
     *tdc_delta.CLAIMS, J_LIP, OMEGA_LIP, G_BOUND, H_BOUND, G_LIP, F_LIP, G_OMEGA_LIP, *tdc_recursion.CLAIMS,
-    *tdc_drift.CLAIMS,
+    *tdc_drift.CLAIMS, *tdc_sums.DRIFT_CLAIMS,
 )  # fmt: skip
 
 SHARPER = {

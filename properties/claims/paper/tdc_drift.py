@@ -75,7 +75,7 @@ H_ZERO = Claim(
 )
 
 
-def _drift(**case: Any) -> Finding | None:
+def drift(**case: Any) -> Finding | None:
     """The mean of the implementation's steps of size 1, unprojected, from (theta, omega)."""
     problem, theta, omega = problem_of(case), Ball.exact(case["theta"]), Ball.exact(case["omega"])
     mdp, features = case["mdp"], case["features"]
@@ -287,7 +287,7 @@ SHARPER = {
         "one step of the implementation has mean drift E[δ φ] − E[γ((1−R)φ' + R g)φᵀ]ω in θ "
         "(−½∇J at ω(θ)) and −C(ω − ω(θ)) in ω",
         _cases("theta", "omega", max_states=2),
-        _drift,
+        drift,
     ),
     "G-star": inequality(
         "C_{G*} = C_δ(1 + γ/√λ), L_{G*} = L_δ + (γ L_δ + γ R ϱ C_δ)/√λ",

@@ -21,7 +21,7 @@ from oracles.bounds.tdc import CorrectedConstants, PrintedConstants
 from oracles.bounds.tdc_rate import Steps, admissible, largest_alpha, remainder, tdc_bound, tracking_bound
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
-from properties.claims.paper import linear_cases, tdc_attained, tdc_noise, tdc_region
+from properties.claims.paper import linear_cases, tdc_attained, tdc_noise, tdc_region, tdc_sums
 from properties.claims.paper.linear import (
     Linear,
     Side,
@@ -321,7 +321,7 @@ def _planted(*, shifted: float = 0.0, **case: Any) -> Finding | None:
     )
 
 
-CLAIMS: tuple[Claim, ...] = (*tdc_noise.CLAIMS, *tdc_region.CLAIMS, TRACKING, TDCBOUND, THM5)
+CLAIMS: tuple[Claim, ...] = (*tdc_noise.CLAIMS, *tdc_region.CLAIMS, *tdc_sums.CLAIMS, TRACKING, TDCBOUND, THM5)
 
 SHARPER = {
     "thm5": Statement(
