@@ -12,6 +12,7 @@ from benchmarks.cli.loading import say
 from robust_core.text import one_line
 
 if TYPE_CHECKING:
+    from benchmarks.mutants import mechanical
     from benchmarks.mutants.matrix import Kill, Mutant
 
     Judge = Callable[..., Iterator[Kill]]
@@ -24,6 +25,7 @@ def add_parser(commands: Any) -> None:
         help="which law catches which wrong algorithm",
         description="Judges the mutants (wrong algorithms on purpose) by every law that applies to them. "
         "An entry of the matrix is the number of problems up to the first violation. "
+        "With --of, the mutants are small changes of a variant of your own, and the survivors are shown. "
         "Exit code 1: a mutant is alive.",
         epilog="example: robust-core mutants properties.variants.mutants.support",
     )
@@ -33,6 +35,7 @@ def add_parser(commands: Any) -> None:
         metavar="TARGET",
         help="file.py[:NAME], package.module[:NAME] or a published name; default: all built in",
     )
+    parser.add_argument("--of", metavar="TARGET", help="mutate the source of this file.py[:NAME] instead")
     parser.add_argument("--json", action="store_true", help="one JSON record per mutant and law")
     parser.add_argument("--examples", type=positive, default=60, metavar="N", help="problems per law (default 60)")
     add_seed(parser)
@@ -43,6 +46,8 @@ def add_parser(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     from benchmarks.mutants.matrix import Table, summary, survivors
 
+    if options.of is not None:
+        return _mutate(options)
     tables = not (options.json or options.quiet)
     kills: list[Kill] = []
     with _source(options.targets) as (found, judge):
@@ -71,6 +76,48 @@ def _run(options: argparse.Namespace) -> int:
     for key in unjudged:
         print(f"alive: {key}: no law applies to it")
     return VIOLATED if unjudged or survivors(kills) else HOLDS
+
+
+def _mutate(options: argparse.Namespace) -> int:
+    """Judge mutants of the user's own variants, and show those that are alive."""
+    from benchmarks.mutants import isolated, mechanical
+    from properties.process.loading import source_of
+    from properties.process.session import Session
+    from robust_core.json import dumps
+
+    if options.targets:
+        raise ValueError(f"--of takes one target and no other beside it, got {' '.join(options.targets)}")
+    source = source_of(options.of)
+    found: list[mechanical.Fate] = []
+    with Session([options.of], serve=isolated.SERVE, waiting=say) as session, stopped_between() as check:
+
+        def tick(text: str) -> None:
+            check()
+            progress(f"[{text}]")
+
+        for variant in session.variants.values():
+            for fate in mechanical.fates(
+                session, variant, source, examples=options.examples, seed=options.seed, tick=tick
+            ):
+                found.append(fate)
+                progress("")
+                if options.json:
+                    print(dumps(fate), flush=True)
+                elif fate.outcome == "alive" or (fate.outcome == "equivalent" and not options.quiet):
+                    print(_survivor(fate), flush=True)
+    if not options.json:
+        print(mechanical.summary(found))
+    return VIOLATED if any(fate.outcome == "alive" for fate in found) else HOLDS
+
+
+def _survivor(fate: "mechanical.Fate") -> str:
+    lines = [f"{fate.outcome}: {one_line(fate.target)}, line {fate.line}: {fate.operator}"]
+    lines += [f"    {line}" for line in fate.diff.splitlines()]
+    if fate.outcome == "equivalent":
+        lines.append(f"    reason: {one_line(fate.evidence)}")
+    elif fate.seen_by:
+        lines.append(f"    it would die under the promise {' or '.join(map(repr, fate.seen_by))}")
+    return "\n".join(lines)
 
 
 @contextlib.contextmanager

@@ -4,17 +4,20 @@ The suite's own mutants do none of that, and share the problems that are drawn i
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import ClassVar
 
 from benchmarks.mutants.matrix import Kill, kill_by, problems
+from properties.cases.case import LawCase
 from properties.judging.verification import applicable
 from properties.process import child
 from properties.process.child import GARBLED, Fault
+from properties.process.loading import load_source
 from properties.process.serving import Worker, follow_orders
 from properties.process.session import Describe, Description, Failed, Session
+from robust_core.text import shorten
 
 SERVE = "benchmarks.mutants.isolated:serve"
 
@@ -30,10 +33,34 @@ class JudgeMutant:
 
 
 @dataclass(frozen=True)
+class JudgeSource:
+    """The order to judge another source of a variant by laws, up to the first that it violates.
+
+    `promises` are those that the other source is judged by, instead of its own.
+    """
+
+    target: str
+    source: str
+    examples: int
+    seed: int
+    promises: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
 class ProblemBegun:
     """A problem is about to be judged; it is number `number` of its law."""
 
     number: int
+    law: str = ""
+
+
+@dataclass(frozen=True)
+class SourceJudged:
+    """The law that the source violates first and the evidence; no law if it obeys all; invalid if it has no variant."""
+
+    law: str = ""
+    evidence: str = ""
+    valid: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,13 +107,48 @@ def kills(
             fault = True
 
 
+def judge_source(
+    session: Session,
+    variant: Description,
+    source: str,
+    *,
+    examples: int,
+    seed: int,
+    promises: tuple[str, ...] | None = None,
+    seconds: float = child.SECONDS,
+    tick: Callable[[], None] = lambda: None,
+) -> SourceJudged:
+    """Judge another source of a variant in the worker of the session; a source that hangs or dies is violated."""
+    worker = session.worker(variant)
+    worker.send(JudgeSource(variant.target, source, examples, seed, promises))
+    law = "loading"
+    while isinstance(
+        answer := worker.hear(ProblemBegun, SourceJudged, Failed, seconds=seconds, waiting=tick), ProblemBegun
+    ):
+        law = answer.law
+        tick()
+    if isinstance(answer, SourceJudged):
+        return answer
+    session.kill_worker(variant)
+    if isinstance(answer, Failed):
+        raise RuntimeError(answer.reason)
+    return SourceJudged(law, answer.misbehaviour())
+
+
 class MutantWorker(Worker):
     """Judges mutants law by law; every problem is announced before it is judged."""
 
-    ORDERS: ClassVar[tuple[type, ...]] = (Describe, JudgeMutant)
+    ORDERS: ClassVar[tuple[type, ...]] = (Describe, JudgeMutant, JudgeSource)
+
+    def __init__(self, send: Callable[[object], None]) -> None:
+        super().__init__(send)
+        self.cases: dict[tuple[object, ...], list[LawCase]] = {}
 
     def follow(self, order: object) -> None:
         """Do as ordered, and send the answers."""
+        if isinstance(order, JudgeSource):
+            self.send(self._judge_source(order))
+            return
         if not isinstance(order, JudgeMutant):
             super().follow(order)
             return
@@ -100,6 +162,28 @@ class MutantWorker(Worker):
                     self.send(ProblemBegun(next(numbers)))
 
                 self.send(Killed(kill_by(law, order.target, variant, cases, announce)))
+
+    def _judge_source(self, order: JudgeSource) -> SourceJudged:
+        try:
+            variant = load_source(order.target, order.source)
+            if order.promises is not None:
+                variant = replace(variant, promises=order.promises)
+        except ValueError as error:
+            return SourceJudged("loading", str(error), valid=False)
+        for law in applicable(variant):
+            # The promises do not choose the cases, the code does not either: all sources share them.
+            about = (law.name, variant.kind, variant.sets, repr(variant.options), order.examples, order.seed)
+            if about not in self.cases:
+                self.cases[about] = problems(law, variant, examples=order.examples, seed=order.seed)
+            numbers = count(1)
+
+            def announce(numbers: Iterator[int] = numbers, law: str = law.name) -> None:
+                self.send(ProblemBegun(next(numbers), law))
+
+            kill = kill_by(law, order.target, variant, self.cases[about], announce)
+            if kill.cases is not None:
+                return SourceJudged(law.name, shorten(kill.finding))
+        return SourceJudged()
 
 
 def serve(pipe: int) -> None:

@@ -123,6 +123,38 @@ def load_all(targets: Iterable[str]) -> dict[str, Variant]:
     return found
 
 
+def source_of(target: str) -> str:
+    """The source of the file or of the suite's module that a target names; nothing is executed."""
+    place = place_of(target)
+    if is_of_the_suite(place):
+        found = importlib.util.find_spec(place)
+        if found is None or found.origin is None:
+            raise ValueError(f"no module {place!r}")
+        return Path(found.origin).read_text(encoding="utf-8")
+    if not place.endswith(".py"):
+        raise ValueError(f"{place}: its source is not at hand; name its file")
+    if (reason := missing_file(target)) is not None:
+        raise ValueError(reason)
+    return Path(place).read_text(encoding="utf-8")
+
+
+def load_source(target: str, source: str) -> Variant:
+    """The variant of a target ("place:NAME") as it would be if its module had this source."""
+    place, _, name = target.partition(":")
+    module = ModuleType(f"variant_of_{hashlib.blake2b(source.encode(), digest_size=8).hexdigest()}")
+    module.__file__ = place
+    sys.modules[module.__name__] = module
+    try:
+        with _blamed_on(place):
+            exec(compile(source, place, "exec"), module.__dict__)
+    finally:
+        del sys.modules[module.__name__]
+    variant = vars(module).get(name)
+    if not isinstance(variant, Variant):
+        raise ValueError(f"{place}: no variant {name!r}")
+    return variant
+
+
 def is_of_the_suite(place: str) -> bool:
     """Whether a module is one of the suite's own."""
     return not place.endswith(".py") and place.partition(".")[0] in OWN
