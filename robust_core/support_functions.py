@@ -25,7 +25,8 @@ def sigma(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Floats
     """
     validate.instance("uncertainty_set", uncertainty_set, UncertaintySet)
     rows, values = _checked(p, v)
-    return _finite(uncertainty_set.row_support, rows, values)
+    uncertainty_set.require_fit(len(values), rows.shape[:-1])
+    return _finite(uncertainty_set.by_pairs if uncertainty_set.pairs else uncertainty_set.row_support, rows, values)
 
 
 def worst_case(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> Floats:
@@ -37,7 +38,13 @@ def worst_case(uncertainty_set: UncertaintySet, p: ArrayLike, v: ArrayLike) -> F
     """
     validate.instance("uncertainty_set", uncertainty_set, UncertaintySet)
     rows, values = _checked(p, v)
-    return np.asarray(uncertainty_set.row_worst_case(rows, values))
+    uncertainty_set.require_fit(len(values), rows.shape[:-1])
+    if not uncertainty_set.pairs:
+        return np.asarray(uncertainty_set.row_worst_case(rows, values))
+    worst = np.empty_like(rows)
+    for s, a in np.ndindex(*uncertainty_set.pairs):
+        worst[s, a] = uncertainty_set.at(s, a).row_worst_case(rows[s, a], values)
+    return worst
 
 
 def support(mdp: MDP, uncertainty_set: UncertaintySet, v: ArrayLike) -> Floats:
@@ -45,6 +52,7 @@ def support(mdp: MDP, uncertainty_set: UncertaintySet, v: ArrayLike) -> Floats:
     validate.instance("mdp", mdp, MDP)
     validate.instance("uncertainty_set", uncertainty_set, UncertaintySet)
     values = validate.array("v", v, shape=(mdp.n_states,))
+    uncertainty_set.require_fit(mdp.n_states, mdp.cost.shape)
     return _finite(uncertainty_set.kernel_support, mdp, values)
 
 

@@ -70,6 +70,84 @@ def non_negative(name: str, value: object) -> float:
     return _ruled(name, value, lambda number: number >= 0.0, "not be negative")
 
 
+def radius(name: str, value: ArrayLike, *, most: float = math.inf) -> Any:
+    """A finite float from 0 to `most`, or an array (S, A) of them, one for each pair of state and action."""
+    rule = "not be negative" if most == math.inf else f"lie in [0, {most:g}]"
+    if np.ndim(value) == 0:
+        return _ruled(name, value, lambda number: 0.0 <= number <= most, rule)
+    result = array(name, value, shape=(None, None))
+    wrong = ~((result >= 0.0) & (result <= most))
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(f"{name}{list(where)} must {rule}, got {result[where]}")
+    return read_only(result)
+
+
+def metric(name: str, value: ArrayLike) -> Floats:
+    """Distances (S, S): symmetric, not negative, 0 on the diagonal, and no detour is shorter; a read-only array.
+
+    Distances between different states may be 0. The sides of a triangle are compared up to the rounding of their sum.
+    """
+    result = array(name, value, shape=(None, None))
+    if result.shape[0] != result.shape[1]:
+        raise ValueError(f"{name} must have one row and one column for each state, got shape {result.shape}")
+    pair = _first((result < 0.0) | (result != result.T) | (np.eye(len(result), dtype=bool) & (result != 0.0)))
+    if pair is not None:
+        i, j = pair
+        rule = (
+            "be 0"
+            if i == j
+            else "not be negative"
+            if result[i, j] < 0.0
+            else f"equal {name}[{j}, {i}] = {result[j, i]}"
+        )
+        raise ValueError(f"{name}[{i}, {j}] must {rule} (a metric), got {result[i, j]}")
+    for k in range(len(result)):
+        pair = _first(result > (result[:, k, None] + result[None, k, :]) * (1.0 + EPS))
+        if pair is not None:
+            i, j = pair
+            raise ValueError(
+                f"{name}[{i}, {j}] must not exceed {name}[{i}, {k}] + {name}[{k}, {j}] = {result[i, k] + result[k, j]} "
+                f"(the triangle inequality of a metric), got {result[i, j]}"
+            )
+    return read_only(result)
+
+
+def bounds(low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
+    """Entrywise bounds on a distribution, (S,) or (S, A, S), that some distribution keeps; read-only arrays."""
+    axes = (None,) * max(np.ndim(low), 1)
+    lower = array("low", low, shape=axes)
+    upper = array("high", high, shape=lower.shape)
+    if lower.ndim not in (1, 3):
+        raise ValueError(f"low must have shape (S,) or (S, A, S), got {lower.shape}")
+    for name, wrong, rule in (
+        ("low", lower < 0.0, "not be negative"),
+        ("high", upper < lower, "not be below low"),
+    ):
+        if wrong.any():
+            where = tuple(int(i) for i in np.argwhere(wrong)[0])
+            value = (lower if name == "low" else upper)[where]
+            beside = f" = {lower[where]}" if name == "high" else ""
+            raise ValueError(f"{name}{list(where)} must {rule}{beside}, got {value}")
+    slack = lower.shape[-1] * EPS
+    for name, sums, rule in (("low", lower.sum(axis=-1), "at most"), ("high", upper.sum(axis=-1), "at least")):
+        excess = np.ravel(sums - 1.0 if name == "low" else 1.0 - sums)
+        if excess.max() > slack:
+            total = float(np.ravel(sums)[excess.argmax()])
+            raise ValueError(f"{name} must sum to {rule} 1, or it excludes every distribution, got {total!r}")
+    return read_only(lower), read_only(upper)
+
+
+def read_only(values: Floats) -> Floats:
+    """The array, which nobody can change any more."""
+    values.setflags(write=False)
+    return values
+
+
+def _first(wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
+    return (int(np.argwhere(wrong)[0][0]), int(np.argwhere(wrong)[0][1])) if wrong.any() else None
+
+
 def discount(name: str, value: object) -> float:
     """A float in [0, 1)."""
     return _ruled(name, value, lambda number: 0.0 <= number < 1.0, "lie in [0, 1)")

@@ -171,6 +171,8 @@ def _plan(
 ) -> Solution:
     if not isinstance(uncertainty_set, (Contamination, TotalVariation)):
         raise TypeError(f"uncertainty_set must be Contamination or TotalVariation, got {uncertainty_set!r}")
+    if type(uncertainty_set.radius) is not float:
+        raise ValueError(f"uncertainty_set must have one radius for all pairs (s, a), got {uncertainty_set!r:.80}")
     # Tests call this a hundred thousand times on tiny models: a good float is not sent through the validation.
     wanted = width if type(width) is float and 0.0 < width < math.inf else validate.positive("width", width)
     total_variation = isinstance(uncertainty_set, TotalVariation)

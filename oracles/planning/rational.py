@@ -35,6 +35,14 @@ class NoExactSupport(TypeError):
     """An uncertainty set that `largest_mass` does not know, or not truly: the oracle's lack, nobody's fault."""
 
 
+def unknown(kind: type) -> NoExactSupport:
+    """That nothing is registered for a class of sets."""
+    return NoExactSupport(
+        f"no exact support function is registered for {kind.__name__}; register its definition and a dual bound, its"
+        " enclosure, the largest_mass of a base polytope, or a convex program (oracles.sets.register)"
+    )
+
+
 def largest_mass(uncertainty_set: UncertaintySet, mass: int, whole: int) -> int:
     """The largest mass of a non-empty event with nominal mass `mass` out of `whole`.
 
@@ -46,11 +54,7 @@ def largest_mass(uncertainty_set: UncertaintySet, mass: int, whole: int) -> int:
     """
     registered = oracle_of(type(uncertainty_set)).largest_mass
     if registered is None:
-        raise NoExactSupport(
-            f"no exact support function is registered for {type(uncertainty_set).__name__}; register the largest_mass"
-            " of a base polytope, or a convex program, by which laws of support functions can judge any set"
-            " (oracles.sets.register)"
-        )
+        raise unknown(type(uncertainty_set))
     return registered(uncertainty_set, mass, whole)
 
 
@@ -102,7 +106,7 @@ class _Model:
     """An MDP and a set, converted once."""
 
     def __init__(self, mdp: MDP, uncertainty_set: UncertaintySet) -> None:
-        self.uncertainty_set = uncertainty_set
+        self.sets = sets_of(mdp, uncertainty_set)
         self.kernel = exact.kernel(mdp)
         self.cost = exact.costs(mdp)
         self.gamma = Fraction(mdp.gamma)
@@ -110,7 +114,7 @@ class _Model:
         self.actions = range(mdp.n_actions)
 
     def worst(self, s: int, a: int, V: Rational) -> Rational:
-        return _worst_row(self.uncertainty_set, self.kernel[s][a], V)
+        return _worst_row(self.sets[s][a], self.kernel[s][a], V)
 
     def action_value(self, s: int, a: int, V: Rational) -> Fraction:
         return self.cost[s][a] + self.gamma * self.worst(s, a, V).dot(V)
@@ -120,6 +124,14 @@ class _Model:
 
     def worst_kernel(self, V: Rational) -> tuple[Matrix, ...]:
         return tuple(tuple(self.worst(s, a, V).fractions() for a in self.actions) for s in self.states)
+
+
+def sets_of(mdp: MDP, uncertainty_set: UncertaintySet) -> list[list[UncertaintySet]]:
+    """The set around each row."""
+    S, A = range(mdp.n_states), range(mdp.n_actions)
+    if not uncertainty_set.pairs:
+        return [[uncertainty_set for _ in A] for _ in S]
+    return [[uncertainty_set.at(s, a) for a in A] for s in S]
 
 
 def backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike | Matrix) -> Matrix:

@@ -5,9 +5,11 @@ An oracle reads the fields of a set. It never calls the methods of a set, which 
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from oracles.arithmetic.exact import Vector
+from oracles.sets.multiplier import Multiplier
 from robust_core.sets import UncertaintySet
 from robust_core.validate import Floats
 
@@ -33,7 +35,13 @@ class Cut(Generic[SetType]):
 class SetOracle(Generic[SetType]):
     """The independent truths about a set. Each is optional; a method that needs a missing one refuses the set.
 
+    All speak of the set of one row (`UncertaintySet.at`).
+
     `contains(uncertainty_set, p, q)`: whether q is in the set around p by its definition, in fractions.
+    `enclose(uncertainty_set, p, v)`: fractions lower <= sigma(v) <= upper, equal where sigma is rational; p sums to 1.
+    `multiplier`: the set by a distance and a dual bound, from which such an enclosure follows (`multiplier`).
+    `propose(uncertainty_set, p, v)`: floats, a distribution of about the largest mean; nothing about it is believed.
+    `threshold(uncertainty_set, p, v)`: floats, the radius at which sigma reaches its largest value, for generators.
     `program`: the set as a convex program with its certificate (`programs`).
     `vertices(uncertainty_set, p)`: distributions of the set around p, all its vertices among them.
     `dual(uncertainty_set, p, v)`: the support function by its one-dimensional dual, for |v| <= 1 (`dual.support`).
@@ -42,6 +50,10 @@ class SetOracle(Generic[SetType]):
     """
 
     contains: Callable[[SetType, Vector, Vector], bool] | None = None
+    enclose: Callable[[SetType, Vector, Vector], tuple[Fraction, Fraction]] | None = None
+    multiplier: Multiplier | None = None
+    propose: Callable[[SetType, Floats, Floats], Floats] | None = None
+    threshold: Callable[[SetType, Floats, Floats], float | None] | None = None
     program: Cut[SetType] | None = None
     vertices: Callable[[SetType, Vector], Iterable[Vector]] | None = None
     dual: Callable[[SetType, Floats, Floats], Floats] | None = None

@@ -14,7 +14,7 @@ import numpy as np
 from oracles.arithmetic import exact
 from oracles.arithmetic.certified import Certified
 from oracles.chains.chain import mu_min, pair_chain, state_chain
-from oracles.planning import closed_form, rational
+from oracles.planning import closed_form, enclosed, rational
 from robust_core import models, uniform
 from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
@@ -72,7 +72,7 @@ class BenchmarkProblem:
     @property
     def uncertainty_set(self) -> UncertaintySet:
         """The set of the given radius."""
-        return self.set_kind(self.radius)  # type: ignore[call-arg]
+        return self.set_kind.choose(lambda levels: levels[0], self.radius, self.mdp.P, self.mdp.cost.min(axis=1))
 
     @cached_property
     def policy(self) -> Floats:
@@ -167,12 +167,12 @@ def _truth(problem: BenchmarkProblem) -> Truth:
         )
         certified: Certified = getattr(found, part)
         return Truth(np.asarray(certified.value), float(np.max(certified.error_bound)))
-    found = (
-        rational.solve(mdp, problem.uncertainty_set)
-        if problem.learns == "Q*"
-        else rational.evaluate(mdp, problem.uncertainty_set, problem.policy)
-    )
-    return _rounded(getattr(found, part))
+    if problem.learns == "Q*":
+        enclosure = enclosed.solve(mdp, problem.uncertainty_set)
+    else:
+        V, Q = enclosed.evaluate(mdp, problem.uncertainty_set, problem.policy)
+        enclosure = V if problem.learns == "V" else Q
+    return Truth(np.asarray(enclosure.value), enclosure.error_bound)
 
 
 def _rounded(values: Any, error: float = 0.0) -> Truth:

@@ -9,17 +9,19 @@ model is the rational model. Nothing is chosen that the case does not use.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from hypothesis import strategies as st
 
+from oracles.sets import oracle_of
 from properties.cases.case import LawCase
 from robust_core import LogSumExp, Mellowmax, StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.sets import UncertaintySet
+from robust_core.sets import Threshold, UncertaintySet
 from robust_core.validate import Floats
 
 TOTAL = 1 << 40
@@ -80,6 +82,15 @@ MOST: dict[Size, int] = {"states": 4, "actions": 3, "features": 2, "outcomes": 6
 MAX_STEPS = 10
 
 T = TypeVar("T")
+Level: TypeAlias = float | Threshold
+
+
+@dataclass(frozen=True)
+class SetChoice:
+    """A kind of set and a level of its radius."""
+
+    kind: type[UncertaintySet]
+    level: Level
 
 
 class Choices(ABC):
@@ -171,18 +182,36 @@ class Choices(ABC):
         """A step size; without `visits` one that a learner without visit counts can follow."""
         return self.pick(STEP_SIZES if visits else STEP_SIZES_WITHOUT_VISITS)
 
-    def uncertainty_set(self, variant: Variant) -> UncertaintySet:
-        """One of the sets that the variant is for."""
-        kind: Any = self.set_kind(variant)
-        return kind(self.radius(variant, kind))
+    def set_choice(self, variant: Variant) -> "SetChoice":
+        """One of the sets that the variant is for, and one of its levels; the rest follows when the rows are known."""
+        kind = self.set_kind(variant)
+        return SetChoice(kind, self.level(variant, kind))
+
+    def uncertainty_set(self, choice: "SetChoice", p: Floats, v: Floats) -> UncertaintySet:
+        """The chosen set for rows p (…, S) and values v (S,)."""
+        made = choice.kind.choose(self.any_of, 0.0 if isinstance(choice.level, Threshold) else choice.level, p, v)
+        return made.with_radius(self.radius(made, choice.level, p, v)) if isinstance(choice.level, Threshold) else made
+
+    def set_of(self, variant: Variant, mdp: MDP) -> UncertaintySet:
+        """A set for a model whose values are not known: a threshold is that of the costs."""
+        return self.uncertainty_set(self.set_choice(variant), mdp.P, mdp.cost.min(axis=1))
+
+    def radius(self, uncertainty_set: UncertaintySet, level: Level, p: Floats, v: Floats) -> float:
+        """The radius of a level: where it is a multiple of the threshold, that of one of the rows."""
+        if not isinstance(level, Threshold):
+            return float(level)
+        threshold = oracle_of(type(uncertainty_set)).threshold
+        rows = p.reshape(-1, p.shape[-1])
+        found = threshold and threshold(uncertainty_set, rows[self.index(len(rows))], v)
+        return level.factor * (float(found) if found is not None and np.isfinite(found) else 1.0)
 
     def set_kind(self, variant: Variant) -> type[UncertaintySet]:
         """The kind of set."""
         return self.any_of(variant.sets)
 
-    def radius(self, variant: Variant, kind: type[UncertaintySet]) -> float:
-        """A radius of a kind of set."""
-        return float(self.pick(radii_of(variant, kind)))
+    def level(self, variant: Variant, kind: type[UncertaintySet]) -> Level:
+        """A level of the radius of a kind of set; 0, and no choice, where it has none."""
+        return self.pick(radii_of(variant, kind)) if "radius" in kind.axes else 0.0
 
     def smoothing(self, variant: Variant) -> LogSumExp | Mellowmax:
         """LSE or mellow-max; options['smoothing'] ('lse' or 'mellowmax') restricts a variant to one of them."""
@@ -266,12 +295,35 @@ class First(Choices):
         return 0
 
 
-def radii_of(variant: Variant, kind: type[UncertaintySet]) -> tuple[float, ...]:
-    """The radii at which a kind of set is tested; options['radii'] restricts a variant to some."""
+def radii_of(variant: Variant, kind: type[UncertaintySet]) -> tuple[Level, ...]:
+    """The levels at which a kind of set is tested; options['radii'] restricts a variant to some."""
     return tuple(variant.options.get("radii", kind.radii))
 
 
-def radii_beside(variant: Variant, radius: float) -> list[float]:
-    """The radius, then 0 and 1, as far as the variant is for them: the same question but for the radius."""
+def sets_beside(variant: Variant, uncertainty_set: UncertaintySet) -> list[UncertaintySet]:
+    """The set, then those with radius 0 and 1, as far as the variant is for them: the same but for the radius."""
     allowed = variant.options.get("radii", (0.0, 1.0))
-    return list(dict.fromkeys([radius, *(end for end in (0.0, 1.0) if end in allowed)]))
+    ends = [with_radius(uncertainty_set, end) for end in (0.0, 1.0) if end in allowed]
+    return list(dict.fromkeys([uncertainty_set, *(each for each in ends if each is not None)]))
+
+
+def with_radius(uncertainty_set: UncertaintySet, radius: float) -> UncertaintySet | None:
+    """The set with another radius; None if it has no radius, or none of this size."""
+    if "radius" not in uncertainty_set.axes:
+        return None
+    try:
+        return uncertainty_set.with_radius(radius)
+    except (TypeError, ValueError):
+        return None
+
+
+def widened(uncertainty_set: UncertaintySet, radius: float) -> UncertaintySet:
+    """The set with the radius, or its own where that is larger; the set itself if it has none."""
+    given: Any = uncertainty_set
+    return given.with_radius(np.maximum(given.radius, radius)) if "radius" in given.axes else uncertainty_set
+
+
+def radius_of(uncertainty_set: UncertaintySet) -> str:
+    """The radius as a message has it."""
+    radius = getattr(uncertainty_set, "radius", None)
+    return f"{radius:g}" if isinstance(radius, float) else "of each pair"

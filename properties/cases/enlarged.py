@@ -8,13 +8,17 @@ from robust_core.mdp import MDP
 
 
 class Respelled(NamedTuple):
-    """A model, the table that belongs to it, and which of its entries are the old ones."""
+    """A model, the table that belongs to it, and which of its entries are the old ones.
+
+    `origin`: of which old states and actions its own are copies.
+    """
 
     what: str
     mdp: MDP
     Q: np.ndarray
     states: list[int]
     actions: list[int]
+    origin: tuple[list[int], list[int]]
 
 
 def size(values: np.ndarray) -> float:
@@ -22,13 +26,13 @@ def size(values: np.ndarray) -> float:
     return float(np.abs(values).max()) or 1.0
 
 
-def respellings(mdp: MDP, Q: np.ndarray) -> list[Respelled]:
+def respellings(mdp: MDP, Q: np.ndarray, *, splits: bool = True) -> list[Respelled]:
     """The model with a duplicate action, with a dominated one, with its last state split, and relabelled.
 
     A dominated action costs more, and its table entry is higher, than that of the action it copies, by the size of
     the model's own numbers: the minimum never takes it. A split state is two states with the same rows, which share
     its incoming mass: every distribution on the old states is one on the new, and the other way round, with the same
-    set and values.
+    set and values. Not every set has it so: without `splits` it is left out.
     """
     S, A = mdp.n_states, mdp.n_actions
     states, actions = list(range(S)), list(range(A))
@@ -41,9 +45,13 @@ def respellings(mdp: MDP, Q: np.ndarray) -> list[Respelled]:
     P[:, :, S - 1] *= 0.5
     P[:, :, S] = P[:, :, S - 1]
     back = mdp.P[::-1, ::-1, ::-1], mdp.cost[::-1, ::-1]
+    more, reverse = (states, [*actions, 0]), (states[::-1], actions[::-1])
+    split = Respelled(
+        "with its last state split", MDP(P, mdp.cost[copies], mdp.gamma), Q[copies], states, actions, (copies, actions)
+    )
     return [
-        Respelled("with a duplicate action", MDP(wide, cost, mdp.gamma), table, states, actions),
-        Respelled("with a dominated action", MDP(wide, dear, mdp.gamma), high, states, actions),
-        Respelled("with its last state split", MDP(P, mdp.cost[copies], mdp.gamma), Q[copies], states, actions),
-        Respelled("in reverse order", MDP(*back, mdp.gamma), Q[::-1, ::-1], states[::-1], actions[::-1]),
+        Respelled("with a duplicate action", MDP(wide, cost, mdp.gamma), table, states, actions, more),
+        Respelled("with a dominated action", MDP(wide, dear, mdp.gamma), high, states, actions, more),
+        *([split] if splits else []),
+        Respelled("in reverse order", MDP(*back, mdp.gamma), Q[::-1, ::-1], *reverse, reverse),
     ]

@@ -78,6 +78,20 @@ def _check_sizes(name: str, values: np.ndarray) -> None:
         require(False, name, "hold zeros and numbers from 2^-256 to 2^256 in size", float(values[wrong][0]))
 
 
+def _set(name: str, case: Case) -> None:
+    """A set whose fields have the shapes of the rows."""
+    given: Any = case[name]
+    require(isinstance(given, UncertaintySet), name, "be an uncertainty set", given)
+    mdp: Any = case.get("mdp")
+    p: Any = case.get("p")
+    if not isinstance(mdp, MDP) and not (isinstance(p, np.ndarray) and p.ndim):
+        return
+    try:
+        given.require_fit(*((mdp.n_states, mdp.cost.shape) if isinstance(mdp, MDP) else (p.shape[-1], p.shape[:-1])))
+    except ValueError as error:
+        require(False, name, f"fit the rows ({one_line(str(error))})", given)
+
+
 def _model(name: str, case: Case) -> None:
     require(isinstance(case[name], MDP), name, "be a model", case[name])
     _check_sizes("the costs of mdp", case[name].cost)
@@ -148,13 +162,16 @@ def _factor(name: str, case: Case) -> None:
 
 
 def _larger(name: str, case: Case) -> None:
-    """A radius, such as the set itself allows."""
+    """A radius, such as the set itself allows; 0 if it has none."""
     check_number(name, case[name])
-    of_the_kind: Any = type(case["uncertainty_set"])
+    uncertainty_set: UncertaintySet = case["uncertainty_set"]
+    if "radius" not in uncertainty_set.axes:
+        require(case[name] == 0.0, name, f"be 0, as {type(uncertainty_set).__name__} has no radius", case[name])
+        return
     try:
-        of_the_kind(case[name])
+        uncertainty_set.with_radius(case[name])
     except Exception as error:  # whatever the set of a variant's own module has against it
-        require(False, name, f"be a radius of {of_the_kind.__name__} ({one_line(str(error))})", case[name])
+        require(False, name, f"be a radius of {type(uncertainty_set).__name__} ({one_line(str(error))})", case[name])
 
 
 def _path(name: str, case: Case) -> None:
@@ -197,7 +214,7 @@ def _can_follow(mdp: MDP, s: int, a: int, s_next: int) -> bool:
 # In this order: what an entry must be may depend on the entries before it.
 RULES: dict[str, Rule] = {
     "mdp": _model,
-    "uncertainty_set": _is_a(UncertaintySet, "an uncertainty set"),
+    "uncertainty_set": _set,
     "step_size": check_step_size,
     "second_step_size": check_step_size,
     "smoothing": _is_a((LogSumExp, Mellowmax), "a smooth maximum"),

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from properties.cases.case import LawCase
-from properties.cases.choices import PROJECTIONS, SMOOTHINGS, VARRHOS, Choices, Reader, Size
+from properties.cases.choices import PROJECTIONS, SMOOTHINGS, VARRHOS, Choices, Level, Reader, Size
 from robust_core import LogSumExp, Mellowmax, StepSize
 from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
@@ -165,10 +165,10 @@ class Fixed(Choices):
         drawn = super().set_kind(variant)
         return drawn if self.form.kind is None else variant.sets[self.form.kind]
 
-    def radius(self, variant: Variant, kind: type[UncertaintySet]) -> float:
+    def level(self, variant: Variant, kind: type[UncertaintySet]) -> Level:
         """As the form has it, unless the variant or the set is for other radii only."""
         usual = "radii" not in variant.options and self.form.radius in kind.radii
-        return self.form.radius if usual else super().radius(variant, kind)
+        return self.form.radius if usual else super().level(variant, kind)
 
     def smoothing(self, variant: Variant) -> LogSumExp | Mellowmax:
         """As the form has it, unless the variant is for another."""

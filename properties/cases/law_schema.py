@@ -120,8 +120,9 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
         require(
             uncertainty_set.kind in kinds, "uncertainty_set", f"be one of {', '.join(kinds)} {its}", uncertainty_set
         )
-        radii, radius = variant.options.get("radii"), getattr(uncertainty_set, "radius", None)
-        require(radii is None or radius in radii, "uncertainty_set", f"have a radius of {radii} {its}", uncertainty_set)
+        radii = variant.options.get("radii")
+        right = radii is None or set(np.ravel(getattr(uncertainty_set, "radius", ())).tolist()) <= set(radii)
+        require(right, "uncertainty_set", f"have a radius of {radii} {its}", uncertainty_set)
     smoothing = SMOOTHINGS.get(variant.options.get("smoothing", ""), object)
     if "smoothing" in case:
         require(

@@ -8,7 +8,7 @@ succeeded; all are repeated until none of them has anything to take away.
 
 import json
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, TypeAlias, TypeVar
 
@@ -18,8 +18,9 @@ from properties.cases.case import Case
 from properties.cases.codec import encode
 from properties.kinds import own_tables
 from properties.kinds.linear_evaluation import inside
-from robust_core import Contamination, LogSumExp, Mellowmax, StepSize, TotalVariation, constant, per_visit, polynomial
+from robust_core import LogSumExp, Mellowmax, StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP
+from robust_core.sets import UncertaintySet
 from robust_core.validate import Floats
 
 # Arrays with one row a state (and one column an action); `initial` is one unless there are features.
@@ -37,7 +38,6 @@ STEP_SIZES = (
     polynomial(1.0, rate=1.0, power=1.0),
     per_visit(1.0, rate=1.0, power=1.0),
 )
-RADII = (0.0, 1.0, 0.5)
 VARRHO = 1.0
 # Shares of a row, finest last: multiples of 1/4, 1/16, … have few digits and sum to 1 in floats.
 SHARES = (4, 16, 64, 256)
@@ -137,6 +137,8 @@ def _possible(case: Case, *, chained: bool) -> bool:
 
     each step can happen, and begins where the last one ended.
     """
+    if case.get("uncertainty_set", True) is None:
+        return False
     if "projection" in case and inside(case["initial"], case["projection"]) is not case["initial"]:
         return False
     path = case.get("path", [])
@@ -222,7 +224,7 @@ def _without_states(case: Case, gone: range) -> Iterator[Case]:
     for heir in [*([] if used else [None]), *heirs]:
         P = mdp.P[np.ix_(kept, np.arange(mdp.n_actions), kept)]
         P[home, :, home if heir is None else heir] += lost
-        less = dict(case, mdp=_model(mdp, P, mdp.cost[kept]))
+        less = dict(case, mdp=_model(mdp, P, mdp.cost[kept])) | _selected(case, kept.tolist(), range(mdp.n_actions))
         for name in (*_tables(case), "policy", "features"):
             if name in case:
                 less[name] = case[name][kept]
@@ -243,6 +245,7 @@ def _without_actions(case: Case, gone: range) -> Iterator[Case]:
     heirs = range(len(kept))[: HEIRS if len(gone) == 1 else 1]
     for heir, lowest in product(heirs, (False, True)):
         less = dict(case, mdp=_model(mdp, mdp.P[:, kept], mdp.cost[:, kept]))
+        less |= _selected(case, range(mdp.n_states), kept.tolist())
         for name in _tables(case):
             if case[name].ndim == 2:
                 less[name] = case[name][:, kept]
@@ -262,12 +265,24 @@ def _fewer_outcomes(case: Case) -> Pass:
     for part in _parts(len(case["v"])):
         if part.stop > len(case["v"]) or len(part) == len(case["v"]):
             continue
-        less = {name: np.delete(case[name], part, axis=-1) for name in ("v", "other", "p") if name in case}
+        less: Case = {name: np.delete(case[name], part, axis=-1) for name in ("v", "other", "p") if name in case}
         less["p"][..., 0] += case["p"][..., list(part)].sum(axis=-1)
+        less |= _selected(case, [i for i in range(len(case["v"])) if i not in part], [0])
         if (yield case | less):
             case = case | less
     if case["p"].ndim > 2 and case["p"].shape[1] > 1:
         yield case | {"p": case["p"][:, :1].copy()}
+
+
+def _selected(case: Case, states: Sequence[int], actions: Sequence[int]) -> Case:
+    """The set for some of the states and actions; None, which is no possible case, where it leaves nothing."""
+    given: UncertaintySet | None = case.get("uncertainty_set")
+    if given is None:
+        return {}
+    try:
+        return {"uncertainty_set": given.select(states, actions)}
+    except (TypeError, ValueError):
+        return {"uncertainty_set": None}
 
 
 def _visits(case: Case, numbers: range, places: tuple[int, ...]) -> bool:
@@ -414,11 +429,20 @@ def _plainer_problem(case: Case) -> Pass:
 
 
 def _plainer_set(case: Case) -> Pass:
-    """A radius that is easy to follow, where the set has nothing but a radius."""
-    uncertainty_set: Any = case.get("uncertainty_set")
-    if isinstance(uncertainty_set, (Contamination, TotalVariation)):
-        radii = _plainer_than(uncertainty_set.radius, RADII)
-        yield from _first_of([case | {"uncertainty_set": type(uncertainty_set)(radius)} for radius in radii])
+    """Parameters that are easy to follow."""
+    given: UncertaintySet | None = case.get("uncertainty_set")
+    if given is not None:
+        yield from _first_of(case | {"uncertainty_set": plainer} for plainer in _plainer_sets(given))
+
+
+def _plainer_sets(uncertainty_set: UncertaintySet) -> Iterator[UncertaintySet]:
+    """The sets that are plainer, as far as the kind has such radii."""
+    tries = uncertainty_set.plainer()
+    while True:
+        try:
+            yield next(tries)
+        except (StopIteration, TypeError, ValueError):  # a radius that the kind does not have ends what it proposes
+            return
 
 
 def _plainer_values(case: Case) -> Pass:

@@ -79,7 +79,7 @@ class Beginning:
         length, times = choices.length(options.steps, options.repeats)
         scale = choices.scale()
         mdp = choices.mdp(scale=scale, deterministic=options.deterministic)
-        return cls(options, length, times, scale, mdp, choices.uncertainty_set(variant))
+        return cls(options, length, times, scale, mdp, choices.set_of(variant, mdp))
 
     def policy(self, choices: Choices) -> Floats:
         """A policy to evaluate."""

@@ -21,12 +21,10 @@ def operator_case(choices: Choices, variant: Variant) -> OperatorCase:
     """A model, a set and two tables."""
     scale = choices.scale()
     mdp = choices.mdp(scale=scale, sparse=True)
-    return OperatorCase(
-        mdp=mdp,
-        uncertainty_set=choices.uncertainty_set(variant),
-        Q=scale * choices.values(mdp.cost.shape),
-        other=scale * choices.values(mdp.cost.shape),
-    )
+    choice, Q = choices.set_choice(variant), scale * choices.values(mdp.cost.shape)
+    other = scale * choices.values(mdp.cost.shape)
+    uncertainty_set = choices.uncertainty_set(choice, mdp.P, Q.min(axis=1))
+    return OperatorCase(mdp=mdp, uncertainty_set=uncertainty_set, Q=Q, other=other)
 
 
 KIND = KindOfVariant(

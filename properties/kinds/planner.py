@@ -25,7 +25,7 @@ class PlannerCase(LawCase):
 def planner_case(choices: Choices, variant: Variant) -> PlannerCase:
     """A model and a set."""
     mdp = choices.mdp(scale=choices.scale(), gammas=GAMMAS, sparse=True)
-    return PlannerCase(mdp=mdp, uncertainty_set=choices.uncertainty_set(variant))
+    return PlannerCase(mdp=mdp, uncertainty_set=choices.set_of(variant, mdp))
 
 
 KIND = KindOfVariant(

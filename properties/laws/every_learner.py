@@ -11,7 +11,7 @@ import numpy as np
 
 from properties.cases import runs
 from properties.cases.case import Path
-from properties.cases.choices import radii_of
+from properties.cases.choices import radii_of, with_radius
 from properties.cases.runs import Run, policy_of
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -142,12 +142,12 @@ def _beside_another(variant: Variant, case: Run, path: Path) -> Any:
 
 def _another(variant: Variant, case: Run) -> Run:
     mdp, told = case.mdp, case.uncertainty_set
-    other: Any = type(told)
-    radii = radii_of(variant, other)
+    radii = [level for level in radii_of(variant, type(told)) if isinstance(level, float)]
+    other = next((R for R in radii if getattr(told, "radius", None) != R), radii[0])
     return replace(
         with_steps(case, constant(0.25)),
         mdp=MDP(mdp.P, mdp.cost, 0.5 if mdp.gamma != 0.5 else 0.75),
-        uncertainty_set=other(next((R for R in radii if getattr(told, "radius", None) != R), radii[0])),
+        uncertainty_set=with_radius(told, other) or told,
         initial=case.initial[::-1] / 2.0,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from properties.cases import runs
-from properties.cases.choices import SMOOTHINGS, Reader, radii_of
+from properties.cases.choices import SMOOTHINGS, First, Reader, SetChoice, radii_of
 from properties.cases.large import Form, form_of
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
@@ -19,8 +19,7 @@ from properties.kinds.support import support_case
 from properties.laws import linear, operator, planner, sampler, support
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.operator import exact_backup
-from properties.laws.rounding import UNIT
+from properties.laws.operator import true_backup
 from robust_core import constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -114,8 +113,8 @@ def _residual(variant: Variant, case: PlannerCase) -> Finding | None:
     Q = np.array(variant.make(mdp, uncertainty_set), dtype=np.float64)
     if Q.shape != mdp.cost.shape or not np.isfinite(Q).all():
         return Finding("Q*", Q.tolist(), f"{mdp.cost.shape[0]} x {mdp.cost.shape[1]} finite numbers")
-    image = exact_backup(mdp, uncertainty_set, Q)
-    allowed = (1.0 + mdp.gamma) * planner.allowed_error(variant, mdp, Q) + UNIT * float(np.abs(image).max())
+    image, error = true_backup(mdp, uncertainty_set, Q)
+    allowed = (1.0 + mdp.gamma) * planner.allowed_error(variant, mdp, Q) + error
     return compare(Q, image, allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
 
 
@@ -127,8 +126,15 @@ def _ring(states: int, gamma: float, uncertainty_set: UncertaintySet) -> Planner
 
 def _rings(variant: Variant) -> list[PlannerCase]:
     """Rings of long horizon for every set of the variant at its smallest radius."""
-    kinds: tuple[Any, ...] = variant.sets
-    return [_ring(states, gamma, kind(min(radii_of(variant, kind)))) for (states, gamma), kind in product(RINGS, kinds)]
+    return [
+        _ring(states, gamma, _smallest(variant, kind, states)) for (states, gamma), kind in product(RINGS, variant.sets)
+    ]
+
+
+def _smallest(variant: Variant, kind: type[UncertaintySet], states: int) -> UncertaintySet:
+    """The set of the smallest radius that the variant is for."""
+    radius = min(level for level in radii_of(variant, kind) if isinstance(level, float))
+    return First().uncertainty_set(SetChoice(kind, radius), np.eye(states), np.arange(float(states)))
 
 
 RESIDUAL = Law(

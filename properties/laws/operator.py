@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from oracles.planning import rational
-from properties.cases.choices import Choices, Reader, radii_beside
+from oracles.planning import enclosed
+from oracles.planning.truth import is_exact
+from properties.cases.choices import Choices, Reader, radius_of, sets_beside, widened
 from properties.cases.enlarged import respellings
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -22,16 +23,19 @@ SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 def _read_shift(choices: Choices, variant: Variant) -> OperatorCase:
     case = operator_case(choices, variant)
-    return case.plus(shift=choices.pick(SHIFTS), larger=choices.radius(variant, type(case.uncertainty_set)))
+    shift, level = choices.pick(SHIFTS), choices.level(variant, type(case.uncertainty_set))
+    return case.plus(shift=shift, larger=choices.radius(case.uncertainty_set, level, case.mdp.P, case.Q.min(axis=1)))
 
 
 def _applied(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> np.ndarray:
     return np.array(variant.make(mdp, uncertainty_set, Q.copy()))
 
 
-def exact_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> np.ndarray:
-    """TQ in rationals, rounded to floats."""
-    return np.array([[float(x) for x in row] for row in rational.backup(mdp, uncertainty_set, Q)])
+def true_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> tuple[np.ndarray, float]:
+    """TQ and how far it may be off: its rounding, and the width of the enclosure where it is no rational."""
+    found = enclosed.backup(mdp, uncertainty_set, Q)
+    width = 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
+    return found.value, UNIT * float(np.abs(found.value).max()) + width
 
 
 def _pure(variant: Variant, case: OperatorCase) -> Finding | None:
@@ -56,14 +60,12 @@ def _pure(variant: Variant, case: OperatorCase) -> Finding | None:
 def _matches(variant: Variant, case: OperatorCase) -> Finding | None:
     """One after the other for several radii, and Q in the other order of memory: nothing but the arguments counts."""
     mdp, Q = case.mdp, case.Q
-    uncertainty_set: Any = case.uncertainty_set
-    for radius in radii_beside(variant, uncertainty_set.radius):
-        uncertainty_set = type(uncertainty_set)(radius)
-        wanted = exact_backup(mdp, uncertainty_set, Q)
-        allowed = backup_bound(mdp, Q) + UNIT * float(np.abs(wanted).max())
-        said = "TQ" if radius == uncertainty_set.radius else f"TQ, then with radius {radius:g}: entry "
-        finding = compare(_applied(variant, mdp, uncertainty_set, Q), wanted, allowed, said) or compare(
-            variant.make(mdp, uncertainty_set, np.asfortranarray(Q)), wanted, allowed, "TQ for Q in columns: entry "
+    for chosen in sets_beside(variant, case.uncertainty_set):
+        wanted, error = true_backup(mdp, chosen, Q)
+        allowed = backup_bound(mdp, Q) + error
+        said = "TQ" if chosen == case.uncertainty_set else f"TQ, then with radius {radius_of(chosen)}: entry "
+        finding = compare(_applied(variant, mdp, chosen, Q), wanted, allowed, said) or compare(
+            variant.make(mdp, chosen, np.asfortranarray(Q)), wanted, allowed, "TQ for Q in columns: entry "
         )
         if finding is not None:
             return finding
@@ -82,12 +84,11 @@ def _contracts(variant: Variant, case: OperatorCase) -> Finding | None:
 
 def _monotone(variant: Variant, case: OperatorCase, shift: float, larger: float) -> Finding | None:
     """Monotone in Q and R, and T(Q + k) = TQ + gamma k."""
-    mdp, Q = case.mdp, case.Q
-    uncertainty_set: Any = case.uncertainty_set
+    mdp, Q, uncertainty_set = case.mdp, case.Q, case.uncertainty_set
     image = _applied(variant, mdp, uncertainty_set, Q)
     above, moved = Q + np.abs(case.other), Q + shift
     allowed = backup_bound(mdp, Q) + backup_bound(mdp, above) + backup_bound(mdp, moved)
-    wider = type(uncertainty_set)(max(uncertainty_set.radius, larger))
+    wider = widened(uncertainty_set, larger)
     return (
         below(
             image,
@@ -116,8 +117,8 @@ def _monotone(variant: Variant, case: OperatorCase, shift: float, larger: float)
 def _respelled(variant: Variant, case: OperatorCase) -> Finding | None:
     mdp, uncertainty_set, Q = case.mdp, case.uncertainty_set, case.Q
     image = _applied(variant, mdp, uncertainty_set, Q)
-    for same in respellings(mdp, Q):
-        got = _applied(variant, same.mdp, uncertainty_set, same.Q)
+    for same in respellings(mdp, Q, splits=uncertainty_set.splits):
+        got = _applied(variant, same.mdp, uncertainty_set.select(*same.origin), same.Q)
         if got.shape != same.Q.shape:
             return Finding("shape of TQ", got.shape, same.Q.shape)
         allowed = backup_bound(mdp, Q) + backup_bound(same.mdp, same.Q)

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from oracles.planning import closed_form, rational
-from properties.cases.choices import radii_beside
+from oracles.planning import closed_form, enclosed
+from oracles.planning.truth import is_exact
+from properties.cases.choices import radius_of, sets_beside, widened
 from properties.cases.enlarged import respellings, size
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -18,9 +19,11 @@ from robust_core.problem import Variant
 from robust_core.sets import Contamination, UncertaintySet
 
 
-def exact_optimum(mdp: MDP, uncertainty_set: UncertaintySet) -> np.ndarray:
-    """Q* in rationals, rounded to floats."""
-    return np.array([[float(x) for x in row] for row in rational.solve(mdp, uncertainty_set).Q])
+def true_optimum(mdp: MDP, uncertainty_set: UncertaintySet) -> tuple[np.ndarray, float]:
+    """Q* and how far it may be off: its rounding, and the width of the enclosure where it is no rational."""
+    found = enclosed.solve(mdp, uncertainty_set)
+    width = 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
+    return found.value, UNIT * float(np.abs(found.value).max()) + width
 
 
 def allowed_error(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
@@ -32,13 +35,11 @@ def allowed_error(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
 def _matches(variant: Variant, case: PlannerCase) -> Finding | None:
     """One after the other for several radii: nothing but the arguments counts."""
     mdp = case.mdp
-    uncertainty_set: Any = case.uncertainty_set
-    for radius in radii_beside(variant, uncertainty_set.radius):
-        uncertainty_set = type(uncertainty_set)(radius)
-        wanted = exact_optimum(mdp, uncertainty_set)
-        allowed = allowed_error(variant, mdp, wanted) + UNIT * float(np.abs(wanted).max())
-        said = "Q*" if radius == uncertainty_set.radius else f"Q*, then with radius {radius:g}: entry "
-        finding = compare(variant.make(mdp, uncertainty_set), wanted, allowed, said)
+    for chosen in sets_beside(variant, case.uncertainty_set):
+        wanted, error = true_optimum(mdp, chosen)
+        allowed = allowed_error(variant, mdp, wanted) + error
+        said = "Q*" if chosen == case.uncertainty_set else f"Q*, then with radius {radius_of(chosen)}: entry "
+        finding = compare(variant.make(mdp, chosen), wanted, allowed, said)
         if finding is not None:
             return finding
     return None
@@ -47,7 +48,7 @@ def _matches(variant: Variant, case: PlannerCase) -> Finding | None:
 def _closed_form(variant: Variant, case: PlannerCase) -> Finding | None:
     """Under contamination Q* is the ordinary Q at discount gamma(1−R), plus a constant."""
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
-    if not isinstance(uncertainty_set, Contamination):
+    if not isinstance(uncertainty_set, Contamination) or uncertainty_set.pairs:
         return None
     wanted = closed_form.solve(mdp, uncertainty_set.radius).Q
     allowed = allowed_error(variant, mdp, wanted.value) + wanted.error_bound
@@ -57,8 +58,8 @@ def _closed_form(variant: Variant, case: PlannerCase) -> Finding | None:
 def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     Q = np.asarray(variant.make(mdp, uncertainty_set))
-    for same in respellings(mdp, np.zeros((mdp.n_states, mdp.n_actions))):
-        got = np.asarray(variant.make(same.mdp, uncertainty_set))
+    for same in respellings(mdp, np.zeros((mdp.n_states, mdp.n_actions)), splits=uncertainty_set.splits):
+        got = np.asarray(variant.make(same.mdp, uncertainty_set.select(*same.origin)))
         allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, same.mdp, Q)
         part = got[np.ix_(same.states, same.actions)]
         finding = compare(part, Q, allowed, f"Q* of the model {same.what}: entry ", columns=(same.what, "before"))
@@ -69,11 +70,12 @@ def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
 
 def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     """Q* rises with the radius and by k/(1−gamma) with a cost of k more, k being of the size of the costs."""
-    mdp = case.mdp
-    uncertainty_set: Any = case.uncertainty_set
+    mdp, uncertainty_set = case.mdp, case.uncertainty_set
     Q, k = np.asarray(variant.make(mdp, uncertainty_set)), size(mdp.cost)
     dearer = MDP(mdp.P, mdp.cost + k, mdp.gamma)
-    wider = type(uncertainty_set)((1.0 + uncertainty_set.radius) / 2.0)
+    # Half way to 1 stays in [0, 1], where a set has its radius there.
+    radius = np.max(getattr(uncertainty_set, "radius", 0.0))
+    wider = widened(uncertainty_set, float((1.0 + radius) / 2.0 if radius <= 1.0 else 2.0 * radius))
     allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, dearer, np.abs(Q) + k / (1.0 - mdp.gamma))
     shifted = Q + k / (1.0 - mdp.gamma)
     return below(

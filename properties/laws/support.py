@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from oracles.planning import rational
-from properties.cases.choices import Choices, Reader
+from oracles.arithmetic.exact import round_up
+from oracles.planning import truth
+from properties.cases.choices import Choices, Reader, widened, with_radius
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.support import SupportCase, support_case
@@ -22,15 +23,12 @@ SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 def _read_axioms(choices: Choices, variant: Variant) -> SupportCase:
     n, scale = choices.size("outcomes"), choices.scale()
-    case = SupportCase(
-        uncertainty_set=choices.uncertainty_set(variant), p=choices.row(n, 0), v=scale * choices.values((n,))
-    )
-    return case.plus(
-        other=scale * choices.values((n,)),
-        factor=choices.pick(FACTORS),
-        shift=choices.pick(SHIFTS),
-        larger=choices.radius(variant, type(case.uncertainty_set)),
-    )
+    choice, p, v = choices.set_choice(variant), choices.row(n, 0), scale * choices.values((n,))
+    other, factor, shift = scale * choices.values((n,)), choices.pick(FACTORS), choices.pick(SHIFTS)
+    level = choices.level(variant, choice.kind)
+    chosen = choices.uncertainty_set(choice, p, v)
+    larger = choices.radius(chosen, level, p, v)
+    return SupportCase(uncertainty_set=chosen, p=p, v=v).plus(other=other, factor=factor, shift=shift, larger=larger)
 
 
 def read_rows(choices: Choices, variant: Variant) -> SupportCase:
@@ -56,17 +54,10 @@ def _matches(variant: Variant, case: SupportCase) -> Finding | None:
 
 
 def _truth(uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> tuple[float, float]:
-    """sigma(v) and how far it may be off: exact up to its rounding, or from the convex program of the set."""
-    try:
-        wanted = float(rational.sigma(uncertainty_set, p.tolist(), v.tolist()))
-    except rational.NoExactSupport:
-        from oracles.sets.programs import is_registered, support
-
-        if not is_registered(type(uncertainty_set)):
-            raise
-        certified = support(uncertainty_set, p, v)
-        return float(certified.value), float(certified.error_bound)
-    return wanted, UNIT * abs(wanted)
+    """sigma(v) and how far it may be off: its rounding, and the width of the enclosure where it is no rational."""
+    found = truth.sigma(uncertainty_set, p.tolist(), v.tolist())
+    wanted = float(found.middle)
+    return wanted, UNIT * abs(wanted) + round_up(found.radius)
 
 
 def _allowed(variant: Variant, p: np.ndarray, v: np.ndarray) -> float:
@@ -78,8 +69,7 @@ def _axioms(
     variant: Variant, case: SupportCase, other: np.ndarray, factor: float, shift: float, larger: float
 ) -> Finding | None:
     """What holds for the support function of any set around p, of whatever shape."""
-    p, v = case.p, case.v
-    uncertainty_set: Any = case.uncertainty_set
+    uncertainty_set, p, v = case.uncertainty_set, case.p, case.v
 
     def sigma(values: np.ndarray) -> np.ndarray:
         return _sigma(variant, uncertainty_set, p, values)
@@ -88,7 +78,7 @@ def _axioms(
         return 2.0 * sum(_allowed(variant, p, x) for x in (v, *vectors))
 
     value, above, both = sigma(v), v + np.abs(other), v + other
-    wider = type(uncertainty_set)(max(uncertainty_set.radius, larger))
+    wider = widened(uncertainty_set, larger)
     scaled, moved = factor * v, v + shift
     top, mean = np.array(v.max()), np.array(float(p @ v))
     findings = (
@@ -104,10 +94,14 @@ def _axioms(
     return next((finding for finding in findings if finding is not None), None)
 
 
-def _ends(variant: Variant, uncertainty_set: Any, p: np.ndarray, v: np.ndarray, allowed: float) -> Finding | None:
+def _ends(
+    variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray, allowed: float
+) -> Finding | None:
     """The smallest radius and the largest: p·v, and what the set makes of it (max v, if it is then everything)."""
     for radius in (0.0, 1.0):
-        extreme = type(uncertainty_set)(radius)
+        extreme = with_radius(uncertainty_set, radius)
+        if extreme is None:
+            continue
         wanted, error = _truth(extreme, p, v)
         got = _sigma(variant, extreme, p, v)
         finding = compare(got, np.array(wanted), allowed + error, f"sigma(v) with radius {radius:g}")

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from oracles.planning import rational
+from oracles.planning import enclosed
+from oracles.planning.truth import is_exact
 from properties.cases import runs
 from properties.cases.case import Path
-from properties.cases.choices import Choices, Reader
+from properties.cases.choices import Choices, Reader, widened
 from properties.cases.runs import Run, estimates
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
@@ -85,11 +86,9 @@ def _monotone(variant: Variant, case: Run, other: np.ndarray, dearer: np.ndarray
 
 
 def _wider(variant: Variant, case: Run, larger: float) -> Finding | None:
-    uncertainty_set: Any = case.uncertainty_set
-    radius = max(uncertainty_set.radius, larger)
-    return _ordered(
-        variant, case, replace(case, uncertainty_set=type(uncertainty_set)(radius)), f"with radius {radius}"
-    )
+    wider = widened(case.uncertainty_set, larger)
+    what = f"with radius {getattr(wider, 'radius', None)}"
+    return _ordered(variant, case, replace(case, uncertainty_set=wider), what)
 
 
 def _ordered(variant: Variant, case: Run, right: Run, what: str) -> Finding | None:
@@ -126,6 +125,7 @@ def _relabelled(variant: Variant, case: Run) -> Finding | None:
     right = replace(
         case,
         mdp=MDP(mdp.P[::-1, ::-1, ::-1], mdp.cost[::-1, ::-1], mdp.gamma),
+        uncertainty_set=case.uncertainty_set.select(range(S)[::-1], range(A)[::-1]),
         initial=_reversed(case.initial),
         path=[(S - 1 - s, A - 1 - a, c, S - 1 - t, A - 1 - b, end) for s, a, c, t, b, end in case.path],
     )
@@ -206,21 +206,22 @@ def _bounded(variant: Variant, case: Run) -> Finding | None:
     return None
 
 
-def _solution(variant: Variant, case: Run) -> np.ndarray:
-    """Q*, Q^pi or V^pi in rationals, rounded to floats."""
+def _solution(variant: Variant, case: Run) -> tuple[np.ndarray, float]:
+    """Q*, Q^pi or V^pi, and the width of its enclosure where it is no rational."""
     if isinstance(case, EvaluationRun):
-        evaluation = rational.evaluate(case.mdp, case.uncertainty_set, case.policy)
-        exact: Any = evaluation.Q if estimates(variant) == "Q" else evaluation.V
+        V, Q = enclosed.evaluate(case.mdp, case.uncertainty_set, case.policy)
+        found = Q if estimates(variant) == "Q" else V
     else:
-        exact = rational.solve(case.mdp, case.uncertainty_set).Q
-    return np.vectorize(float, otypes=[np.float64])(np.array(exact, dtype=object))
+        found = enclosed.solve(case.mdp, case.uncertainty_set)
+    return np.array(found.value), 0.0 if is_exact(type(case.uncertainty_set)) else found.error_bound
 
 
 def _fixed_point(variant: Variant, case: Run) -> Finding | None:
-    solution = _solution(variant, case)
+    solution, error = _solution(variant, case)
     run = replace(case, initial=solution)
     # The rounding of the start is at most UNIT times its size: less than one step's bound, which _rounding has.
-    allowed = _rounding(run)
+    # Started so far from the true solution, a learner stays as near to it, so within twice the error of its start.
+    allowed = _rounding(run) + 2.0 * error
     learner = new_learner(variant, run)
     for time, step in enumerate(case.path):
         got = table(advance(learner, [step]))
@@ -244,7 +245,8 @@ def _read_dearer(choices: Choices, variant: Variant) -> Run:
 
 def _read_wider(choices: Choices, variant: Variant) -> Run:
     case = runs.run(choices, variant)
-    return case.plus(larger=choices.radius(variant, type(case.uncertainty_set)))
+    level = choices.level(variant, type(case.uncertainty_set))
+    return case.plus(larger=choices.radius(case.uncertainty_set, level, case.mdp.P, case.mdp.cost.min(axis=1)))
 
 
 def _read_shift(choices: Choices, variant: Variant) -> Run:

@@ -8,7 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from oracles.arithmetic import exact
-from oracles.planning import rational
+from oracles.planning import truth
+from oracles.planning.truth import Bracket
 from properties.cases import runs
 from properties.cases.choices import Choices
 from properties.cases.runs import Run, estimates, policy_of
@@ -139,21 +140,22 @@ def backup(
     policy: np.ndarray | None,
     s: int,
     a: int,
-) -> Fraction:
-    """The robust backup that a visit of (s,a) is about, exactly: TQ(s,a), T_pi Q(s,a) or T_pi V(s)."""
+) -> Bracket:
+    """The robust backup that a visit of (s,a) is about, enclosed: TQ(s,a), T_pi Q(s,a) or T_pi V(s)."""
     V = state_values(entries, policy)
     gamma = Fraction(mdp.gamma)
 
-    def value(action: int) -> Fraction:
-        return Fraction(float(mdp.cost[s, action])) + gamma * rational.sigma(
-            uncertainty_set, mdp.P[s, action].tolist(), V
-        )
+    def value(action: int) -> tuple[Fraction, Fraction]:
+        found = truth.sigma(uncertainty_set.at(s, action), mdp.P[s, action].tolist(), V)
+        cost = Fraction(float(mdp.cost[s, action]))
+        return cost + gamma * found.lower, cost + gamma * found.upper
 
     if estimates(variant) == "Q":
-        return value(a)
+        return Bracket(*value(a))
     assert policy is not None
     weights = exact.distribution(policy[s].tolist()).fractions()
-    return sum((w * value(action) for action, w in enumerate(weights) if w), Fraction(0))
+    values = [(w, value(action)) for action, w in enumerate(weights) if w]
+    return Bracket(*(sum((w * pair[end] for w, pair in values), Fraction(0)) for end in (0, 1)))
 
 
 def _outcomes(
@@ -190,8 +192,11 @@ def _unbiased(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
         mean += probability * Fraction(entry)
     alpha = Fraction(clock.next(place))
     target = backup(variant, mdp, case.uncertainty_set, before, policy, s, a)
-    wanted = float((1 - alpha) * Fraction(float(before[place])) + alpha * target)
-    allowed = step_bound(mdp.n_states, mdp.n_actions, _size(before, float(np.abs(mdp.cost).max()))) + UNIT * abs(wanted)
+    wanted = float((1 - alpha) * Fraction(float(before[place])) + alpha * target.middle)
+    rounding = step_bound(mdp.n_states, mdp.n_actions, _size(before, float(np.abs(mdp.cost).max()))) + UNIT * abs(
+        wanted
+    )
+    allowed = rounding + exact.round_up(alpha * target.radius)
     if abs(float(mean) - wanted) <= allowed:
         return None
     when = f" after {len(path)} steps and one more with alpha = {float(alpha)}"

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from oracles.planning import rational
-from oracles.sets import SetOracle, register, vertices
+from oracles.planning import rational, truth
+from oracles.sets import SetOracle, oracle_of, register, vertices
 from properties.checks import checks
 from properties.judging.search import search
 from properties.judging.verification import applicable, verify
@@ -93,10 +93,7 @@ def test_as_a_test_it_fails_without_blame(promise: str) -> None:
 
 @pytest.fixture
 def without_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown(uncertainty_set: UncertaintySet, p: Any, v: Any) -> Any:
-        raise rational.NoExactSupport("no exact support function is registered for this one")
-
-    monkeypatch.setattr(rational, "sigma", unknown)
+    monkeypatch.setattr(truth, "oracle_of", lambda kind: SetOracle(program=oracle_of(kind).program))
 
 
 @pytest.mark.usefixtures("without_rationals")

@@ -86,6 +86,8 @@ class LinearLearner:
         validate.instance("problem", problem, Problem)
         if not isinstance(problem.uncertainty_set, Contamination):
             raise TypeError(f"{rule} is for contamination sets, got {problem.uncertainty_set!r}")
+        if problem.uncertainty_set.pairs:
+            raise ValueError(f"{rule} needs one radius for all pairs (s, a), got {problem.uncertainty_set!r:.80}")
         if problem.features is None or problem.smoothing is None or problem.second_step_size is None:
             raise ValueError(f"{rule} needs features, smoothing and second_step_size in its problem")
         if "visits" in (problem.step_size.clock, problem.second_step_size.clock):

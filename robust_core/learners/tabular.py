@@ -75,6 +75,8 @@ class TabularLearner:
         validate.instance("problem", problem, Problem)
         if not isinstance(problem.uncertainty_set, Contamination):
             raise TypeError(f"{rule.name} is for contamination sets, got {problem.uncertainty_set!r}")
+        if problem.uncertainty_set.pairs:
+            raise ValueError(f"{rule.name} needs one radius for all pairs (s, a), got {problem.uncertainty_set!r:.80}")
         shape = (problem.n_states,) if rule.state_value == "identity" else (problem.n_states, problem.n_actions)
         self.table = validate.array("initial", problem.initial, shape=shape)
         if rule.state_value == "average" and problem.policy is None:

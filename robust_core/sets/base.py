@@ -6,34 +6,70 @@ The oracles read the fields of a set and nothing else; `properties/tests/test_co
 """
 
 from abc import ABC
-from dataclasses import fields
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+
+import numpy as np
 
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
 _BY_KIND: dict[str, type["UncertaintySet"]] = {}
+_PLAIN_RADII = (0.0, 1.0, 0.5)
+_T = TypeVar("_T")
+Pick: TypeAlias = Callable[[Sequence[Any]], Any]
+"""Chooses one of several levels."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A level of a radius: a multiple of the radius at which sigma reaches its largest value around a row."""
+
+    factor: float
+
+
+LEVELS: tuple[float | Threshold, ...] = (
+    0.0, 1.0, 0.5, 0.25, 0.75, 0.1, 0.01, 2.0**-20, 3.0,
+    *(Threshold(factor) for factor in (1.0, 1.0 - 1e-15, 1.0 + 1e-15, 1.0 - 1e-9, 1.0 + 1e-9, 0.999, 0.5)),
+    1e-300, 1e-16, 1e-8, 10.0, 1000.0,
+)  # fmt: skip
+"""Radii of a ball of any size, the simplest first: ordinary ones, the row's threshold and next to it, tiny and huge."""
 
 
 class UncertaintySet(ABC):
     """An (s,a)-rectangular set: one copy of it around every row of the kernel.
 
     A subclass is a frozen dataclass with a class attribute `kind`, its name in JSON. `__post_init__` checks the
-    fields. Laws make a set as `kind(radius)`, with the radii of the attribute `radii` unless a variant names others.
+    fields. A field is a number, or an array of as many axes over the states as `axes` says; a field with two axes
+    more, over the states and actions, has one value for each row of a kernel: `at(s, a)` is the set of that row.
+    Laws choose the radius of a set among its `radii` and make the set with `choose`.
     """
 
     kind: ClassVar[str]
-    radii: ClassVar[tuple[float, ...]] = (
+    radii: ClassVar[tuple[float | Threshold, ...]] = (
         0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.1, 2.0**-20, 1.0 - 2.0**-20, 2.0**-30,
     )  # fmt: skip
     """The radii at which laws test the set, the simplest first: both ends, their neighbours, dyadic and not."""
+    axes: ClassVar[Mapping[str, int]] = {"radius": 0}
+    """How many axes over the states a field has in the set of one row."""
+    splits: ClassVar[bool] = True
+    """Whether sigma stays as it is where a state becomes two with equal values, which share its mass equally."""
+    moves_to_the_end: ClassVar[bool | None] = None
+    """Whether nature may move mass to and from the end of an episode, an outcome of value 0; None: it is not said."""
 
     def __init_subclass__(cls) -> None:
         _BY_KIND[cls.kind] = cls
+        for name in ("__eq__", "__hash__", "__repr__"):  # a dataclass keeps those that are in the class itself
+            if name not in vars(cls):
+                setattr(cls, name, vars(UncertaintySet)[name])
 
     def row_support(self, rows: Floats, v: Floats) -> Floats:
-        """sigma for valid rows (…, S) and finite v (S,)."""
-        raise self._without("support function")
+        """sigma for valid rows (…, S) and finite v (S,); by default from the worst case."""
+        if type(self).row_worst_case is UncertaintySet.row_worst_case:
+            raise self._without("support function")
+        worst: Floats = self.row_worst_case(rows, v) @ v
+        return worst
 
     def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
         """A distribution that attains sigma, for valid rows (…, S) and finite v (S,)."""
@@ -41,14 +77,105 @@ class UncertaintySet(ABC):
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma around all rows of a kernel: an array (S, A); by default row by row on the dense kernel."""
-        return self.row_support(mdp.P, v)
+        return self.by_pairs(mdp.P, v) if self.pairs else self.row_support(mdp.P, v)
+
+    def by_pairs(self, rows: Floats, v: Floats) -> Floats:
+        """sigma around rows (S, A, S), each with its own set `at(s, a)`."""
+        result = np.empty(rows.shape[:2])
+        for s, a in np.ndindex(*result.shape):
+            result[s, a] = self.at(s, a).row_support(rows[s, a], v)
+        return result
 
     def _without(self, form: str) -> TypeError:
         return TypeError(f"{type(self).__name__} defines no {form} in closed form")
 
+    # Parameters.
+
+    @property
+    def pairs(self) -> tuple[int, int] | None:
+        """(S, A) if a field has one value for each pair; None if all rows have the same set."""
+        shapes = (np.shape(getattr(self, name))[:2] for name in self._fields_by_pair())
+        return next(((int(S), int(A)) for S, A in shapes), None)
+
+    def _fields_by_pair(self) -> list[str]:
+        return [name for name, axes in self.axes.items() if np.ndim(getattr(self, name, 0.0)) == axes + 2]
+
+    def at(self, s: int, a: int) -> Self:
+        """The set around the row of (s, a).
+
+        >>> from robust_core.sets import Contamination
+        >>> Contamination([[0.25, 0.5]]).at(0, 1)
+        Contamination(radius=0.5)
+        """
+        given = {name: getattr(self, name)[s, a] for name in self._fields_by_pair()}
+        return replace(self, **given) if given else self  # type: ignore[type-var]
+
+    def require_fit(self, n_states: int, pairs: tuple[int, ...]) -> None:
+        """Raise unless the fields are those of rows over `n_states` states, the rows being of the shape `pairs`."""
+        for name, axes in self.axes.items():
+            shape = np.shape(getattr(self, name, 0.0))
+            wanted = (n_states,) * axes
+            if shape not in (wanted, (*pairs, *wanted)) and shape:
+                one = f"have shape {wanted}" if axes else "be one number"
+                each = f", or one for each row in shape {(*pairs, *wanted)}" if len(pairs) == 2 else ""
+                raise ValueError(
+                    f"{name} of {type(self).__name__} must {one} for {n_states} states{each}, got shape {shape}"
+                )
+
+    def with_radius(self, radius: float) -> Self:
+        """The same set with another radius."""
+        return replace(self, radius=radius)  # type: ignore[type-var]
+
+    def select(self, states: Sequence[int], actions: Sequence[int]) -> Self:
+        """The set for the model whose states and actions are these of the old ones, in this order."""
+        by_pair, changed = self._fields_by_pair(), {}
+        for name, axes in self.axes.items():
+            value = np.asarray(getattr(self, name, 0.0))
+            index = ([states, actions] if name in by_pair else []) + [states] * axes
+            if index and value.ndim:
+                changed[name] = value[np.ix_(*index)]
+        return replace(self, **changed) if changed else self  # type: ignore[type-var]
+
+    @classmethod
+    def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> "UncertaintySet":
+        """A set for the rows p (…, S) and values v (S,), by choices among levels; by default one with the radius."""
+        make: Any = cls
+        return make(radius)
+
+    def plainer(self) -> Iterator[Self]:
+        """Sets with numbers that are easier to follow, the plainest first."""
+        radius = getattr(self, "radius", None)
+        if radius is None:
+            return
+        if np.ndim(radius):
+            yield from (self.with_radius(level) for level in (*_PLAIN_RADII, float(np.max(radius))))
+        elif radius in _PLAIN_RADII:
+            yield from (self.with_radius(level) for level in _PLAIN_RADII[: _PLAIN_RADII.index(radius)])
+        else:
+            digits = () if radius in self.radii else (float(f"{radius:.0e}"), float(f"{radius:.2e}"))
+            yield from (self.with_radius(level) for level in (*_PLAIN_RADII, *digits) if level != radius)
+
+    # Data.
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the kind and the fields of the dataclass."""
-        return {"kind": self.kind} | {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        """Plain data: the kind and the fields of the dataclass, arrays as lists."""
+        return {"kind": self.kind} | {name: _plain(value) for name, value in self._values()}
+
+    def _values(self) -> list[tuple[str, Any]]:
+        return [(f.name, getattr(self, f.name)) for f in fields(self)]  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        theirs = dict(other._values())
+        return all(np.array_equal(value, theirs[name]) for name, value in self._values())
+
+    def __hash__(self) -> int:
+        values = [value.tobytes() if isinstance(value, np.ndarray) else value for _, value in self._values()]
+        return hash((type(self), *values))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={_plain(value)!r}' for name, value in self._values())})"
 
     @staticmethod
     def from_dict(data: object) -> "UncertaintySet":
@@ -64,3 +191,7 @@ class UncertaintySet(ABC):
         if names != data.keys() - {"kind"}:
             raise ValueError(f"{data['kind']} needs exactly the fields {sorted(names)}, got {sorted(data)}")
         return cls(**{name: data[name] for name in names})
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value

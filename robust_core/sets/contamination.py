@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.sets.base import UncertaintySet
@@ -17,7 +19,7 @@ class Contamination(UncertaintySet):
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", validate.unit_interval("radius", self.radius))
+        object.__setattr__(self, "radius", validate.radius("radius", self.radius, most=1.0))
 
     def row_support(self, rows: Floats, v: Floats) -> Floats:
         """(1−R) p·v + R max v for each row p."""
@@ -25,7 +27,7 @@ class Contamination(UncertaintySet):
 
     def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
         """(1−R)p + R·(the best state) for each row p."""
-        worst = (1.0 - self.radius) * rows
+        worst = (1.0 - np.asarray(self.radius))[..., None] * rows
         worst[..., v.argmax()] += self.radius
         return worst
 

@@ -22,7 +22,7 @@ class TotalVariation(UncertaintySet):
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", validate.unit_interval("radius", self.radius))
+        object.__setattr__(self, "radius", validate.radius("radius", self.radius, most=1.0))
 
     def row_support(self, rows: Floats, v: Floats) -> Floats:
         """Σ k_i v_i + (1 − Σ k_i) max v for each row, k the mass that the states keep."""
@@ -41,6 +41,8 @@ class TotalVariation(UncertaintySet):
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled: the sort of v is shared by all rows."""
+        if self.pairs:
+            return self.by_pairs(mdp.P, v)
         from robust_core.kernels import total_variation
 
         return total_variation.kernel_support(mdp, self.radius, v)

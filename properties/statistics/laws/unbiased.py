@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from oracles.planning import rational
+from oracles.planning import enclosed
 from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
 from properties.statistics import design, intervals
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
@@ -43,7 +43,7 @@ def _sampler(variant: Variant, benchmark: BenchmarkProblem, s: int, a: int) -> C
     mdp, Q = benchmark.mdp, _table(benchmark)
     problem = replace(benchmark.problem(constant(ALPHA)), initial=Q)
     V = Q.min(axis=1)
-    backup = float(rational.backup(mdp, benchmark.uncertainty_set, Q)[s][a])
+    backup = float(enclosed.backup(mdp, benchmark.uncertainty_set, Q).value[s, a])
     wanted = (1.0 - ALPHA) * Q[s, a] + ALPHA * backup
     reach = ALPHA * mdp.gamma * (V.max() - V.min())
     edges = np.cumsum(mdp.P[s, a])[:-1]
