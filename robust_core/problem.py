@@ -26,11 +26,21 @@ SETLESS: tuple[Kind, ...] = ("sampler",)
 # What narrows the problems to those a variant is for; another name would narrow nothing, so it is refused.
 OPTIONS: Mapping[str, str] = {
     "estimates": '"Q" or "V", what an evaluation learns',
+    "expected": "the promised mean update: the name of a step, or a function of a view of the past",
+    "tables": "how many tables the estimate is a tuple of",
+    "delay": 'which entries a step may change: those visited in the last n steps (n), or all visited ones ("visited")',
+    "schedule": '"steps" (step sizes that count no visits) or "own" (the learner has its own)',
     "radii": "a tuple of radii",
     "smoothing": '"lse" or "mellowmax"',
     "accuracy": "of a planner, times max|c|/(1−gamma); of a support function, times max|v|",
 }
-WORDS: Mapping[str, tuple[str, ...]] = {"estimates": ("Q", "V"), "smoothing": ("lse", "mellowmax")}
+EXPECTED = ("robust backup",)
+"""The steps that a promise of a mean update can name."""
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "estimates": ("Q", "V"),
+    "smoothing": ("lse", "mellowmax"),
+    "schedule": ("steps", "own"),
+}
 """The values of the options that are words."""
 
 
@@ -38,7 +48,8 @@ WORDS: Mapping[str, tuple[str, ...]] = {"estimates": ("Q", "V"), "smoothing": ("
 class Problem:
     """What a learner is told: everything but the kernel. `Problem.of` makes one from a model.
 
-    `initial` is the first estimate: Q (S,A), V (S,) or theta (N,). `policy` is the policy to evaluate; `features`,
+    `initial` is the first estimate: Q (S,A), V (S,) or theta (N,), or a tuple of such tables for a learner of several
+    (options["tables"]; of linear evaluation (theta, omega)). `policy` is the policy to evaluate; `features`,
     `smoothing`, `second_step_size` (beta) and `projection` (K) belong to linear evaluation.
     """
 
@@ -47,7 +58,7 @@ class Problem:
     gamma: float
     uncertainty_set: UncertaintySet
     step_size: StepSize
-    initial: Floats
+    initial: Any
     policy: Floats | None = None
     features: Floats | None = None
     smoothing: Smoothing | None = None
@@ -62,7 +73,7 @@ class Problem:
         uncertainty_set: UncertaintySet,
         *,
         step_size: StepSize,
-        initial: Floats | None = None,
+        initial: Any = None,
         gamma: float | None = None,
         policy: Floats | None = None,
         features: Floats | None = None,
@@ -112,17 +123,24 @@ class Problem:
             checked["policy"] = validate.policy(self.policy, S, A)
         if self.features is not None:
             checked["features"] = validate.array("features", self.features, shape=(S, None))
-        shape = np.shape(self.initial)
-        if self.features is not None:
-            shape = (checked["features"].shape[1],)
-        elif len(shape) not in (1, 2):
-            raise ValueError(f"initial must be a table (S, A) or a vector (S,), got shape {shape}")
-        else:
-            shape = (S, A)[: len(shape)]
-        checked["initial"] = validate.array("initial", self.initial, shape=shape)
-        for name, value in checked.items():
+        tables = self.initial if isinstance(self.initial, tuple) else (self.initial,)
+        if not tables:
+            raise ValueError("initial must be a table, or a tuple of at least one, got ()")
+        starts = []
+        for table in tables:
+            shape = np.shape(table)
+            if self.features is not None:
+                shape = (checked["features"].shape[1],)
+            elif len(shape) not in (1, 2):
+                raise ValueError(f"initial must be a table (S, A) or a vector (S,), got shape {shape}")
+            else:
+                shape = (S, A)[: len(shape)]
+            starts.append(validate.array("initial", table, shape=shape))
+        for value in (*checked.values(), *starts):
             value.setflags(write=False)
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "initial", tuple(starts) if isinstance(self.initial, tuple) else starts[0])
 
     def _check_types(self) -> None:
         for name, wanted, optional in (
@@ -208,6 +226,13 @@ class Variant:
                 raise ValueError(f"{rule}: no such option; there are {', '.join(OPTIONS)}{suggestion(name, OPTIONS)}")
             if name in WORDS and value not in WORDS[name]:
                 raise ValueError(f"{rule} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r:.80}")
+            if name == "delay" and value != "visited":
+                validate.count(rule, value, least=1)
+            if name == "tables":
+                validate.count(rule, value, least=1)
+            if name == "expected" and not callable(value) and value not in EXPECTED:
+                known = ", ".join(map(repr, EXPECTED))
+                raise ValueError(f"{rule} must be a function of a view, or one of {known}, got {value!r:.80}")
             if name == "accuracy":
                 validate.non_negative(rule, value)
             if name == "radii":

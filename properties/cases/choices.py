@@ -7,6 +7,7 @@ model is the rational model. Nothing is chosen that the case does not use.
 `Drawn` lets Hypothesis choose; `large.Fixed` chooses as the form of a large instance says.
 """
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -293,6 +294,19 @@ class First(Choices):
     def index(self, n: int) -> int:
         """0."""
         return 0
+
+
+class Seeded(Choices):
+    """Choices by the bytes of a hash of a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.number = seed, 0
+
+    def index(self, n: int) -> int:
+        """One of 0..n−1."""
+        self.number += 1
+        digest = hashlib.blake2b(f"{self.seed} {self.number}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big") % n
 
 
 def radii_of(variant: Variant, kind: type[UncertaintySet]) -> tuple[Level, ...]:

@@ -17,6 +17,10 @@ from robust_core.text import one_line, shorten
 LARGEST, SMALLEST = 2.0**256, 2.0**-256
 MOST_STEPS = 1 << 16
 """Of a sampler in one call: four times what any law asks for."""
+MOST_TABLES = 64
+"""Of a learner."""
+STREAMS = 1 << 32
+"""Of the draws of a learner."""
 LONGEST_VALUE = 80
 
 
@@ -115,6 +119,17 @@ def _table(name: str, case: Case) -> None:
     check_floats(name, case[name], case["mdp"].cost.shape)
 
 
+def _tables(name: str, case: Case) -> None:
+    _index(name, case[name], MOST_TABLES + 1)
+    require(case[name] > 0, name, "be positive", case[name])
+
+
+def _initial(name: str, case: Case) -> None:
+    """One table, or several along the first axis."""
+    first = (case["tables"],) if "tables" in case else ()
+    check_floats(name, case[name], (*first, *case["mdp"].cost.shape))
+
+
 def _dearer(name: str, case: Case) -> None:
     _table(name, case)
     require(bool((case[name] >= 0.0).all()), name, "not be negative", case[name])
@@ -159,6 +174,15 @@ def _number(name: str, case: Case) -> None:
 def _factor(name: str, case: Case) -> None:
     check_number(name, case[name])
     require(case[name] >= 0.0, name, "not be negative", case[name])
+
+
+def _probability(name: str, case: Case) -> None:
+    check_number(name, case[name])
+    require(0.0 <= case[name] <= 1.0, name, "be a probability", case[name])
+
+
+def _stream(name: str, case: Case) -> None:
+    _index(name, case[name], STREAMS)
 
 
 def _larger(name: str, case: Case) -> None:
@@ -220,7 +244,8 @@ RULES: dict[str, Rule] = {
     "smoothing": _is_a((LogSumExp, Mellowmax), "a smooth maximum"),
     "policy": _policy,
     "features": _features,
-    "initial": _table,
+    "tables": _tables,
+    "initial": _initial,
     "Q": _table,
     "dearer": _dearer,
     "v": _values,
@@ -233,5 +258,7 @@ RULES: dict[str, Rule] = {
     "shift": _number,
     "factor": _factor,
     "larger": _larger,
+    "ends": _probability,
+    "coins": _stream,
     "path": _path,
 }

@@ -112,6 +112,8 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
     if len(law.kinds) > 1 and kind != variant.kind:
         raise ValueError(f"the case must be one {its} of kind {variant.kind!r}, got one of kind {kind!r}")
     if "initial" in case:
+        count = variant.options.get("tables")
+        require(case.get("tables") == count, "tables", f"be {count} {its}", case.get("tables"))
         axes = kind_of(kind).trivial_case(variant).entries()["initial"].ndim
         require(case["initial"].ndim == axes, "initial", f"have {axes} axes {its}", case["initial"])
     if "uncertainty_set" in case:

@@ -227,7 +227,7 @@ def _without_states(case: Case, gone: range) -> Iterator[Case]:
         less = dict(case, mdp=_model(mdp, P, mdp.cost[kept])) | _selected(case, kept.tolist(), range(mdp.n_actions))
         for name in (*_tables(case), "policy", "features"):
             if name in case:
-                less[name] = case[name][kept]
+                less[name] = np.take(case[name], kept, axis=_first_axis(case, name))
         yield _renumbered(less, gone, heir, ("s", "start"), (0, 3))
 
 
@@ -247,10 +247,10 @@ def _without_actions(case: Case, gone: range) -> Iterator[Case]:
         less = dict(case, mdp=_model(mdp, mdp.P[:, kept], mdp.cost[:, kept]))
         less |= _selected(case, range(mdp.n_states), kept.tolist())
         for name in _tables(case):
-            if case[name].ndim == 2:
-                less[name] = case[name][:, kept]
+            if case[name].ndim == 2 + _first_axis(case, name):
+                less[name] = case[name][..., kept]
                 if lowest:
-                    less[name][:, heir] = case[name][:, [kept[heir], *gone]].min(axis=1)
+                    less[name][..., heir] = case[name][..., [kept[heir], *gone]].min(axis=-1)
         if "policy" in case:
             policy = case["policy"][:, kept]
             policy[:, heir] += case["policy"][:, list(gone)].sum(axis=1)
@@ -308,6 +308,11 @@ def _renumbered(case: Case, gone: range, heir: int | None, names: tuple[str, ...
 
 def _tables(case: Case) -> list[str]:
     return [name for name in TABLES if name in case and not (name == "initial" and "features" in case)]
+
+
+def _first_axis(case: Case, name: str) -> int:
+    """The axis of the states: of several tables the first one numbers the tables."""
+    return int("tables" in case and name in ("initial", "other"))
 
 
 def _model(mdp: MDP, P: Floats, cost: Floats, gamma: float | None = None) -> MDP:

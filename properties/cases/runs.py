@@ -10,7 +10,7 @@ import numpy as np
 from properties.cases.case import LawCase, Path
 from properties.cases.choices import MAX_STEPS, Choices
 from properties.kinds import kind_of
-from robust_core import StepSize
+from robust_core import StepSize, constant
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
@@ -19,23 +19,28 @@ from robust_core.validate import Floats
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run(LawCase):
-    """For a learner: its problem, and the path it walks."""
+    """For a learner: its problem, and the path it walks.
+
+    With `tables`, the estimate is a tuple of so many tables, and the first axis of `initial` numbers them.
+    """
 
     mdp: MDP
     uncertainty_set: UncertaintySet
     step_size: StepSize
     initial: Floats
     path: Path
+    tables: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How a run is generated: the most steps of its path, and how often the whole is walked.
+    """How a run is generated: the most and the least steps of its path, and how often the whole is walked.
 
     With `ends` some steps end an episode; without `projected` there is no ball of projection.
     """
 
     steps: int = MAX_STEPS
+    least: int = 0
     ends: bool = False
     deterministic: bool = False
     projected: bool = True
@@ -50,13 +55,16 @@ def run(
     variant: Variant,
     *,
     steps: int = MAX_STEPS,
+    least: int = 0,
     ends: bool = False,
     deterministic: bool = False,
     projected: bool = True,
     repeats: tuple[int, ...] = (1,),
 ) -> Run:
     """A case of the variant's kind of learner; the arguments are those of `RunOptions`."""
-    options = RunOptions(steps=steps, ends=ends, deterministic=deterministic, projected=projected, repeats=repeats)
+    options = RunOptions(
+        steps=steps, least=least, ends=ends, deterministic=deterministic, projected=projected, repeats=repeats
+    )
     case = kind_of(variant.kind).generate(choices, variant, options)
     assert isinstance(case, Run)
     return case
@@ -76,18 +84,19 @@ class Beginning:
     @classmethod
     def choose(cls, choices: Choices, variant: Variant, options: RunOptions) -> "Beginning":
         """The length of the path, the scale of the numbers, a model and a set."""
-        length, times = choices.length(options.steps, options.repeats)
+        length, times = choices.length(options.steps - options.least, options.repeats)
         scale = choices.scale()
         mdp = choices.mdp(scale=scale, deterministic=options.deterministic)
-        return cls(options, length, times, scale, mdp, choices.set_of(variant, mdp))
+        return cls(options, length + options.least, times, scale, mdp, choices.set_of(variant, mdp))
 
     def policy(self, choices: Choices) -> Floats:
         """A policy to evaluate."""
         return choices.policy(self.mdp, deterministic=self.options.deterministic)
 
     def table(self, choices: Choices, variant: Variant) -> Floats:
-        """The first estimate of a tabular learner: zeros, or values."""
+        """The first estimate of a tabular learner, or the first of several: zeros, or values."""
         shape = self.mdp.cost.shape if estimates(variant) == "Q" else self.mdp.cost.shape[:1]
+        shape = (*several(variant), *shape)
         return np.zeros(shape) if choices.blank() else self.scale * choices.values(shape)
 
     def path(self, choices: Choices, policy: Floats | None) -> Path:
@@ -105,9 +114,29 @@ def estimates(variant: Variant) -> str:
     return "Q" if variant.kind == "control" else str(variant.options.get("estimates", "V"))
 
 
+def tables(variant: Variant) -> int | None:
+    """How many tables the estimate of a learner is a tuple of; None if it is not a tuple."""
+    count: int | None = variant.options.get("tables")
+    return count
+
+
+def several(variant: Variant) -> tuple[int, ...]:
+    """The axes of `initial` before those of one table."""
+    count = tables(variant)
+    return () if count is None else (count,)
+
+
+def schedule(choices: Choices, variant: Variant, *, visits: bool = True) -> StepSize:
+    """A step size; options['schedule'] = 'steps' leaves out those that count visits, 'own' all but one constant."""
+    wanted = variant.options.get("schedule")
+    return constant(0.5) if wanted == "own" else choices.step_size(visits=visits and wanted != "steps")
+
+
 LEARNER = "a factory `make(problem)` of learners with `update(transition)` and `estimate()`"
 TABULAR_PROMISES = {
     "unbiased": "the mean over next states (and actions) of an update is (1−alpha)·estimate + alpha·(robust backup)",
+    "mean update": "the mean of the next estimate, given the past, is the step options['expected'], in every entry"
+    " (a name or a function of the past; default: the robust backup of the visited entry)",
     "asynchronous": "an update changes the visited entry only",
     "sample form": "given the transition, the visited entry moves to"
     " (1−alpha)x + alpha(c + gamma R max V + gamma(1−R)v'), v' the value of the next state",

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from oracles.planning.rational import NoExactSupport
 from properties.judging.guard import TooSlow
+from properties.laws.coins import NotEnumerable
 from properties.process.memory import shortage_note
 from robust_core.sets import UncertaintySet
 from robust_core.text import error_text
@@ -39,6 +40,10 @@ class CannotBeJudged(Exception):
         return cls(f"cannot be judged: {error if isinstance(error, NoExactSupport) else said(error)}")
 
 
+class NotTested(CannotBeJudged):
+    """The law cannot test this variant, whose draws it cannot enumerate; that is no failure of the suite."""
+
+
 def said(error: BaseException) -> str:
     """The type of an exception and its message, in one line that steers no terminal.
 
@@ -52,6 +57,8 @@ def misbehaviour(error: BaseException) -> str:
     """What a variant did by raising; `CannotBeJudged` if it is not its fault, and what is nobody's is raised again."""
     if isinstance(error, TooSlow) or (isinstance(error, KeyboardInterrupt) and _can_be_interrupted()):
         raise error
+    if isinstance(error, NotEnumerable):
+        raise NotTested(f"untested: {error}") from error
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "misbehaviour: used up the file descriptors of its process"
     if is_of_the_suite(error) or shortage_note(error):

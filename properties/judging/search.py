@@ -20,10 +20,10 @@ from oracles.planning.truth import TooWide
 from properties.cases import reductions
 from properties.cases.case import Case, LawCase
 from properties.judging import blame
-from properties.judging.blame import CannotBeJudged
+from properties.judging.blame import CannotBeJudged, NotTested
 from properties.judging.guard import LONGEST_QUOTE, TooSlow, watch
 from properties.judging.observation import observed_variant
-from properties.judging.verdict import Finding, Verdict
+from properties.judging.verdict import Finding, Outcome, Verdict
 from properties.kinds import kind_of
 from properties.laws.law import Law
 from robust_core.problem import Variant
@@ -108,9 +108,9 @@ class _Search:
             ((case, finding),) = self.failures
             return Verdict("violated", str(finding), self.tried, case, finding)
         if self.unjudged:
-            return Verdict(
-                "error", f"{self.unjudged[0]} (so in {len(self.unjudged)} of {self.tried} cases)", self.tried
-            )
+            outcome: Outcome = "untested" if all(isinstance(each, NotTested) for each in self.unjudged) else "error"
+            reason = next((each for each in self.unjudged if not isinstance(each, NotTested)), self.unjudged[0])
+            return Verdict(outcome, f"{reason} (so in {len(self.unjudged)} of {self.tried} cases)", self.tried)
         said = f"no violation in {self.tried} cases"
         if not self.aside:
             return Verdict("holds", said, self.tried)

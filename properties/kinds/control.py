@@ -1,7 +1,7 @@
 """Learners of the optimal values."""
 
 from properties.cases.choices import Choices
-from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, Run, RunOptions
+from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, Run, RunOptions, schedule, tables
 from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.problem import Variant
 
@@ -12,9 +12,10 @@ def control_run(choices: Choices, variant: Variant, options: RunOptions = USUAL)
     return Run(
         mdp=begin.mdp,
         uncertainty_set=begin.uncertainty_set,
-        step_size=choices.step_size(visits=True),
+        step_size=schedule(choices, variant),
         initial=begin.table(choices, variant),
         path=begin.path(choices, None),
+        tables=tables(variant),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from properties.cases.case import Case
 from properties.cases.choices import Choices
 from properties.cases.entry_rules import check_floats
-from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, Run, RunOptions
+from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, Run, RunOptions, schedule, tables
 from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.problem import Variant
 from robust_core.validate import Floats
@@ -23,7 +23,7 @@ class EvaluationRun(Run):
 def evaluation_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) -> EvaluationRun:
     """A problem, a policy and a path of its actions."""
     begin = Beginning.choose(choices, variant, options)
-    step_size = choices.step_size(visits=True)
+    step_size = schedule(choices, variant)
     policy = begin.policy(choices)
     return EvaluationRun(
         mdp=begin.mdp,
@@ -32,13 +32,15 @@ def evaluation_run(choices: Choices, variant: Variant, options: RunOptions = USU
         policy=policy,
         initial=begin.table(choices, variant),
         path=begin.path(choices, policy),
+        tables=tables(variant),
     )
 
 
 def _initial(name: str, case: Case) -> None:
-    """Q (S,A) or V (S,)."""
-    axes = 1 if np.ndim(case[name]) == 1 else 2
-    check_floats(name, case[name], case["mdp"].cost.shape[:axes])
+    """Q (S,A) or V (S,), or several."""
+    first = (case["tables"],) if "tables" in case else ()
+    axes = 1 if np.ndim(case[name]) == 1 + len(first) else 2
+    check_floats(name, case[name], (*first, *case["mdp"].cost.shape[:axes]))
 
 
 KIND = KindOfVariant(

@@ -7,7 +7,7 @@ import numpy as np
 from properties.cases.case import Case
 from properties.cases.choices import FEATURES, Choices
 from properties.cases.entry_rules import SMALLEST, check_floats, check_number, check_step_size, require
-from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, RunOptions
+from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, RunOptions, schedule, several, tables
 from properties.kinds import Canary, Example, KindOfVariant
 from properties.kinds.evaluation import EvaluationRun
 from robust_core import StepSize
@@ -18,7 +18,7 @@ from robust_core.validate import Floats
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinearRun(EvaluationRun):
-    """A run with features, with a ball of projection or without; `initial` is theta."""
+    """A run with features, with a ball of projection or without; `initial` is theta, or (theta, omega)."""
 
     features: Floats
     smoothing: Smoothing
@@ -29,12 +29,12 @@ class LinearRun(EvaluationRun):
 def linear_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) -> LinearRun:
     """A problem with features, a policy and a path of its actions."""
     begin = Beginning.choose(choices, variant, options)
-    step_size = choices.step_size(visits=False)
+    step_size = schedule(choices, variant, visits=False)
     policy = begin.policy(choices)
     N = choices.size("features")
     K = choices.projection() if options.projected else None
     features = choices.array((begin.mdp.n_states, N), FEATURES)
-    theta = choices.values((N,))
+    theta = choices.values((*several(variant), N))
     return LinearRun(
         mdp=begin.mdp,
         uncertainty_set=begin.uncertainty_set,
@@ -43,15 +43,16 @@ def linear_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) 
         policy=policy,
         features=features,
         smoothing=choices.smoothing(variant),
-        second_step_size=choices.step_size(visits=False),
+        second_step_size=schedule(choices, variant, visits=False),
         projection=K,
         path=begin.path(choices, policy),
+        tables=tables(variant),
     )
 
 
 def inside(theta: Floats, K: float) -> Floats:
     """theta halved until it is well inside the ball of radius K: a projection must leave its bits alone."""
-    while np.linalg.norm(theta) > 0.75 * K:
+    while max(np.linalg.norm(part) for part in np.atleast_2d(theta)) > 0.75 * K:
         theta = theta / 2.0
     return theta
 
@@ -62,8 +63,9 @@ def _step_size(name: str, case: Case) -> None:
 
 
 def _initial(name: str, case: Case) -> None:
-    """theta (N,)."""
-    check_floats(name, case[name], case["features"].shape[1:])
+    """theta (N,), or (theta, omega)."""
+    first = (case["tables"],) if "tables" in case else ()
+    check_floats(name, case[name], (*first, *case["features"].shape[1:]))
 
 
 def _projection(name: str, case: Case) -> None:

@@ -17,7 +17,7 @@ from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.learning import LEARNERS, advance, arrays, new_learner, problem, same
+from properties.laws.learning import LEARNERS, advance, arrays, follows_schedule, new_learner, problem, same
 from robust_core import Recording, StepSize, constant
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -27,6 +27,8 @@ FEW = 40
 
 
 def _wanted_start(told: Any) -> tuple[np.ndarray, ...]:
+    if isinstance(told.initial, tuple):
+        return told.initial
     if told.features is None:
         return (told.initial,)
     return told.initial, np.zeros_like(told.initial)
@@ -45,7 +47,7 @@ def _start(variant: Variant, case: Run) -> Finding | None:
     got = arrays(variant.make(told).estimate())
     if len(got) != len(wanted):
         return Finding("parts of the estimate", len(got), len(wanted))
-    for name, part, right in zip(("estimate", "omega"), got, wanted, strict=False):
+    for name, part, right in zip(_names(wanted), got, wanted, strict=True):
         if part.shape != right.shape:
             return Finding(f"shape of the {name} before the first update", part.shape, right.shape)
         if part.dtype != np.float64:
@@ -56,16 +58,23 @@ def _start(variant: Variant, case: Run) -> Finding | None:
     return _still(variant, case, got) or _finite(variant, case, got)
 
 
+def _names(parts: Sequence[np.ndarray]) -> list[str]:
+    """What the parts of an estimate are called."""
+    return (
+        ["estimate", "omega"] if len(parts) == 2 else [f"estimate {i}" if i else "estimate" for i in range(len(parts))]
+    )
+
+
 def _differing(
     got: Sequence[np.ndarray],
     wanted: Sequence[np.ndarray],
     *,
     when: str = "",
-    names: Sequence[str] = ("estimate", "omega"),
+    names: Sequence[str] | None = None,
     columns: tuple[str, str] = ("variant", "wanted"),
 ) -> Finding | None:
     """A finding with the first part of an estimate that has not the same bits, and the entry."""
-    for name, x, y in zip(names, got, wanted, strict=False):
+    for name, x, y in zip(_names(got) if names is None else names, got, wanted, strict=False):
         if not same((x,), (y,)):
             axes = () if len(got) > 1 or name == "omega" else None
             return compare(x, y, 0.0, name, after=when, columns=columns, axes=axes)
@@ -73,6 +82,8 @@ def _differing(
 
 
 def _still(variant: Variant, case: Run, start: tuple[np.ndarray, ...]) -> Finding | None:
+    if not follows_schedule(variant):
+        return None
     after = arrays(advance(new_learner(variant, with_steps(case, constant(0.0))), case.path).estimate())
     return _differing(after, start, when=" after a run with step size 0")
 
@@ -181,10 +192,13 @@ _OTHER_RUNS: dict[str, Callable[[Variant, Run, Path], Any]] = {
 def _told_the_same(variant: Variant, case: Run, path: Path) -> Finding | None:
     told = problem(case)
     advance(variant.make(told), path)
-    given = {"initial": case.initial, "policy": policy_of(case), "features": getattr(case, "features", None)}
+    initial = case.initial if case.tables is None else tuple(case.initial)
+    given = {"initial": initial, "policy": policy_of(case), "features": getattr(case, "features", None)}
     for name, value in given.items():
         if value is not None and not np.array_equal(getattr(told, name), value):
-            return Finding(f"problem.{name} after a run", getattr(told, name).tolist(), value.tolist())
+            return Finding(
+                f"problem.{name} after a run", np.array(getattr(told, name)).tolist(), np.array(value).tolist()
+            )
     return None
 
 

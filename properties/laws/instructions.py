@@ -11,7 +11,7 @@ from properties.judging.verdict import Finding
 from properties.laws.comparison import compare
 from properties.laws.every_learner import RUNS, with_steps
 from properties.laws.law import Law
-from properties.laws.learning import LEARNERS, advance, arrays, new_learner
+from properties.laws.learning import LEARNERS, advance, arrays, follows_schedule, new_learner
 from properties.laws.tabular_step import read_step
 from robust_core import StepSize, Transition, constant, per_visit, polynomial
 from robust_core.problem import Variant
@@ -48,7 +48,7 @@ def _agree(variant: Variant, case: Run, path: Path, other: StepSize) -> Finding 
 
 
 def _schedule(variant: Variant, case: Run) -> Finding | None:
-    visits = variant.kind != "linear evaluation"
+    visits = variant.kind != "linear evaluation" and variant.options.get("schedule") != "steps"
     alpha = case.step_size.scale
     for other in _spellings(alpha, visits=visits):
         finding = _agree(variant, case, case.path, other)
@@ -87,6 +87,7 @@ SCHEDULE = Law(
     RUNS,
     _schedule,
     after=("start", "run purity"),
+    only=follows_schedule,
 )
 ENDING = Law(
     "ending",

@@ -47,6 +47,8 @@ class Law:
     deterministic: bool = False
     unprojected: bool = False
     axes: int = 1
+    only: Callable[[Variant], bool] = lambda variant: True
+    """Which variants that make the promise it speaks of."""
 
     def __post_init__(self) -> None:
         if self.promise is not None and self.promise not in PROMISES:
@@ -55,7 +57,8 @@ class Law:
     def applies_to(self, variant: Variant) -> bool:
         """Whether the variant is of the law's kind, makes its promise, and is for a set the law speaks of."""
         claimed = self.promise is None or self.promise in variant.promises
-        return variant.kind in self.kinds and claimed and (not self.sets or bool(self.sets_of(variant)))
+        spoken_of = not self.sets or bool(self.sets_of(variant))
+        return variant.kind in self.kinds and claimed and spoken_of and self.only(variant)
 
     def sets_of(self, variant: Variant) -> tuple[type[UncertaintySet], ...]:
         """The sets of the variant that the law speaks of."""

@@ -27,7 +27,14 @@ _FIELDS = {field.name for field in fields(Problem)} - {"n_states", "n_actions", 
 def problem(case: Run) -> Problem:
     """The case as the learner sees it: everything but the kernel, with a fresh rng."""
     told = {name: value for name, value in case.entries().items() if name in _FIELDS}
+    if case.tables is not None:
+        told["initial"] = tuple(case.initial)
     return Problem.of(case.mdp, rng=np.random.default_rng(RNG_SEED), **told)
+
+
+def follows_schedule(variant: Variant) -> bool:
+    """Whether the step sizes are those of the problem, and not the learner's own."""
+    return variant.options.get("schedule") != "own"
 
 
 def new_learner(variant: Variant, case: Run) -> Any:

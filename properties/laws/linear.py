@@ -13,6 +13,7 @@ from oracles.arithmetic.certified import Certified
 from oracles.linear.msprbe import MSPRBE
 from properties.cases import runs
 from properties.cases.choices import SMOOTHINGS, Choices, Reader
+from properties.cases.runs import tables
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.linear_evaluation import LinearRun
@@ -190,7 +191,7 @@ def _scale(variant: Variant, case: LinearRun) -> Finding | None:
 def _rotated(variant: Variant, case: LinearRun) -> Finding | None:
     if case.features.shape[1] != 2:
         return None
-    right = replace(case, features=case.features @ ROTATION.T, initial=ROTATION @ case.initial)
+    right = replace(case, features=case.features @ ROTATION.T, initial=case.initial @ ROTATION.T)
     return _related(variant, case, right, lambda x: ROTATION @ x, "rotated features")
 
 
@@ -208,7 +209,7 @@ def _read_ergodic(choices: Choices, variant: Variant) -> LinearRun:
     features[:N] = np.tril(features[:N])
     diagonal = np.arange(N)
     features[diagonal, diagonal] = np.where(features[diagonal, diagonal] == 0.0, 1.0, features[diagonal, diagonal])
-    return replace(case, mdp=ergodic, features=features, initial=case.initial[:N])
+    return replace(case, mdp=ergodic, features=features, initial=case.initial[..., :N])
 
 
 _LONG_RUNS = partial(runs.run, ends=True, repeats=LONG)
@@ -219,6 +220,7 @@ def _creeping(choices: Choices, variant: Variant) -> LinearRun:
     """Both vectors reach the sphere in the first step; the next ones push them out by less than 1e-9."""
     slow = polynomial(1.0, rate=1e10, power=1.0)
     kind: Any = variant.sets[0]
+    count = tables(variant)
     return LinearRun(
         mdp=MDP(np.ones((1, 1, 1)), np.full((1, 1), 8.0), 0.0),
         uncertainty_set=kind(min(variant.options.get("radii", (0.0,)))),
@@ -226,7 +228,8 @@ def _creeping(choices: Choices, variant: Variant) -> LinearRun:
         second_step_size=slow,
         policy=np.ones((1, 1)),
         features=np.ones((1, 1)),
-        initial=np.array([0.5]),
+        initial=np.array([0.5]) if count is None else np.full((count, 1), 0.5),
+        tables=count,
         smoothing=SMOOTHINGS[variant.options.get("smoothing", "lse")](1.0),
         projection=1.0,
         path=[(0, 0, 8.0, 0, 0, False)] * PAIR_STEPS,

@@ -39,6 +39,17 @@ def step_bound(n_states: int, n_actions: int, size: float) -> float:
     return operations_bound(4 * n_states + 4 * n_actions + 32, 2.0 * size)
 
 
+def mean_bound(mdp: MDP, steps: int, size: float) -> float:
+    """How far the mean update of a learner of tables may be from its exact value after so many updates.
+
+    Each update rounds at most as often as one of `step_bound`. What a promise recovers from the past (the difference of
+    two estimates, an iterate from two averages) carries their rounding times at most the number of steps, and a return
+    of that many steps is at most so many times as large as one cost and one value.
+    """
+    roundings = 4 * mdp.n_states + 4 * mdp.n_actions + 32
+    return operations_bound((steps + 1) * roundings, 2.0 * (steps + 1) * size)
+
+
 def box_size(gamma: float, cost: float, start: float) -> float:
     """The largest |estimate| on any path: max(|start|, |cost|/(1−gamma)), since a step is a convex combination
 

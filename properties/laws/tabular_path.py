@@ -22,7 +22,7 @@ from properties.judging.verdict import Finding
 from properties.kinds.evaluation import EvaluationRun
 from properties.laws.comparison import RUNS, below, compare
 from properties.laws.law import Law
-from properties.laws.learning import TABULAR, advance, new_learner, step_size_at, table
+from properties.laws.learning import TABULAR, advance, follows_schedule, new_learner, step_size_at, table
 from properties.laws.rounding import UNIT, path_bound
 from properties.laws.tabular_step import place_of
 from robust_core.mdp import MDP
@@ -126,18 +126,18 @@ def _relabelled(variant: Variant, case: Run) -> Finding | None:
         case,
         mdp=MDP(mdp.P[::-1, ::-1, ::-1], mdp.cost[::-1, ::-1], mdp.gamma),
         uncertainty_set=case.uncertainty_set.select(range(S)[::-1], range(A)[::-1]),
-        initial=_reversed(case.initial),
+        initial=_reversed(case.initial, estimates(variant)),
         path=[(S - 1 - s, A - 1 - a, c, S - 1 - t, A - 1 - b, end) for s, a, c, t, b, end in case.path],
     )
     if isinstance(right, EvaluationRun):
         right = replace(right, policy=right.policy[::-1, ::-1])
     allowed = _rounding(case) + _rounding(right)
-    related = lambda x, y: _equal(x, _reversed(y), allowed, "states and actions in reverse order")  # noqa: E731
+    related = lambda x, y: _equal(x, _reversed(y, estimates(variant)), allowed, "states and actions in reverse order")  # noqa: E731
     return _together(variant, case, right, related)
 
 
-def _reversed(entries: np.ndarray) -> np.ndarray:
-    return entries[::-1, ::-1] if entries.ndim == 2 else entries[::-1]
+def _reversed(entries: np.ndarray, what: str) -> np.ndarray:
+    return entries[..., ::-1, ::-1] if what == "Q" else entries[..., ::-1]
 
 
 def _padded(variant: Variant, case: Run) -> Finding | None:
@@ -153,8 +153,9 @@ def _padded(variant: Variant, case: Run) -> Finding | None:
     P[:S, A, 0] = P[S, :, 0] = 1.0
     cost = np.zeros((S + 1, A + 1))
     cost[:S, :A] = mdp.cost
-    wider = np.full((S + 1, A + 1)[: start.ndim], high)
-    wider[S] = low
+    shape = (S + 1, A + 1) if estimates(variant) == "Q" else (S + 1,)
+    wider = np.full((*start.shape[: start.ndim - len(shape)], *shape), high)
+    wider[(..., S, slice(None)) if len(shape) == 2 else (..., S)] = low
     wider[tuple(map(slice, start.shape))] = start
     right = replace(case, mdp=MDP(P, cost, mdp.gamma), initial=wider)
     if isinstance(right, EvaluationRun):
@@ -206,7 +207,7 @@ def _bounded(variant: Variant, case: Run) -> Finding | None:
     return None
 
 
-def _solution(variant: Variant, case: Run) -> tuple[np.ndarray, float]:
+def solution_of(variant: Variant, case: Run) -> tuple[np.ndarray, float]:
     """Q*, Q^pi or V^pi, and the width of its enclosure where it is no rational."""
     if isinstance(case, EvaluationRun):
         V, Q = enclosed.evaluate(case.mdp, case.uncertainty_set, case.policy)
@@ -217,7 +218,9 @@ def _solution(variant: Variant, case: Run) -> tuple[np.ndarray, float]:
 
 
 def _fixed_point(variant: Variant, case: Run) -> Finding | None:
-    solution, error = _solution(variant, case)
+    solution, error = solution_of(variant, case)
+    if case.tables is not None:
+        solution = np.stack([solution] * case.tables)
     run = replace(case, initial=solution)
     # The rounding of the start is at most UNIT times its size: less than one step's bound, which _rounding has.
     # Started so far from the true solution, a learner stays as near to it, so within twice the error of its start.
@@ -269,6 +272,7 @@ def _law(
     *,
     endless: bool = False,
     deterministic: bool = False,
+    only: Callable[[Variant], bool] = lambda variant: True,
 ) -> Law:
     return Law(
         name,
@@ -280,6 +284,7 @@ def _law(
         after=_FIRST,
         endless=endless,
         deterministic=deterministic,
+        only=only,
     )
 
 
@@ -320,5 +325,6 @@ LAWS = (
         runs.run,
         _short,
         endless=True,
+        only=follows_schedule,
     ),
 )

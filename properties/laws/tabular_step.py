@@ -115,21 +115,33 @@ def _sample_form_next_action(variant: Variant, case: Run) -> Finding | None:
 
 
 def _asynchronous(variant: Variant, case: Run) -> Finding | None:
-    """All entries but the visited one keep their bits (Algorithm 1, line 6)."""
+    """All entries but the visited one keep their bits (Algorithm 1, line 6); with a delay, those visited lately."""
     learner = new_learner(variant, case)
+    places: list[Place] = []
     before = table(learner)
     for number, step in enumerate(case.path):
         after = table(advance(learner, [step]))
         place = place_of(variant, step[0], step[1])
-        changed = after != before
-        changed[place] = False
-        if changed.any():
-            wanted = before.copy()
-            wanted[place] = after[place]
+        places.append(place)
+        wanted = before.copy()
+        for one in _changeable(variant, places):
+            wanted[at(one)] = after[at(one)]
+        if (after != wanted).any():
             when = f" after step {number + 1}, a visit of {entry(place)}"
             return compare(after, wanted, 0.0, estimates(variant), after=when, columns=("after", "before"))
         before = after
     return None
+
+
+def _changeable(variant: Variant, places: list[Place]) -> list[Place]:
+    """The entries that the last step may change: the last one visited, or as options['delay'] says."""
+    delay = variant.options.get("delay", 1)
+    return places if delay == "visited" else places[-delay:]
+
+
+def at(place: Place) -> tuple[Any, ...]:
+    """The index of an entry in a table, or in several that are stacked."""
+    return (..., *(place if isinstance(place, tuple) else (place,)))
 
 
 def backup(
@@ -214,7 +226,8 @@ ASYNCHRONOUS = Law(
     "asynchronous update",
     TABULAR,
     "asynchronous",
-    "Q_{t+1}(s,a) = Q_t(s,a) for (s,a) other than the visited pair (Algorithm 1, line 6)",
+    "Q_{t+1}(s,a) = Q_t(s,a) for (s,a) other than the visited pair (Algorithm 1, line 6); with options['delay'] = n, "
+    "other than those visited in the last n steps",
     _RUNS,
     _asynchronous,
     after=("start",),

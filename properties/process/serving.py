@@ -158,6 +158,16 @@ def limits(variant: Variant) -> tuple[str, ...]:
         words.append(f"tried for {'radius' if len(radii) == 1 else 'radii'} {', '.join(f'{r:g}' for r in radii)} only")
     if "smoothing" in variant.options:
         words.append(f"tried with smoothing {variant.options['smoothing']!r} only")
+    if "tables" in variant.options:
+        words.append(f"started from {variant.options['tables']} different tables")
+    if "delay" in variant.options:
+        delay = variant.options["delay"]
+        words.append(
+            f"a step may change {'all visited entries' if delay == 'visited' else f'the last {delay} visited'}"
+        )
+    if "schedule" in variant.options:
+        own = variant.options["schedule"] == "own"
+        words.append("not told any step size" if own else "tried with step sizes that count no visits only")
     if "accuracy" in variant.options:
         words.append(f"judged to an accuracy of {variant.options['accuracy']:.2g} times max|c|/(1-gamma)")
     return tuple(words)

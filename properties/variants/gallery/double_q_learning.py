@@ -7,8 +7,12 @@ and with it gone each table is a Q-learner (van Hasselt's proof; the maximum ove
 takes step sizes that count the visits of each table: with the visits of both counted together it is far slower.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from properties.laws.view import View
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -56,4 +60,35 @@ VARIANT = Variant(
     DoubleQLearner,
     (Contamination,),
     ("asynchronous", "scale", "bounded", "converges"),
+)
+
+
+class BothTables(DoubleQLearner):
+    """The same, which starts from two tables and returns both."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(replace(problem, initial=problem.initial[0]))
+        self.tables = [table.tolist() for table in problem.initial]
+
+    def estimate(self) -> Any:
+        """Both tables."""
+        return tuple(np.array(table) for table in self.tables)
+
+
+def expected(view: View) -> Any:
+    """Each table moves by alpha/2 towards the backup of the other one's values of its own greedy actions."""
+    before, after = view.estimate, view.estimate
+    for mine, other, new in zip(before, reversed(before), after, strict=True):
+        values = [row[list(own).index(min(own))] for own, row in zip(mine, other, strict=True)]
+        new[view.place] += view.alpha() / 2 * (view.T(values) - mine[view.place])
+    return after
+
+
+BOTH = Variant(
+    "robust double Q-learning, both tables",
+    "control",
+    BothTables,
+    (Contamination,),
+    ("mean update", "fixed point", "asynchronous", "scale", "bounded"),
+    options={"expected": expected, "tables": 2, "schedule": "steps"},
 )

@@ -1,0 +1,230 @@
+"""The law of the mean update: E[estimate_{t+1} | past] is what the variant says it is, in every entry.
+
+Both sides are rational numbers. The left one enumerates every next transition, whether it ends the episode, and every
+draw of the learner (`coins`), each on a copy of the learner; the right one is the promised step as a function of what
+is known (`view`). Two laws speak of the promise alone: it is about the robust problem, and it is not empty.
+"""
+
+import copy
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from properties.cases import runs
+from properties.cases.choices import Choices, Seeded
+from properties.cases.runs import Run, estimates, policy_of, tables
+from properties.cases.sources import Generated
+from properties.judging.verdict import Finding
+from properties.laws.coins import Coins, Tape, leaves
+from properties.laws.comparison import compare
+from properties.laws.law import Law
+from properties.laws.learning import TABULAR, advance, problem
+from properties.laws.rounding import UNIT, mean_bound
+from properties.laws.tabular_path import solution_of
+from properties.laws.view import View, promised_step, to_rationals
+from robust_core.problem import Variant
+from robust_core.sets import Contamination
+
+STEPS = 7
+"""The longest path: a history of six steps, and the step whose mean is taken."""
+ENDS = (0.0, 0.25, 0.0, 0.5, 1.0, 0.0)
+"""Probabilities that the next step ends the episode."""
+STREAMS = 32
+"""Streams of draws during the history."""
+MOST_SECONDS = 8.0
+"""Of the processor, for one enumeration: less than what a case may take."""
+PROMISES_TRIED = 24
+
+
+def as_array(estimate: Any) -> Any:
+    """An estimate as one array of floats: a table, or tables along the first axis."""
+    return np.array(estimate, dtype=np.float64)
+
+
+def _rational(estimate: Any) -> Any:
+    """A fresh copy of an estimate in rationals, a tuple if it was one."""
+    return tuple(map(to_rationals, estimate)) if isinstance(estimate, tuple) else to_rationals(estimate)
+
+
+def _mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Finding | None:
+    """Walk all but the last step of the path, then take the mean over what can follow its last pair."""
+    if not case.path:
+        return None
+    history, (s, a) = case.path[:-1], case.path[-1][:2]
+    tape = Tape()
+    learner = variant.make(replace(problem(case), rng=Coins(tape, coins)))
+    past = [learner.estimate(), *(advance(learner, [step]).estimate() for step in history)]
+    for number, estimate in enumerate(past):
+        finding = _ill_formed(case, estimate, f" after {number} steps")
+        if finding is not None:
+            return finding
+    view = View(variant, case, past=[_rational(x) for x in past], steps=history, s=s, a=a, ends=ends)
+    wanted, finding = _promised(variant, view, past[-1])
+    if finding is not None:
+        return finding
+    mean, largest = ZEROS, 0.0
+    started = time.process_time()
+    for probability, estimate in _successors(learner, view, tape):
+        finding = _ill_formed(case, estimate, f" after {len(history) + 1} steps")
+        if finding is not None:
+            return finding
+        if time.process_time() - started > MOST_SECONDS:
+            raise tape.refuse("the tree of draws", f"takes more than {MOST_SECONDS:g} s")
+        after = as_array(estimate)
+        largest = max(largest, float(np.abs(after).max()))
+        mean = mean + probability * to_rationals(after)
+    size = max(largest, *(float(np.abs(as_array(x)).max()) for x in past)) + float(np.abs(case.mdp.cost).max())
+    allowed = mean_bound(case.mdp, len(case.path), size) + UNIT * size + float(tape.cut) * largest
+    # A promise weighs each of its backups by at most 1.
+    allowed += float(view.width)
+    what = f"expected {estimates(variant)}"
+    when = f" after {len(history)} steps and one more at (s={s}, a={a})"
+    return compare(mean.astype(np.float64), wanted.astype(np.float64), allowed, what, after=when)
+
+
+ZEROS: Any = Fraction(0)
+
+
+def _successors(learner: Any, view: View, tape: Tape) -> Iterator[tuple[Fraction, Any]]:
+    """Every next estimate with its probability."""
+    for chance, step in view.float_outcomes():
+        for share, estimate in leaves(tape, lambda step=step: advance(copy.deepcopy(learner), [step]).estimate()):  # type: ignore[misc]
+            yield chance * share, estimate
+
+
+def _ill_formed(case: Run, estimate: Any, when: str) -> Finding | None:
+    """The finding that an estimate is not what a learner of this problem starts with."""
+    got = as_array(estimate)
+    if got.shape != case.initial.shape or not np.isfinite(got).all():
+        return Finding(f"the estimate{when}", got.tolist(), f"finite numbers in the shape {case.initial.shape}")
+    return None
+
+
+def _promised(variant: Variant, view: View, like: Any) -> tuple[Any, Finding | None]:
+    """What the variant promises, as one array of rationals; a finding if it has another shape than an estimate."""
+    said = promised_step(variant)(view)
+    wanted = to_rationals(np.array([np.asarray(x) for x in said]) if isinstance(said, tuple) else said)
+    if wanted.shape != as_array(like).shape:
+        return None, Finding("shape of the promised mean update", wanted.shape, as_array(like).shape)
+    return wanted, None
+
+
+def _about_the_problem(variant: Variant, case: Run) -> Finding | None:
+    """With all estimates at the solution, the promised mean is the solution.
+
+    After a history that is so on deterministic models only: steps that were seen elsewhere are not at their means.
+    """
+    if not case.path:
+        return None
+    history = case.path[:-1] if bool(np.isin(case.mdp.P, (0.0, 1.0)).all()) and _is_deterministic(case) else []
+    s, a = case.path[len(history)][:2]
+    return _stays(variant, case, history, s, a)
+
+
+def _is_deterministic(case: Run) -> bool:
+    policy = policy_of(case)
+    return policy is None or bool(np.isin(policy, (0.0, 1.0)).all())
+
+
+def _stays(variant: Variant, case: Run, history: Any, s: int, a: int) -> Finding | None:
+    solution, error = solution_of(variant, case)
+    truth, count = to_rationals(solution), tables(variant)
+    one = truth if count is None else (truth,) * count
+    view = View(variant, case, past=[one] * (len(history) + 1), steps=history, s=s, a=a, ends=0.0)
+    wanted, finding = _promised(variant, view, one)
+    if finding is not None:
+        return finding
+    size = float(np.abs(solution).max()) + float(np.abs(case.mdp.cost).max())
+    # The solution is rounded, a promise may be written in floats, and both may rest on enclosures.
+    allowed = mean_bound(case.mdp, len(history) + 1, size) + 2.0 * error + float(view.width)
+    right = np.broadcast_to(solution, wanted.shape)
+    what = f"the promised mean update at the solution: {estimates(variant)}"
+    return compare(wanted.astype(np.float64), right, allowed, what, columns=("promise", "solution"))
+
+
+def _content(variant: Variant, case: Run) -> Finding | None:
+    """Away from the solution, the promised mean moves in at least half of the problems, at one step or another."""
+    delay = variant.options.get("delay", 1)
+    steps = STEPS if delay == "visited" else max(STEPS, 2 * delay)
+    moved = tried = 0
+    for seed in range(PROMISES_TRIED):
+        run = runs.run(Seeded(seed), variant, steps=steps)
+        if not run.step_size.scale:
+            continue
+        start, several = to_rationals(run.initial), tables(variant) is not None
+        one, errors, changes = tuple(start) if several else start, False, False
+        for number, (s, a, *_) in enumerate(run.path):
+            past, history = [one] * (number + 1), run.path[:number]
+            view = View(variant, run, past=past, steps=history, s=s, a=a, ends=0.0)
+            errors |= any(view.T(table) != table[view.place] for table in (start if several else [start]))
+            wanted, finding = _promised(variant, view, one)
+            if finding is not None:
+                return finding
+            changes |= bool((wanted != start).any())
+        tried += errors
+        moved += errors and changes
+    if 2 * moved >= tried:
+        return None
+    return Finding("problems in which the promised mean update moves the estimate", moved, f"at least half of {tried}")
+
+
+def _read(choices: Choices, variant: Variant) -> Run:
+    """A run whose last step is the one whose mean is taken, with some chance to end the episode."""
+    case = runs.run(choices, variant, steps=STEPS, least=1, ends=True)
+    # For other sets no statement says what nature may do at an end.
+    free = isinstance(case.uncertainty_set, Contamination)
+    if not free:
+        case = replace(case, path=[(*step[:5], False) for step in case.path])
+    return case.plus(ends=choices.pick(ENDS) if free else 0.0, coins=choices.index(STREAMS))
+
+
+def _read_solution(choices: Choices, variant: Variant) -> Run:
+    return runs.run(choices, variant, steps=STEPS, least=1, deterministic=choices.any_of((True, True, False)))
+
+
+def _has_own_step(variant: Variant) -> bool:
+    return callable(variant.options.get("expected"))
+
+
+def _read_nothing(choices: Choices, variant: Variant) -> Run:
+    return runs.run(Seeded(0), variant, steps=1)
+
+
+PROMISE = "mean update"
+AT_SOLUTION, MOVES = "promised mean at the solution", "promised mean moves"
+LAWS = (
+    Law(
+        AT_SOLUTION,
+        TABULAR,
+        PROMISE,
+        "with all estimates at the solution the promised mean update is the solution: on deterministic models after "
+        "any history, on others for the first step",
+        Generated(_read_solution),
+        _about_the_problem,
+        endless=True,
+        only=_has_own_step,
+    ),
+    Law(
+        MOVES,
+        TABULAR,
+        PROMISE,
+        "away from the solution the promised mean update changes the estimate in at least half of the problems",
+        Generated(_read_nothing),
+        _content,
+        endless=True,
+        only=_has_own_step,
+    ),
+    Law(
+        PROMISE,
+        TABULAR,
+        PROMISE,
+        "E[estimate_{t+1} | past] is the promised mean, in every entry, by enumerating transitions, ends and draws",
+        Generated(_read),
+        _mean_update,
+        after=("start", "run purity", AT_SOLUTION, MOVES),
+    ),
+)
