@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
     HOLDS,
-    KEPT,
     Commands,
-    add_budget,
-    add_cluster,
     add_json,
     add_quiet,
-    add_store,
+    add_running,
     add_strict,
-    add_workers,
     factor,
     positive,
     raise_on_termination,
@@ -48,8 +44,7 @@ def add_parser(commands: Commands) -> None:
         "a control was missed.",
         epilog=EXAMPLE,
     )
-    _add_common(run)
-    add_cluster(run)
+    _add_common(run, cluster=True)
     run.add_argument(
         "--seed-set",
         default="pinned",
@@ -64,7 +59,7 @@ def add_parser(commands: Commands) -> None:
         help="no cell takes more than N replicates; one without a verdict by then stays pending",
     )
     run.add_argument("--stretch", type=factor, default=1.0, metavar="X", help="raise n_max of undecided cells so")
-    run.set_defaults(run=_run, resume=KEPT)
+    run.set_defaults(run=_run)
     night = actions.add_parser(
         "night",
         help="continue what earlier runs left undecided, then run a fresh seed set",
@@ -72,8 +67,8 @@ def add_parser(commands: Commands) -> None:
         "is run. Exit code 1: a seed set is red, or a control was missed.",
         epilog="example: robust-core batch night --size quick --budget 2min",
     )
-    _add_common(night)
-    night.set_defaults(run=_night, resume=KEPT)
+    _add_common(night, cluster=False)
+    night.set_defaults(run=_night)
     accept = actions.add_parser(
         "accept",
         help="make the report of a whole run at full size the committed one",
@@ -87,11 +82,9 @@ def add_parser(commands: Commands) -> None:
     accept.set_defaults(run=_accept)
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
+def _add_common(parser: argparse.ArgumentParser, *, cluster: bool) -> None:
     parser.add_argument("--size", choices=("quick", "full"), default="full", help="how large (default: full)")
-    add_budget(parser)
-    add_workers(parser)
-    add_store(parser, STORE)
+    add_running(parser, STORE, cluster=cluster)
     add_json(parser, "the report as one JSON object")
     add_quiet(parser, "no progress, and nothing if everything holds")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report, as JSON, to this file too")

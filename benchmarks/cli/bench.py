@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
     HOLDS,
-    KEPT,
     UNDECIDED,
     VIOLATED,
     Commands,
-    add_budget,
-    add_cluster,
     add_json,
     add_quiet,
-    add_store,
+    add_running,
     add_strict,
-    add_workers,
     progress,
     raise_on_termination,
     require_clone,
@@ -47,7 +43,7 @@ def add_parser(commands: Commands) -> None:
     add_json(bench, "the summary as one JSON object")
     bench.add_argument("--output", type=Path, metavar="FILE", help="write the measures in the form of a baseline")
     add_quiet(bench, "nothing unless measures are pending")
-    bench.set_defaults(run=_bench, resume=KEPT)
+    bench.set_defaults(run=_bench)
     compare = commands.add_parser(
         "compare",
         help="compare today's measurements with a baseline: better, worse, equivalent, undecided or changed",
@@ -66,7 +62,7 @@ def add_parser(commands: Commands) -> None:
     compare.add_argument("--all", action="store_true", help="list every measure, not only those that differ")
     add_quiet(compare, "nothing unless a measure is worse or has changed")
     add_strict(compare)
-    compare.set_defaults(run=_compare, resume=KEPT)
+    compare.set_defaults(run=_compare)
     _add_baseline(commands)
 
 
@@ -91,19 +87,16 @@ def _add_baseline(commands: Commands) -> None:
     accept.add_argument("--file", type=Path, metavar="FILE", help="the baseline file (default: the committed one)")
     add_json(accept, "what moves, and what was written, as one JSON object")
     add_quiet(accept, "write the file, and do not show what moves")
-    accept.set_defaults(run=_accept, resume=KEPT)
+    accept.set_defaults(run=_accept)
 
 
 def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> None:
     """The options of everything that measures; `partial` for those that may leave measures out."""
-    add_store(parser, STORE)
-    add_workers(parser)
-    add_cluster(parser)
+    add_running(parser, STORE, budget=partial)
     parser.add_argument(
         "--seed-set", default="pinned", metavar="NAME", help="a name for other seeds than the baseline's"
     )
     if partial:
-        add_budget(parser)
         parser.add_argument("--only", default="", metavar="TEXT", help="only measures whose name contains this")
 
 

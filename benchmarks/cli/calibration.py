@@ -5,14 +5,11 @@ from pathlib import Path
 
 from benchmarks.cli.conventions import (
     HOLDS,
-    KEPT,
     VIOLATED,
     Commands,
-    add_budget,
     add_json,
     add_quiet,
-    add_store,
-    add_workers,
+    add_running,
     count,
     progress,
     raise_on_termination,
@@ -48,13 +45,11 @@ def add_parser(studies: Commands) -> None:
             metavar="N",
             help=f"master seeds for {what} (default {default})",
         )
-    add_budget(parser)
-    add_workers(parser)
-    add_store(parser, STORE)
+    add_running(parser, STORE, cluster=False)
     add_json(parser, "the summary as one JSON object")
     add_quiet(parser, "nothing unless a right algorithm was accused")
     parser.add_argument("--output", type=Path, metavar="FILE", help="the summary (default: the committed one)")
-    parser.set_defaults(run=_calibration, resume=KEPT)
+    parser.set_defaults(run=_calibration)
 
 
 def _calibration(options: argparse.Namespace) -> int:

@@ -198,16 +198,18 @@ def add_budget(parser: argparse.ArgumentParser, *, default: float = math.inf) ->
     parser.add_argument("--budget", type=seconds, default=default, metavar="TIME", help=what)
 
 
-def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """`--cluster`: other machines."""
-    parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers")
-
-
-def add_store(parser: argparse.ArgumentParser, default: Path) -> None:
-    """`--store`: where finished parts are kept."""
+def add_running(parser: argparse.ArgumentParser, store: Path, *, budget: bool = True, cluster: bool = True) -> None:
+    """The options of all that runs units of work: where their results are kept, on what, how long."""
     parser.add_argument(
-        "--store", type=Path, default=default, metavar="FILE", help=f"where finished parts are kept (default {default})"
+        "--store", type=Path, default=store, metavar="FILE", help=f"where finished parts are kept (default {store})"
     )
+    add_workers(parser)
+    if cluster:
+        what = "a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers"
+        parser.add_argument("--cluster", metavar="ADDRESS", help=what)
+    if budget:
+        add_budget(parser)
+    parser.set_defaults(resume=KEPT)
 
 
 def takes_escapes(stream: TextIO) -> bool:

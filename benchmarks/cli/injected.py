@@ -6,13 +6,11 @@ from pathlib import Path
 
 from benchmarks.cli.conventions import (
     HOLDS,
-    KEPT,
     VIOLATED,
     Commands,
     add_json,
     add_quiet,
-    add_store,
-    add_workers,
+    add_running,
     positive,
     progress,
     raise_on_termination,
@@ -34,11 +32,10 @@ def add_parser(studies: Commands) -> None:
     injected.add_argument(
         "--seed-sets", type=positive, default=1, metavar="N", help="sets of seeds (default 1: the pinned ones)"
     )
-    add_workers(injected)
-    add_store(injected, STORE)
+    add_running(injected, STORE, budget=False, cluster=False)
     add_json(injected)
     add_quiet(injected, "only defects that were missed, and false alarms")
-    injected.set_defaults(run=_injected, resume=KEPT)
+    injected.set_defaults(run=_injected)
 
 
 def _injected(options: argparse.Namespace) -> int:

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
     HOLDS,
-    KEPT,
     Commands,
-    add_budget,
-    add_cluster,
     add_json,
     add_quiet,
-    add_store,
-    add_workers,
+    add_running,
     complete_with,
     progress,
     raise_on_termination,
@@ -52,11 +48,8 @@ def add_parser(commands: Commands) -> None:
     panels.add_argument(
         "--write", action="store_true", help="run all panels and interpretations, and write the committed results"
     )
-    add_workers(panels)
-    add_cluster(panels)
-    add_budget(panels)
-    add_store(panels, Path(".robust-core") / "experiments.jsonl")
-    panels.set_defaults(run=_panels, resume=KEPT)
+    add_running(panels, Path(".robust-core") / "experiments.jsonl")
+    panels.set_defaults(run=_panels)
 
 
 def _panels(options: argparse.Namespace) -> int:
