@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cli.conventions import raise_on_termination
-from benchmarks.report import hypothesis_storage
 from benchmarks.report.report import SECTIONS, Report, judge
 from benchmarks.report.section import STORES, Show, Work
+from properties.process import hypothesis_storage
 
 
 @hypothesis_storage.temporary_storage()

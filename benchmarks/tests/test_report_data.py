@@ -14,7 +14,7 @@ from benchmarks.cli import main
 from benchmarks.cli.conventions import progress
 from benchmarks.regression.compare import Row
 from benchmarks.regression.measures import Measurements, Sample
-from benchmarks.report import code, files, hypothesis_storage
+from benchmarks.report import code, files
 from benchmarks.report import collect as collecting
 from benchmarks.report.collect import collect
 from benchmarks.report.files import write
@@ -28,6 +28,7 @@ from benchmarks.runner.units import Unit
 from benchmarks.tests.processes import ends_when_asked
 from benchmarks.tests.report_sample import HOSTILE, change, law_verdict, measure, sample
 from properties.judging.counterexample import Counterexample
+from properties.process import hypothesis_storage
 from robust_core.json import dumps, from_data, loads
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +101,7 @@ def test_one_worker_says_which_variant_it_judges(small: None, tmp_path: Path) ->
 
 DRAWING = """
 from hypothesis import given, settings, strategies as st
-from benchmarks.report.hypothesis_storage import temporary_storage
+from properties.process.hypothesis_storage import temporary_storage
 
 @settings(max_examples=200, database=None)
 @given(st.integers())

@@ -12,10 +12,8 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from properties.process.idleness import LOOKS, Idleness
@@ -227,11 +225,10 @@ class Line:
 
 
 def settle() -> None:
-    """Prepare a worker: divert standard output, limit memory, and let Hypothesis keep its notes elsewhere."""
-    from hypothesis.configuration import set_hypothesis_home_dir
-
+    """Prepare a worker: divert standard output, limit memory, and let Hypothesis store its files elsewhere."""
     from properties.judging.guard import divert_output
+    from properties.process.hypothesis_storage import move_storage
 
     divert_output()
     limit_memory()
-    set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
+    move_storage()
