@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 BASELINES = Path(__file__).parents[1] / "baselines"
 FULL, CONSTANTS, SCALING = (BASELINES / f"{name}.json" for name in ("statistical", "constants", "scaling"))
-TARGET = Path(__file__).parents[2] / "docs" / "statistics.md"
 DESIGNS = ((0.5, 0.8, 1e-6), (0.25, 0.5, 1e-6), (0.25, 0.5, 1e-9), (0.5, 0.6, 1e-6), (0.05, 0.15, 1e-6))
 EFFECTS = BASELINES / "effects.json"
 CLEARLY = 0.25
