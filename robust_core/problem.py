@@ -19,7 +19,17 @@ from robust_core.text import suggestion
 from robust_core.trajectory import Transition
 from robust_core.validate import Floats
 
-Kind = Literal["control", "evaluation", "linear evaluation", "operator", "planner", "support", "sampler"]
+Kind = Literal[
+    "control",
+    "evaluation",
+    "linear evaluation",
+    "operator",
+    "planner",
+    "value planner",
+    "policy planner",
+    "support",
+    "sampler",
+]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SETLESS: tuple[Kind, ...] = ("sampler",)
 """Kinds that need no uncertainty set."""
@@ -169,7 +179,8 @@ class Variant:
     """An algorithm under test.
 
     `make` is a factory `make(problem) -> learner` for the learning kinds, and the function itself for the others
-    (operator: (mdp, uncertainty_set, Q) -> TQ; planner: (mdp, uncertainty_set) -> Q*;
+    (operator: (mdp, uncertainty_set, Q) -> TQ; planner, value planner, policy planner: (mdp, uncertainty_set) -> Q*, V*
+    or a policy pi, an array (S, A);
     support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
     `sets` are the types of uncertainty set it is for, `promises` the names of what it promises
     (`properties.laws.law.PROMISES`), `options` narrow the problems (`OPTIONS`).

@@ -9,10 +9,12 @@ from properties.laws import (
     mean_update,
     operator,
     planner,
+    policy_planner,
     sampler,
     support,
     tabular_path,
     tabular_step,
+    value_planner,
 )
 from properties.laws.law import Law
 
@@ -20,6 +22,8 @@ LAWS: tuple[Law, ...] = (
     *support.LAWS,
     *operator.LAWS,
     *planner.LAWS,
+    *value_planner.LAWS,
+    *policy_planner.LAWS,
     *sampler.LAWS,
     *every_learner.LAWS,
     *tabular_step.LAWS,

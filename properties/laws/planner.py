@@ -68,14 +68,23 @@ def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     return None
 
 
+def dearer_model(mdp: MDP) -> tuple[MDP, float]:
+    """The model with all costs higher by k, and k, which is of the size of the costs."""
+    k = size(mdp.cost)
+    return MDP(mdp.P, mdp.cost + k, mdp.gamma), k
+
+
+def wider_set(uncertainty_set: UncertaintySet) -> UncertaintySet:
+    """The set with a larger radius; half way to 1 stays in [0, 1], where a set has its radius there."""
+    radius = np.max(getattr(uncertainty_set, "radius", 0.0))
+    return widened(uncertainty_set, float((1.0 + radius) / 2.0 if radius <= 1.0 else 2.0 * radius))
+
+
 def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     """Q* rises with the radius and by k/(1−gamma) with a cost of k more, k being of the size of the costs."""
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
-    Q, k = np.asarray(variant.make(mdp, uncertainty_set)), size(mdp.cost)
-    dearer = MDP(mdp.P, mdp.cost + k, mdp.gamma)
-    # Half way to 1 stays in [0, 1], where a set has its radius there.
-    radius = np.max(getattr(uncertainty_set, "radius", 0.0))
-    wider = widened(uncertainty_set, float((1.0 + radius) / 2.0 if radius <= 1.0 else 2.0 * radius))
+    Q, wider = np.asarray(variant.make(mdp, uncertainty_set)), wider_set(uncertainty_set)
+    dearer, k = dearer_model(mdp)
     allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, dearer, np.abs(Q) + k / (1.0 - mdp.gamma))
     shifted = Q + k / (1.0 - mdp.gamma)
     return below(

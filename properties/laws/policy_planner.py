@@ -1,0 +1,92 @@
+"""Laws of planners of policies: (mdp, uncertainty_set) -> pi.
+
+A policy is judged by its robust value V^pi, which an oracle evaluates with a certified error, and never by its entries:
+optimal policies are not unique.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from oracles.planning import enclosed
+from oracles.planning.truth import is_exact
+from properties.cases.choices import radius_of, sets_beside
+from properties.cases.enlarged import respellings
+from properties.cases.sources import Generated
+from properties.judging.verdict import Finding
+from properties.kinds.planner import PlannerCase, planner_case
+from properties.laws.comparison import below
+from properties.laws.law import Law
+from properties.laws.planner import true_optimum
+from properties.laws.rounding import UNIT, fixed_point_bound
+from robust_core.mdp import MDP
+from robust_core.problem import Variant
+from robust_core.sets import UncertaintySet
+
+
+def allowed_loss(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
+    """The loss that the variant allows itself, relative to max|c|/(1−gamma), and that of rounding.
+
+    A policy that is greedy for Q with |Q − Q*| <= e loses at most 2e/(1−gamma): T_pi V* − V* <= 2e, and T_pi is a
+    monotone gamma-contraction, so V^pi − V* <= max(T_pi V* − V*)/(1−gamma).
+    """
+    scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
+    rounding = 2.0 * fixed_point_bound(mdp, Q) / (1.0 - mdp.gamma)
+    return float(variant.options.get("accuracy", 0.0)) * scale + rounding
+
+
+def _malformed(policy: Any, mdp: MDP) -> Finding | None:
+    """The finding that the rows are no distributions; a row sums to 1 up to the rounding of A additions."""
+    shape = (mdp.n_states, mdp.n_actions)
+    values = np.array(policy)
+    if values.shape != shape or values.dtype != np.float64:
+        return Finding("shape and type of pi", (values.shape, str(values.dtype)), (shape, "float64"))
+    error = 4.0 * mdp.n_actions * UNIT
+    if not (np.isfinite(values).all() and (values >= 0.0).all() and (np.abs(values.sum(axis=1) - 1.0) <= error).all()):
+        return Finding("pi", values.tolist(), "rows that are distributions", error)
+    return None
+
+
+def _loss(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, what: str) -> Finding | None:
+    policy = variant.make(mdp, uncertainty_set)
+    if (finding := _malformed(policy, mdp)) is not None:
+        return finding
+    Q, error = true_optimum(mdp, uncertainty_set)
+    V, _ = enclosed.evaluate(mdp, uncertainty_set, np.array(policy))
+    width = 0.0 if is_exact(type(uncertainty_set)) else V.error_bound
+    allowed = allowed_loss(variant, mdp, Q) + error + width + UNIT * float(np.abs(V.value).max())
+    return below(V.value, Q.min(axis=1), allowed, what, columns=("V of the policy", "V*"))
+
+
+def _optimal(variant: Variant, case: PlannerCase) -> Finding | None:
+    """One after the other for several sets: nothing but the arguments counts."""
+    for chosen in sets_beside(variant, case.uncertainty_set):
+        same = chosen == case.uncertainty_set
+        what = "robust value of the policy: state " if same else f"then with radius {radius_of(chosen)}: state "
+        if (finding := _loss(variant, case.mdp, chosen, what)) is not None:
+            return finding
+    return None
+
+
+def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
+    mdp, uncertainty_set = case.mdp, case.uncertainty_set
+    for same in respellings(mdp, np.zeros(mdp.cost.shape), splits=uncertainty_set.splits):
+        what = f"robust value of the policy in the model {same.what}: state "
+        if (finding := _loss(variant, same.mdp, uncertainty_set.select(*same.origin), what)) is not None:
+            return finding
+    return None
+
+
+def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
+    return Law(name, ("policy planner",), "optimal policy", statement, Generated(planner_case), judge, after=after)
+
+
+LAWS = (
+    _law("optimal policy", "V^π(s) = V*(s) in every state, V^π by exact rational evaluation (Theorem 1)", _optimal),
+    _law(
+        "optimal policy, respelled",
+        "the same with duplicate and dominated actions, split states and new names",
+        _respelled,
+        "optimal policy",
+    ),
+)

@@ -1,0 +1,75 @@
+"""Laws of planners of values: (mdp, uncertainty_set) -> V*."""
+
+from typing import Any
+
+import numpy as np
+
+from properties.cases.choices import radius_of, sets_beside
+from properties.cases.enlarged import respellings
+from properties.cases.sources import Generated
+from properties.judging.verdict import Finding
+from properties.kinds.planner import PlannerCase, planner_case
+from properties.laws.comparison import below, compare
+from properties.laws.law import Law
+from properties.laws.planner import allowed_error, dearer_model, true_optimum, wider_set
+from robust_core.problem import Variant
+
+
+def _matches(variant: Variant, case: PlannerCase) -> Finding | None:
+    """One after the other for several sets: nothing but the arguments counts."""
+    mdp = case.mdp
+    for chosen in sets_beside(variant, case.uncertainty_set):
+        Q, error = true_optimum(mdp, chosen)
+        said = "V*" if chosen == case.uncertainty_set else f"V*, then with radius {radius_of(chosen)}: entry "
+        allowed = allowed_error(variant, mdp, Q) + error
+        finding = compare(variant.make(mdp, chosen), Q.min(axis=1), allowed, said)
+        if finding is not None:
+            return finding
+    return None
+
+
+def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
+    mdp, uncertainty_set = case.mdp, case.uncertainty_set
+    V = np.asarray(variant.make(mdp, uncertainty_set))
+    dearer, k = dearer_model(mdp)
+    shifted = V + k / (1.0 - mdp.gamma)
+    allowed = allowed_error(variant, mdp, V) + allowed_error(variant, dearer, np.abs(V) + k / (1.0 - mdp.gamma))
+    wider = variant.make(mdp, wider_set(uncertainty_set))
+    return below(V, wider, allowed, "V* against V* of a larger set: state ", columns=("V*", "larger set")) or compare(
+        variant.make(dearer, uncertainty_set),
+        shifted,
+        allowed,
+        f"V* with all costs {k:g} higher: state ",
+        columns=("dearer", "V* + k"),
+    )
+
+
+def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
+    mdp, uncertainty_set = case.mdp, case.uncertainty_set
+    V = np.asarray(variant.make(mdp, uncertainty_set))
+    for same in respellings(mdp, np.zeros(mdp.cost.shape), splits=uncertainty_set.splits):
+        got = np.asarray(variant.make(same.mdp, uncertainty_set.select(*same.origin)))
+        allowed = allowed_error(variant, mdp, V) + allowed_error(variant, same.mdp, V)
+        what = f"V* of the model {same.what}: state "
+        if got.shape != (same.mdp.n_states,):
+            return Finding("shape of V*", got.shape, (same.mdp.n_states,))
+        finding = compare(got[same.states], V, allowed, what, columns=(same.what, "before"))
+        if finding is not None:
+            return finding
+    return None
+
+
+def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
+    return Law(name, ("value planner",), "optimal value", statement, Generated(planner_case), judge, after=after)
+
+
+LAWS = (
+    _law("optimal value", "the result is V* = min_a Q*, against exact rational policy iteration (Theorem 1)", _matches),
+    _law("optimal value order", "V* rises with R, and by k/(1−γ) if all costs rise by k", _ordered, "optimal value"),
+    _law(
+        "optimal value, respelled",
+        "duplicate and dominated actions, split states and new names leave V* as it is",
+        _respelled,
+        "optimal value",
+    ),
+)

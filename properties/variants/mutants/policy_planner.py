@@ -1,0 +1,109 @@
+"""Wrong planners of policies."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from properties.variants.gallery.value_iteration import plan
+from robust_core import Contamination, TotalVariation, UncertaintySet, Variant, bellman
+from robust_core.mdp import MDP
+from robust_core.validate import Floats
+
+Plan = Callable[[MDP, Any], Floats]
+ACCURACY = 1e-6
+
+
+def _mutant(name: str, make: Plan, *sets: type[UncertaintySet]) -> Variant:
+    options = {"accuracy": ACCURACY}
+    sets = sets or (Contamination, TotalVariation)
+    return Variant(f"planner of policies {name}", "policy planner", make, sets, ("optimal policy",), options)
+
+
+def _greedy(Q: Floats) -> Floats:
+    return np.eye(Q.shape[1])[Q.argmin(axis=1)]
+
+
+def _with_gamma(mdp: MDP, gamma: float) -> MDP:
+    return MDP(mdp.kernel, mdp.cost, gamma)
+
+
+def _largest_cost(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    return _greedy(-mdp.cost)
+
+
+def _myopic(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    return _greedy(mdp.cost)
+
+
+def _not_robust(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """The policy of the nominal model: under contamination the horizon is too long."""
+    return _greedy(plan(mdp, Contamination(0.0)))
+
+
+def _worst_action(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    return _greedy(-plan(mdp, uncertainty_set))
+
+
+def _uniform(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    return np.full(mdp.cost.shape, 1.0 / mdp.n_actions)
+
+
+def _softmax(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """A soft policy sold as optimal."""
+    Q = plan(mdp, uncertainty_set)
+    weights = np.exp(-(Q - Q.min(axis=1, keepdims=True)) / (np.abs(mdp.cost).max() + 1e-300))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _explores(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """Greedy with a hundredth of exploration."""
+    greedy = _greedy(plan(mdp, uncertainty_set))
+    return 0.99 * greedy + 0.01 / mdp.n_actions
+
+
+def _half_radius(mdp: MDP, uncertainty_set: Contamination) -> Floats:
+    return _greedy(plan(mdp, Contamination(uncertainty_set.radius / 2.0)))
+
+
+def _long_sight(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    return _greedy(plan(_with_gamma(mdp, (1.0 + mdp.gamma) / 2.0), uncertainty_set))
+
+
+def _one_sweep(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    return _greedy(bellman(mdp, uncertainty_set, mdp.cost))
+
+
+def _unchanged(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """Stops when the policy did not change in a sweep."""
+    Q = mdp.cost
+    while True:
+        image = bellman(mdp, uncertainty_set, Q)
+        if np.array_equal(_greedy(image), _greedy(Q)):
+            return _greedy(image)
+        Q = image
+
+
+def _shifted(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """The action of the state before: an index that is off by one."""
+    return np.roll(_greedy(plan(mdp, uncertainty_set)), 1, axis=0)
+
+
+def _unnormalised(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    Q = plan(mdp, uncertainty_set)
+    return (Q.min(axis=1, keepdims=True) == Q).astype(float)
+
+
+LARGEST_COST = _mutant("with the dearest action", _largest_cost)
+MYOPIC = _mutant("with the cheapest action", _myopic)
+NOT_ROBUST = _mutant("that is not robust", _not_robust)
+WORST_ACTION = _mutant("of the worst action", _worst_action)
+UNIFORM = _mutant("that does not choose", _uniform)
+SOFTMAX = _mutant("with a soft choice", _softmax)
+EXPLORES = _mutant("that explores", _explores)
+HALF_RADIUS = _mutant("with half the radius", _half_radius, Contamination)
+LONG_SIGHT = _mutant("with a longer horizon", _long_sight)
+ONE_SWEEP = _mutant("with one sweep", _one_sweep)
+UNCHANGED = _mutant("that stops when the policy stays", _unchanged)
+SHIFTED = _mutant("off by one state", _shifted)
+UNNORMALISED = _mutant("with all best actions", _unnormalised)
