@@ -45,6 +45,14 @@ def backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Certified
     return _middle(*_backed_up(mdp, uncertainty_set, table.min(axis=1).tolist()), "backup of enclosures")
 
 
+def backup_of(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike, pairs: Sequence[tuple[int, int]]) -> Certified:
+    """The entries of TQ at some pairs, in their order: one row of a large model takes an enclosure some time."""
+    V = validate.array("Q", Q, shape=mdp.cost.shape).min(axis=1).tolist()
+    found = [_entry(mdp, uncertainty_set.at(s, a), s, a, V) for s, a in pairs]
+    ends = [np.array(side, dtype=object) for side in zip(*found, strict=True)]
+    return _middle(ends[0], ends[1], "backup of enclosures")
+
+
 def solve(mdp: MDP, uncertainty_set: UncertaintySet) -> Certified:
     """Q*, enclosed.
 
@@ -74,17 +82,22 @@ def evaluate(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike) -> tu
 
 def _backed_up(mdp: MDP, uncertainty_set: UncertaintySet, V: Sequence[float]) -> tuple[Fractions, Fractions]:
     """Enclosures of c + gamma sigma(V) in fractions."""
-    sets, gamma = rational.sets_of(mdp, uncertainty_set), Fraction(mdp.gamma)
+    sets = rational.sets_of(mdp, uncertainty_set)
     lower, upper = np.empty(mdp.cost.shape, dtype=object), np.empty(mdp.cost.shape, dtype=object)
-    known: dict[Any, truth.Bracket] = {}
+    known: dict[Any, tuple[Fraction, Fraction]] = {}
     for s, a in np.ndindex(*mdp.cost.shape):
-        row = mdp.P[s, a]
-        key = (sets[s][a], row.tobytes())
+        key = (sets[s][a], mdp.P[s, a].tobytes(), mdp.cost[s, a])
         if key not in known:
-            known[key] = truth.sigma(sets[s][a], row.tolist(), V)
-        cost = Fraction(float(mdp.cost[s, a]))
-        lower[s, a], upper[s, a] = (cost + gamma * x for x in (known[key].lower, known[key].upper))
+            known[key] = _entry(mdp, sets[s][a], s, a, V)
+        lower[s, a], upper[s, a] = known[key]
     return lower, upper
+
+
+def _entry(mdp: MDP, row_set: UncertaintySet, s: int, a: int, V: Sequence[float]) -> tuple[Fraction, Fraction]:
+    """c(s,a) + gamma sigma(V), enclosed."""
+    cost, gamma = Fraction(float(mdp.cost[s, a])), Fraction(mdp.gamma)
+    found = truth.sigma(row_set, mdp.P[s, a].tolist(), V)
+    return cost + gamma * found.lower, cost + gamma * found.upper
 
 
 Pair = tuple[Fractions, Fractions]

@@ -104,7 +104,14 @@ def _by_program(
     """The bounds of the convex program, widened by the distance of v from floats; sigma moves by that at most."""
     values = [exact.nearest_float(x) for x in v]
     off = max(abs(x - Fraction(y)) for x, y in zip(v, values, strict=True))
-    lower, upper = programs.enclosures(uncertainty_set, [float(x) for x in p], values)
+    try:
+        lower, upper = programs.enclosures(uncertainty_set, [float(x) for x in p], values)
+    except programs.Contradiction as failure:
+        raise NoExactSupport(
+            f"no exact support function is known of {type(uncertainty_set).__name__}: {failure}"
+        ) from None
+    except programs.SolverFailure as failure:
+        raise TooWide(f"enclosure too wide: {failure}") from None
     return Fraction(float(lower)) - off, Fraction(float(upper)) + off
 
 

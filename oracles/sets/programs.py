@@ -8,9 +8,9 @@ and *any* member q of the set gives q·v <= sigma(v). The solver proposes q and,
 of Σq = 1 and s of q >= 0, the vector y = v − lam + s at which the inequality is tight; both bounds are then
 evaluated here, with an allowance for rounding. Nothing the solver says is believed: a bad answer, a wrong
 sign or an early stop makes the certified interval wide, never wrong. So an answer that the solver calls
-inaccurate, as it does of sets without interior (radius 0, a p with zeros), is judged like any other, next to
-proposals that need no solver: q = p, and for y the two ends, v (tight if the set is p alone) and 0 (tight if
-the largest value can be attained).
+inaccurate, as it does of sets without interior (radius 0, a p with zeros), is judged like any other, a solver that
+fails proposes nothing, and both stand next to proposals that need no solver: q = p, and for y the two ends, v (tight
+if the set is p alone) and 0 (tight if the largest value can be attained).
 
 The program of a set is the `program` of its `SetOracle`.
 """
@@ -55,6 +55,10 @@ def _cvxpy() -> Any:
 
 class SolverFailure(RuntimeError):
     """A convex program ended without a solution, or with one that certifies next to nothing."""
+
+
+class Contradiction(SolverFailure):
+    """A lower bound above the upper one: the forms of a program are not of one set."""
 
 
 def is_registered(kind: type[UncertaintySet]) -> bool:
@@ -114,24 +118,30 @@ def _certified_block(uncertainty_set: UncertaintySet, p: Floats, v: Floats, bloc
     exponent = np.frexp(np.abs(v).max(axis=1, keepdims=True))[1]
     scaled = np.ldexp(v, -exponent)
     filled = np.minimum(np.arange(block), count - 1)
-    q, y = _program(type(uncertainty_set), _cut(uncertainty_set), block, n_states).solve(
-        uncertainty_set, p[filled], scaled[filled]
-    )
-    proposals = ((q[:count], y[:count]), (p, scaled), (p, np.zeros_like(scaled)))
+    proposals, failure = [(p, scaled), (p, np.zeros_like(scaled))], ""
+    try:
+        q, y = _program(type(uncertainty_set), _cut(uncertainty_set), block, n_states).solve(
+            uncertainty_set, p[filled], scaled[filled]
+        )
+        proposals.append((q[:count], y[:count]))
+    except SolverFailure as error:  # it proposes nothing; the others may be enough
+        failure = str(error)
     bounds = [certificate(uncertainty_set, p, scaled, members, prices) for members, prices in proposals]
     lower = np.max([low for low, _ in bounds], axis=0)
     upper = np.min([high for _, high in bounds], axis=0)
-    _refuse(uncertainty_set, p, lower, upper)
+    _refuse(uncertainty_set, p, lower, upper, failure)
     back = exponent[:, 0]
     return np.nextafter(np.ldexp(lower, back), -np.inf), np.nextafter(np.ldexp(upper, back), np.inf)
 
 
-def _refuse(uncertainty_set: UncertaintySet, p: Floats, lower: Floats, upper: Floats) -> None:
+def _refuse(uncertainty_set: UncertaintySet, p: Floats, lower: Floats, upper: Floats, failure: str) -> None:
     """No interval that says nothing, nor one that is empty: then what is registered is not one set."""
     bad = np.flatnonzero(~((lower <= upper) & (upper - lower <= WIDEST)))
+    if bad.size and failure and (lower <= upper).all():
+        raise SolverFailure(failure)
     if bad.size:
         row = bad[0]
-        raise SolverFailure(
+        raise (Contradiction if lower[row] > upper[row] else SolverFailure)(
             f"the program of {uncertainty_set} encloses sigma(v), max|v| being in [1/2, 1], between {lower[row]:.6g} "
             f"and {upper[row]:.6g} around p = {p[row].tolist()}: are `constraints`, `price` and `attained` of one set?"
         )

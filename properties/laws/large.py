@@ -19,7 +19,7 @@ from properties.kinds.support import support_case
 from properties.laws import linear, operator, planner, sampler, support
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.operator import true_backup
+from properties.laws.operator import true_backup, where_known
 from robust_core import constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -115,7 +115,7 @@ def _residual(variant: Variant, case: PlannerCase) -> Finding | None:
         return Finding("Q*", Q.tolist(), f"{mdp.cost.shape[0]} x {mdp.cost.shape[1]} finite numbers")
     image, error = true_backup(mdp, uncertainty_set, Q)
     allowed = (1.0 + mdp.gamma) * planner.allowed_error(variant, mdp, Q) + error
-    return compare(Q, image, allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
+    return compare(Q, where_known(image, Q), allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
 
 
 def _ring(states: int, gamma: float, uncertainty_set: UncertaintySet) -> PlannerCase:

@@ -150,15 +150,32 @@ def test_a_price_of_another_set_is_refused(factor: float) -> None:
         programs.support(EuclideanBall(0.25), [0.25, 0.5, 0.25], [0.0, 1.0, 3.0])  # type: ignore[arg-type]
 
 
+def test_a_failed_solve_counts_as_no_proposal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At radius 0 the two proposals without a solver are tight."""
+    rng = np.random.default_rng(7)
+    p, v = rng.dirichlet(np.ones(4), 8), rng.normal(size=(8, 4))
+
+    def breakdown(*_: object, **__: object) -> None:
+        raise programs.SolverFailure("no answer")
+
+    monkeypatch.setattr(programs._Program, "solve", breakdown)
+    lower, upper = programs.enclosures(TotalVariation(0.0), p, v)
+    assert (upper - lower <= 4 * (6 * 4 + programs.OPERATIONS) * EPS * np.abs(v).max(axis=1)).all()
+    with pytest.raises(programs.SolverFailure, match="no answer"):
+        programs.enclosures(TotalVariation(0.5), p, v)
+
+
 @dataclass(frozen=True)
 class EmptySet:
     """No distribution at all."""
+
+    radius: float = 0.25
 
 
 def test_a_program_that_fails_names_the_set_the_solver_and_the_status() -> None:
     cut: Any = Cut(lambda q, p: ([q >= 2], lambda uncertainty_set, rows: None), euclidean_price, euclidean_attained)
     register(EmptySet, SetOracle(program=cut))
-    with pytest.raises(programs.SolverFailure, match=r"HIGHS on .* of EmptySet\(\), .* status 'infeasible'"):
+    with pytest.raises(programs.SolverFailure, match=r"HIGHS on .* of EmptySet\(radius=0.25\), .* status 'infeasible'"):
         programs.support(EmptySet(), [0.5, 0.5], [0.0, 1.0])  # type: ignore[arg-type]
 
 

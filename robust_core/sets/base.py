@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
@@ -41,7 +42,7 @@ class UncertaintySet(ABC):
     """An (s,a)-rectangular set: one copy of it around every row of the kernel.
 
     A subclass is a frozen dataclass with a class attribute `kind`, its name in JSON. `__post_init__` checks the
-    fields. A field is a number, or an array of as many axes over the states as `axes` says; a field with two axes
+    fields, by default the radius. A field is a number, or an array of as many axes over the states as `axes` says; a field with two axes
     more, over the states and actions, has one value for each row of a kernel: `at(s, a)` is the set of that row.
     Laws choose the radius of a set among its `radii` and make the set with `choose`.
     """
@@ -63,6 +64,11 @@ class UncertaintySet(ABC):
         for name in ("__eq__", "__hash__", "__repr__"):  # a dataclass keeps those that are in the class itself
             if name not in vars(cls):
                 setattr(cls, name, vars(UncertaintySet)[name])
+
+    def __post_init__(self) -> None:
+        """Check a radius: a finite number of at least 0, or one for each pair; a set with other rules has its own."""
+        if any(field.name == "radius" for field in fields(self)):  # type: ignore[arg-type]
+            object.__setattr__(self, "radius", validate.radius("radius", self.radius))  # type: ignore[attr-defined]
 
     def row_support(self, rows: Floats, v: Floats) -> Floats:
         """sigma for valid rows (…, S) and finite v (S,); by default from the worst case."""
