@@ -42,9 +42,9 @@ class UncertaintySet(ABC):
     """An (s,a)-rectangular set: one copy of it around every row of the kernel.
 
     A subclass is a frozen dataclass with a class attribute `kind`, its name in JSON. `__post_init__` checks the
-    fields, by default the radius. A field is a number, or an array of as many axes over the states as `axes` says; a field with two axes
-    more, over the states and actions, has one value for each row of a kernel: `at(s, a)` is the set of that row.
-    Laws choose the radius of a set among its `radii` and make the set with `choose`.
+    fields, by default the radius. A field is a number, or an array of as many axes over the states as `axes` says; a
+    field with two axes more, over the states and actions, has one value for each row of a kernel: `at(s, a)` is the
+    set of that row. Laws choose the radius of a set among its `radii` and make the set with `choose`.
     """
 
     kind: ClassVar[str]
