@@ -28,6 +28,7 @@ from robust_core.entry.suite import require_own
 # Each module adds its commands; heavy libraries are imported when a command runs, so that --help is quick.
 COMMANDS = (
     "verify",
+    "new",
     "claims",
     "mutants",
     "panels",

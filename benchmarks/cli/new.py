@@ -1,0 +1,69 @@
+"""`robust-core new`: a file with a working variant of a kind, to begin with."""
+
+import argparse
+from pathlib import Path
+
+from benchmarks.cli.conventions import HOLDS, Commands, complete_with, hyphenate
+from robust_core.problem import KINDS, Kind
+from robust_core.text import suggestion
+
+
+def add_parser(commands: Commands) -> None:
+    """The command and its options."""
+    new = commands.add_parser(
+        "new",
+        help="write a file with a working variant of a kind, to begin with",
+        description="Writes a complete, correct variant of a kind with the promises that it makes and those that the "
+        "kind allows. Replace the algorithm by your own, then verify the file. A file that is there is not changed.",
+        epilog="example: robust-core new my_new_variant.py --kind control",
+    )
+    new.add_argument("file", type=Path, metavar="FILE", help="the file to write, for example my_variant.py")
+    kind = new.add_argument(
+        "--kind", type=_kind, default="control", metavar="KIND", help=f"{', '.join(KINDS)} (default control)"
+    )
+    complete_with(kind, lambda: map(hyphenate, KINDS))
+    new.set_defaults(run=_new)
+
+
+def _kind(text: str) -> Kind:
+    """A kind; shells complete it with hyphens for blanks."""
+    for kind in KINDS:
+        if text in (kind, hyphenate(kind)):
+            return kind
+    raise argparse.ArgumentTypeError(f"{text!r} is unknown; there are {', '.join(KINDS)}{suggestion(text, KINDS)}")
+
+
+def skeleton(kind: Kind, file: str) -> str:
+    """The text of the file: the example of the kind, and its promises as comments."""
+    from importlib import import_module
+
+    from properties.judging.verification import promises_of
+    from properties.kinds import kind_of, module_name
+    from properties.process.loading import source_of
+    from properties.statistics.law import PROMISES as STATISTICAL
+
+    module = f"properties.variants.examples.{module_name(kind)}"
+    chosen = import_module(module).VARIANT.promises
+    words = {**kind_of(kind).promises, **STATISTICAL}
+    lines = [
+        f"# A variant of the kind {kind!r}: {kind_of(kind).example.called}.",
+        f"# To verify it: robust-core verify {file}",
+    ]
+    lines += ["#", "# It can promise:"]
+    lines += [f"#   {'*' if name in chosen else ' '} {name}: {words.get(name, name)}" for name in promises_of(kind)]
+    lines.append("# Those with a star are made below. Promise what your algorithm keeps: the laws follow from it.")
+    return "\n".join(lines) + "\n" + source_of(module).replace("VARIANT = ", "MINE = ")
+
+
+def _new(options: argparse.Namespace) -> int:
+    file: Path = options.file
+    if file.suffix != ".py":
+        raise ValueError(f"FILE must end with .py, got {str(file)!r}")
+    text = skeleton(options.kind, str(file))
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise ValueError(f"{file}: is there already, and is not changed") from None
+    print(f"{file}: written; robust-core verify {file} checks it")
+    return HOLDS
