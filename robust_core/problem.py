@@ -44,7 +44,7 @@ OPTIONS: Mapping[str, str] = {
     "smoothing": '"lse" or "mellowmax"',
     "accuracy": "of a planner, times max|c|/(1−gamma); of a support function, times max|v|",
 }
-EXPECTED = ("robust backup",)
+EXPECTED = ("robust backup", "gradient of J")
 """The steps that a promise of a mean update can name."""
 WORDS: Mapping[str, tuple[str, ...]] = {
     "estimates": ("Q", "V"),

@@ -22,7 +22,15 @@ MUTANTS = zoo()
 OPERATOR = "properties.variants.mutants.operator:NO_DISCOUNT"
 EXAMPLES = 60
 # The laws that most mutants die of come first: who is dead is not asked again.
-DEADLY = ("mean update", "sample step", "TDC step", "batch", "sample step, large", "TDC step, large")
+DEADLY = (
+    "mean update",
+    "mean update, linear",
+    "sample step",
+    "TDC step",
+    "batch",
+    "sample step, large",
+    "TDC step, large",
+)
 LEAST_MUTANTS = 80
 
 _FORM, _NEXT = "sample form", "sample form, next action"

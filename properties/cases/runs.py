@@ -142,6 +142,8 @@ TABULAR_PROMISES = {
     " (1−alpha)x + alpha(c + gamma R max V + gamma(1−R)v'), v' the value of the next state",
     "sample form, next action": "the same with v' = Q(s',a'), the entry of the next action",
     "fixed point": "started at the solution of a deterministic problem it stays there",
+    "fixed point in the mean": "started at the solution of any problem without ends, the mean of the first estimate"
+    " that can change (the first, or with options['delay'] = n the n-th) is the solution",
     "non-expansive": "two estimates on one path never move apart in the sup norm",
     "monotone": "a larger start or cost gives a larger estimate at all times",
     "monotone in R": "a larger radius gives a larger estimate at all times",

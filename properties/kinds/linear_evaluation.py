@@ -81,6 +81,10 @@ KIND = KindOfVariant(
     generate=linear_run,
     promises={
         "scale": TABULAR_PROMISES["scale"],
+        "mean update": "under the stationary law the mean of the next (theta, omega), given the past, is the step"
+        " options['expected'] (default: theta follows −½∇J at omega(theta), omega follows −C(omega − omega(theta)));"
+        " the start (theta, omega) is free: options['tables'] = 2",
+        "fixed point": "where delta is 0 on every transition, the first step from (theta, 0) changes nothing",
         "TDC": "an update is a step of robust TDC (Algorithm 2)",
         "GTD2": "an update is a step of robust GTD2",
         "projected": "theta and omega never leave the ball of radius K",

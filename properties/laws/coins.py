@@ -93,8 +93,9 @@ def leaves(tape: Tape, run: Callable[[], T], *, limit: int = MOST_LEAVES) -> Ite
             tape.active = False
         if tape.refusal is not None:
             raise NotEnumerable(tape.refusal)
-        yield tape.weight, value
+        # What is done with the value may walk other trees on the same tape.
         trail = tape.trail
+        yield tape.weight, value
         while trail and trail[-1][0] == trail[-1][1] - 1:
             trail.pop()
         if not trail:

@@ -195,7 +195,7 @@ def _rotated(variant: Variant, case: LinearRun) -> Finding | None:
     return _related(variant, case, right, lambda x: ROTATION @ x, "rotated features")
 
 
-def _read_ergodic(choices: Choices, variant: Variant) -> LinearRun:
+def read_ergodic(choices: Choices, variant: Variant) -> LinearRun:
     """A chain that visits every state, features that are independent, no projection."""
     case = cast(LinearRun, runs.run(choices, variant, steps=4, projected=False))
     mdp, S = case.mdp, case.mdp.n_states
@@ -243,7 +243,7 @@ def _law(name: str, promise: str, statement: str, read: Reader, judge: Any, *aft
 
 
 def _drift_law(rule: str, statement: str) -> Law:
-    law = _law(f"{rule} drift", rule, statement, _read_ergodic, _of(rule, _drift), *_STEPS)
+    law = _law(f"{rule} drift", rule, statement, read_ergodic, _of(rule, _drift), *_STEPS)
     return replace(law, unprojected=True)
 
 

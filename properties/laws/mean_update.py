@@ -38,6 +38,8 @@ STREAMS = 32
 MOST_SECONDS = 8.0
 """Of the processor, for one enumeration: less than what a case may take."""
 PROMISES_TRIED = 24
+MOST_FUTURES = 4000
+"""Of several steps together; a case with more is too large for that law, and another is tried."""
 
 
 def as_array(estimate: Any) -> Any:
@@ -146,6 +148,48 @@ def _stays(variant: Variant, case: Run, history: Any, s: int, a: int) -> Finding
     return compare(wanted.astype(np.float64), right, allowed, what, columns=("promise", "solution"))
 
 
+def _mean_stays(variant: Variant, case: Run, coins: int) -> Finding | None:
+    """From the solution, the mean of the first estimate that can change is the solution; all that follows is free.
+
+    An n-step learner writes for the first time in step n, whose mean is that over all of the steps before.
+    """
+    if not case.path:
+        return None
+    solution, error = solution_of(variant, case)
+    if case.tables is not None:
+        solution = np.stack([solution] * case.tables)
+    run = replace(case, initial=solution)
+    tape = Tape()
+    learner = variant.make(replace(problem(run), rng=Coins(tape, coins)))
+    delay = variant.options.get("delay", 1)
+    steps = 1 if delay == "visited" else int(delay)
+    mean, size = ZEROS, float(np.abs(solution).max()) + float(np.abs(case.mdp.cost).max())
+    s, a = case.path[0][:2]
+    for count, (probability, estimate) in enumerate(_futures(variant, run, learner, tape, s, a, steps)):
+        finding = _ill_formed(run, estimate, f" after {steps} steps")
+        if finding is not None:
+            return finding
+        if count == MOST_FUTURES:
+            return None
+        mean = mean + probability * to_rationals(as_array(estimate))
+    allowed = mean_bound(case.mdp, steps, size) + (steps + 1) * error
+    when = f" after {steps} {'step' if steps == 1 else 'steps'} from the solution, begun at (s={s}, a={a})"
+    return compare(mean.astype(np.float64), solution, allowed, f"expected {estimates(variant)}", after=when)
+
+
+def _futures(
+    variant: Variant, case: Run, learner: Any, tape: Tape, s: int, a: int, steps: int
+) -> Iterator[tuple[Fraction, Any]]:
+    """Every estimate after so many steps without ends, with its probability."""
+    for chance, step in View(variant, case, past=[], steps=[], s=s, a=a, ends=0.0).float_outcomes():
+        for share, after in leaves(tape, lambda step=step: advance(copy.deepcopy(learner), [step])):  # type: ignore[misc]
+            if steps == 1:
+                yield chance * share, after.estimate()
+            else:
+                for rest, estimate in _futures(variant, case, after, tape, step.s_next, step.a_next, steps - 1):
+                    yield chance * share * rest, estimate
+
+
 def _content(variant: Variant, case: Run) -> Finding | None:
     """Away from the solution, the promised mean moves in at least half of the problems, at one step or another."""
     delay = variant.options.get("delay", 1)
@@ -194,6 +238,11 @@ def _read_nothing(choices: Choices, variant: Variant) -> Run:
     return runs.run(Seeded(0), variant, steps=1)
 
 
+def _read_start(choices: Choices, variant: Variant) -> Run:
+    case = runs.run(choices, variant, steps=1, least=1)
+    return case.plus(coins=choices.index(STREAMS))
+
+
 PROMISE = "mean update"
 AT_SOLUTION, MOVES = "promised mean at the solution", "promised mean moves"
 LAWS = (
@@ -226,5 +275,16 @@ LAWS = (
         Generated(_read),
         _mean_update,
         after=("start", "run purity", AT_SOLUTION, MOVES),
+    ),
+    Law(
+        "fixed point in the mean",
+        TABULAR,
+        "fixed point in the mean",
+        "started at the solution of any model, without ends, the mean of the first estimate that can change is the "
+        "solution",
+        Generated(_read_start),
+        _mean_stays,
+        after=("start", "run purity", PROMISE),
+        endless=True,
     ),
 )

@@ -12,17 +12,22 @@ import numpy as np
 import pytest
 
 from properties.judging.search import judge_case, search
+from properties.laws import linear_mean
+from properties.laws.catalogue import LAWS as CATALOGUE
 from properties.laws.coins import Coins, NotEnumerable, Tape, leaves
+from properties.laws.law import Law
 from properties.laws.mean_update import AT_SOLUTION, LAWS, MOVES
 from properties.laws.view import View
 from properties.tests.drawn_cases import drawn
+from properties.variants.gallery import adaptive_tdc
 from properties.variants.gallery.q_learning import VARIANT as Q_LEARNING
 from properties.variants.mutants import hidden_state
 from properties.variants.mutants.hidden_state import RIGHT, gross
 from robust_core import Problem, Transition, Variant
 
-BY_NAME = {law.name: law for law in LAWS}
+BY_NAME = {law.name: law for law in (*LAWS, *linear_mean.LAWS)}
 LAW = BY_NAME["mean update"]
+FIXED = [law for law in CATALOGUE if law.promise in ("fixed point", "fixed point in the mean")]
 CDF = np.array([0.25, 0.75, 1.0])
 THIRDS = {0: Fraction(1, 3), 1: Fraction(1, 3), 2: Fraction(1, 3)}
 BY_CDF = {0: Fraction(1, 4), 1: Fraction(1, 2), 2: Fraction(1, 4)}
@@ -105,16 +110,21 @@ def test_outside_of_an_enumeration_coins_are_the_seeded_generator() -> None:
 
 @pytest.mark.parametrize("variant", RIGHT, ids=lambda variant: variant.name)
 def test_right_learners_with_a_hidden_state_hold(variant: Variant) -> None:
-    for law in LAWS:
+    for law in (law for law in BY_NAME.values() if law.applies_to(variant)):
         assert search(law, variant, examples=12, master_seed=1).outcome == "holds", law.name
 
 
 @pytest.mark.parametrize("right", RIGHT, ids=lambda variant: variant.name)
 def test_gross_errors_are_violated(right: Variant) -> None:
     """No learning, no nature, half the radius, a shorter horizon."""
-    cases = drawn(LAW.cases_of(right), 20)
+    law = _mean_law(right)
+    cases = drawn(law.cases_of(right), 20)
     for wrong in gross(right):
-        assert any(judge_case(LAW, wrong, case) is not None for case in cases), wrong.name
+        assert any(judge_case(law, wrong, case) is not None for case in cases), wrong.name
+
+
+def _mean_law(variant: Variant) -> Law:
+    return BY_NAME["mean update, linear" if variant.kind == "linear evaluation" else "mean update"]
 
 
 @pytest.mark.robust_core_slow
@@ -123,11 +133,29 @@ def test_every_mutant_is_caught_whatever_the_cases() -> None:
     cases: dict[object, list[Any]] = {}
     for mutant in (value for value in vars(hidden_state).values() if isinstance(value, Variant)):
         key = mutant.kind, tuple(sorted(mutant.options.items()))
+        law = _mean_law(mutant)
         if key not in cases:
-            cases[key] = drawn(LAW.cases_of(mutant), 240)
+            cases[key] = drawn(law.cases_of(mutant), 240)
         for part in range(0, len(cases[key]), 60):
             tried = cases[key][part : part + 60]
-            assert any(judge_case(LAW, mutant, case) is not None for case in tried), mutant.name
+            assert any(judge_case(law, mutant, case) is not None for case in tried), mutant.name
+
+
+@pytest.mark.parametrize("variant", [*RIGHT[:9], adaptive_tdc.ADAM], ids=lambda variant: variant.name)
+def test_fixed_points_hold_pathwise_and_in_the_mean(variant: Variant) -> None:
+    both = replace(variant, promises=("fixed point", "fixed point in the mean"))
+    for law in (law for law in FIXED if law.applies_to(both)):
+        assert search(law, both, examples=12, master_seed=1).outcome == "holds", law.name
+
+
+def test_gross_errors_move_away_from_the_solution() -> None:
+    """In the mean, what a step writes is seen, and what is never written is not."""
+    law = BY_NAME["fixed point in the mean"]
+    for right in RIGHT[:9]:
+        cases = drawn(law.cases_of(right), 40)
+        for wrong in gross(right):
+            seen = any(judge_case(law, wrong, case) is not None for case in cases)
+            assert seen == (not wrong.name.endswith("never learns")), wrong.name
 
 
 def _half_radius(view: View) -> Any:

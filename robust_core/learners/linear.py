@@ -98,8 +98,9 @@ class LinearLearner:
         self.smoothing = problem.smoothing
         self.second_step_size = problem.second_step_size
         self.radius = problem.uncertainty_set.radius
-        self.theta = project(problem.initial.copy(), problem.projection)
-        self.omega = np.zeros_like(self.theta)
+        start = problem.initial
+        theta, omega = start if isinstance(start, tuple) else (start, np.zeros_like(start))
+        self.theta, self.omega = (project(x.copy(), problem.projection) for x in (theta, omega))
         self.t = 0
 
     def update(self, transition: Transition) -> None:

@@ -41,6 +41,6 @@ VARIANT = Variant(
     "control",
     AveragingLearner,
     (Contamination,),
-    ("mean update", "fixed point", "scale", "symmetric", "bounded"),
+    ("mean update", "fixed point", "fixed point in the mean", "scale", "symmetric", "bounded"),
     options={"expected": expected, "schedule": "steps"},
 )

@@ -89,6 +89,6 @@ BOTH = Variant(
     "control",
     BothTables,
     (Contamination,),
-    ("mean update", "fixed point", "asynchronous", "scale", "bounded"),
+    ("mean update", "fixed point", "fixed point in the mean", "asynchronous", "scale", "bounded"),
     options={"expected": expected, "tables": 2, "schedule": "steps"},
 )

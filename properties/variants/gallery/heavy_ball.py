@@ -40,6 +40,6 @@ VARIANT = Variant(
     "control",
     HeavyBallLearner,
     (Contamination,),
-    ("mean update", "fixed point", "asynchronous", "symmetric"),
+    ("mean update", "fixed point", "fixed point in the mean", "asynchronous", "symmetric"),
     options={"expected": expected, "delay": "visited", "schedule": "steps"},
 )

@@ -48,6 +48,6 @@ VARIANT = Variant(
     "control",
     MinibatchLearner,
     (Contamination,),
-    ("mean update", "fixed point", "asynchronous", "scale", "shift", "symmetric", "bounded"),
+    ("mean update", "fixed point", "fixed point in the mean", "asynchronous", "scale", "shift", "symmetric", "bounded"),
     options={"expected": expected, "delay": BATCH, "schedule": "steps"},
 )

@@ -88,6 +88,6 @@ VARIANT = Variant(
     "evaluation",
     NStepLearner,
     (Contamination,),
-    ("mean update", "fixed point", "asynchronous", "scale", "shift", "symmetric"),
+    ("mean update", "fixed point", "fixed point in the mean", "asynchronous", "scale", "shift", "symmetric"),
     options={"estimates": "V", "expected": expected, "delay": STEPS, "schedule": "steps"},
 )

@@ -56,6 +56,6 @@ VARIANT = Variant(
     "control",
     ReplayLearner,
     (Contamination,),
-    ("mean update", "fixed point", "asynchronous", "scale", "shift", "bounded"),
+    ("mean update", "fixed point", "fixed point in the mean", "asynchronous", "scale", "shift", "bounded"),
     options={"expected": expected, "delay": "visited", "schedule": "steps"},
 )

@@ -42,6 +42,6 @@ VARIANT = Variant(
     "control",
     SpeedyLearner,
     (Contamination,),
-    ("mean update", "fixed point", "asynchronous", "symmetric"),
+    ("mean update", "fixed point", "fixed point in the mean", "asynchronous", "symmetric"),
     options={"expected": expected, "schedule": "steps"},
 )

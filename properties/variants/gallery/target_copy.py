@@ -40,6 +40,6 @@ VARIANT = Variant(
     "control",
     CopyLearner,
     (Contamination,),
-    ("mean update", "fixed point", "asynchronous", "scale", "shift", "symmetric", "bounded"),
+    ("mean update", "fixed point", "fixed point in the mean", "asynchronous", "scale", "shift", "symmetric", "bounded"),
     options={"expected": expected, "schedule": "steps"},
 )

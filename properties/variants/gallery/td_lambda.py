@@ -70,6 +70,6 @@ VARIANT = Variant(
     "evaluation",
     TraceLearner,
     (Contamination,),
-    ("mean update", "fixed point", "asynchronous", "scale", "symmetric"),
+    ("mean update", "fixed point", "fixed point in the mean", "asynchronous", "scale", "symmetric"),
     options={"estimates": "V", "expected": expected, "delay": "visited", "schedule": "steps"},
 )

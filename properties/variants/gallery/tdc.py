@@ -21,3 +21,11 @@ MELLOWMAX = Variant(
     _PROMISES,
     options={"smoothing": "mellowmax"},
 )
+FREE = Variant(
+    "robust TDC, free start",
+    "linear evaluation",
+    partial(LinearLearner, "TDC"),
+    (Contamination,),
+    ("TDC", "mean update", "fixed point", "projected", "rotation"),
+    options={"tables": 2},
+)

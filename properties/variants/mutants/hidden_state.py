@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from properties.variants.gallery import (
+    adaptive_tdc,
     averaging,
     double_q_learning,
+    gtd2,
     heavy_ball,
     minibatch,
     n_step,
@@ -15,6 +17,7 @@ from properties.variants.gallery import (
     speedy_q,
     target_copy,
     td_lambda,
+    tdc,
 )
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
@@ -325,6 +328,40 @@ BATCH_FIRST = _mutant(minibatch.VARIANT, "minibatch: the first step only", _Firs
 BATCH_IN_TURN = _mutant(minibatch.VARIANT, "minibatch: steps in turn, said to be at one table", _InTurn)
 
 
+# Momentum of TDC.
+
+
+class _ThetaOnly(adaptive_tdc.HeavyBallTDC):
+    def accelerate(self, directions: Floats, sizes: Floats) -> Floats:
+        changes = super().accelerate(directions, sizes).copy()
+        changes[1] = sizes[1] * directions[1]
+        return changes
+
+
+class _DampedTDC(adaptive_tdc.HeavyBallTDC):
+    def accelerate(self, directions: Floats, sizes: Floats) -> Floats:
+        return super().accelerate((1.0 - adaptive_tdc.MU) * directions, sizes)
+
+
+class _NoCorrection(adaptive_tdc.HeavyBallTDC):
+    def directions(self, transition: Transition) -> tuple[Floats, Floats]:
+        omega, self.omega = self.omega, 0.0 * self.omega
+        theta_part, _ = super().directions(transition)
+        self.omega = omega
+        return theta_part, super().directions(transition)[1]
+
+
+class _Signs(adaptive_tdc.HeavyBallTDC):
+    def accelerate(self, directions: Floats, sizes: Floats) -> Floats:
+        return super().accelerate(np.sign(directions), sizes)
+
+
+TDC_MOMENTUM_THETA = _mutant(adaptive_tdc.MOMENTUM, "TDC with momentum: omega has none", _ThetaOnly)
+TDC_MOMENTUM_DAMPED = _mutant(adaptive_tdc.MOMENTUM, "TDC with momentum: damped", _DampedTDC)
+TDC_NO_CORRECTION = _mutant(adaptive_tdc.MOMENTUM, "TDC with momentum: no correction", _NoCorrection)
+TDC_SIGNS = _mutant(adaptive_tdc.MOMENTUM, "TDC with momentum: signs of the directions", _Signs)
+
+
 # Gross ones, for every set of promises: no learning at all, nature forgotten, half the radius, a shorter horizon.
 
 
@@ -358,6 +395,9 @@ RIGHT = (
     speedy_q.VARIANT,
     minibatch.VARIANT,
     double_q_learning.BOTH,
+    adaptive_tdc.MOMENTUM,
+    tdc.FREE,
+    gtd2.FREE,
 )
 
 

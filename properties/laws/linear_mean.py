@@ -1,0 +1,320 @@
+"""Laws of linear evaluation on what is learned: the mean update of (theta, omega), and the fixed point."""
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from oracles.linear.msprbe import MSPRBE
+from properties.cases import runs
+from properties.cases.choices import Choices, Seeded
+from properties.cases.sources import Generated
+from properties.judging.verdict import Finding
+from properties.kinds.linear_evaluation import LinearRun
+from properties.laws.coins import Coins, Tape, leaves
+from properties.laws.comparison import compare
+from properties.laws.law import Law
+from properties.laws.learning import advance, arrays, new_learner, problem, step_size_at
+from properties.laws.linear import COMPONENTS, KIND, read_ergodic
+from properties.laws.rounding import UNIT, linear_step_bound
+from robust_core import Transition
+from robust_core.mdp import MDP
+from robust_core.problem import Variant
+from robust_core.sets import Contamination
+from robust_core.smoothing import LogSumExp
+from robust_core.validate import Floats
+
+STREAMS = 32
+PROMISES_TRIED = 16
+STEPS = 12
+SMALLEST_ROOT = 1e-8
+"""What Adam adds to the root of the mean square."""
+Pair = tuple[Floats | None, Floats | None]
+
+
+class LinearView:
+    """The past of a linear learner, and exact means under the stationary law of the policy.
+
+    `estimates` are the pairs (theta, omega) so far, the start first; `transitions` the steps so far. `C`, and at any
+    theta `M`, `omega` and `gradient` (of J) are those of Section 5, certified to a few roundings.
+    """
+
+    def __init__(self, case: LinearRun, past: Sequence[tuple[Floats, ...]]) -> None:
+        smooth, self._case = case.smoothing, case
+        self.estimates = tuple(past)
+        self.transitions = tuple(Transition(*step) for step in case.path)
+        self._J = MSPRBE(
+            case.mdp,
+            case.policy,
+            case.features,
+            radius=cast(Contamination, case.uncertainty_set).radius,
+            varrho=smooth.varrho,
+            smoothing="lse" if isinstance(smooth, LogSumExp) else "mellowmax",
+        )
+
+    @property
+    def t(self) -> int:
+        """The number of steps so far."""
+        return len(self.transitions)
+
+    @property
+    def theta(self) -> Floats:
+        """A copy of the last theta."""
+        return self.estimates[-1][0].copy()
+
+    @property
+    def last_omega(self) -> Floats:
+        """A copy of the last omega of the learner."""
+        return self.estimates[-1][1].copy()
+
+    def alpha(self, n: int | None = None) -> float:
+        """The step size of theta at count n, by default that of the next step."""
+        return step_size_at(self._case.step_size, self.t if n is None else n)
+
+    def beta(self, n: int | None = None) -> float:
+        """The step size of omega."""
+        return step_size_at(self._case.second_step_size, self.t if n is None else n)
+
+    @cached_property
+    def C(self) -> Floats:
+        """E[phi phiᵀ]."""
+        return np.array(self._J.C.value)
+
+    def M(self, theta: Floats) -> Floats:
+        """E[∇delta phiᵀ]."""
+        return np.array(self._J.slope(theta).value)
+
+    def omega(self, theta: Floats) -> Floats:
+        """C⁻¹ E[delta phi]."""
+        return np.array(self._J.omega(theta).value)
+
+    def gradient(self, theta: Floats) -> Floats:
+        """∇J = 2 M omega."""
+        return np.array(self._J.gradient(theta).value)
+
+    @property
+    def tracks(self) -> bool:
+        """Whether omega is omega(theta), to rounding: then TDC and GTD2 both follow −½∇J in the mean."""
+        best = self._J.omega(self.theta)
+        near = best.error_bound + UNIT * float(np.abs(best.value).max())
+        return bool((np.abs(self.last_omega - best.value) <= near).all())
+
+    def error(self) -> float:
+        """How far a step of the promised form may be from the truth, per unit of the step size."""
+        J, theta = self._J, self.theta
+        best, gradient, slope = J.omega(theta), J.gradient(theta), J.slope(theta)
+        offset, N = float(np.abs(self.last_omega - best.value).max()), len(theta)
+        size = float(np.abs(slope.value).max() + np.abs(J.C.value).max())
+        certified = gradient.error_bound + N * (slope.error_bound + J.C.error_bound) * offset
+        rounding = 8 * (N + 2) * UNIT * (float(np.abs(gradient.value).max()) + N * size * offset)
+        return certified + 2 * N * size * (best.error_bound + UNIT * offset) + rounding
+
+    def outcomes(self) -> list[tuple[float, Transition]]:
+        """Every transition with its stationary probability."""
+        mdp, policy, mu = self._case.mdp, self._case.policy, self._J.mu
+        found = []
+        for s, a, s_next in np.argwhere(mdp.P * policy[:, :, None] > 0.0).tolist():
+            step = Transition(s, a, float(mdp.cost[s, a]), s_next, int(np.argmax(policy[s_next])), False)
+            found.append((float(mu[s] * policy[s, a] * mdp.P[s, a, s_next]), step))
+        return found
+
+    @property
+    def weight_error(self) -> float:
+        """The relative error of the probabilities."""
+        return math.expm1(self._J.mu_log_error) + 8 * self._case.mdp.n_states * self._case.mdp.n_actions * UNIT
+
+
+def follow_gradient(view: LinearView) -> Pair:
+    """theta − alpha ½∇J where omega is omega(theta), and omega − beta C(omega − omega(theta)) everywhere."""
+    theta, omega = view.theta, view.last_omega
+    moved = theta - 0.5 * view.alpha() * view.gradient(theta) if view.tracks else None
+    return moved, omega - view.beta() * view.C @ (omega - view.omega(theta))
+
+
+def _step_of(variant: Variant) -> Callable[[LinearView], Pair]:
+    step = variant.options.get("expected", "gradient of J")
+    return step if callable(step) else follow_gradient
+
+
+def _mean_update(variant: Variant, case: LinearRun, coins: int) -> Finding | None:
+    """After the path, the mean over transitions under the stationary law and over the draws of the learner."""
+    tape = Tape()
+    learner = variant.make(replace(problem(case), rng=Coins(tape, coins)))
+    past = [arrays(learner.estimate()), *(arrays(advance(learner, [step]).estimate()) for step in case.path)]
+    if not all(np.isfinite(x).all() for pair in past for x in pair):
+        return Finding("estimates", [[x.tolist() for x in pair] for pair in past], "finite numbers")
+    view = LinearView(case, past)
+    wanted = _step_of(variant)(view)
+    mean, largest = [np.zeros_like(x) for x in past[-1]], [0.0, 0.0]
+    for chance, step in view.outcomes():
+        for share, after in leaves(tape, lambda step=step: _after(learner, step)):  # type: ignore[misc]
+            for i in range(2):
+                change = after[i] - past[-1][i]
+                mean[i] += chance * float(share) * change
+                largest[i] = max(largest[i], float(np.abs(change).max()))
+    cost = float(np.abs(case.mdp.cost).max())
+    bounds = linear_step_bound(case.features, past[-1][0], past[-1][1], cost, case.smoothing.varrho)
+    sizes = view.alpha(), view.beta()
+    for i, name in enumerate(("theta", "omega")):
+        if wanted[i] is None:
+            continue
+        right = wanted[i] - past[-1][i]
+        # A promise that recovers hidden state from the past carries the rounding of every step so far.
+        rounding = (view.t + 1) * (bounds[i] + 4 * UNIT * max(float(np.abs(pair[i]).max()) for pair in past))
+        allowed = sizes[i] * view.error() + rounding + view.weight_error * largest[i]
+        what, when = f"expected change of {name}", f" after {view.t} steps"
+        finding = compare(mean[i], right, allowed, what, after=when, axes=COMPONENTS)
+        if finding is not None:
+            return finding
+    return None
+
+
+def _after(learner: Any, step: Transition) -> tuple[np.ndarray, ...]:
+    return arrays(advance(copy.deepcopy(learner), [step]).estimate())
+
+
+def _read_mean(choices: Choices, variant: Variant) -> LinearRun:
+    """A run on an ergodic chain; every second one has no history and starts at omega(theta)."""
+    case = read_ergodic(choices, variant)
+    if choices.any_of((True, False)):
+        case = replace(case, path=[])
+    if not case.path and case.tables == 2:
+        theta = case.initial[0]
+        view = LinearView(case, [(theta, theta)])
+        case = replace(case, initial=np.stack([theta, view.omega(theta)]))
+    return case.plus(coins=choices.index(STREAMS))
+
+
+def _planted(case: LinearRun) -> LinearRun:
+    """The case with costs that make delta 0 in the mean at the given theta, and omega 0."""
+    theta = case.initial[0] if case.tables else case.initial
+    V, R = case.features @ theta, cast(Contamination, case.uncertainty_set).radius
+    smooth = float(case.smoothing.value(V))
+    cost = V[:, None] - case.mdp.gamma * ((1.0 - R) * case.mdp.expectation(V) + R * smooth)
+    mdp = MDP(case.mdp.P, cost, case.mdp.gamma)
+    path = [(s, a, float(cost[s, a]), t, b, end) for s, a, _, t, b, end in case.path]
+    return replace(case, mdp=mdp, path=path, initial=np.stack([theta, 0.0 * theta]) if case.tables else theta)
+
+
+def _content(variant: Variant, case: LinearRun, coins: int) -> Finding | None:
+    """The promise alone: away from omega(theta) it moves theta in at least half of the problems."""
+    moved = 0
+    for seed in range(PROMISES_TRIED):
+        drawn = read_ergodic(Seeded(seed), variant)
+        pair = drawn.initial[0], drawn.initial[1] + 1.0
+        change = _step_of(variant)(LinearView(replace(drawn, path=[]), [pair]))[0]
+        moved += change is not None and bool((change != pair[0]).any())
+    if 2 * moved >= PROMISES_TRIED:
+        return None
+    return Finding(
+        "problems in which the promised mean update moves theta", moved, f"at least half of {PROMISES_TRIED}"
+    )
+
+
+def _about_the_problem(variant: Variant, case: LinearRun, coins: int) -> Finding | None:
+    """The promise alone: where J is 0 it stays."""
+    planted = _planted(replace(case, path=[]))
+    theta = planted.initial[0]
+    zero = 0.0 * theta
+    view = LinearView(planted, [(theta, zero)])
+    found = _step_of(variant)(view)
+    bounds = linear_step_bound(planted.features, theta, zero, float(np.abs(planted.mdp.cost).max()), 1.0)
+    for name, got, right, bound in zip(("theta", "omega"), found, (theta, zero), bounds, strict=True):
+        # J is 0 up to the rounding of the costs, which M, C and the inverse of C carry.
+        allowed = 4.0 * (view.error() + bound + float(np.abs(view.omega(theta)).max()))
+        if got is not None:
+            finding = compare(got, right, allowed, f"the promised mean update where J is 0: {name}", axes=COMPONENTS)
+            if finding is not None:
+                return finding
+    return None
+
+
+def _fixed_point(variant: Variant, case: LinearRun) -> Finding | None:
+    """On a deterministic chain with delta = 0 everywhere, the first step from (theta, 0) changes nothing.
+
+    delta is not 0 but of the size of rounding, and a learner may divide its step by the root of a mean square, which a
+    small constant keeps from 0 (Adam, RMSprop): rounding counts as if divided by that constant. It would be so again in
+    every step that follows, so each transition of the path is given to a learner of its own.
+    """
+    run = _planted(case)
+    cost = float(np.abs(run.mdp.cost).max())
+    for step in dict.fromkeys(map(tuple, run.path)):
+        learner = new_learner(variant, run)
+        start = arrays(learner.estimate())
+        bounds = linear_step_bound(run.features, start[0], start[1], cost, run.smoothing.varrho)
+        after = arrays(advance(learner, [step]).estimate())
+        for name, got, right in zip(("theta", "omega"), after, start, strict=True):
+            when = f" after the first step from the solution, {step[0]} to {step[3]}"
+            finding = compare(got, right, 2.0 * max(bounds) / SMALLEST_ROOT, name, after=when, axes=COMPONENTS)
+            if finding is not None:
+                return finding
+    return None
+
+
+def _read_deterministic(choices: Choices, variant: Variant) -> LinearRun:
+    run = runs.run(choices, variant, steps=STEPS, least=1, deterministic=True, projected=False)
+    return cast(LinearRun, run)
+
+
+def _has_own_step(variant: Variant) -> bool:
+    return _is_free(variant) and callable(variant.options.get("expected"))
+
+
+def _is_free(variant: Variant) -> bool:
+    return variant.options.get("tables") == 2
+
+
+_FIRST = ("start", "run purity", "TDC step", "GTD2 step")
+LAWS = (
+    Law(
+        "promised mean moves, linear",
+        KIND,
+        "mean update",
+        "the promised mean update moves θ in at least half of the problems with ω other than ω(θ)",
+        Generated(lambda choices, variant: _read_mean(Seeded(0), variant)),
+        _content,
+        unprojected=True,
+        sets=(Contamination,),
+        only=_has_own_step,
+    ),
+    Law(
+        "promised mean, linear",
+        KIND,
+        "mean update",
+        "where J = 0 the promised mean update of (θ, 0) is (θ, 0)",
+        Generated(_read_mean),
+        _about_the_problem,
+        unprojected=True,
+        sets=(Contamination,),
+        only=_has_own_step,
+    ),
+    Law(
+        "mean update, linear",
+        KIND,
+        "mean update",
+        "under the stationary law E[(θ, ω)_{t+1} | past] is the promised mean, by enumerating transitions and draws",
+        Generated(_read_mean),
+        _mean_update,
+        after=(*_FIRST, "promised mean moves, linear", "promised mean, linear"),
+        unprojected=True,
+        sets=(Contamination,),
+        only=_is_free,
+    ),
+    Law(
+        "linear fixed point",
+        KIND,
+        "fixed point",
+        "on a deterministic chain with δ = 0 everywhere, the first step from (θ, 0) changes nothing",
+        Generated(_read_deterministic),
+        _fixed_point,
+        after=_FIRST,
+        unprojected=True,
+        endless=True,
+        deterministic=True,
+        sets=(Contamination,),
+    ),
+)
