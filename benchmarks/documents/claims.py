@@ -1,4 +1,4 @@
-"""docs/claims.md: the claims of the paper with their verified status and their counterexamples."""
+"""docs/claims.md: the claims of the paper and our own theorems, with their verified status and counterexamples."""
 
 import re
 from collections import Counter
@@ -10,10 +10,12 @@ from properties.claims.evidence import Evidence
 from properties.claims.text import SECTIONS, entries, parts
 from properties.judging.counterexample import describe
 
-INTRODUCTION = f"""# The claims of the paper
+INTRODUCTION = f"""# The claims
 
-Everything the paper says that a program can check, with the status that running it gave. This file is generated from
-the registry (`properties/claims`) and the committed evidence by `robust-core documents claims`; the tests run every
+Everything the paper says that a program can check, and [theorems of our own](theorems.md), with the status that running
+it gave. For a theorem of our own, *printed* is the statement without one of its hypotheses: the counterexample shows
+that the hypothesis is needed, and the theorem itself is the amended statement. This file is generated from the registry
+(`properties/claims`) and the committed evidence by `robust-core documents claims`; the tests run every
 claim again and fail if a status has changed or this file is out of date. `robust-core claims ID` explains a claim,
 `robust-core replay FILE` judges its counterexample again.
 

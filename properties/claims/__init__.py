@@ -1,4 +1,4 @@
-"""The claims of the paper (ids and order of the inventory); `catalogue` has them all."""
+"""The claims of the paper and our own theorems (ids and order of the inventory); `catalogue` has them all."""
 
 import importlib
 from functools import cache
@@ -9,14 +9,22 @@ LAW_PREFIX = "claim "
 """What the name of a claim begins with where it stands for a law."""
 PRINTED = "the statement as printed"
 AMENDED = "the amended statement"
-# One module per part of the paper; each has CLAIMS.
-PARTS = ("model", "q_learning", "finite_time", "smoothing", "msprbe", "tdc_constants", "tdc_rate", "experiments")
+# One module per part of a ledger, `paper` or `ours`; each has CLAIMS.
+PARTS = (
+    *(
+        f"paper.{part}"
+        for part in (
+            "model", "q_learning", "finite_time", "smoothing", "msprbe", "tdc_constants", "tdc_rate", "experiments"
+        )
+    ),
+    *(f"ours.{part}" for part in ("contamination", "average", "gradient", "plug_in")),
+)  # fmt: skip
 
 
 @cache
 def catalogue() -> dict[str, Claim]:
-    """Every claim by its id, in the order of the paper."""
-    claims = [claim for part in PARTS for claim in importlib.import_module(f"properties.claims.paper.{part}").CLAIMS]
+    """Every claim by its id, in the order of the paper; then our own."""
+    claims = [claim for part in PARTS for claim in importlib.import_module(f"properties.claims.{part}").CLAIMS]
     found = {claim.id: claim for claim in claims}
     if len(found) != len(claims):
         raise ValueError("two claims share an id")

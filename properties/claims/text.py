@@ -9,14 +9,18 @@ from properties.claims.evidence import Evidence
 from properties.judging.counterexample import describe
 
 SECTIONS = {
-    "model": "Model and operators",
-    "q_learning": "Robust Q-learning and its convergence",
-    "finite_time": "Finite-time analysis of robust Q-learning",
-    "smoothing": "Smoothing",
-    "msprbe": "The objective of robust TDC",
-    "tdc_constants": "Constants of robust TDC",
-    "tdc_rate": "Rate of robust TDC",
-    "experiments": "Experiments",
+    "paper.model": "Model and operators",
+    "paper.q_learning": "Robust Q-learning and its convergence",
+    "paper.finite_time": "Finite-time analysis of robust Q-learning",
+    "paper.smoothing": "Smoothing",
+    "paper.msprbe": "The objective of robust TDC",
+    "paper.tdc_constants": "Constants of robust TDC",
+    "paper.tdc_rate": "Rate of robust TDC",
+    "paper.experiments": "Experiments",
+    "ours.contamination": "Our theorems: contamination is a change of discount",
+    "ours.average": "Our theorems: average cost",
+    "ours.gradient": "Our theorems: policy gradient",
+    "ours.plug_in": "Our theorems: which sets one sample can learn",
 }
 KINDS = {"E": "exact", "P": "on every path", "S": "statistical", "X": "experiment"}
 AMENDMENTS = {"correction": "corrected", "hypothesis": "with the missing hypothesis", "substitute": "checked instead"}
@@ -24,7 +28,7 @@ AMENDMENTS = {"correction": "corrected", "hypothesis": "with the missing hypothe
 
 def parts() -> dict[str, tuple[Claim, ...]]:
     """The claims of each part, in the order of the paper."""
-    return {part: importlib.import_module(f"properties.claims.paper.{part}").CLAIMS for part in PARTS}
+    return {part: importlib.import_module(f"properties.claims.{part}").CLAIMS for part in PARTS}
 
 
 def evidence_line(claim: Claim, found: Evidence) -> str:

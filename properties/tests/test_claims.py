@@ -24,6 +24,7 @@ double-sampling zero-means z-bound mean-drift tracking-recursion M-sum R2-order 
 delta-grad-lip delta-hess J-lip omega-lip z-recursion eq-1 G-bound H-bound z-step g-lip f-lip G-omega-lip f-mean
 g-mean h-mean h-zero h-const AtBtCt q-range tracking zeta G-star descent admissible tdcbound thm5 homogeneity
 test-in-set vanilla-same fig-frozenlake fig-cartpole fig-taxi fig-tdc fig-rarl trend
+decoupling game-value some-discount some-discount-tv span-modulus average-cost policy-gradient one-sample plug-in
 """.split()  # noqa: SIM905
 
 CLAIMS = catalogue()
@@ -55,8 +56,9 @@ def test_status_is_what_running_gives_and_swapping_the_statements_flips_it(claim
     assert found.status == wanted, f"seed {SEED}: printed {found.printed}, amended {found.amended}"
     if wanted in FAILING:
         assert status(claim, found.amended, found.printed) == "open"
+    if wanted in FAILING and claim.amended is not None:
         alone = replace(claim, printed=claim.amended, amended=None, amendment=None)
-        assert wanted == "refuted" or status(alone, found.amended, None) == "holds"
+        assert status(alone, found.amended, None) == "holds"
 
 
 @pytest.mark.parametrize("claim", [claim for claim in CHECKED if claim.broken], ids=lambda claim: claim.id)

@@ -1,0 +1,1 @@
+"""Theorems of our own, as executable statements; the proofs are in docs/theorems.md."""
