@@ -1,8 +1,8 @@
 """Whose fault an exception is: that of the variant at work, or that of the suite, which then cannot judge.
 
-An exception that comes out of an oracle is the suite's, unless the variant itself called the oracle; every other one is
-misbehaviour of the variant: it raised, or what it handed over is nothing that one can compute with. Memory that ends
-because the caller has limited it is not the variant's fault either.
+The traceback says who was at work. An exception out of a call of the variant is misbehaviour of the variant. One out of
+an oracle or out of the code of a law is the suite's, unless the variant handed over an answer with which one cannot
+compute. Memory that ends because the caller has limited it is not the variant's fault either.
 """
 
 import errno
@@ -10,13 +10,16 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
 
 from oracles.planning.rational import NoExactSupport
-from properties.judging.guard import TooSlow
+from properties.judging.boundary import NotNumbers, oddity
+from properties.judging.guard import TooSlow, is_call_of_variant, latest_answers
 from properties.laws.coins import NotEnumerable
 from properties.process.memory import shortage_note
 from robust_core.sets import UncertaintySet
-from robust_core.text import error_text
+from robust_core.text import error_text, one_line, shorten
 
 # Packages whose frames say nothing of who is at work; all others are a variant's.
 _NEUTRAL = sys.stdlib_module_names | {"properties", "robust_core", "numpy", "numba", "hypothesis"}
@@ -27,6 +30,10 @@ _VARIANTS = (
     "properties.variants.examples",
     "properties.tests",
 )
+
+
+LONGEST_NAME = 60
+"""Characters of the name of a file."""
 
 
 class CannotBeJudged(Exception):
@@ -50,7 +57,14 @@ def said(error: BaseException) -> str:
     >>> said(ValueError("first\\nsecond"))
     'ValueError: first\\\\nsecond'
     """
+    if is_out_of_descriptors(error):
+        return "the file descriptors of the process are used up"
     return error_text(error) + shortage_note(error)
+
+
+def is_out_of_descriptors(error: BaseException) -> bool:
+    """Whether no file can be opened any more."""
+    return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 def misbehaviour(error: BaseException) -> str:
@@ -59,32 +73,64 @@ def misbehaviour(error: BaseException) -> str:
         raise error
     if isinstance(error, NotEnumerable):
         raise NotTested(f"untested: {error}") from error
-    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+    if is_out_of_descriptors(error):
         return "misbehaviour: used up the file descriptors of its process"
-    if is_of_the_suite(error) or shortage_note(error):
+    if shortage_note(error):
         raise CannotBeJudged.because(error) from error
+    if isinstance(error, NotNumbers):
+        return f"misbehaviour: {error}"
+    if is_of_the_suite(error):
+        odd = None if _is_of_an_oracle(error) else oddity(latest_answers())
+        if odd is None:
+            raise CannotBeJudged.because(error) from error
+        return f"misbehaviour: {odd}, and the law could not go on: {said(error)}"
     if isinstance(error, ValueError) and "read-only" in error_text(error):
-        return "misbehaviour: tried to change an array it was given"
-    return f"misbehaviour: raised {said(error)}"
+        return f"misbehaviour: tried to change an array it was given{_line(error)}"
+    return f"misbehaviour: raised {said(error)}{_line(error)}"
 
 
 def is_of_the_suite(error: BaseException) -> bool:
-    """Whether the exception comes out of an oracle that a law asked, or is about a set that the suite cannot handle."""
-    for module in _modules(error):
-        package = module.partition(".")[0]
-        if package == "oracles":
+    """Whether the exception comes out of an oracle or out of the code of a law, not out of a call of the variant."""
+    for frame, _ in _frames(error):
+        if _package(frame) == "oracles":
             return True
-        if package not in _NEUTRAL or module.startswith(_VARIANTS):
+        if is_call_of_variant(frame.f_code) or _is_of_a_variant(frame):
             return False
-    return isinstance(error, CannotBeJudged) or (
-        isinstance(error, AttributeError) and isinstance(error.obj, UncertaintySet)
-    )
+    # Without a traceback, or with a law's frames only.
+    return error.__traceback__ is not None
 
 
-def _modules(error: BaseException) -> Iterator[str]:
-    """The modules that were at work when the exception was raised, the caller first."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        yield str(frame.f_globals.get("__name__", ""))
+def _is_of_an_oracle(error: BaseException) -> bool:
+    """Whether no answer of the variant can explain it: an oracle failed, or the suite cannot handle the set."""
+    about_set = isinstance(error, AttributeError) and isinstance(error.obj, UncertaintySet)
+    oracle = any(_package(frame) == "oracles" for frame, _ in _frames(error))
+    return oracle or about_set or isinstance(error, CannotBeJudged)
+
+
+def _line(error: BaseException) -> str:
+    """The last line of the variant's own code that was at work, in parentheses; nothing if there is none."""
+    lines = [(frame, line) for frame, line in _frames(error) if _is_of_a_variant(frame)]
+    if not lines:
+        return ""
+    frame, line = lines[-1]
+    return f" ({one_line(shorten(Path(frame.f_code.co_filename).name, LONGEST_NAME))}, line {line})"
+
+
+def _frames(error: BaseException) -> Iterator[tuple[FrameType, int]]:
+    """The frames at work when the exception was raised, the caller first, with their lines."""
+    return traceback.walk_tb(error.__traceback__)
+
+
+def _is_of_a_variant(frame: FrameType) -> bool:
+    return _package(frame) not in (*_NEUTRAL, "oracles") or _module(frame).startswith(_VARIANTS)
+
+
+def _package(frame: FrameType) -> str:
+    return _module(frame).partition(".")[0]
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
 
 
 def _can_be_interrupted() -> bool:

@@ -1,7 +1,7 @@
 """Watching a variant at work: time, printing, and random state that is not its own.
 
 Each of these is misbehaviour with a finding of its own, whatever the variant computes. Printing and random state
-are compared before and after every call of the variant (`observe_calls`), so that nothing else is blamed on it: an
+are compared before and after every call of the variant (`call_observed`), so that nothing else is blamed on it: an
 oracle may import a library that prints or seeds.
 """
 
@@ -16,12 +16,14 @@ import signal
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from properties.judging.boundary import Answer, Loans, private_copy
 from properties.judging.verdict import Finding
 from properties.process.idleness import LOOKS, Idleness
 
@@ -35,6 +37,8 @@ LONGEST_QUOTE = 80
 STDOUT = 1
 LARGEST_OUTPUT = 1 << 20
 """Bytes that a variant can write past Python to standard output in one case."""
+MOST_ANSWERS = 256
+"""Answers of a variant that are kept, the latest: a judge that fails may have failed at one of them."""
 MERSENNE_BYTES = 4 * (624 + 1)
 """The state of a Mersenne twister: 624 words and the place in them."""
 
@@ -107,18 +111,22 @@ class _Watch:
         self.drew = False
         self.text = ""
         self.in_call = False
+        self.loans = Loans()
+        self.answers: deque[Answer] = deque(maxlen=MOST_ANSWERS)
         self._printed = io.StringIO()
 
     @contextlib.contextmanager
     def installed(self) -> Iterator[None]:
         """Let the calls of the variant report to this watch, and nobody print."""
         _forget_written()
+        _answers.clear()
         _watches.append(self)
         try:
             with contextlib.redirect_stdout(self._printed):
                 yield
         finally:
             _watches.remove(self)
+            _answers.extend(self.answers)
 
     def call(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function of the variant, or one that does nothing but call the variant many times."""
@@ -147,19 +155,22 @@ class _Watch:
             return Finding("misbehaviour: drew from global random state", "global state", "the rng of the problem")
         if self.text:
             return Finding("misbehaviour: printed to standard output", self.text[:LONGEST_QUOTE], "silence")
-        return None
+        changed = self.loans.changed()
+        return None if changed is None else Finding(f"misbehaviour: changed {changed}, which it was given", None, None)
 
 
 _watches: list[_Watch] = []
 """The watches at work, the innermost last."""
+_answers: list[Answer] = []
+"""The answers of the variant in the last watch that ended."""
 
 
 def watch(work: Callable[[], Finding | None], *, seconds: float | None = None) -> Finding | None:
-    """The finding of `work`, or one about misbehaviour of the functions in it that are `observe_calls`.
+    """The finding of `work`, or one about misbehaviour of the functions in it that are called by `call_observed`.
 
     `TooSlow` if it does not return in time.
 
-    >>> print(watch(observe_calls(lambda: print("hello"))))
+    >>> print(watch(lambda: call_observed(print, "hello")))
     misbehaviour: printed to standard output: got 'hello\\n', wanted 'silence'
     >>> watch(lambda: print("nobody is watched"))
     """
@@ -174,9 +185,25 @@ def call_observed(function: Callable[..., Any], *args: Any) -> Any:
     return _watches[-1].call(function, *args) if _watches else function(*args)
 
 
-def observe_calls(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, of which every call is observed."""
-    return partial(call_observed, function)
+def lend(value: Any, name: str) -> Any:
+    """The value as a variant gets it; within `watch` it is noted if it changes."""
+    return _watches[-1].loans.lend(value, name) if _watches else private_copy(value)
+
+
+def note_answer(answer: Any, shape: tuple[int, ...] | None) -> None:
+    """Note what a variant returned, with the shape that it should have, None if that is not known."""
+    if _watches:
+        _watches[-1].answers.append((answer, shape))
+
+
+def latest_answers() -> list[Answer]:
+    """The latest answers of the variant at work, or of the one that was."""
+    return list(_watches[-1].answers) if _watches else _answers
+
+
+def is_call_of_variant(code: object) -> bool:
+    """Whether a frame with this code calls the variant."""
+    return code in (call_observed.__code__, _Watch.call.__code__)
 
 
 def _random_state() -> tuple[object, ...]:

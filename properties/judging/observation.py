@@ -1,22 +1,77 @@
-"""A variant of which every call is observed: what the oracles and the laws do beside is not blamed on it."""
+"""A variant of which every call is observed: what the oracles and the laws do beside is not blamed on it.
+
+It gets copies of what a law compares with, and hands over plain numbers (`boundary`). A learner that cannot be copied
+is replayed from its history instead.
+"""
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from properties.judging.guard import call_observed, observe_calls
+import numpy as np
+
+from properties.judging.boundary import Steps, plain, plain_step
+from properties.judging.guard import call_observed, lend, note_answer
+from properties.kinds import kind_of
 from properties.laws.learning import LEARNERS
 from robust_core import Transition
-from robust_core.problem import Variant
+from robust_core.mdp import MDP
+from robust_core.problem import Problem, Variant
+from robust_core.sets import UncertaintySet
+from robust_core.text import error_text
+
+
+class CopyWarning(UserWarning):
+    """A learner cannot be copied, so a copy of it is made by replaying its history."""
 
 
 def observed_variant(variant: Variant) -> Variant:
-    """The same variant, of which every call is `observe_calls`: of the function, or of the learners that it makes."""
-    make = observe_calls(variant.make)
+    """The same variant, of which every call is observed: of the function, or of the learners that it makes."""
+    make = variant.make
     if variant.kind in LEARNERS:
-        return replace(variant, make=lambda problem: _Observed(make(problem)))
-    return replace(variant, make=lambda *args: _observed_result(make(*args)))
+        return replace(variant, make=lambda problem: _Observed(make, problem))
+    if variant.kind == "sampler":
+        return replace(variant, make=lambda *args: _steps(call_observed(make, *_lent(args)), args[0]))
+    shape = kind_of(variant.kind).shape
+
+    def answer(*args: Any) -> Any:
+        if shape is None:
+            result = call_observed(make, *_lent(args))
+        else:
+            result = call_observed(lambda: plain(make(*_lent(args))))
+        note_answer(result, None if shape is None else shape(*args))
+        return result
+
+    return replace(variant, make=answer)
+
+
+def _lent(args: tuple[Any, ...]) -> list[Any]:
+    """The arguments of a function as the variant gets them."""
+    return [lend(value, _name(value, number)) for number, value in enumerate(args, start=1)]
+
+
+def _name(value: Any, number: int) -> str:
+    if isinstance(value, MDP):
+        return "mdp"
+    return "uncertainty_set" if isinstance(value, UncertaintySet) else f"argument {number}"
+
+
+def _steps(result: Any, mdp: MDP) -> Any:
+    """The transitions of a sampler; a generator is at work while it is read."""
+    items = _observed_items(result) if isinstance(result, Iterator) else call_observed(lambda: map(plain_step, result))
+    steps: list[Any] = []
+    note_answer(Steps(steps, mdp.n_states, mdp.n_actions), None)
+    for step in items:
+        steps.append(step)
+        yield step
+
+
+def _observed_items(items: Iterator[Any]) -> Iterator[Any]:
+    end = object()
+    while (item := call_observed(next, items, end)) is not end:
+        yield plain_step(item)
 
 
 def call_learner(function: Callable[..., Any], learner: Any, *args: Any) -> Any:
@@ -24,38 +79,76 @@ def call_learner(function: Callable[..., Any], learner: Any, *args: Any) -> Any:
 
     The function gets the learner itself: observing every single update of a long run would take most of its time.
     """
-    return call_observed(function, learner._learner if isinstance(learner, _Observed) else learner, *args)
+    if not isinstance(learner, _Observed):
+        return call_observed(function, learner, *args)
+    learner.history.append((function, args))
+    return call_observed(function, learner.inner, *args)
 
 
-def _observed_result(result: Any) -> Any:
-    """What a function returned; a generator is at work while it is read."""
-    return _observed_items(result) if isinstance(result, Iterator) else result
+def _update(learner: Any, transition: Transition) -> None:
+    learner.update(transition)
 
 
-def _observed_items(items: Iterator[Any]) -> Iterator[Any]:
-    end = object()
-    while (item := call_observed(next, items, end)) is not end:
-        yield item
+def _update_many(learner: Any, recording: Any) -> None:
+    learner.update_many(recording)
 
 
 class _Observed:
-    """A learner of which every call is observed."""
+    """A learner of which every call is observed, with all that it was told."""
 
-    def __init__(self, learner: Any) -> None:
-        self._learner = learner
+    def __init__(self, make: Callable[[Problem], Any], problem: Problem) -> None:
+        self._make, self._problem = make, problem
+        rng = getattr(problem, "rng", None)
+        self._rng = None if rng is None else rng.bit_generator.state
+        self.history: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+        self.inner = call_observed(make, lend(problem, "problem"))
 
     def update(self, transition: Transition) -> None:
         """As the learner's own, which is looked up at every call: a learner may change it."""
-        call_observed(self._learner.update, transition)
+        self.history.append((_update, (transition,)))
+        call_observed(self.inner.update, transition)
 
     def estimate(self) -> Any:
-        """As the learner's own."""
-        return call_observed(self._learner.estimate)
+        """As the learner's own, in plain numbers."""
+        result = call_observed(lambda: plain(self.inner.estimate()))
+        note_answer(result, np.shape(self._problem.initial))
+        return result
 
     @property
-    def update_many(self) -> Any:
+    def update_many(self) -> Callable[[Any], None]:
         """As the learner's own, if it has one."""
-        return observe_calls(self._learner.update_many)
+        update_many = self.inner.update_many
+
+        def feed(recording: Any) -> None:
+            self.history.append((_update_many, (recording,)))
+            call_observed(update_many, lend(recording, "recording"))
+
+        return feed
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Observed":
-        return _Observed(call_observed(copy.deepcopy, self._learner, memo))
+        other = object.__new__(_Observed)
+        other.__dict__.update(self.__dict__, history=list(self.history))
+        try:
+            other.inner = call_observed(copy.deepcopy, self.inner, memo)
+        except (MemoryError, OSError):
+            raise
+        except Exception as error:
+            warnings.warn(
+                f"its history was replayed: copy.deepcopy raised {error_text(error)}",
+                CopyWarning,
+                stacklevel=2,
+            )
+            other.inner = self._replayed()
+        return other
+
+    def _replayed(self) -> Any:
+        """A second learner that was told the same in the same order, from the same state of the rng."""
+        problem = self._problem
+        if problem.rng is not None:
+            generator = type(problem.rng.bit_generator)()
+            generator.state = self._rng or {}
+            problem = replace(problem, rng=np.random.Generator(generator))
+        learner = call_observed(self._make, lend(problem, "problem"))
+        for function, args in self.history:
+            call_observed(function, learner, *args)
+        return learner

@@ -43,6 +43,9 @@ The first examples of Hypothesis are alike: four of them often end as one case.
 """
 
 
+MEMORY = "misbehaviour: raised MemoryError"
+
+
 class _Violation(Exception):
     """Raised inside the search of a claim to make Hypothesis shrink."""
 
@@ -172,10 +175,15 @@ def explore_and_reduce(
                 raise _Enough from None
             search.failures.append((case, slow.finding()))
             raise _End from None
-        if finding is not None:
-            search.failures.append((case, finding))
-            if len(search.failures) == failures:
-                raise _Enough
+        if finding is None:
+            return
+        if finding.what.startswith(MEMORY) and search.failures:
+            raise _Enough
+        search.failures.append((case, finding))
+        if finding.what.startswith(MEMORY):
+            raise _End  # its reductions would fill the memory as often
+        if len(search.failures) == failures:
+            raise _Enough
 
     try:
         with suppress(_Enough):

@@ -42,7 +42,8 @@ class Tables:
         """Which entries are wrong; one that is no number is."""
         with np.errstate(invalid="ignore"):
             distance = self.got - self.wanted
-            return np.asarray(~((distance if self.bound else np.abs(distance)) <= allowed))
+            near = (distance if self.bound else np.abs(distance)) <= allowed
+            return np.asarray(~(near | (self.got == self.wanted)))  # infinity less infinity is not a number
 
     def first(self, allowed: float) -> tuple[int, ...] | None:
         """The first entry that is wrong."""

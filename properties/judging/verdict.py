@@ -42,8 +42,24 @@ class Finding:
         if self.got is None and self.wanted is None:
             return self.what
         in_words = isinstance(self.got, str) and isinstance(self.wanted, str)
-        within = "" if in_words and self.allowed == 0.0 else f" within {self.allowed:.3g}"
+        within = "" if in_words and self.allowed == 0.0 else f" within {self._allowed()}"
+        if self._looks_right():
+            # NaN differs from itself, and two long fractions may be one float.
+            reason = (
+                "which is not a number" if "nan" in str(self.got) else "from which it differs by less than is shown"
+            )
+            return f"{self.what}: got {self.got!r}, {reason}, wanted {self.wanted!r}{within}"
         return f"{self.what}: got {self.got!r}, wanted {self.wanted!r}{within}"
+
+    def _allowed(self) -> str:
+        """The error allowed in three digits, or in all of them where three would allow what was found."""
+        numbers = isinstance(self.got, float | int) and isinstance(self.wanted, float | int)
+        short = f"{self.allowed:.3g}"
+        return f"{self.allowed!r}" if numbers and abs(self.got - self.wanted) <= float(short) != 0.0 else short
+
+    def _looks_right(self) -> bool:
+        """Whether the two values as they are shown do not differ."""
+        return str(self.wanted) in (str(self.got), f"at most {self.got}", f"at least {self.got}")
 
     def side_by_side(self) -> str:
         """The variant's and the oracle's tables entry by entry; empty if there are none."""

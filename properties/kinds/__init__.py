@@ -45,7 +45,8 @@ class KindOfVariant:
     what the reductions make smaller. `generate(choices, variant)` builds a case; that of a `learner`, which is a kind
     whose `make` is a factory of learners, takes the options of its run too. `promises` are those that its variants can
     make, in words. `rules` are added to those of `properties/cases/entry_rules.py` for entries that only this kind has,
-    or that mean something else in it. `tables` are entries of its own with a row for each state.
+    or that mean something else in it. `tables` are entries of its own with a row for each state. `shape` gives, where
+    `make` is a function that returns an array or a number, the shape of that for its arguments.
     """
 
     case: type[LawCase]
@@ -56,6 +57,7 @@ class KindOfVariant:
     learner: bool = False
     rules: Mapping[str, Rule] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
+    shape: Callable[..., tuple[int, ...]] | None = None
 
     def trivial_case(self, variant: Variant) -> LawCase:
         """The case of first choices."""

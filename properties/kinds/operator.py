@@ -37,4 +37,5 @@ KIND = KindOfVariant(
         right="V, R = Q.min(axis=1)",
         wrong="V, R = Q.max(axis=1)",
     ),
+    shape=lambda mdp, uncertainty_set, Q: Q.shape,
 )

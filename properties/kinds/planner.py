@@ -40,4 +40,5 @@ KIND = KindOfVariant(
         right="* np.abs(mdp.cost).max()",
         wrong="/ (1 - mdp.gamma)",
     ),
+    shape=lambda mdp, uncertainty_set: mdp.cost.shape,
 )

@@ -39,4 +39,5 @@ KIND = KindOfVariant(
         right="np.argsort(v)",
         wrong="np.argsort(-v)",
     ),
+    shape=lambda uncertainty_set, p, v: p.shape[:-1],
 )

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from properties.process.idleness import LOOKS, Idleness
 from properties.process.memory import limit_memory, shortage
 from properties.process.messages import first_frame, from_frame, to_frame
-from properties.process.supervisor import GRACE
+from properties.process.supervisor import CROWDED, GRACE, MOST_PROCESSES
 
 SECONDS = 120.0
 """How long a worker may take until its next message."""
@@ -153,6 +153,9 @@ class Child:
                 return self._death(self._report)
             if clock.look() + clock.worked() >= seconds * (1.0 - 0.5 / LOOKS):
                 return Fault("hung", f"no answer within {seconds:g} s")
+            if clock.stopped >= seconds:
+                # Whether it stopped itself or others did cannot be told, so nobody is accused.
+                return Fault("killed", f"its process was stopped for {seconds:g} s")
             ready, _, _ = select.select([self._pipe, self._control], [], [], pause)
             if self._control in ready:
                 self._receive_report()
@@ -190,7 +193,11 @@ class Child:
 
     def _death(self, report: _Report) -> Fault:
         note = f" ({shortage()})" if shortage() else ""
-        kind: Literal["killed", "died"] = "killed" if -(report.exit or 0) in FROM_OTHERS else "died"
+        if report.exit is None:
+            return Fault("killed", f"the process that watches it ended, and it was ended too{note}")
+        if report.exit == CROWDED:
+            return Fault("died", f"it started more than {MOST_PROCESSES} processes, which the suite has ended")
+        kind: Literal["killed", "died"] = "killed" if -report.exit in FROM_OTHERS else "died"
         return Fault(kind, f"its process ended with exit code {report.exit}{note}")
 
 

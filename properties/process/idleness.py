@@ -15,7 +15,7 @@ LOOKS = 16
 
 
 class Idleness:
-    """The idle time of a process since now, as seen by looks that are `pause` seconds apart.
+    """The idle time of a process since now, as seen by looks that are `pause` seconds apart; `stopped` is not in it.
 
     >>> idleness = Idleness(os.getpid(), 0.01)
     >>> time.sleep(0.01)
@@ -25,13 +25,17 @@ class Idleness:
 
     def __init__(self, process: int, pause: float) -> None:
         self._process, self._pause, self._passed = process, pause, 0.0
+        self.stopped = 0.0
         self._first = self._last = self._now()
 
     def look(self) -> float:
         """Idle seconds up to now."""
         now = self._now()
-        if not _stopped(self._process):
-            self._passed += min(now[0] - self._last[0], self._pause)
+        since = min(now[0] - self._last[0], self._pause)
+        if _stopped(self._process):
+            self.stopped += since
+        else:
+            self._passed += since
         self._last = now
         # In sum, not look by look: a wait for the processor is told only when it is over.
         return max(self._passed - self.worked() - (now[2] - self._first[2]), 0.0)

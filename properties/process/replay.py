@@ -8,13 +8,11 @@ from properties.judging.blame import CannotBeJudged, said
 from properties.judging.counterexample import Counterexample, describe, law_named, names
 from properties.judging.verdict import Outcome
 from properties.process import child
-from properties.process.child import Child, Fault, Line, settle
+from properties.process.child import Line, settle
+from properties.process.confirmation import CaseLoaded, JudgeAgain, JudgedAgain, NotLoaded, Refused, judge_again
 from properties.process.loading import load, place_of
-from properties.process.session import Refused
 from robust_core.problem import Variant
 from robust_core.text import shorten
-
-SERVE = "properties.process.replay:serve"
 
 
 @dataclass(frozen=True)
@@ -26,37 +24,6 @@ class Replay:
     target: str
     variant: str
     case: str
-    outcome: Outcome
-    evidence: str = ""
-    table: str = ""
-
-
-@dataclass(frozen=True)
-class JudgeAgain:
-    """The order to judge the counterexample in a file again."""
-
-    path: str
-
-
-@dataclass(frozen=True)
-class CaseLoaded:
-    """The variant and the case that are judged."""
-
-    variant: str
-    case: str
-
-
-@dataclass(frozen=True)
-class NotLoaded:
-    """The reason why the variant cannot be loaded."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class JudgedAgain:
-    """The verdict with its evidence."""
-
     outcome: Outcome
     evidence: str = ""
     table: str = ""
@@ -76,24 +43,15 @@ def replay_isolated(
         return None
     place = place_of(target)
     _require_there(path, target, place)
-    with Child(SERVE) as worker:
-        worker.send(JudgeAgain(str(path)))
-        loaded = worker.hear(
-            CaseLoaded, NotLoaded, Refused, seconds=seconds, waiting=lambda: waiting(f"loading {place}")
-        )
-        if isinstance(loaded, Fault):
-            loaded = NotLoaded(f"{place}: {loaded.fate} while loading")
-        if isinstance(loaded, NotLoaded):
-            raise ValueError(f"{path} names the variant {target}: {loaded.reason}")
-        answer = loaded
-        if isinstance(loaded, CaseLoaded):
-            answer = worker.hear(JudgedAgain, Refused, seconds=seconds, waiting=lambda: waiting(law_name))
+    loaded, answer = judge_again(
+        path, seconds=seconds, loading=lambda: waiting(f"loading {place}"), judging=lambda: waiting(law_name)
+    )
+    if isinstance(answer, NotLoaded):
+        reason = f"{place}: {answer.reason} while loading" if answer.fault else answer.reason
+        raise ValueError(f"{path} names the variant {target}: {reason}")
     if isinstance(answer, Refused):
         raise ValueError(answer.reason)
-    if isinstance(answer, Fault) and answer.kind == "killed":
-        answer = JudgedAgain("error", f"cannot be judged: {answer.fate}")
-    if isinstance(answer, Fault):
-        answer = JudgedAgain("violated", answer.misbehaviour())
+    assert loaded is not None
     return Replay(law_name, law.statement, target, loaded.variant, loaded.case, **vars(answer))
 
 

@@ -19,6 +19,7 @@ from properties.judging.verification import (
     verify,
 )
 from properties.process.child import Line, settle
+from properties.process.confirmation import Refused
 from properties.process.loading import load_all
 from properties.process.session import (
     Alive,
@@ -31,7 +32,6 @@ from properties.process.session import (
     Failed,
     JudgeCanary,
     PlannedCell,
-    Refused,
     Size,
     Verify,
 )
@@ -175,7 +175,9 @@ def limits(variant: Variant) -> tuple[str, ...]:
 
 def _shortly_named(variant: Variant) -> Variant:
     """The variant under a name that fits into a record."""
-    return variant if len(variant.name) <= LONGEST_NAME else replace(variant, name=shorten(variant.name, LONGEST_NAME))
+    # A class of its own may lie about its length: a slice of text is plain text.
+    name = str.__getitem__(variant.name, slice(0, LONGEST_NAME + 1))
+    return replace(variant, name=shorten(name, LONGEST_NAME))
 
 
 def _at_most_every(seconds: float, act: Callable[[], None]) -> Callable[[], None]:

@@ -15,6 +15,7 @@ from properties.judging.causes import Causes
 from properties.judging.verdict import Outcome, Record, UntestedPromise
 from properties.process import child
 from properties.process.child import GARBLED, Child, Fault
+from properties.process.confirmation import Refused, confirm
 from properties.process.loading import is_of_the_suite, missing_file, place_of
 from robust_core import json as strict_json
 from robust_core.text import one_line
@@ -28,6 +29,9 @@ PROCESSES = "processes"
 LOADING = "loading"
 """The name in the place of a law in a record on a module that wrote to the pipe when it was loaded."""
 SERVE = "properties.process.serving:serve"
+MOST_SIGNS: dict[Size, int] = {"quick": 600, "full": 18_000}
+"""Signs of life of one cell, which are at least a second apart: ten times the seconds that all cells of a variant have,
+for these are of the processor, on which others may be."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +102,6 @@ class Described:
     """The variants of the targets."""
 
     variants: tuple[Description, ...]
-
-
-@dataclass(frozen=True)
-class Refused:
-    """The targets cannot be verified: a usage error."""
-
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -342,16 +339,29 @@ class Session:
                 answer = _hear(group, Begun, Failed, seconds=effort.law_seconds)
             if answer == Begun(law):
                 yield LawBegun(variant, law, 1, len(laws))
-                while (answer := _hear(group, Alive, Decided, Failed, seconds=effort.law_seconds)) == Alive():
-                    pass
+                answer = self._decision(group, variant, law, effort)
             believed = isinstance(answer, Decided) and _is_of(answer.record, variant, law, effort)
             record = answer.record if believed else _failure(answer, variant, law, effort)
+            text = answer.counterexample if believed else None
+            if record.outcome == "violated" and (text is not None or record.counterexample is not None):
+                again = (
+                    f"robust-core verify {one_line(variant.target)} --seed {effort.seed} --examples {effort.examples}"
+                )
+                record, text = confirm(record, text, again=again, seconds=effort.law_seconds)
             if record.statistics is None:
                 causes.note(law, record)
-            yield Judged(_with_counterexample(record, answer.counterexample if believed else None))
+            yield Judged(_with_counterexample(record, text))
             if not believed:
                 group.kill()
                 return
+
+    def _decision(self, group: _Group, variant: Description, law: str, effort: Effort) -> Any:
+        """The answer to a law that has begun; a statistical one sends signs of life, but not forever."""
+        signs = MOST_SIGNS[self.size] if self.size is not None and law not in variant.laws else 0
+        for _ in range(signs):
+            if (answer := _hear(group, Alive, Decided, Failed, seconds=effort.law_seconds)) != Alive():
+                return answer
+        return _hear(group, Decided, Failed, seconds=effort.law_seconds)
 
     def finish(self, variant: Description, effort: Effort) -> Iterator[Judged]:
         """After the laws: records if the worker cannot be believed, or if processes outlive its last variant."""
@@ -427,6 +437,11 @@ class Session:
 def _hear(group: _Group, *kinds: type, seconds: float) -> Any:
     assert group.worker is not None
     return group.worker.hear(*kinds, seconds=seconds)
+
+
+def _command(variant: Description, effort: Effort) -> str:
+    """The command that tries the same cases in the same order."""
+    return f"robust-core verify {one_line(variant.target)} --seed {effort.seed} --examples {effort.examples}"
 
 
 def _is_of(record: Record, variant: Description, law: str, effort: Effort) -> bool:

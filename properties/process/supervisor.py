@@ -19,13 +19,28 @@ import socket
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
+STDERR = 2
 GRACE = 5.0
 """Seconds in which a worker that was asked to end, and the processes that it started, do so by themselves."""
 LEAST_GRACE = 2.0
 """Seconds that the processes have if the worker took most of the time."""
 PAUSE = 0.02
 LONGEST_NAME = 40
+MOST_PROCESSES = 256
+"""Processes that a worker may have at a time: more are a fault that takes the machine away from everybody."""
+LOOK = 1.0
+"""Seconds between two counts of the processes."""
+LARGEST_OUTPUT = 1 << 16
+"""Bytes of standard error that a worker, and all that it starts, can show; the rest is read and dropped."""
+PORTION = 4096
+"""Bytes that can be written without waiting where a select says so."""
+PORTIONS = 32
+"""Portions that are read at a time, twice what a pipe holds."""
+CUT = b"\n(more was written to standard error)\n"
+CROWDED = 1000
+"""The report on a worker that was ended because of its many processes; it is not an exit code of the system."""
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -38,10 +53,16 @@ def start(pipe: int, control: int, serve: str) -> None:
     wakes.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+    output, complaints = os.pipe()
     worker = os.fork()
     if worker:
         os.close(pipe)
-        _watch(socket.socket(fileno=control), woken, worker)
+        os.close(complaints)
+        os.set_blocking(output, False)
+        _watch(socket.socket(fileno=control), woken, worker, _Output(output))
+    os.close(output)
+    os.dup2(complaints, STDERR)
+    os.close(complaints)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for open_socket in (woken, wakes):
@@ -60,13 +81,56 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _watch(control: socket.socket, woken: socket.socket, worker: int) -> None:
+class _Output:
+    """What the worker writes to standard error: shown up to a limit, so that it cannot fill a terminal or a log.
+
+    What is to be shown waits here until whoever reads it is ready: nobody waits for them.
+    """
+
+    def __init__(self, source: int) -> None:
+        self.source, self.left = source, LARGEST_OUTPUT
+        self.open = True
+        self.waiting = bytearray()
+
+    def forward(self, patience: float = 0.0) -> None:
+        """Show what waits, and read what is there, at most what a pipe holds: a worker may never stop writing."""
+        for _ in range(PORTIONS):
+            if not self._read() and not self.waiting:
+                return
+            self._show(patience)
+
+    def _read(self) -> bool:
+        try:
+            data = os.read(self.source, PORTION) if self.open else b""
+        except OSError:  # nothing is there at this moment
+            return False
+        self.open = bool(data)
+        self.waiting += data[: self.left] if self.left > 0 else b""
+        if self.left >= 0 and len(data) > self.left:
+            self.waiting += CUT
+            self.left = -1
+        elif self.left > 0:
+            self.left -= len(data)
+        return self.open
+
+    def _show(self, patience: float) -> None:
+        if self.waiting and select.select([], [STDERR], [], patience)[1]:
+            try:
+                del self.waiting[: os.write(STDERR, self.waiting[:PORTION])]
+            except OSError:  # nobody reads it any more
+                self.waiting.clear()
+
+
+def _watch(control: socket.socket, woken: socket.socket, worker: int, output: _Output) -> NoReturn:
     """Wait for the end of the worker or for an order of the suite; report, and end this process."""
     deadline: float | None = None
+    next_count = time.monotonic() + LOOK
     status = None
     while status is None:
-        wait = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-        ready, _, _ = select.select([woken, control], [], [], wait)
+        wait = LOOK if deadline is None else min(max(deadline - time.monotonic(), 0.0), LOOK)
+        sources: list[int | socket.socket] = [woken, control, *([output.source] if output.open else [])]
+        ready, _, _ = select.select(sources, [STDERR] if output.waiting else [], [], wait)
+        output.forward()
         if woken in ready:
             woken.recv(1024)
         if control in ready:
@@ -76,9 +140,20 @@ def _watch(control: socket.socket, woken: socket.socket, worker: int) -> None:
             deadline = time.monotonic() + GRACE
         if deadline is not None and time.monotonic() >= deadline:
             _kill(worker)
+        if time.monotonic() >= next_count:
+            if len(_descendants()) > MOST_PROCESSES:
+                _end_all(worker)
+                _report(control, CROWDED, [])
+            next_count = time.monotonic() + LOOK
         status = _reap(worker)
+    output.forward(patience=LOOK)
     left = _left_behind(control, worker, deadline)
     _end_all(worker)
+    _report(control, status, left)
+
+
+def _report(control: socket.socket, status: int, left: list[str]) -> NoReturn:
+    """Tell the suite how the worker ended, and end this process."""
     with contextlib.suppress(OSError):
         control.sendall(json.dumps({"exit": status, "left": left}).encode())
     os._exit(0)

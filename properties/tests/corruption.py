@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from properties.judging.guard import observe_calls, watch
+from properties.judging.guard import call_observed, watch
 from robust_core.text import LONGEST_REASON
 
 Loader = Callable[[Path], object]
@@ -141,7 +141,7 @@ def survived(value: Any, written: Callable[[Any], bytes], load: Loader, path: Pa
     counts: list[int] = []
     with limited_memory():
         finding = watch(
-            observe_calls(lambda: counts.extend(fuzz(value, written, load, path, inputs))), seconds=SECONDS_PER_TEST
+            lambda: call_observed(counts.extend, fuzz(value, written, load, path, inputs)), seconds=SECONDS_PER_TEST
         )
     assert finding is None
     loaded, refused = counts

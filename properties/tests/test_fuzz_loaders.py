@@ -19,7 +19,7 @@ from properties.claims import evidence
 from properties.judging.blame import CannotBeJudged
 from properties.judging.counterexample import Counterexample, describe
 from properties.judging.expectations import read
-from properties.judging.guard import observe_calls, watch
+from properties.judging.guard import call_observed, watch
 from properties.judging.verification import applicable
 from properties.process.loading import built_in
 from properties.tests.corruption import (
@@ -149,7 +149,7 @@ def test_what_is_no_small_regular_file_is_refused(special: Path, load: Loader) -
         complaint(special, str(caught.value))
 
     with limited_memory():
-        assert watch(observe_calls(attempt)) is None
+        assert watch(lambda: call_observed(attempt)) is None
 
 
 def test_a_link_to_a_good_file_is_followed(tmp_path: Path) -> None:

@@ -19,7 +19,9 @@ from properties.judging.verdict import Finding, Record
 from properties.judging.verification import applicable, verify
 from properties.variants.gallery.bellman import VARIANT as OPERATOR
 from properties.variants.gallery.q_learning import VARIANT as LEARNER
+from properties.variants.gallery.walk import VARIANT as SAMPLER
 from robust_core import Q_LEARNING, Contamination, Problem, TabularLearner, Transition, constant
+from robust_core.models import two_states
 
 LAW = "bellman backup"
 INNOCENT = """
@@ -171,9 +173,9 @@ def test_a_generator_is_observed_while_it_is_read() -> None:
         random.random()
         yield 1
 
-    variant = observed_variant(replace(OPERATOR, make=sample))
+    variant = observed_variant(replace(SAMPLER, make=sample))
     items: list[int] = []
-    assert DREW in str(watch(lambda: items.extend(variant.make())))
+    assert DREW in str(watch(lambda: items.extend(variant.make(two_states(gamma=0.5)))))
     assert items == [0, 1]
 
 

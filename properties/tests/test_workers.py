@@ -1,0 +1,99 @@
+"""Bounds on what a worker does beside its work, and violations that are judged again in a new one."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from properties.judging.verdict import Record
+from properties.process import confirmation
+from properties.process.child import Child, Fault
+from properties.process.session import Alive, Effort, records, verify_isolated
+from properties.process.supervisor import CUT, LARGEST_OUTPUT, MOST_PROCESSES
+from properties.tests import worker_scripts
+
+SCRIPTS = worker_scripts.__name__
+
+
+def test_standard_error_of_a_worker_is_bounded() -> None:
+    program = [sys.executable, "-m", SCRIPTS, "write_without_end", "60"]
+    done = subprocess.run(program, capture_output=True, check=True)
+    assert done.stdout == b"Alive()"
+    assert done.stderr == b"x" * LARGEST_OUTPUT + CUT
+
+
+@pytest.mark.parametrize(
+    ("script", "seconds", "fault"),
+    [
+        ("stop", 1.0, Fault("killed", "its process was stopped for 1 s")),
+        (
+            "start_many",
+            60.0,
+            Fault("died", f"it started more than {MOST_PROCESSES} processes, which the suite has ended"),
+        ),
+        ("end_the_watcher", 60.0, Fault("killed", "the process that watches it ended, and it was ended too")),
+    ],
+)
+def test_a_worker_that_does_something_else_is_ended(script: str, seconds: float, fault: Fault) -> None:
+    with Child(f"{SCRIPTS}:{script}") as child:
+        assert child.hear(Alive, seconds=seconds) == fault
+
+
+STATE = """
+from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant
+
+made = []
+
+class Tires(TabularLearner):
+    def __init__(self, problem):
+        super().__init__(Q_LEARNING, problem)
+        made.append(None)
+
+    def estimate(self):
+        return super().estimate() + (len(made) > 60)
+
+MINE = Variant("tires", "control", Tires, (Contamination,), ("unbiased",))
+"""
+
+
+def test_a_defect_in_the_state_of_a_module_is_not_saved_as_a_case_that_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(STATE)
+    effort = Effort(examples=20, seed=3, keep=Path("kept"))
+    found = [r for r in records(verify_isolated("mine.py:MINE", effort=effort)) if r.outcome == "violated"]
+    assert len(found) == 1
+    assert found[0].evidence.startswith("misbehaviour: ")
+    command = "robust-core verify mine.py:MINE --seed 3 --examples 20"
+    assert found[0].evidence.endswith(f"alone, in a new process, the case holds; seen again by: {command}")
+    assert found[0].counterexample is None
+    assert not list(tmp_path.glob("kept/*"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence", "kept"),
+    [
+        (confirmation.JudgedAgain("violated", "wrong"), "wrong (a note)", True),
+        (confirmation.JudgedAgain("violated", "wrong by 2"), "wrong by 2", True),
+        (confirmation.JudgedAgain("holds"), "misbehaviour: depends on earlier cases: wrong (a note); alone", False),
+        (confirmation.JudgedAgain("error", "no oracle"), "judged again in a new process: no oracle; seen", False),
+        (confirmation.NotLoaded("gone"), "judged again in a new process: gone; seen again by: again", False),
+    ],
+)
+def test_a_record_says_what_a_replay_says(
+    answer: confirmation.JudgedAgain | confirmation.NotLoaded,
+    evidence: str,
+    kept: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path / "case.json"
+    file.touch()
+    monkeypatch.setattr(confirmation, "judge_again", lambda path, **_: (None, answer))
+    record = Record("mine", "start", "violated", "wrong (a note)", 1, 0.0, 0, counterexample=str(file))
+    found, text = confirmation.confirm(record, None, again="again")
+    assert evidence in found.evidence
+    assert (found.outcome, text, found.counterexample) == ("violated", None, str(file) if kept else None)
+    assert file.exists() == kept
