@@ -8,20 +8,22 @@ def test_my_variant(check):
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample, describe
 from properties.judging.search import search
-from properties.judging.verdict import UntestedPromise, Verdict, blocked
+from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked
 from properties.judging.verification import EXAMPLES, applicable, not_saved_message, require_promises, untested_promises
 from properties.laws.law import Law
 from properties.process.checks import UndecidedWarning
+from properties.process.confirmation import confirm
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
 from robust_core.problem import Variant
+from robust_core.text import one_line
 
 
 @dataclass(frozen=True)
@@ -74,25 +76,34 @@ class Check:
         """What a failure says."""
         assert not isinstance(self.law, UntestedPromise)
         law = self.law if isinstance(self.law, Law) else self.law.law
+        evidence, kept = (verdict.evidence, "") if verdict.case is None else self._keep(law.name, verdict)
         yield f"{self.variant.name}: {self.law.name}: {law.statement}"
-        yield verdict.evidence
+        yield evidence
         if verdict.case is not None:
             yield describe(verdict.case)
         if verdict.finding is not None:
             yield verdict.finding.side_by_side()
-        if verdict.case is not None:
-            example = Counterexample(law.name, self.target or self.variant.name, verdict.case, verdict.evidence)
-            try:
-                path = example.save()
-            except OSError as error:
-                yield not_saved_message(error)
-            else:
-                yield f"replay: robust-core replay {path}" if self.target else f"kept in {path}"
-        elif verdict.statistics is not None and self.target:
+        yield kept
+        if verdict.case is None and verdict.statistics is not None and self.target:
             yield f"the same samples again: robust-core verify {self.target} --seed {self.seed}"
 
+    def _keep(self, law: str, verdict: Verdict) -> tuple[str, str]:
+        """Save the case, and judge it again in a new process: the evidence, and where the case is."""
+        assert verdict.case is not None
+        example = Counterexample(law, self.target or self.variant.name, verdict.case, verdict.evidence)
+        try:
+            path = example.save()
+        except OSError as error:
+            return verdict.evidence, not_saved_message(error)
+        if not self.target:
+            return verdict.evidence, f"kept in {path}"
+        record = Record.of(verdict, variant=self.variant.name, law=law, seconds=0.0, seed=self.seed)
+        again = f"robust-core verify {self.target} --seed {self.seed} --examples {self.examples}"
+        record, _ = confirm(replace(record, counterexample=str(path)), None, again=again)
+        return record.evidence, f"replay: robust-core replay {path}" if record.counterexample else ""
+
     def __str__(self) -> str:
-        return f"{self.variant.name}-{self.law.name}".replace(" ", "-")
+        return one_line(f"{self.variant.name}-{self.law.name}".replace(" ", "-"))
 
 
 def checks(

@@ -7,6 +7,7 @@ from benchmarks.cli.conventions import (
     HOLDS,
     KEPT,
     UNDECIDED,
+    USAGE,
     VIOLATED,
     Commands,
     add_json,
@@ -17,7 +18,7 @@ from benchmarks.cli.conventions import (
 )
 
 OUTPUT = Path(".robust-core") / "report"
-EXIT_CODES = {"violated": VIOLATED, "error": VIOLATED}
+EXIT_CODES = {"violated": VIOLATED, "error": USAGE}
 
 
 def add_parser(commands: Commands) -> None:

@@ -17,8 +17,9 @@ SCRIPTS = worker_scripts.__name__
 
 
 def test_standard_error_of_a_worker_is_bounded() -> None:
-    program = [sys.executable, "-m", SCRIPTS, "write_without_end", "60"]
-    done = subprocess.run(program, capture_output=True, check=True)
+    program = f"from {SCRIPTS} import follow_script; follow_script()"
+    command = [sys.executable, "-c", program, "write_without_end", "60"]
+    done = subprocess.run(command, capture_output=True, check=True)
     assert done.stdout == b"Alive()"
     assert done.stderr == b"x" * LARGEST_OUTPUT + CUT
 

@@ -47,7 +47,3 @@ def follow_script() -> None:
 
     with Child(f"{__spec__.name}:{sys.argv[1]}") as child:
         sys.stdout.write(repr(child.hear(Alive, seconds=float(sys.argv[2]))))
-
-
-if __name__ == "__main__":
-    follow_script()

@@ -1,0 +1,65 @@
+"""The study of tests that fail by chance counts what it saw, and goes on where it was."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.cli.conventions import HOLDS, VIOLATED
+from benchmarks.cli.main import main
+from benchmarks.studies import flaky
+from benchmarks.studies.flaky import Count, Group, Progress
+
+SOMETIMES = """
+import pathlib, signal
+
+def test_sometimes():
+    runs = pathlib.Path("runs")
+    runs.write_text(runs.read_text() + "x" if runs.exists() else "x")
+    assert len(runs.read_text()) != 3, "the third"
+
+def test_caller():
+    assert (signal.getsignal(signal.SIGINT) is signal.SIG_IGN) == pathlib.Path("ignored").exists()
+"""
+
+
+def test_failures_by_chance_are_counted_and_a_study_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(SOMETIMES)
+    counts, group = tmp_path / "kept" / "counts.json", Group("mine", 4, ("test_mine.py",))
+    nothing = flaky.run(counts, seconds=0.0, groups=(group,), root=tmp_path)
+    assert nothing == Progress()
+    flaky.run(counts, share=0.5, conditions=("idle",), groups=(group,), root=tmp_path)
+    assert flaky.read(counts).counts["idle: test_mine::test_sometimes"] == Count(2, 0)
+    found = flaky.run(counts, conditions=("idle",), groups=(group,), root=tmp_path)
+    assert found == flaky.read(counts)
+    assert found.done == {"idle: mine": 4}
+    count = found.counts["idle: test_mine::test_sometimes"]
+    assert (count.runs, count.failures, "the third" in count.message) == (4, 1, True)
+    assert found.counts["idle: test_mine::test_caller"] == Count(4, 0)
+
+
+def test_a_caller_that_ignores_ctrl_c_is_one(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(SOMETIMES)
+    (tmp_path / "ignored").touch()
+    counts = flaky.repeat(("test_mine.py::test_caller",), 3, "ignored", root=tmp_path)
+    assert counts == {"test_mine::test_caller": Count(3, 0)}
+
+
+def test_every_test_of_the_study_is_there() -> None:
+    root = Path(flaky.__file__).parent.parent.parent
+    for group in flaky.GROUPS:
+        for test in group.tests:
+            file, _, name = test.partition("::")
+            assert f"def {name}" in (root / file).read_text(encoding="utf-8"), test
+
+
+def test_the_command_says_what_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "counts.json"
+    done = {f"{condition}: {group.name}": 1000 for condition in flaky.CONDITIONS for group in flaky.GROUPS}
+    flaky.write(Progress(done, {"idle: tests::test_x": Count(1000, 0)}), file)
+    assert main(["study", "flaky", "--counts", str(file)]) == HOLDS
+    assert "the machine as it is: 0 of 1000 runs of 1 tests failed" in capsys.readouterr().out
+    flaky.write(Progress(done, {"load: tests::test_x": Count(1000, 2, "no\nluck")}), file)
+    assert main(["study", "flaky", "--counts", str(file), "--quiet"]) == VIOLATED
+    assert "failed 2 of 1000: load: tests::test_x: no luck" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["study", "flaky", "--share", "2"])
