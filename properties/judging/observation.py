@@ -15,7 +15,6 @@ import numpy as np
 from properties.judging.boundary import Steps, plain, plain_step
 from properties.judging.guard import call_observed, lend, note_answer
 from properties.kinds import kind_of
-from properties.laws.learning import LEARNERS
 from robust_core import Transition
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
@@ -30,7 +29,7 @@ class CopyWarning(UserWarning):
 def observed_variant(variant: Variant) -> Variant:
     """The same variant, of which every call is observed: of the function, or of the learners that it makes."""
     make = variant.make
-    if variant.kind in LEARNERS:
+    if kind_of(variant.kind).learner:
         return replace(variant, make=lambda problem: _Observed(make, problem))
     if variant.kind == "sampler":
         return replace(variant, make=lambda *args: _steps(call_observed(make, *_lent(args)), args[0]))
