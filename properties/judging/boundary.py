@@ -67,8 +67,10 @@ def _protect(value: Any, mine: Any, deep: int) -> None:
     if isinstance(value, np.ndarray):
         mine.setflags(write=value.flags.writeable)
     elif deep and not isinstance(value, type):
+        copied = dict(_parts(mine))
         for name, part in _parts(value):
-            _protect(part, dict(_parts(mine)).get(name), deep - 1)
+            if name in copied:  # a copy need not have the caches of its original
+                _protect(part, copied[name], deep - 1)
 
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
@@ -79,7 +81,7 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
         return [(f"[{number}]", part) for number, part in enumerate(value)]
     if is_dataclass(value):
         return [(f".{each.name}", getattr(value, each.name, None)) for each in fields(value)]
-    # A cache that is filled later is not among them: only attributes that the original has are asked for.
+    # Caches may be among them in one of two objects: parts that both have are compared.
     return [(f".{name}", part) for name, part in getattr(value, "__dict__", {}).items()]
 
 
@@ -105,7 +107,7 @@ def difference(given: Any, now: Any, name: str = "", deep: int = DEEPEST) -> str
         return None
     after = dict(_parts(now))
     for part, value in _parts(given):
-        found = difference(value, after.get(part), f"{name}{part}", deep - 1)
+        found = difference(value, after[part], f"{name}{part}", deep - 1) if part in after else None
         if found is not None:
             return found
     return None

@@ -90,8 +90,8 @@ def confirm(
 ) -> tuple[Record, str | None]:
     """The record of a violation after its case was judged again, with the evidence that a replay shows.
 
-    The counterexample is the file that the record names, or `text`, which is returned too. One that does not replay is
-    dropped, a file is deleted, and the evidence says so and by which command, `again`, the finding is seen again.
+    The counterexample is the file that the record names, or `text`, which is returned too. One that holds is dropped, a
+    file is deleted, and the evidence says so and by which command, `again`, the finding is seen again.
     """
     if text is not None:
         with tempfile.TemporaryDirectory() as folder:
@@ -104,20 +104,19 @@ def confirm(
     if isinstance(answer, JudgedAgain) and answer.outcome == "violated":
         evidence = _newer(record.evidence, answer.evidence)
         return replace(record, evidence=evidence, table=answer.table or None), text
+    if not isinstance(answer, JudgedAgain) or answer.outcome != "holds":
+        reason = answer.evidence if isinstance(answer, JudgedAgain) else answer.reason
+        note = f"the case could not be judged again in a new process: {reason}"
+        return replace(record, evidence=f"{record.evidence}; {note}"), text
     if text is None:
         with contextlib.suppress(OSError):
             path.unlink()
-    return replace(record, evidence=_unconfirmed(record.evidence, answer, again), counterexample=None), None
+    known = record.evidence.startswith(MISBEHAVIOUR)
+    first = record.evidence if known else f"{MISBEHAVIOUR}depends on earlier cases: {record.evidence}"
+    evidence = f"{first}; alone, in a new process, the case holds; seen again by: {again}"
+    return replace(record, evidence=evidence, counterexample=None), None
 
 
 def _newer(evidence: str, again: str) -> str:
     """The evidence of a replay; where the first one has the same with a note behind it, that one."""
     return evidence if evidence.startswith(again) else again
-
-
-def _unconfirmed(evidence: str, answer: JudgedAgain | NotLoaded | Refused, again: str) -> str:
-    if isinstance(answer, JudgedAgain) and answer.outcome == "holds":
-        first = evidence if evidence.startswith(MISBEHAVIOUR) else f"{MISBEHAVIOUR}depends on earlier cases: {evidence}"
-        return f"{first}; alone, in a new process, the case holds; seen again by: {again}"
-    reason = answer.evidence if isinstance(answer, JudgedAgain) else answer.reason
-    return f"{evidence}; the case could not be judged again in a new process: {reason}; seen again by: {again}"

@@ -123,6 +123,7 @@ def _call(variant: Variant, *args: Any) -> None:
 
 def test_a_copy_is_as_read_only_as_its_original_and_a_cache_is_no_change() -> None:
     mdp = two_states(gamma=0.5)
+    assert len(mdp.rows.offsets) == 5, "a cache is filled"
     mine = private_copy(mdp)
     assert not mine.cost.flags.writeable
     assert mine.hash == mdp.hash
