@@ -4,6 +4,7 @@ It gets copies of what a law compares with, and hands over plain numbers (`bound
 is replayed from its history instead.
 """
 
+import contextlib
 import copy
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import numpy as np
 from properties.judging.boundary import Steps, plain, plain_step
 from properties.judging.guard import call_observed, lend, note_answer
 from properties.kinds import kind_of
+from properties.laws.coins import Coins
 from robust_core import Transition
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
@@ -97,8 +99,7 @@ class _Observed:
 
     def __init__(self, make: Callable[[Problem], Any], problem: Problem) -> None:
         self._make, self._problem = make, problem
-        rng = getattr(problem, "rng", None)
-        self._rng = None if rng is None else rng.bit_generator.state
+        self._rng = copy.deepcopy(problem.rng)
         self.history: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         self.inner = call_observed(make, lend(problem, "problem"))
 
@@ -110,7 +111,8 @@ class _Observed:
     def estimate(self) -> Any:
         """As the learner's own, in plain numbers."""
         result = call_observed(lambda: plain(self.inner.estimate()))
-        note_answer(result, np.shape(self._problem.initial))
+        initial = self._problem.initial
+        note_answer(result, np.shape(initial[0] if isinstance(initial, tuple) else initial))
         return result
 
     @property
@@ -142,12 +144,11 @@ class _Observed:
 
     def _replayed(self) -> Any:
         """A second learner that was told the same in the same order, from the same state of the rng."""
-        problem = self._problem
-        if problem.rng is not None:
-            generator = type(problem.rng.bit_generator)()
-            generator.state = self._rng or {}
-            problem = replace(problem, rng=np.random.Generator(generator))
-        learner = call_observed(self._make, lend(problem, "problem"))
-        for function, args in self.history:
-            call_observed(function, learner, *args)
+        rng = copy.deepcopy(self._rng)
+        problem = replace(self._problem, rng=rng)
+        # The draws of the past are not enumerated again.
+        with rng.tape.paused() if isinstance(rng, Coins) else contextlib.nullcontext():
+            learner = call_observed(self._make, lend(problem, "problem"))
+            for function, args in self.history:
+                call_observed(function, learner, *args)
         return learner

@@ -10,6 +10,7 @@ uniform numbers compared), what has no finite list of outcomes (`normal`), and w
 be enumerated: `NotEnumerable` says which call it was.
 """
 
+import contextlib
 import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -51,6 +52,15 @@ class Tape:
         """The exception that ends the enumeration; it is remembered, for a learner may swallow it."""
         self.refusal = self.refusal or f"{call}: {why}"
         return NotEnumerable(self.refusal)
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let draws be ordinary for a while."""
+        active, self.active = self.active, False
+        try:
+            yield
+        finally:
+            self.active = active
 
     def begin(self, forced: list[int]) -> None:
         """Start a walk along a prefix of choices."""
