@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
@@ -198,6 +198,8 @@ def _without_interrupts(function: Callable[[], T]) -> T:
     """Call a function in a thread that blocks Ctrl-C: a process that it starts inherits that."""
 
     def call() -> T:
+        # The first process of a program starts a tracker, and whoever starts that has Ctrl-C unblocked afterwards.
+        resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         return function()
 
