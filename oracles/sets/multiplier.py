@@ -39,7 +39,7 @@ LOWEST, HIGHEST = -62.0, 10.0
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 NARROW, FLOAT_NARROW = 0.25, 1e-5
 """The bracket of log s from which Newton's steps start, and how near floats come to its middle."""
-STEPS = 40
+STEPS, PUSHES = 40, 20
 TINY_RADIUS, FLOAT_LOWEST, FLOAT_STEP = 1e-7, -11.0, 1e-5
 """Of proposals in floats: below, p is near enough; log s, so that steps of its size are above the rounding of v."""
 
@@ -182,9 +182,20 @@ class _Row:
             q[state] = slope if slope.finite and slope > 0 else Digits(0)
         return q
 
+    def _pushed(self, q: Objects) -> Objects:
+        """A member q, and further on from p while it remains one: it shows a bound that is too small."""
+        if self.form.distance(self.ball, self.p, q) > self.ball.radius * (1 - 2.0**-20):
+            return q
+        near, far = Digits(1), Digits(2)
+        for _ in range(PUSHES):
+            middle = (near + far) / 2
+            further = self.p + (q - self.p) * middle
+            near, far = (middle, far) if further.min() >= 0 and self.contains(further) else (near, middle)
+        return self.p + (q - self.p) * near
+
     def _pulled(self, q: Objects) -> Objects:
         if self.contains(q):
-            return q
+            return self._pushed(q)
         distance = self.form.distance(self.ball, self.p, q)
         if not isinstance(distance, Digits) or not distance.finite:
             return self.p
