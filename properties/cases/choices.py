@@ -206,6 +206,15 @@ class Choices(ABC):
         found = threshold and threshold(uncertainty_set, rows[self.index(len(rows))], v)
         return level.factor * (float(found) if found is not None and np.isfinite(found) else 1.0)
 
+    def set_per_pair(self, variant: Variant, chosen: UncertaintySet, mdp: MDP, v: Floats) -> UncertaintySet:
+        """The set with a radius of its own for each pair; the set itself where it has no radius."""
+        if "radius" not in chosen.axes:
+            return chosen
+        radii: Any = np.empty(mdp.cost.shape)
+        for s, a in np.ndindex(*radii.shape):
+            radii[s, a] = self.radius(chosen, self.level(variant, type(chosen)), mdp.P[s, a], v)
+        return chosen.with_radius(radii)
+
     def set_kind(self, variant: Variant) -> type[UncertaintySet]:
         """The kind of set."""
         return self.any_of(variant.sets)

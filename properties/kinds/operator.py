@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from properties.cases.choices import Choices
 from properties.kinds import Canary, Example, KindOfVariant
-from properties.kinds.planner import PlannerCase
+from properties.kinds.planner import PER_PAIR, PlannerCase
 from robust_core.problem import Variant
 from robust_core.validate import Floats
 
@@ -30,7 +30,7 @@ def operator_case(choices: Choices, variant: Variant) -> OperatorCase:
 KIND = KindOfVariant(
     case=OperatorCase,
     generate=operator_case,
-    promises={"bellman": "the operator is the robust Bellman operator T"},
+    promises={"bellman": "the operator is the robust Bellman operator T", "radii per pair": PER_PAIR},
     canary=Canary("operator:NO_DISCOUNT", ("bellman backup", "contraction")),
     example=Example(
         called="a function `(mdp, uncertainty_set, Q) -> TQ`",

@@ -13,6 +13,8 @@ from robust_core.sets import UncertaintySet
 # only cost time.
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9) * 2 + (0.99,)
 
+PER_PAIR = "the radius may be an array with one for each pair of state and action"
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlannerCase(LawCase):
@@ -32,7 +34,8 @@ KIND = KindOfVariant(
     case=PlannerCase,
     generate=planner_case,
     promises={
-        "optimal": "the planner returns Q*, to options['accuracy'] times max|c|/(1−gamma) (default: to rounding)"
+        "optimal": "the planner returns Q*, to options['accuracy'] times max|c|/(1−gamma) (default: to rounding)",
+        "radii per pair": PER_PAIR,
     },
     canary=Canary("planner:WITHOUT_CONSTANT", ("optimum", "optimum order")),
     example=Example(

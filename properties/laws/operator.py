@@ -1,5 +1,6 @@
 """Laws of operators: (mdp, uncertainty_set, Q) -> TQ."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,12 @@ def _read_shift(choices: Choices, variant: Variant) -> OperatorCase:
     case = operator_case(choices, variant)
     shift, level = choices.pick(SHIFTS), choices.level(variant, type(case.uncertainty_set))
     return case.plus(shift=shift, larger=choices.radius(case.uncertainty_set, level, case.mdp.P, case.Q.min(axis=1)))
+
+
+def _read_per_pair(choices: Choices, variant: Variant) -> OperatorCase:
+    case = operator_case(choices, variant)
+    each = choices.set_per_pair(variant, case.uncertainty_set, case.mdp, case.Q.min(axis=1))
+    return replace(case, uncertainty_set=each)
 
 
 def _applied(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> np.ndarray:
@@ -90,6 +97,13 @@ def _matches(variant: Variant, case: OperatorCase) -> Finding | None:
         if finding is not None:
             return finding
     return None
+
+
+def _per_pair(variant: Variant, case: OperatorCase) -> Finding | None:
+    mdp, Q = case.mdp, case.Q
+    wanted, error = true_backup(mdp, case.uncertainty_set, Q)
+    image = _applied(variant, mdp, case.uncertainty_set, Q)
+    return compare(image, where_known(wanted, image), backup_bound(mdp, Q) + error, "TQ with a radius for each pair: ")
 
 
 def _contracts(variant: Variant, case: OperatorCase) -> Finding | None:
@@ -184,5 +198,14 @@ LAWS = (
         _respelled,
         "bellman purity",
         "bellman backup",
+    ),
+    Law(
+        "bellman backup, radii per pair",
+        ("operator",),
+        "radii per pair",
+        "TQ(s,a) = c(s,a) + γ σ(min_a Q), σ with the radius of (s,a)",
+        Generated(_read_per_pair),
+        _per_pair,
+        after=("bellman purity", "bellman backup"),
     ),
 )

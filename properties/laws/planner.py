@@ -1,12 +1,13 @@
 """Laws of planners: (mdp, uncertainty_set) -> Q*."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from oracles.planning import closed_form, enclosed
 from oracles.planning.truth import is_exact
-from properties.cases.choices import radius_of, sets_beside, widened
+from properties.cases.choices import Choices, radius_of, sets_beside, widened
 from properties.cases.enlarged import respellings, size
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -98,6 +99,18 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     )
 
 
+def _read_per_pair(choices: Choices, variant: Variant) -> PlannerCase:
+    case = planner_case(choices, variant)
+    each = choices.set_per_pair(variant, case.uncertainty_set, case.mdp, case.mdp.cost.min(axis=1))
+    return replace(case, uncertainty_set=each)
+
+
+def _per_pair(variant: Variant, case: PlannerCase) -> Finding | None:
+    wanted, error = true_optimum(case.mdp, case.uncertainty_set)
+    allowed = allowed_error(variant, case.mdp, wanted) + error
+    return compare(variant.make(case.mdp, case.uncertainty_set), wanted, allowed, "Q* with a radius for each pair: ")
+
+
 def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
     return Law(name, ("planner",), "optimal", statement, Generated(planner_case), judge, after=after)
 
@@ -116,5 +129,14 @@ LAWS = (
         "duplicate and dominated actions, split states and new names leave Q* as it is",
         _respelled,
         "optimum",
+    ),
+    Law(
+        "optimum, radii per pair",
+        ("planner",),
+        "radii per pair",
+        "the result is Q* where each pair has a radius of its own",
+        Generated(_read_per_pair),
+        _per_pair,
+        after=("optimum",),
     ),
 )

@@ -2,4 +2,6 @@
 
 from robust_core import Contamination, TotalVariation, Variant, bellman
 
-VARIANT = Variant("robust Bellman operator", "operator", bellman, (Contamination, TotalVariation), ("bellman",))
+VARIANT = Variant(
+    "robust Bellman operator", "operator", bellman, (Contamination, TotalVariation), ("bellman", "radii per pair")
+)

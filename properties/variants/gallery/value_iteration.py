@@ -26,6 +26,6 @@ VARIANT = Variant(
     "planner",
     plan,
     (Contamination, TotalVariation),
-    ("optimal",),
+    ("optimal", "radii per pair"),
     options={"accuracy": ACCURACY},
 )

@@ -135,3 +135,38 @@ FLOAT32 = _mutant("in float32", _float32)
 RELAXED = _mutant("relaxed", _relaxed)
 MEAN_FOR_MAX = _mutant("against the mean", _mean_for_max, Contamination)
 REMEMBERED = _mutant("with a memory", _remembered())
+
+
+def _per_pair(name: str, make: Any) -> Variant:
+    return Variant(f"T {name}", "operator", make, _SETS, ("bellman", "radii per pair"))
+
+
+def _with_radius(uncertainty_set: UncertaintySet, change: Any) -> UncertaintySet:
+    given: Any = uncertainty_set
+    return given.with_radius(change(given.radius)) if given.pairs else uncertainty_set
+
+
+def _first_radius(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    """The radius of the first pair for all."""
+    return bellman(mdp, _with_radius(uncertainty_set, lambda radius: float(radius[0, 0])), Q)
+
+
+def _radius_of_the_state(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    """The radius of the first action for all actions of a state."""
+    return bellman(mdp, _with_radius(uncertainty_set, lambda radius: np.repeat(radius[:, :1], radius.shape[1], 1)), Q)
+
+
+def _largest_radius(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    """The largest radius for all pairs: safe, and wrong."""
+    return bellman(mdp, _with_radius(uncertainty_set, lambda radius: float(radius.max())), Q)
+
+
+def _radii_by_column(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    """The radii read in the other order of memory."""
+    return bellman(mdp, _with_radius(uncertainty_set, lambda radius: radius.T.reshape(radius.shape)), Q)
+
+
+FIRST_RADIUS = _per_pair("with the radius of the first pair", _first_radius)
+RADIUS_OF_THE_STATE = _per_pair("with the radius of the first action", _radius_of_the_state)
+LARGEST_RADIUS = _per_pair("with the largest radius", _largest_radius)
+RADII_BY_COLUMN = _per_pair("with radii by column", _radii_by_column)
