@@ -91,7 +91,13 @@ class Batch:
                 return result
 
     def _unit(self, of: StatisticalLaw, variant: Variant, cell: Cell, piece: Piece) -> Unit:
-        names = {"size": self.size, "seed_set": self.seed_set, "law": of.name, "variant": variant.name, "cell": cell.id}
+        names = {
+            "size": self.size,
+            "seed_set": self.seed_set,
+            "law": of.name,
+            "variant": variant.name,
+            "stream": cell.stream,
+        }
         return Unit(f"{ROWS}:rows", names | {"start": piece[0], "stop": piece[1]})
 
 

@@ -4,6 +4,7 @@ Like rows, these records are appended and never changed. A verdict is a function
 cell, stretch), so it may be written by whoever comes to it. Names begin with a word in plain text and can be listed.
 """
 
+import math
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.runner.store import DEFAULT, Store
-from properties.statistics import seed_sets
+from properties.statistics import budget, seed_sets
 from properties.statistics.law import Size
 from properties.statistics.records import CellResult
 from robust_core import json
@@ -88,7 +89,7 @@ class History:
         """Keep the verdict of a cell without its path and its intervals; a pending cell has none."""
         if result.outcome != "pending":
             name = self._name(_VERDICT, result.seed_set, result.cell, float(stretch))
-            self.store.put(name, to_data(replace(result, path=(), intervals={}, diagnosis="")))
+            self.store.put(name, replace(result, path=(), intervals={}, diagnosis=""))
 
     def verdicts(self) -> dict[str, dict[str, Verdict]]:
         """By seed set and cell, the verdict at the largest size it was tried at; the oldest seed set first."""
@@ -117,6 +118,27 @@ class History:
                 found[cell] = max(found.get(cell, 1.0), verdict.due)
         return found
 
+    def accused(self) -> dict[str, dict[str, float]]:
+        """By seed set, the cells that other code found red and this code has not judged, with their stretch.
+
+        Samples do not depend on the code. So this code meets the same samples: a change that has nothing to do with the
+        cell finds it red again, a fix does not. Nothing is forgotten until it is judged again. Where a seed set was
+        red by the joint evidence alone, all its cells are accused.
+        """
+        latest: dict[str, dict[str, tuple[str, Verdict]]] = {}
+        for name, verdict in self._verdicts():
+            if name.size == self.size:
+                latest.setdefault(name.seed_set, {})[name.cell] = (name.code, verdict)
+        found: dict[str, dict[str, float]] = {}
+        for seed_set, cells in latest.items():
+            others = {cell: verdict for cell, (code, verdict) in cells.items() if code != self.code}
+            guilty = {cell for cell, verdict in others.items() if verdict.result.outcome == "violated"}
+            if not guilty and _is_red(others.values()):
+                guilty = set(others)
+            if guilty:
+                found[seed_set] = {cell: others[cell].stretch for cell in others if cell in guilty}
+        return found
+
     @property
     def _own(self) -> tuple[str, str]:
         return self.code, self.size
@@ -133,6 +155,11 @@ class History:
             value = self.store.get(json.dumps([_VERDICT, *parts]).encode())
             name = _Name(*parts)
             yield name, Verdict(name.stretch, from_data(CellResult, to_data(value)))
+
+
+def _is_red(verdicts: Iterable[Verdict]) -> bool:
+    """Whether the joint evidence of cells is beyond what the budget allows a product."""
+    return budget.log_product(verdict.result for verdict in verdicts) >= -math.log(budget.RUN_BUDGET / 2.0)
 
 
 def seed_set_of(word: str, history: History, *, only: str = "") -> str:

@@ -13,9 +13,10 @@ started afresh in the same seed set, and nothing is.
 
 The state is what the record store has (`benchmarks.batch.history`): a run that began and has cells without a verdict
 goes on in its own seed set, at the size it had; an undecided cell goes on at twice its size, up to `LARGEST_STRETCH`
-times n_max, and is listed every night from then on. A red seed set stays red until the code changes. Code that changed
-takes no rows of the old one; a cell that was undecided with the old begins in the fresh seed set with the size it was
-owed, which is known before its first sample.
+times n_max, and is listed every night from then on. Code that changed takes no rows of the old one. A red seed set
+stays red until changed code judges its red cells again, in the same seed set and so on the same samples: only a change
+that fixes them makes them green. A cell that was undecided with the old code begins in the fresh seed set with the size
+it was owed, which is known before its first sample.
 """
 
 import functools
@@ -76,20 +77,23 @@ class NightReport:
 
 
 def open_tasks(history: History, only: str, tonight: str) -> list[Task]:
-    """The cells that earlier runs of this code left open, the oldest seed set first."""
+    """The cells that earlier runs of this code left open or other code found red, the oldest seed set first."""
     known = [item.cell.id for item in plan_cells(history.size)]
-    verdicts, owed = history.verdicts(), history.owed()
+    verdicts, owed, accused = history.verdicts(), history.owed(), history.accused()
     expected: dict[str, dict[str, None]] = {}
     for selection, seed_set in history.runs():
         expected.setdefault(seed_set, {}).update((cell, None) for cell in known if selection in cell)
     for seed_set, found in verdicts.items():
         expected.setdefault(seed_set, {}).update((cell, None) for cell in found)
+    for seed_set, sizes in accused.items():
+        expected.setdefault(seed_set, {}).update((cell, None) for cell in sizes)
     tasks: list[Task] = []
     for seed_set, cells in expected.items():
         before = verdicts.get(seed_set, {})
         wanted = [cell for cell in cells if only in cell and cell in known and seed_set != tonight]
-        sizes = {cell: _next(before.get(cell), owed.get(cell, 1.0)) for cell in wanted}
-        left = [Task(seed_set, stretch, cell) for cell, stretch in sizes.items() if stretch is not None]
+        first = {cell: max(owed.get(cell, 1.0), accused.get(seed_set, {}).get(cell, 1.0)) for cell in wanted}
+        following = {cell: _next(before.get(cell), first[cell]) for cell in wanted}
+        left = [Task(seed_set, stretch, cell) for cell, stretch in following.items() if stretch is not None]
         tasks += sorted(left, key=lambda task: task.stretch)
     return tasks
 

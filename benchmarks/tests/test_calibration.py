@@ -5,8 +5,11 @@ import pytest
 
 from benchmarks.batch.cells import controls
 from benchmarks.documents.calibration import beyond, calibration_text, power, verifications
+from benchmarks.documents.statistics import CONTROLS, seen
 from benchmarks.studies import calibration, scaling
+from benchmarks.studies.controls import Outcomes
 from properties.statistics.laws import laws
+from robust_core import json
 
 
 def test_calibration_of_the_verification_counts_reds_and_keeps_what_is_undecided_apart() -> None:
@@ -96,3 +99,17 @@ def test_the_committed_calibration_can_be_read_and_accuses_nothing_right() -> No
     committed = calibration.load()
     assert committed.red == 0
     assert committed.made_by.keys() == {"right", "wrong", "verify", "full", "dear"}
+
+
+def test_a_kind_of_cell_that_passes_a_wrong_algorithm_says_why_it_is_there() -> None:
+    """The committed table has every control and every kind of cell, and no silent blind spot."""
+    found: Outcomes = json.load(CONTROLS)
+    for law in laws():
+        assert set(found[law.name]) == {control.name for control in law.controls}
+        for control in law.controls:
+            outcomes = found[law.name][control.name]
+            assert set(outcomes) == {cell.kind for cell in law.cells(control, "quick")}
+            assert "violated" in outcomes.values(), control.name
+            silent = [kind for kind, word in outcomes.items() if word != "violated" and kind not in law.purposes]
+            assert not silent, (law.name, control.name)
+    assert "| TDC that ignores the ball | holds | **violated** | holds |" in seen(found)[-2]

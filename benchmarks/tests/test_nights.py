@@ -19,7 +19,7 @@ from benchmarks.cli.main import main
 from benchmarks.runner import identity, progress
 from benchmarks.runner.store import Store
 from benchmarks.tests.contrived import UNCLEAR, coin, law, thrown
-from properties.statistics import laws, seed_sets
+from properties.statistics import design, laws, seed_sets
 from properties.statistics.law import Cell
 from robust_core.validate import Floats
 
@@ -83,7 +83,7 @@ def day(number: int) -> str:
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     def forget() -> None:
-        for function in (batch.plan_cells, batch.controls, rows.cells_by_id):
+        for function in (batch.plan_cells, batch.controls, rows.cells_by_stream):
             function.cache_clear()
 
     def set_suite(*cells: Cell) -> None:
@@ -250,6 +250,40 @@ def test_other_code_begins_with_the_size_that_was_owed(bench: Bench, monkeypatch
     report = bench.night(3)
     assert report.stretch == {day(3): {"coin": 4.0, "other": 1.0}}
     assert set(report.seed_sets) == {day(3)}
+
+
+@pytest.mark.parametrize("mended", [False, True])
+def test_a_red_result_is_not_forgotten_when_unrelated_code_changes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, mended: bool
+) -> None:
+    """Other code judges the red cell again, on the same samples: red unless the change has to do with it."""
+    old = {seed_sets.replicate(day(1), "coin", "sample", i) for i in range(LONG)}
+
+    def throw(seed: bytes) -> Floats:
+        bench.truth = 1.0 if seed in old and not mended else 0.1
+        return bench.throw(seed)
+
+    bench.set_suite(coin("coin", lambda seed: thrown(seed, 1.0), n_max=LONG), bench.coin("other"))
+    bench.truth = 0.1
+    assert exit_code(bench.night(1), strict=False) == 1
+    monkeypatch.setattr(identity, "of", lambda module: "other code")
+    bench.set_suite(coin("coin", throw, n_max=LONG), bench.coin("other"))
+    report = bench.night(2)
+    assert report.seed_sets[day(1)].outcome == ("holds" if mended else "violated")
+    assert exit_code(report, strict=False) == (0 if mended else 1)
+    assert report.stretch[day(1)] == {"coin": 1.0}, "what was green is not judged again"
+    # A verdict is needed: time that ends first leaves the cell on the list.
+    monkeypatch.setattr(identity, "of", lambda module: "third code")
+    later = bench.night(3, budget_seconds=-1.0)
+    assert ("coin" in later.seed_sets.get(day(1), report.seed_sets[day(2)]).pending) == (not mended)
+
+
+def test_evidence_without_end_is_kept(bench: Bench) -> None:
+    """A sample that the null excludes: the verdict of the night and of the next."""
+    plan = design.certain("a 1", alpha=1e-8)
+    bench.set_suite(Cell("coin", lambda alpha: plan, lambda seed: np.ones(1), lambda rows: rows[:, 0]))
+    assert exit_code(bench.night(1), strict=False) == 1
+    assert exit_code(bench.night(2), strict=False) == 1
 
 
 def test_red_stays_red_until_the_code_changes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,19 +1,25 @@
 """One error budget for a run: shares by weight, a ledger of what was spent, the gate over all cells, e-BH.
 
-A run is red if some cell is *violated* at its own share of the first half of the budget (Bonferroni), or if the
-product of the evidence of all cells reaches the second half. The cells have independent streams, so the product
-of their e-values at their own stopping times is an e-value. Hence P(red | all claims hold) <= budget.
+A run is red if some cell is *violated* at its own share of the first half of the budget (Bonferroni), or if the joint
+evidence of all cells (`log_product`) reaches the second half. Hence P(red | all claims hold) <= budget. Under
+evidence of 1/DOUBT or more a run without a red cell is *undecided*, as a cell is (`sequential`).
+
+Which evidence may be multiplied: seeds are made of law and problem, not of the variant. So streams of one variant are
+independent of each other, cells with a common stream are not, and cells of two variants may have met the same samples.
+The mean of e-values is an e-value however they depend on each other; the product is one for independent ones. So
+evidence is averaged within a stream, multiplied over the streams of one variant, and averaged over the variants.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from properties.statistics.mixtures import WEIGHTS, log_mixture
 from properties.statistics.records import CellResult, Gate
-from properties.statistics.sequential import Decision, Outcome, probability
+from properties.statistics.sequential import DOUBT, Outcome, probability
 from robust_core import validate
+from robust_core.validate import Floats
 
 RUN_BUDGET = 1e-6
 """The probability of a false red, for a whole run."""
@@ -36,16 +42,24 @@ def shares(weights: Mapping[str, float], *, budget: float = RUN_BUDGET) -> dict[
     return {cell: budget / 2.0 * (weight / total) for cell, weight in weights.items()}
 
 
-def log_product(decisions: Iterable[Decision]) -> float:
-    """log of the product of independent evidence, formed at every grid point before mixing.
+def log_product(cells: Iterable[CellResult]) -> float:
+    """log of the joint evidence: the mean over variants of the product over streams of the mean over cells.
 
-    Per point the product of e-values is an e-value, and so is their mixture. It is far stronger than the product
-    of the mixtures when several cells share a small defect.
+    Means over cells and products are formed at every grid point before mixing: per point the mean and the product of
+    independent e-values are e-values, and so is their mixture. The product is far stronger than that of the mixtures
+    when several cells share a small defect.
     """
-    total = np.zeros(len(WEIGHTS))
-    for decision in decisions:
-        total = total + np.array(decision.log_factors)
-    return log_mixture(total)
+    streams: dict[str, dict[str, list[Floats]]] = {}
+    for cell in cells:
+        streams.setdefault(cell.variant, {}).setdefault(cell.stream or cell.cell, []).append(np.array(cell.log_factors))
+    products = [log_mixture(sum(map(_log_mean, found.values()), np.zeros(len(WEIGHTS)))) for found in streams.values()]
+    return float(_log_mean(np.array(products)[:, None])[0]) if products else 0.0
+
+
+def _log_mean(logs: Sequence[Floats] | Floats) -> Floats:
+    """log of the mean of exp(logs), entry by entry; infinite evidence stays infinite."""
+    mean: Floats = np.logaddexp.reduce(np.asarray(logs), axis=0) - math.log(len(logs))
+    return mean
 
 
 def gate(cells: Iterable[CellResult], *, budget: float = RUN_BUDGET) -> Gate:
@@ -65,6 +79,8 @@ def gate(cells: Iterable[CellResult], *, budget: float = RUN_BUDGET) -> Gate:
     outcome: Outcome = "undecided" if any(entry.is_open for entry in entries) or not entries else "holds"
     if violated or product >= -math.log(budget / 2.0):
         outcome = "violated"
+    elif product >= -math.log(DOUBT):
+        outcome = "undecided"
     return Gate(
         outcome=outcome,
         violated=violated,

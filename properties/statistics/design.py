@@ -1,8 +1,8 @@
 """Design twins: for a test its sample sizes, error rates and detectable effect, computed before any sample is drawn.
 
-`bernoulli`, `mean`, `paired_plan` and `categorical` make a plan from (effect, alpha, beta); `fixed_size` is the size of
-the ordinary test with the same two error probabilities; `characteristics` follows a Bernoulli plan exactly, by
-dynamic programming over its looks.
+`bernoulli`, `two_sided_mean`, `paired_plan` and `categorical` make a plan from (effect, alpha, beta); the power is that
+for the worst law that the words of the effect allow. `fixed_size` is the size of the ordinary test with the same two
+error probabilities; `characteristics` follows a Bernoulli plan exactly, by dynamic programming over its looks.
 """
 
 import math
@@ -13,7 +13,7 @@ from functools import cache, partial
 import numpy as np
 
 from properties.statistics.mixtures import Average, Bernoulli, Categorical, Mean, Minimum, NoOutcomeOff, SoftSign
-from properties.statistics.sequential import BETA, Decision, Plan, Sampler, Test, look_at_least, probability, run
+from properties.statistics.sequential import BETA, DOUBT, Decision, Plan, Sampler, Test, look_at_least, probability, run
 from robust_core import validate
 from robust_core.streams import key, numpy_generator
 from robust_core.validate import Floats
@@ -91,44 +91,54 @@ def bernoulli(q0: float, q1: float, *, alpha: float, beta: float = BETA) -> Plan
     return Plan(test, alpha, beta, look_at_least(ROOM * fixed))
 
 
-def mean(m: float, effect: float, *, sigma: float, low: float, high: float, alpha: float, beta: float = BETA) -> Plan:
-    """Claim: E[X] <= m, for X in [low, high]; the design defect is a mean of m + effect with deviation sigma."""
-    _range(m, effect, sigma=sigma, low=low, high=high, lowest=m)
-    design = effect / (sigma**2 + effect**2)
-    test = Test(
-        Mean.above(m, bound=low, design=design),
-        Mean.below(m + effect, bound=high, design=design),
-        f"mean above {m:g} by {effect:g} at a deviation of {sigma:g}",
-        _two_points(m, sigma),
-        _two_points(m + effect, sigma),
-    )
-    return Plan(test, alpha, beta, look_at_least(ROOM * fixed_size(effect / sigma, alpha=alpha, beta=beta)))
+def certain(effect: str, *, alpha: float, beta: float = BETA) -> Plan:
+    """Claim: the outcome 1 never happens, in a run without chance; one sample decides, and no error has any chance.
 
-
-def _range(m: float, effect: float, *, sigma: float, low: float, high: float, lowest: float) -> None:
-    """Refuse a design whose means, from `lowest` to m + effect, do not lie inside [low, high]."""
-    for name, value in (("m", m), ("low", low), ("high", high)):
-        validate.real(name, value)
-    validate.positive("effect", effect)
-    validate.positive("sigma", sigma)
-    if not low < lowest:
-        raise ValueError(f"low must lie below {lowest}, the least mean of the design, got {low}")
-    if not m + effect < high:
-        raise ValueError(f"high must lie above {m + effect}, the largest mean of the design, got {high}")
+    >>> certain("the run ends elsewhere", alpha=1e-6).n_max
+    1
+    """
+    test = Test(Bernoulli.versus(0.0, 1.0), Bernoulli.versus(1.0, 0.0), effect, _coin(0.0), _coin(1.0))
+    # Both processes are infinite or 1, so neither probability is used; a plan must have some.
+    return Plan(test, alpha, beta, 1)
 
 
 def two_sided_mean(
-    m: float, effect: float, *, sigma: float, low: float, high: float, alpha: float, beta: float = BETA
+    m: float, effect: float, *, low: float, high: float, slack: float = 0.0, alpha: float, beta: float = BETA
 ) -> Plan:
-    """Claim: E[X] = m, for X in [low, high]; the design defect is a mean off by the effect on either side."""
-    _range(m, effect, sigma=sigma, low=low, high=high, lowest=m - effect)
-    design = effect / (sigma**2 + effect**2)
+    """Claim: E[X] = m for X in [low, high], both within `slack`; the defect is a mean off by the effect on either side.
+
+    The design is for the worst law that these words allow. Every log f_λ is concave in x, so among the laws in the
+    range with a given mean the one on its two ends has the least expected growth of evidence, and it has the largest
+    variance (Bhatia and Davis, 2000). Where m is so near an end that a defect on that side would leave the range, there
+    is no such defect: a sample beyond the range is red by itself.
+    """
+    for name, value in (("m", m), ("low", low), ("high", high)):
+        validate.real(name, value)
+    validate.positive("effect", effect)
+    if not slack >= 0.0:
+        raise ValueError(f"slack must not be negative, got {slack}")
+    if not low <= m <= high:
+        raise ValueError(f"m must lie in [low, high] = [{low}, {high}], got {m}")
+    defects = [mean for mean in (m + effect, m - effect) if low < mean < high]
+    if not defects:
+        raise ValueError(f"effect must lie below {max(high - m, m - low)}, the larger distance to an end, got {effect}")
+    spread = [math.sqrt((high - mean) * (mean - low)) for mean in defects]
+    sigma, worst = max(zip(spread, defects, strict=True))
+    bet, ends = effect / (sigma**2 + effect**2), (low - slack, high + slack)
+    against = (
+        Mean.above(m + slack, bound=ends[0] - slack, design=bet),
+        Mean.below(m - slack, bound=ends[1] + slack, design=bet),
+    )
+    favour = [
+        Mean.below(mean, bound=ends[1], design=bet) if mean > m else Mean.above(mean, bound=ends[0], design=bet)
+        for mean in defects
+    ]
     test = Test(
-        Average(Mean.above(m, bound=low, design=design), Mean.below(m, bound=high, design=design)),
-        Minimum(Mean.below(m + effect, bound=high, design=design), Mean.above(m - effect, bound=low, design=design)),
-        f"mean off {m:g} by {effect:g} at a deviation of {sigma:g}",
-        _two_points(m, sigma),
-        _two_points(m + effect, sigma),
+        Average(*against),
+        Minimum(*favour) if len(favour) == 2 else favour[0],
+        f"mean off {m:g} by {effect:g}, whatever the law in [{low:g}, {high:g}]",
+        _two_points(m, low, high),
+        _two_points(worst, low, high),
     )
     fixed = fixed_size(effect / sigma, alpha=alpha / 2, beta=beta)
     return Plan(test, alpha, beta, look_at_least(ROOM * fixed))
@@ -137,15 +147,20 @@ def two_sided_mean(
 def paired_plan(
     effect: float, *, sigma: float = 1.0, alpha: float, beta: float = BETA, two_sided: bool = False
 ) -> Plan:
-    """Claim: X is symmetric about 0 or stochastically smaller (two-sided: symmetric). The defect: a shift by effect."""
+    """Claim: X is symmetric about 0 or stochastically smaller (two-sided: symmetric).
+
+    The defect is a normal law of deviation sigma that is shifted by the effect. Of wider laws the same shift is seen
+    with less power: the words say *normal*.
+    """
     up, down = (SoftSign.versus(0.0, effect=effect, sigma=sigma, side=side) for side in (1, -1))
     low = SoftSign.versus(effect, effect=effect, sigma=sigma, side=-1)
     high = SoftSign.versus(-effect, effect=effect, sigma=sigma, side=1)
     points = _normal(0.0, sigma), _normal(effect, sigma)
+    words = f"a normal law of deviation {sigma:g} shifted by {effect:g}"
     test = (
-        Test(Average(up, down), Minimum(low, high), f"shift by {effect:g} either way", *points)
+        Test(Average(up, down), Minimum(low, high), f"{words} either way", *points)
         if two_sided
-        else Test(up, low, f"shift by {effect:g}", *points)
+        else Test(up, low, words, *points)
     )
     share = alpha / 2 if two_sided else alpha
     # Signs and soft signs see a normal shift with the efficiency 2/π of the median at worst.
@@ -156,7 +171,8 @@ def paired_plan(
 def categorical(p: Sequence[float], effect: float, *, draws: int = 1, alpha: float, beta: float = BETA) -> Plan:
     """Claim: outcomes are independent with law p; the defect is an outcome off by `effect`. `draws` per replicate.
 
-    The size is that of two-sided tests of every outcome at the largest standard deviation.
+    The size is that of two-sided tests of every outcome at the largest standard deviation. The design defect is the
+    law nearest to p, in relative entropy, of all those with an outcome off by the effect (`_nearest_defect`).
     """
     against = Categorical.designed(p, effect=effect)
     validate.count("draws", draws, least=1)
@@ -171,7 +187,7 @@ def categorical(p: Sequence[float], effect: float, *, draws: int = 1, alpha: flo
         NoOutcomeOff(tuple(p), effect),
         f"an outcome off by {effect:g}",
         _die(p),
-        _die(_shifted(p, effect)),
+        _die(_nearest_defect(p, effect)),
     )
     return Plan(test, alpha, beta, look_at_least(ROOM * fixed / draws), draws)
 
@@ -180,8 +196,8 @@ def _coin(q: float) -> Sampler:
     return lambda rng, n: (rng.random(n) < q).astype(np.float64)
 
 
-def _two_points(mean: float, sigma: float) -> Sampler:
-    return lambda rng, n: mean + sigma * rng.choice([-1.0, 1.0], n)
+def _two_points(mean: float, low: float, high: float) -> Sampler:
+    return lambda rng, n: np.where(rng.random(n) < (mean - low) / (high - low), high, low)
 
 
 def _normal(mean: float, sigma: float) -> Sampler:
@@ -192,13 +208,26 @@ def _die(p: Sequence[float]) -> Sampler:
     return lambda rng, n: rng.choice(len(p), n, p=np.asarray(p) / math.fsum(p)).astype(np.float64)
 
 
-def _shifted(p: Sequence[float], effect: float) -> list[float]:
-    """p with `effect` moved from its likeliest outcome to the next one."""
-    first, second = sorted(range(len(p)), key=lambda i: -p[i])[:2]
-    moved = list(p)
-    moved[first] -= effect
-    moved[second] += effect
-    return moved
+def _nearest_defect(p: Sequence[float], effect: float) -> list[float]:
+    """The law q with |q_i − p_i| >= effect for some i whose relative entropy to p is least.
+
+    The entropy is at least that of the outcomes "i" and "not i" (data processing), with equality where the others keep
+    their proportions. Moving i further adds to it, so it is least at q_i = p_i ± effect, for one of the i and signs.
+    """
+    moved = [
+        (_entropy(edge, q), place, edge)
+        for place, q in enumerate(p)
+        if q > 0.0
+        for edge in (q - effect, q + effect)
+        if 0.0 <= edge <= 1.0
+    ]
+    _, place, edge = min(moved)
+    return [edge if i == place else q * (1.0 - edge) / (1.0 - p[place]) for i, q in enumerate(p)]
+
+
+def _entropy(x: float, q: float) -> float:
+    """The relative entropy of a coin x to a coin q."""
+    return sum(a * math.log(a / b) for a, b in ((x, q), (1.0 - x, 1.0 - q)) if a > 0.0)
 
 
 @dataclass(frozen=True)
@@ -240,8 +269,17 @@ def boundaries(plan: Plan) -> Boundaries:
     high_level, low_level = levels if rising else levels[::-1]
     upper, lower = [], []
     for n in plan.looks():
-        upper.append(_least(n, partial(_enough_ones, high, high_level, n)))
-        lower.append(n - _least(n, partial(_enough_zeros, low, low_level, n)))
+        most, least = (
+            _least(n, partial(_enough_ones, high, high_level, n)),
+            n - _least(n, partial(_enough_zeros, low, low_level, n)),
+        )
+        # *holds* is not said in doubt (as in `judge`).
+        if rising:
+            least = min(least, _least(n, partial(_enough_ones, against, -math.log(DOUBT), n)) - 1)
+        else:
+            most = max(most, n - _least(n, partial(_enough_zeros, against, -math.log(DOUBT), n)) + 1)
+        upper.append(most)
+        lower.append(least)
     return Boundaries(tuple(plan.looks()), tuple(upper), tuple(lower), rising)
 
 

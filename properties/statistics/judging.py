@@ -37,9 +37,13 @@ def judge(
     seed_set: str = seed_sets.PINNED,
     tick: Callable[[], None] = lambda: None,
     out_of_time: Callable[[], bool] = lambda: False,
+    known: dict[bytes, Floats] | None = None,
 ) -> Verdict:
-    """The verdict of one cell; `tick` is called before every replicate."""
-    watch = _Watch(item.cell, tick, out_of_time)
+    """The verdict of one cell; `tick` is called before every replicate.
+
+    `known` has the replicates of the variant by their seeds; cells with a common stream take them from there.
+    """
+    watch = _Watch(item.cell, tick, out_of_time, {} if known is None else known)
     try:
         # Warnings are noted by the exact laws; here they would be repeated at every replicate.
         with warnings.catch_warnings():
@@ -68,12 +72,20 @@ def _raised(error: BaseException) -> Verdict:
 class _Watch:
     """Watches every replicate of a cell; `reason` says why it stopped asking for more."""
 
-    def __init__(self, cell: Cell, tick: Callable[[], None], out_of_time: Callable[[], bool]) -> None:
-        self.cell, self.tick, self.out_of_time = cell, tick, out_of_time
+    def __init__(
+        self, cell: Cell, tick: Callable[[], None], out_of_time: Callable[[], bool], known: dict[bytes, Floats]
+    ) -> None:
+        self.cell, self.tick, self.out_of_time, self.known = cell, tick, out_of_time, known
         self.done, self.reason = 0, ""
 
     def sample(self, seed: bytes) -> Floats:
         """One replicate of the cell."""
+        if seed not in self.known:
+            self.known[seed] = self._computed(seed)
+        self.done += 1
+        return self.known[seed]
+
+    def _computed(self, seed: bytes) -> Floats:
         if self.out_of_time():
             self.reason = f"the time for statistics ended after n={self.done}; a fast path (update_many) would help"
             raise OutOfTime
@@ -88,7 +100,6 @@ class _Watch:
             raise OutOfTime from None
         if finding is not None:
             raise _Misbehaviour(str(finding))
-        self.done += 1
         return rows[0]
 
 
@@ -112,6 +123,7 @@ def records(
     """
     causes = causes or Causes()
     out_of_time = _clock(seconds)
+    known: dict[bytes, Floats] = {}
     for item in cells:
         progress(item.name)
         started = time.perf_counter()
@@ -122,7 +134,8 @@ def records(
             verdict = _pinned(item, excuse, tick)
         else:
             verdict = causes.distinct(
-                item.name, judge(item, seed_set=seed_sets.of_seed(seed), tick=tick, out_of_time=out_of_time)
+                item.name,
+                judge(item, seed_set=seed_sets.of_seed(seed), tick=tick, out_of_time=out_of_time, known=known),
             )
             if verdict.outcome == "violated" and verdict.statistics is None:
                 cause = item.name

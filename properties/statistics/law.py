@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from properties.statistics import design, seed_sets, sequential
 from properties.statistics.intervals import Interval
 from properties.statistics.records import CellResult
-from properties.statistics.sequential import BETA, Decision, Piece, Plan, look_at_least
+from properties.statistics.sequential import BETA, Decision, Piece, Plan
 from robust_core.problem import Kind, Variant
 from robust_core.sets import UncertaintySet
 from robust_core.streams import Part
@@ -41,10 +41,15 @@ class Cell:
 
     `sample(seed)` measures one replicate (a row of floats, kept), `observe(rows)` makes of them what the test sees,
     `measure(rows)` the intervals that are reported, `diagnose(rows)` a word on what kind of failure it is.
-    `content` is everything but the code that the samples depend on; `kind` says which statement of its law it tests.
+    `kind` says which statement of its law it tests.
+
+    Seeds are made of the seed set, `stream`, `content` and the number of the replicate. The stream names law and
+    problem and never the variant: to rename or to edit a variant is no rerun, and two variants meet the same samples.
+    `content` is everything but the code that the samples depend on. Cells of one variant with the same stream and
+    content have the same `sample` and share its rows, so their evidence is dependent (`budget.log_product`).
     """
 
-    id: str
+    name: str
     plan: Callable[[float], Plan]
     sample: Callable[[bytes], Floats]
     observe: Callable[[Floats], Floats]
@@ -53,6 +58,22 @@ class Cell:
     measure: Callable[[Floats], Mapping[str, Interval]] = field(default=lambda rows: {})
     diagnose: Callable[[Floats], str] = field(default=lambda rows: "")
     kind: str = ""
+    variant: str = ""
+    stream: str = ""
+    """By default the name of the cell."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stream", self.stream or self.name)
+
+    @property
+    def id(self) -> str:
+        """Its name, and the variant."""
+        return f"{self.name}/{self.variant}" if self.variant else self.name
+
+    @property
+    def samples(self) -> tuple[Part, ...]:
+        """What its seeds are made of, beside the seed set and the number of the replicate."""
+        return (self.stream, *self.content)
 
 
 @dataclass(frozen=True)
@@ -77,6 +98,8 @@ class StatisticalLaw:
     """The uncertainty sets its theorem speaks of; none: any, or no set at all."""
     fine_controls: tuple[Variant, ...] = ()
     """Defects that the full size sees and the quick one need not: smaller ones, and those of cells it alone has."""
+    purposes: Mapping[str, str] = field(default_factory=dict)
+    """By kind of cell, why it is there although wrong algorithms pass it."""
 
     def __post_init__(self) -> None:
         if self.promise not in PROMISES:
@@ -96,8 +119,21 @@ class StatisticalLaw:
 
 def rows_of(cell: Cell, seed_set: str, start: int, stop: int) -> Rows:
     """The rows of the replicates start … stop−1: a pure function of its arguments."""
-    seeds = (seed_sets.replicate(seed_set, cell.id, "sample", i, *cell.content) for i in range(start, stop))
+    seeds = (seed_sets.replicate(seed_set, cell.stream, "sample", i, *cell.content) for i in range(start, stop))
     return [np.ravel(cell.sample(seed)).tolist() for seed in seeds]
+
+
+def shared_rows() -> Callable[[Cell, str, int, int], Rows]:
+    """`rows_of` for the cells of one law on one variant: rows of a common stream are computed once."""
+    known: dict[tuple[object, ...], Rows] = {}
+
+    def rows(cell: Cell, seed_set: str, start: int, stop: int) -> Rows:
+        place = (cell.samples, seed_set, start, stop)
+        if place not in known:
+            known[place] = rows_of(cell, seed_set, start, stop)
+        return known[place]
+
+    return rows
 
 
 def steps(
@@ -110,8 +146,7 @@ def steps(
     """
     plan = cell.plan(alpha)
     n_max = plan.n_max
-    if stretch != 1.0:
-        plan = replace(plan, n_max=look_at_least(stretch * plan.n_max))
+    plan = plan.stretched(stretch)
     taken: Rows = []
     deciding = sequential.steps(plan, piece=PIECE)
     wanted = next(deciding)
@@ -132,6 +167,8 @@ def steps(
         **vars(decision),
         law=law,
         cell=cell.id,
+        variant=cell.variant,
+        stream=cell.stream,
         seed_set=seed_set,
         n_max=n_max,
         alpha=plan.alpha,
@@ -162,8 +199,9 @@ def catch_control(
     law: StatisticalLaw, control: Variant, *, size: Size, alpha: float, seed_set: str
 ) -> CellResult | None:
     """The first cell of a control that is violated; None if the law misses it."""
+    rows = shared_rows()
     for cell in law.cells(control, size):
-        result = decide(cell, alpha=alpha, seed_set=seed_set, law=law.name)
+        result = decide(cell, alpha=alpha, seed_set=seed_set, law=law.name, rows=rows)
         if result.outcome == "violated":
             return result
     return None
@@ -199,12 +237,15 @@ def above(column: int, bound: float) -> Callable[[Floats], Floats]:
     return lambda rows: (~(rows[:, column] <= bound)).astype(float)
 
 
-def above_multiple(column: int, factor: float, other: int) -> Callable[[Floats], Floats]:
-    """1 where a measurement exceeds a multiple of another, or is not finite."""
+def above_multiple(column: int, factor: float, other: int, *, most: float = np.inf) -> Callable[[Floats], Floats]:
+    """1 where a measurement exceeds a multiple of another, or is not finite.
+
+    Of the other no more than `most` counts, the error of the start: a ratio alone would be easy for large errors.
+    """
 
     def observe(rows: Floats) -> Floats:
         x, y = rows[:, column], rows[:, other]
-        return (~(np.isfinite(x) & (x <= factor * y))).astype(float)
+        return (~(np.isfinite(x) & (x <= factor * np.minimum(y, most)))).astype(float)
 
     return observe
 

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from robust_core import validate
-from robust_core.validate import Floats
+from robust_core.validate import EPS, Floats
 
 MULTIPLES = (1.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """The grid of λ in units of the design λ; the first entry is the design and has half of the weight."""
@@ -79,7 +79,8 @@ def _column_sums(terms: Floats) -> Floats:
 class Mean:
     """f = 1 + side·λ(x − m): side +1 against E[X | past] <= m (x >= bound), −1 against E[X | past] >= m (x <= bound).
 
-    No variance, no law of X is assumed; only the one bound on the side of the loss.
+    No variance, no law of X is assumed; only the one bound on the side of the loss, which is part of the null: a sample
+    beyond it (or NaN) has probability 0 under the null, so it is infinite evidence. Nothing is cut.
 
     >>> process = Mean.above(0.5, bound=0.0, design=1.0)
     >>> abs(process.log_e(process.statistic(np.full(64, 0.5)))) <= len(WEIGHTS) * 2.0**-52  # nothing is won
@@ -109,9 +110,8 @@ class Mean:
     def statistic(self, x: Floats) -> Floats:
         """Σ log f for every λ."""
         samples = np.ravel(x)
-        if samples.size and not (self.side * (samples - self.bound)).min() >= 0.0:
-            worst = samples[np.argmin(self.side * (samples - self.bound))]
-            raise ValueError(f"samples must not cross their bound {self.bound}, got {worst}")
+        if not (self.side * (samples - self.bound) >= 0.0).all():
+            return np.full(self.size, np.inf)
         return _column_sums(np.log1p(self.side * np.outer(samples - self.m, self.lambdas)))
 
     def log_factors(self, statistic: Floats) -> Floats:
@@ -127,7 +127,8 @@ class Mean:
 class Bernoulli:
     """Zeros and ones; side +1 against P(1 | past) <= q, −1 against P(1 | past) >= q. The statistic is (n, ones).
 
-    The design λ of `versus` makes f the likelihood ratio of the other success probability to q.
+    The design λ of `versus` makes f the likelihood ratio of the other success probability to q. At the edges of [0, 1]
+    the null has no chance in it: a single 1 against P(1) <= 0, or a single 0 against P(1) >= 1, is infinite evidence.
 
     >>> process = Bernoulli.versus(0.5, 0.75)
     >>> process.statistic(np.array([1.0, 1.0, 0.0]))
@@ -141,9 +142,11 @@ class Bernoulli:
     @classmethod
     def versus(cls, q: float, other: float) -> "Bernoulli":
         """Against q as the bound of the null, designed for the alternative `other`."""
-        if not (0.0 < q < 1.0 and 0.0 <= other <= 1.0 and q != other):
-            raise ValueError(f"q must lie in (0, 1) and other in [0, 1] away from it, got {q} and {other}")
+        if not (0.0 <= q <= 1.0 and 0.0 <= other <= 1.0 and q != other):
+            raise ValueError(f"q and other must lie in [0, 1] and differ, got {q} and {other}")
         side = 1 if other > q else -1
+        if q in (0.0, 1.0):
+            return cls(q, side, (math.inf,) * len(MULTIPLES))
         ruin = 1.0 / q if side > 0 else 1.0 / (1.0 - q)
         return cls(q, side, grid(abs(other - q) / (q * (1.0 - q)), ruin))
 
@@ -162,6 +165,9 @@ class Bernoulli:
     def log_factors(self, statistic: Floats) -> Floats:
         """S_j = ones·log(1 + λ(1−q)) + zeros·log(1 − λq), with the sign of the side."""
         n, ones = statistic
+        if self.q in (0.0, 1.0):
+            impossible = ones if self.side > 0 else n - ones
+            return np.full(len(self.lambdas), math.inf if impossible else 0.0)
         bets = self.side * np.array(self.lambdas)
         return np.asarray(ones * np.log1p(bets * (1.0 - self.q)) + (n - ones) * np.log1p(-bets * self.q))
 
@@ -288,6 +294,11 @@ def _counts(x: Floats, size: int) -> Floats:
     return np.bincount(outcomes.astype(np.int64), minlength=size).astype(np.float64)
 
 
+def _edges(q: float, effect: float) -> list[float]:
+    """The probabilities that are off q by the effect; those beyond 0 and 1 by more than the rounding are not there."""
+    return [min(max(edge, 0.0), 1.0) for edge in (q - effect, q + effect) if -EPS <= edge <= 1.0 + EPS]
+
+
 @dataclass(frozen=True)
 class NoOutcomeOff:
     """Against "some outcome is off from p by at least `effect`": the counts in, one Bernoulli process per side.
@@ -315,11 +326,12 @@ class NoOutcomeOff:
     def log_e(self, statistic: Floats) -> float:
         """The least log E over outcomes and sides."""
         n = float(statistic.sum())
-        evidence = [0.0]
-        for count, q in zip(statistic.tolist(), self.p, strict=True):
-            edges = (edge for edge in (q - self.effect, q + self.effect) if 0.0 < edge < 1.0)
-            evidence += [Bernoulli.versus(edge, q).log_e(np.array([n, count])) for edge in edges]
-        return min(evidence[1:], default=0.0)
+        evidence = [
+            Bernoulli.versus(edge, q).log_e(np.array([n, count]))
+            for count, q in zip(statistic.tolist(), self.p, strict=True)
+            for edge in _edges(q, self.effect)
+        ]
+        return min(evidence, default=0.0)
 
 
 @dataclass(frozen=True)

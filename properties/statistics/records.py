@@ -27,6 +27,9 @@ class CellResult(Decision):
     effect: str
     intervals: dict[str, Interval] = field(default_factory=dict)
     diagnosis: str = ""
+    variant: str = ""
+    stream: str = ""
+    """Which samples it took: cells with the same stream have the same ones."""
 
     @property
     def is_open(self) -> bool:

@@ -29,10 +29,10 @@ def of_seed(seed: int) -> str:
     return PINNED if seed == 0 else f"seed {seed}"
 
 
-def replicate(seed_set: str, cell: str, purpose: str, index: int, *content: Part) -> bytes:
-    """The key of one replicate.
+def replicate(seed_set: str, stream: str, purpose: str, index: int, *content: Part) -> bytes:
+    """The key of one replicate; the stream says which law and which problem, and never which variant.
 
     >>> replicate("pinned", "a", "walk", 0) == replicate("pinned", "a", "walk", 1)
     False
     """
-    return key("statistics", seed_set, cell, purpose, index, *content)
+    return key("statistics", seed_set, stream, purpose, index, *content)

@@ -2,9 +2,19 @@
 
 Two processes per claim. `against` has the null "the claim holds" and decides *violated* at 1/alpha; `favour` has
 the null "the claim fails by the stated effect" and decides *holds* at 1/beta, which means: not violated by the
-effect. Neither by n_max: *undecided*. Time or samples that end before that: *pending*. By Ville's inequality a false
-*violated* has probability at most alpha and a false *holds* at most beta, whenever one looks and however often a run
-is continued.
+effect. Neither by n_max: *undecided*. Time or samples that end before that: *pending*.
+
+*holds* is not said over strong evidence against the claim. While E against is at least 1/DOUBT, a look that would say
+*holds* says nothing: sampling goes on within the budget of n_max samples, and what is still in doubt there is
+*undecided*, to be continued with a larger n_max like any other undecided cell.
+
+Error probabilities, whenever one looks and however often a run is continued, by Ville's inequality:
+
+* false *violated* <= alpha: it needs sup_n E_n >= 1/alpha for the supermartingale of the true claim; when sampling
+  stops does not matter to the supremum;
+* false *holds* <= beta: it needs sup_n E_n >= 1/beta for the process in favour, whose null is then true; the doubt only
+  makes the event smaller;
+* a true claim is ever in doubt with probability <= DOUBT: it needs sup_n E_n >= 1/DOUBT.
 """
 
 import contextlib
@@ -24,6 +34,8 @@ FIRST_LOOK = 16
 LOOK_RATIO = 1.25
 BETA = 1e-3
 """The default probability of a false *holds*, per cell."""
+DOUBT = 1e-2
+"""1/DOUBT is the evidence against a claim over which *holds* is not said: decisive on the scale of Jeffreys (1961)."""
 Outcome = Literal["holds", "violated", "undecided"]
 CellOutcome = Literal["holds", "violated", "undecided", "pending"]
 Piece = tuple[int, int]
@@ -109,11 +121,17 @@ class Plan:
         for name in ("alpha", "beta"):
             probability(name, getattr(self, name))
         validate.count("draws", self.draws, least=1)
-        if look_at_least(self.n_max) != self.n_max:
-            raise ValueError(f"n_max must be a look (the next is {look_at_least(self.n_max)}), got {self.n_max}")
+        if self.n_max != 1 and look_at_least(self.n_max) != self.n_max:
+            raise ValueError(f"n_max must be 1 or a look (the next is {look_at_least(self.n_max)}), got {self.n_max}")
+
+    def stretched(self, factor: float) -> "Plan":
+        """The plan with n_max raised by a factor, but where one sample decides everything."""
+        return self if factor == 1.0 or self.n_max == 1 else replace(self, n_max=look_at_least(factor * self.n_max))
 
     def looks(self) -> list[int]:
         """The sample sizes at which the evidence is looked at."""
+        if self.n_max == 1:
+            return [1]
         times = []
         for look in look_times():
             times.append(look)
@@ -145,7 +163,7 @@ def judge(plan: Plan, statistic: Floats, n: int) -> Decision:
     outcome: Outcome = "undecided"
     if log_against >= -math.log(plan.alpha):
         outcome = "violated"
-    elif log_favour >= -math.log(plan.beta):
+    elif log_favour >= -math.log(plan.beta) and log_against < -math.log(DOUBT):
         outcome = "holds"
     factors = tuple(float(x) for x in plan.test.against.log_factors(against))
     return Decision(outcome, n, log_against, log_favour, factors)

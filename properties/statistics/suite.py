@@ -7,7 +7,7 @@ from typing import NoReturn
 from properties.judging.blame import CannotBeJudged
 from properties.judging.observation import observed_variant
 from properties.statistics import budget, seed_sets
-from properties.statistics.law import PROMISES, Cell, Size, StatisticalLaw, decide
+from properties.statistics.law import PROMISES, Cell, Size, StatisticalLaw, decide, shared_rows
 from properties.statistics.records import CellResult
 from robust_core.problem import Variant
 
@@ -19,8 +19,11 @@ class Planned:
     law: StatisticalLaw
     cell: Cell
     alpha: float
-    name: str
-    """The cell without its variant: what a record calls it."""
+
+    @property
+    def name(self) -> str:
+        """The cell without its variant: what a record calls it."""
+        return self.cell.name
 
 
 def cells(variant: Variant, size: Size) -> list[tuple[StatisticalLaw, Cell]]:
@@ -37,16 +40,16 @@ def _offered(law: StatisticalLaw, variant: Variant, size: Size) -> list[Cell]:
     try:
         return law.cells(observed_variant(variant), size)
     except Exception as error:
-        return [_hopeless(f"{law.promise}/{variant.name}", CannotBeJudged.because(error))]
+        return [_hopeless(law.promise, variant.name, CannotBeJudged.because(error))]
 
 
-def _hopeless(name: str, reason: CannotBeJudged) -> Cell:
+def _hopeless(name: str, variant: str, reason: CannotBeJudged) -> Cell:
     """A cell that has no plan, so takes no share of the budget; asked for one it says why."""
 
     def refuse(_: object) -> NoReturn:
         raise CannotBeJudged(*reason.args)
 
-    return Cell(name, refuse, refuse, refuse, weight=0.0)
+    return Cell(name, refuse, refuse, refuse, weight=0.0, variant=variant)
 
 
 def weight(variants: Iterable[Variant], size: Size) -> float:
@@ -62,10 +65,7 @@ def allot_cells(variant: Variant, size: Size, *, total: float | None = None) -> 
     found = cells(variant, size)
     # Nothing weighs anything where no cell has a plan.
     whole = (total if total is not None else sum(cell.weight for _, cell in found)) or 1.0
-    return [
-        Planned(law, cell, budget.RUN_BUDGET * cell.weight / whole, cell.id.removesuffix(f"/{variant.name}"))
-        for law, cell in found
-    ]
+    return [Planned(law, cell, budget.RUN_BUDGET * cell.weight / whole) for law, cell in found]
 
 
 def plan_cells(size: Size) -> list[Planned]:
@@ -76,10 +76,11 @@ def plan_cells(size: Size) -> list[Planned]:
     shares = budget.shares({cell.id: cell.weight for _, cell in chosen})
     if len(shares) != len(chosen):
         raise ValueError("two cells have the same id")
-    return [Planned(law, cell, shares[cell.id], cell.id.removesuffix(f"/{law.right.name}")) for law, cell in chosen]
+    return [Planned(law, cell, shares[cell.id]) for law, cell in chosen]
 
 
 def results(size: Size, *, seed_set: str = seed_sets.PINNED) -> Iterator[CellResult]:
     """Decide every cell of a run, one after the other."""
+    rows = shared_rows()
     for item in plan_cells(size):
-        yield decide(item.cell, alpha=item.alpha, seed_set=seed_set, law=item.law.name)
+        yield decide(item.cell, alpha=item.alpha, seed_set=seed_set, law=item.law.name, rows=rows)

@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 from properties.statistics import budget, design, intervals
-from properties.statistics.mixtures import Bernoulli, Categorical, Mean, NoOutcomeOff
+from properties.statistics.mixtures import Bernoulli, Categorical, NoOutcomeOff
 from properties.statistics.sequential import look_at_least
 
 
-def test_samples_outside_the_stated_bound_are_refused() -> None:
-    with pytest.raises(ValueError, match="bound"):
-        Mean.above(0.5, bound=0.0, design=1.0).statistic(np.array([-0.1]))
+def test_samples_that_are_no_coins_are_refused() -> None:
     with pytest.raises(ValueError, match="0 or 1"):
         Bernoulli.versus(0.5, 0.7).statistic(np.array([0.5]))
 
@@ -26,7 +24,7 @@ def test_outcomes_that_are_none_are_refused() -> None:
                 refusing.statistic(np.array([0.0, wrong]))
 
 
-IN_RANGE = {"sigma": 0.3, "low": 0.0, "high": 1.0, "alpha": 1e-6}
+IN_RANGE = {"low": 0.0, "high": 1.0, "alpha": 1e-6}
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "a defect that is none": (lambda: design.bernoulli(0.5, 0.5, alpha=1e-6), r"q1 must differ from q0 = 0\.5.*0\.5"),
     "no false alarm ever": (lambda: design.bernoulli(0.5, 0.8, alpha=0.0), r"alpha must lie in \(0, 1\), got 0\.0"),
@@ -41,14 +39,18 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: design.fixed_size_bernoulli(0.8, 0.5, alpha=1e-6, beta=1e-3),
         "q0 must lie below q1",
     ),
-    "no deviation": (lambda: design.mean(0.5, 0.1, **IN_RANGE | {"sigma": 0.0}), r"sigma must be positive, got 0\.0"),
-    "no effect": (lambda: design.mean(0.5, 0.0, **IN_RANGE), r"effect must be positive, got 0\.0"),
-    "a mean at its bound": (lambda: design.mean(0.0, 0.1, **IN_RANGE), r"low must lie below 0\.0, .*got 0\.0"),
-    "a defect out of range": (lambda: design.mean(0.95, 0.1, **IN_RANGE), r"high must lie above 1\.05, .*got 1\.0"),
-    "two-sided, out of range": (lambda: design.two_sided_mean(0.05, 0.1, **IN_RANGE), r"low must lie below -0\.05"),
-    "two-sided, no deviation": (
-        lambda: design.two_sided_mean(0.5, 0.1, **IN_RANGE | {"sigma": 0.0}),
-        r"sigma must be positive, got 0\.0",
+    "no effect": (lambda: design.two_sided_mean(0.5, 0.0, **IN_RANGE), r"effect must be positive, got 0\.0"),
+    "a mean out of range": (
+        lambda: design.two_sided_mean(1.5, 0.1, **IN_RANGE),
+        r"m must lie in .*\[0\.0, 1\.0\].*1\.5",
+    ),
+    "no defect in range": (
+        lambda: design.two_sided_mean(0.5, 0.6, **IN_RANGE),
+        r"effect must lie below 0\.5.*got 0\.6",
+    ),
+    "a negative slack": (
+        lambda: design.two_sided_mean(0.5, 0.1, **IN_RANGE, slack=-1.0),
+        r"slack must not be negative, got -1\.0",
     ),
     "a single outcome": (
         lambda: design.categorical([1.0], 0.1, alpha=1e-6),

@@ -102,24 +102,28 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
 
     centres = [
         Cell(
-            f"fast path/two states/{word}/effect={effect:g}/{variant.name}",
+            f"fast path/two states/{word}/effect={effect:g}",
             plan,
             once(partial(_sampler, variant, benchmark, directions[word])),
             lambda rows: _lost(np.ravel(rows)),
             (*benchmark.content, word),
             measure=_shift,
             kind=word,
+            variant=variant.name,
+            stream=f"fast path/two states/{word}",
         )
         for word in chosen
     ]
     spread = Cell(
-        f"fast path/two states/spread/effect={effect:g}/{variant.name}",
+        f"fast path/two states/spread/effect={effect:g}",
         plan,
         once(partial(_spreads, variant, benchmark, directions["sum"])),
         _log_ratio,
         (*benchmark.content, "spread"),
         measure=_factor,
         kind="spread",
+        variant=variant.name,
+        stream="fast path/two states/spread",
     )
     return [*centres, spread]
 
@@ -195,4 +199,9 @@ LAW = StatisticalLaw(
         _kind(name="Q-learning with larger steps on the fast path", make=_LargerFast),
         _kind(name="Q-learning with swapped actions on the fast path", make=_SwappedFast),
     ),
+    purposes={
+        "sum": "a shift of the whole table; noise of mean 0 and swapped entries do not shift it",
+        "contrast": "a shift that a sum over actions does not show",
+        "spread": "more or less noise with the same centre; a shift leaves it as it is",
+    },
 )

@@ -186,23 +186,27 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     shape = benchmark.mdp.n_states, benchmark.mdp.n_actions
     found = [
         Cell(
-            f"sampling/successors/garnet/({s},{a})/effect={effect:g}/{variant.name}",
+            f"sampling/successors/garnet/({s},{a})/effect={effect:g}",
             partial(_plan, _law(benchmark, s, a), effect),
             once(partial(_pair_sampler, variant, benchmark, s, a)),
             np.ravel,
             benchmark.content,
             kind="successors",
+            variant=variant.name,
+            stream=f"sampling/successors/garnet/({s},{a})",
         )
         for s, a in np.ndindex(shape)
     ]
     found += [
         Cell(
-            f"sampling/actions/garnet/{s}/effect={effect:g}/{variant.name}",
+            f"sampling/actions/garnet/{s}/effect={effect:g}",
             partial(_plan, (*benchmark.policy[s].tolist(), 0.0), effect),
             once(partial(_action_sampler, variant, benchmark, s)),
             np.ravel,
             benchmark.content,
             kind="actions",
+            variant=variant.name,
+            stream=f"sampling/actions/garnet/{s}",
         )
         for s in range(shape[0])
     ]
@@ -211,21 +215,25 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
         return [found[0], found[3], found[-1]]
     frame = _frame(benchmark)
     visits = Cell(
-        f"sampling/visits/garnet/t={frame}/{variant.name}",
+        f"sampling/visits/garnet/t={frame}",
         bernoulli_plan(DELTA, 0.5),
         once(lambda: _visit_sampler(variant, benchmark, frame)),
         lambda rows: (rows[:, 0] < 0.5).astype(float),
         benchmark.content,
         kind="visits",
+        variant=variant.name,
+        stream=f"sampling/visits/garnet/t={frame}",
     )
     noise = Cell(
-        f"sampling/k2/garnet/T={NOISE_STEPS}/{variant.name}",
+        f"sampling/k2/garnet/T={NOISE_STEPS}",
         bernoulli_plan(DELTA, 0.5),
         once(partial(_noise_sampler, variant, benchmark)),
         above(0, 1.0),
         benchmark.content,
         measure=lambda rows: {"needed ĉ": intervals.median(rows[:, 1])},
         kind="k2",
+        variant=variant.name,
+        stream=f"sampling/k2/garnet/T={NOISE_STEPS}",
     )
     return [*found, visits, noise]
 
@@ -355,4 +363,10 @@ LAW = StatisticalLaw(
     CONTROLS,
     ("mle-unbiased", "visits", "k1-bound", "k2-bound"),
     fine_controls=(SLIGHTLY_BIASED, BURSTS, ONE_ACTION),
+    purposes={
+        "successors": "the kernel, and that visits do not depend on each other; it does not look at the policy",
+        "actions": "the policy; it does not look at the kernel",
+        "visits": "the count of visits of Lemma 5, which needs a walk longer than any other cell takes",
+        "k2": "the noise that drives the theorems, whose bound few wrong walks cross",
+    },
 )

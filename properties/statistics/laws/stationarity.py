@@ -1,19 +1,17 @@
-"""Theorem 5: E‖∇J(theta_W)‖² = O(log T/√T) for alpha, beta ∝ 1/√T, and the tracking error beside it.
+"""Theorem 5 for linear evaluation: where a learner ends (`limit`), and how fast ∇J and the tracking error fall.
 
-W is never drawn: the average over the trajectory has the same mean and far less variance. The average itself is taken
-over `CHECKPOINTS` equidistant times with a random offset, which is unbiased for the average over all times. Times T
-and 16T; under the theorem both averages fall by 4 (up to the logarithm).
+The rate cells ask for the conclusion of the theorem, E‖∇J(theta_W)‖² = O(log T/√T) for alpha, beta ∝ 1/√T, and for the
+tracking error beside it, at T and 16T on a planted problem (J(theta*) = 0), where both averages fall by 4 up to the
+logarithm. W is never drawn: the average over the trajectory has the same mean and far less variance; it is taken over
+`CHECKPOINTS` equidistant times with a random offset, which is unbiased for the average over all times.
 
-The problem is planted: J(theta*) = 0 for a known theta*.
-
-An upper bound can be met by a wrong algorithm (smaller gradients are no proof of a right update): the drift
-identities are checked exactly elsewhere, this law checks the conclusion.
+The level counts beside the ratio: an average beyond its start is taken as the start, and at 16T at most the share
+`REMAINING` of the start may be left. An upper bound can be met by a wrong algorithm, and where J(theta*) = 0 by many:
+the rate says nothing about the limit.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -21,20 +19,20 @@ from oracles.bounds.tdc import BesselBounds, CorrectedConstants
 from oracles.bounds.tdc_rate import Steps, largest_alpha, tdc_bound
 from oracles.chains.mixing import geometric_ergodicity
 from properties.cases.planted_problems import PlantedProblem
-from properties.judging.observation import call_learner
-from properties.statistics import design, intervals
+from properties.statistics import intervals
 from properties.statistics.intervals import Interval
-from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
+from properties.statistics.law import Cell, Size, StatisticalLaw, bernoulli_plan, once
+from properties.statistics.laws import limit
+from properties.statistics.laws.linear import RIGHT, WRONG, advance, smoothing
 from properties.statistics.laws.tabular import make_learner
-from robust_core import Contamination, LinearLearner, LogSumExp, Mellowmax, constant, models, polynomial
-from robust_core.learners import linear
+from robust_core import Contamination, LogSumExp, Mellowmax, constant, models
 from robust_core.problem import Problem, Variant
 from robust_core.smoothing import Smoothing
 from robust_core.streams import draw, generator_state, key
 from robust_core.trajectory import Walk
 from robust_core.validate import Floats
 
-HORIZON = {"quick": 1024, "full": 16384}
+HORIZON = {"quick": 256, "full": 16384}
 FACTOR = 16
 TOLERANCE = 0.2
 RATE_BOUND = FACTOR ** -(0.5 - TOLERANCE)
@@ -42,19 +40,17 @@ CHECKPOINTS = 64
 RADIUS, VARRHO, K = 0.25, 4.0, 4.0
 STEP, SECOND_STEP = 8.0, 8.0
 """alpha = STEP/√T and beta = SECOND_STEP/√T."""
-REMAINING = 0.03125
-"""The share of ‖∇J(theta_0)‖² that may be left on average over 16T steps."""
-CUT = 4.0 * REMAINING
-"""Shares are cut here: a bounded sample is what the test needs, and a cut mean is no larger."""
+REMAINING = 0.0625
+"""The share of the start that may be left on average over 16T steps."""
 GRADIENT_T, GRADIENT_END, TRACKING_T, TRACKING_END = 0, 1, 2, 3
 
 
 class Planted(PlantedProblem):
     """The planted problem of the law, with ∇J and omega for many theta at once."""
 
-    def __init__(self, smoothing: Smoothing) -> None:
+    def __init__(self, smoothing: Smoothing, radius: float) -> None:
         model = models.garnet(4, 2, 3, gamma=0.5, seed=key("statistics", "planted"))
-        super().__init__(model, RADIUS, smoothing, projection=K)
+        super().__init__(model, radius, smoothing, projection=K)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -63,7 +59,7 @@ class Planted(PlantedProblem):
         self.c_pi = (self.policy * self.mdp.cost).sum(axis=1)
         self.weighted = Phi * mu[:, None]
         self.C = Phi.T @ self.weighted
-        b = self.mdp.gamma * (1.0 - RADIUS)
+        b = self.mdp.gamma * (1.0 - self.radius)
         self.M_0 = b * (self.P_pi @ Phi).T @ self.weighted - self.C
         self.m = self.weighted.sum(axis=0)
 
@@ -75,13 +71,13 @@ class Planted(PlantedProblem):
         total = weights.sum(axis=1, keepdims=True)
         smooth = top + np.log(total) / VARRHO - self.shift
         gamma = self.mdp.gamma
-        residual = self.c_pi + gamma * (1.0 - RADIUS) * V @ self.P_pi.T + gamma * RADIUS * smooth - V
+        residual = self.c_pi + gamma * (1.0 - self.radius) * V @ self.P_pi.T + gamma * self.radius * smooth - V
         return np.linalg.solve(self.C, (residual @ self.weighted).T).T, weights / total @ self.features
 
     def gradient(self, thetas: Floats) -> Floats:
         """∇J = 2 M omega, one row per theta."""
         omega, g = self.omega(thetas)
-        rank_one = self.mdp.gamma * RADIUS * g * (omega @ self.m)[:, None]
+        rank_one = self.mdp.gamma * self.radius * g * (omega @ self.m)[:, None]
         return np.asarray(2.0 * (omega @ self.M_0.T + rank_one))
 
     def problem_of(self, steps: int) -> Problem:
@@ -94,33 +90,26 @@ class Planted(PlantedProblem):
         """‖∇J(theta_0)‖²."""
         return float((self.gradient(self.theta_0[None, :]) ** 2).sum())
 
+    @property
+    def tracking_start(self) -> float:
+        """‖0 − omega(theta_0)‖²."""
+        return float((self.omega(self.theta_0[None, :])[0] ** 2).sum())
+
 
 @cache
-def planted_problem(smoothing: str = "lse") -> Planted:
-    """The planted problem, built once; `smoothing` is the variant's option of that name."""
-    return Planted(Mellowmax(VARRHO) if smoothing == "mellowmax" else LogSumExp(VARRHO))
+def planted_problem(word: str = "lse", radius: float = RADIUS) -> Planted:
+    """The planted problem, built once; `word` is the smoothing."""
+    return Planted(Mellowmax(VARRHO) if word == "mellowmax" else LogSumExp(VARRHO), radius)
 
 
 def planted_problem_for(variant: Variant) -> Planted:
-    """The planted problem that a variant is meant to meet."""
-    return planted_problem(variant.options.get("smoothing", "lse"))
-
-
-def _advance(learner: Any, walk: Walk, steps: int) -> None:
-    """Compiled for the core's learner, step by step for every other; observed as one call."""
-    call_learner(_learn, learner, walk, steps)
-
-
-def _learn(learner: Any, walk: Walk, steps: int) -> None:
-    if type(learner) is LinearLearner:
-        linear.learn(learner, walk, steps)
-        return
-    for transition in walk.steps(steps):
-        learner.update(transition)
+    """The planted problem that a variant is meant to meet: with its smoothing and a radius it is for."""
+    radii = variant.options.get("radii", (RADIUS,))
+    return planted_problem(smoothing(variant), RADIUS if RADIUS in radii else radii[0])
 
 
 def averages(variant: Variant, seed: bytes, steps: int) -> tuple[float, float]:
-    """The averages of ‖∇J(theta_t)‖²/‖∇J(theta_0)‖² and of ‖omega_t − omega(theta_t)‖² over a trajectory."""
+    """The averages of ‖∇J(theta_t)‖² and of ‖omega_t − omega(theta_t)‖² over a trajectory, over their starts."""
     problem = planted_problem_for(variant)
     walk = Walk(problem.mdp, problem.policy, seed=seed, table=problem.table)
     learner = make_learner(variant, problem.problem_of(steps), seed)
@@ -128,14 +117,14 @@ def averages(variant: Variant, seed: bytes, steps: int) -> tuple[float, float]:
     offset = draw(generator_state(seed + b"offset")) % gap
     thetas, omegas = [], []
     for place in range(CHECKPOINTS):
-        _advance(learner, walk, offset if place == 0 else gap)
+        advance(learner, walk, offset if place == 0 else gap)
         theta, omega = learner.estimate()
         thetas.append(theta)
         omegas.append(omega)
     visited = np.array(thetas)
     tracking = ((np.array(omegas) - problem.omega(visited)[0]) ** 2).sum(axis=1).mean()
     gradient = (problem.gradient(visited) ** 2).sum(axis=1).mean()
-    return float(gradient / problem.start), float(tracking)
+    return float(gradient / problem.start), float(tracking / problem.tracking_start)
 
 
 def _sampler(variant: Variant, horizon: int) -> Callable[[bytes], Floats]:
@@ -147,44 +136,44 @@ def _sampler(variant: Variant, horizon: int) -> Callable[[bytes], Floats]:
 
 
 def _exponent(early: int, late: int, rows: Floats) -> Mapping[str, Interval]:
-    return {"median exponent in T": intervals.median(np.log(rows[:, early] / rows[:, late]) / np.log(FACTOR))}
+    return {
+        "median exponent in T": intervals.median(np.log(rows[:, early] / rows[:, late]) / np.log(FACTOR)),
+        "median share left": intervals.median(rows[:, late]),
+    }
 
 
-def _remaining(rows: Floats) -> Mapping[str, Interval]:
-    return {"mean share of the gradient left, each cut at 1/8": intervals.mean(_share(rows), low=0.0, high=CUT)}
+def _not_falling(early: int, late: int, rows: Floats) -> Floats:
+    """1 where an average does not fall as it must, is too large at the end, or is no number.
+
+    Both are shares of the start; at T no more than the whole of it counts.
+    """
+    before, after = rows[:, early], rows[:, late]
+    falls = (after <= RATE_BOUND * np.minimum(before, 1.0)) & (after <= REMAINING)
+    return (~falls).astype(float)
 
 
-def _share(rows: Floats) -> Floats:
-    return np.minimum(rows[:, GRADIENT_END], CUT)
-
-
-def cells(variant: Variant, size: Size) -> list[Cell]:
-    """The rate of the gradient, the rate of the tracking error, and the size of the gradient."""
+def _rate_cells(variant: Variant, size: Size) -> list[Cell]:
     horizon = HORIZON[size]
     sample = once(lambda: _sampler(variant, horizon))
-    content = (planted_problem_for(variant).mdp.hash, horizon)
-    rates = [
+    return [
         Cell(
-            f"stationary/{word}/planted/T={horizon}/{variant.name}",
+            f"stationary/{word}/planted/T={horizon}",
             bernoulli_plan(0.5, 0.8),
             sample,
-            above_multiple(late, RATE_BOUND, early),
-            content,
+            partial(_not_falling, early, late),
+            (planted_problem_for(variant).mdp.hash, horizon),
             measure=partial(_exponent, early, late),
             kind=word,
+            variant=variant.name,
+            stream=f"stationary/rate/planted/T={horizon}",
         )
         for word, early, late in (("gradient", GRADIENT_T, GRADIENT_END), ("tracking", TRACKING_T, TRACKING_END))
     ]
-    left = Cell(
-        f"stationary/size/planted/T={horizon}/{variant.name}",
-        lambda alpha: design.mean(REMAINING, REMAINING, sigma=REMAINING, low=0.0, high=CUT, alpha=alpha),
-        sample,
-        _share,
-        content,
-        measure=_remaining,
-        kind="size",
-    )
-    return [*rates, left]
+
+
+def cells(variant: Variant, size: Size) -> list[Cell]:
+    """The limits, those without chance first, then the rates of the gradient and of the tracking error."""
+    return limit.cells(variant, size) + _rate_cells(variant, size)
 
 
 def _constants() -> CorrectedConstants:
@@ -222,38 +211,25 @@ def explicit_bound(steps: int) -> tuple[float, float]:
     return tdc_bound(c, plan, z_0, J_0), bessel.gradient(bessel.J) ** 2
 
 
-def _retold(change: Callable[[Problem], Problem]) -> Callable[[Problem], LinearLearner]:
-    return lambda problem: LinearLearner("TDC", change(problem))
-
-
-def _frozen(problem: Problem) -> LinearLearner:
-    """GTD2 whose omega never leaves 0: it cannot move."""
-    return LinearLearner("GTD2", replace(problem, second_step_size=constant(0.0)))
-
-
-_kind = partial(Variant, kind="linear evaluation", sets=(Contamination,), promises=("stationary",))
-RIGHT = _kind(name="robust TDC", make=partial(LinearLearner, "TDC"))
-SUMMABLE = polynomial(1.0, rate=1.0, power=2.0)
 LAW = StatisticalLaw(
     "stationarity of TDC",
     ("linear evaluation",),
     "stationary",
-    "E‖∇J(θ_W)‖² and the average tracking error fall like log T/√T for α, β ∝ 1/√T (Theorem 5)",
-    "P(average over 16T > 16^-0.3 x average over T) ≤ 1/2; E[min(share of ‖∇J(θ_0)‖² left, 1/8)] ≤ 1/32",
+    "theta and omega go to the stationary point of J and to omega(theta) there, at no less than a tenth of the pace of "
+    "Algorithm 2; E‖∇J(θ_W)‖² and the average tracking error fall like log T/√T for α, β ∝ 1/√T (Theorem 5)",
+    "no run without chance ends outside the allowance; P(average over the second half outside the allowance) ≤ 1/2; "
+    "P(average over 16T > 16^-0.3 x average over T, or > 1/16 of the start) ≤ 1/2",
     cells,
     RIGHT,
-    (
-        _kind(
-            name="TDC with constant steps",
-            make=_retold(lambda p: replace(p, step_size=constant(0.5), second_step_size=constant(0.5))),
-        ),
-        _kind(name="TDC with a summable step", make=_retold(lambda p: replace(p, step_size=SUMMABLE))),
-        _kind(
-            name="TDC with three times the radius",
-            make=_retold(lambda p: replace(p, uncertainty_set=Contamination(3.0 * RADIUS))),
-        ),
-        _kind(name="GTD2 with a frozen omega", make=_frozen),
-    ),
+    WRONG,
     claims=("thm5", "tdcbound", "tracking"),
     sets=(Contamination,),
+    purposes={
+        "limit, cycle": "without chance, so any wrong limit shows in one run; its ball is not active",
+        "limit, two features": "as the cycle, with components that can be mixed up; its ball is not active",
+        "limit, edge of the ball": "the only cell with an active ball",
+        "limit, noisy": "the only limit with noise, which biases some steps; its ball is not active",
+        "gradient": "the rate of Theorem 5: what does not move or settle fails; where J(θ*) = 0 wrong limits pass",
+        "tracking": "the rate of the second time scale: omega must follow theta; as blind to limits",
+    },
 )
