@@ -31,7 +31,7 @@ PROMISES: Mapping[str, str] = {
     "unbiased": "the expected update is (1−alpha)·estimate + alpha·(robust Bellman backup)",
     "fast path": "update_many has the law of the loop over update",
     "samples the model": "transitions are one trajectory of (kernel, policy)",
-    "stationary": "E‖∇J(theta_W)‖² goes to 0 at the rate of Theorem 5",
+    "stationary": "theta and omega go to a stationary point of J and to omega(theta), E‖∇J(theta_W)‖² to 0 (Theorem 5)",
 }
 
 

@@ -144,7 +144,7 @@ def _budget(run: StatisticalRun) -> Html:
         _share(law, len(cells), math.fsum(cell.alpha for cell in cells), budget, sum(cell.n for cell in cells))
         for law, cells in laws.items()
     ]
-    rows.append(_share("the product of the evidence of all cells", len(run.cells), budget / 2, budget, None))
+    rows.append(_share("the joint evidence of all cells", len(run.cells), budget / 2, budget, None))
     head = ["allocated to", "cells", "share of α", "", "samples"]
     return table(f"The error budget, {run.source}", head, rows, numeric=[1, 2, 4], tools=False)
 
