@@ -138,6 +138,18 @@ def _skewed_model() -> SamplerCase:
     return SamplerCase(mdp=mdp, policy=np.tile(SKEWED_POLICY, (S, 1)), start=0, steps=SKEWED_STEPS)
 
 
+def _wrong_share(what: str, happened: np.ndarray, p: float) -> Finding:
+    """The finding that something of probability p happened too often or too rarely: counts and standard deviations.
+
+    >>> print(_wrong_share("share of heads", np.arange(400) < 230, 0.5))
+    share of heads (230 of 400, +3.0 standard deviations): got 0.575, wanted 0.5 within 0
+    """
+    count, number = int(np.sum(happened)), len(happened)
+    deviation = math.sqrt(number * p * (1.0 - p))
+    far = f", {(count - number * p) / deviation:+.1f} standard deviations" if deviation > 0.0 else ""
+    return Finding(f"{what} ({count} of {number}{far})", count / number, p)
+
+
 def _frequencies(variant: Variant, case: SamplerCase) -> Finding | None:
     """In both halves of the path next states, next actions and coarse triples are as frequent as they should be."""
     mdp, policy, steps = case.mdp, case.policy, case.steps
@@ -150,7 +162,7 @@ def _frequencies(variant: Variant, case: SamplerCase) -> Finding | None:
         events = list(_events(np.array([step[:5] for step in part[::2]]), mdp.P[0, 0], policy[0]))
         for name, p, happened in events:
             if _unlikely(happened, p, len(events) * len(halves)):
-                return Finding(f"share of {name} in the {half} half of {steps} steps", float(happened.mean()), p)
+                return _wrong_share(f"share of {name} in the {half} half of {steps} steps", happened, p)
     return None
 
 
@@ -197,7 +209,7 @@ def _fresh(variant: Variant, case: SamplerCase) -> Finding | None:
     events = [(f"{name} = {i}", float(p), drawn == i) for name, drawn, law in draws for i, p in enumerate(law)]
     for name, p, happened in events:
         if _unlikely(happened, p, len(events)):
-            return Finding(f"share of {name} in {steps} calls of one step", float(happened.mean()), p)
+            return _wrong_share(f"share of {name} in {steps} calls of one step", happened, p)
     paths = {tuple(map(tuple, variant.make(mdp, policy.copy(), start, STEPS, rng))) for _ in range(DISTINCT_CALLS)}
     if len(paths) == DISTINCT_CALLS:
         return None
@@ -260,7 +272,7 @@ def _uneven(variant: Variant, case: SamplerCase) -> Finding | None:
         for name, law, drawn in draws:
             for i, p in enumerate(law):
                 if _unlikely(drawn == i, float(p), tests):
-                    return Finding(f"share of {name}{i} in {part}{steps} steps", float((drawn == i).mean()), float(p))
+                    return _wrong_share(f"share of {name}{i} in {part}{steps} steps", drawn == i, float(p))
     return None
 
 
