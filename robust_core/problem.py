@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 
 from robust_core import validate
+from robust_core.ends import ENDS
 from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
 from robust_core.sets import UncertaintySet
@@ -42,6 +43,7 @@ OPTIONS: Mapping[str, str] = {
     "schedule": '"steps" (step sizes that count no visits) or "own" (the learner has its own)',
     "radii": "a tuple of radii",
     "smoothing": '"lse" or "mellowmax"',
+    "ends": '"nature stays", "nature ends" or "none": what the end of an episode means (robust_core/ends.py)',
     "accuracy": "of a planner, times max|c|/(1−gamma); of a support function, times max|v|",
 }
 EXPECTED = ("robust backup", "gradient of J")
@@ -50,6 +52,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "estimates": ("Q", "V"),
     "smoothing": ("lse", "mellowmax"),
     "schedule": ("steps", "own"),
+    "ends": ENDS,
 }
 """The values of the options that are words."""
 

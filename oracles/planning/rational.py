@@ -58,7 +58,7 @@ def largest_mass(uncertainty_set: UncertaintySet, mass: int, whole: int) -> int:
     return registered(uncertainty_set, mass, whole)
 
 
-def _worst_row(uncertainty_set: UncertaintySet, p: Rational, v: Rational) -> Rational:
+def worst_row(uncertainty_set: UncertaintySet, p: Rational, v: Rational) -> Rational:
     """The greedy maximiser of q·v; among equal values the lower state comes first."""
     weights = [0] * len(p.numerators)
     mass = given = 0
@@ -82,7 +82,7 @@ def worst_distribution(uncertainty_set: UncertaintySet, p: Sequence[Number], v: 
     >>> worst_distribution(TotalVariation(0.5), [0.5, 0.25, 0.25], [0.0, 1.0, 2.0])
     (Fraction(0, 1), Fraction(1, 4), Fraction(3, 4))
     """
-    return _worst_row(uncertainty_set, exact.distribution(p), _values("v", v, len(p))).fractions()
+    return worst_row(uncertainty_set, exact.distribution(p), _values("v", v, len(p))).fractions()
 
 
 def sigma(uncertainty_set: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Fraction:
@@ -93,7 +93,7 @@ def sigma(uncertainty_set: UncertaintySet, p: Sequence[Number], v: Sequence[Numb
     Fraction(5, 8)
     """
     values = _values("v", v, len(p))
-    return _worst_row(uncertainty_set, exact.distribution(p), values).dot(values)
+    return worst_row(uncertainty_set, exact.distribution(p), values).dot(values)
 
 
 def _values(name: str, values: Sequence[Number], size: int) -> Rational:
@@ -102,7 +102,7 @@ def _values(name: str, values: Sequence[Number], size: int) -> Rational:
     return Rational.of(values)
 
 
-class _Model:
+class Model:
     """An MDP and a set, converted once."""
 
     def __init__(self, mdp: MDP, uncertainty_set: UncertaintySet) -> None:
@@ -113,16 +113,24 @@ class _Model:
         self.states = range(mdp.n_states)
         self.actions = range(mdp.n_actions)
 
+    def start(self, s: int, a: int) -> Rational:
+        """Some row of the set: the nominal one."""
+        return self.kernel[s][a]
+
     def worst(self, s: int, a: int, V: Rational) -> Rational:
-        return _worst_row(self.sets[s][a], self.kernel[s][a], V)
+        """A row of the set that is worst for V."""
+        return worst_row(self.sets[s][a], self.kernel[s][a], V)
 
     def action_value(self, s: int, a: int, V: Rational) -> Fraction:
+        """c(s,a) + gamma sigma(V)."""
         return self.cost[s][a] + self.gamma * self.worst(s, a, V).dot(V)
 
     def action_values(self, V: Rational) -> Matrix:
+        """The same for every pair."""
         return tuple(tuple(self.action_value(s, a, V) for a in self.actions) for s in self.states)
 
     def worst_kernel(self, V: Rational) -> tuple[Matrix, ...]:
+        """The worst row of every pair."""
         return tuple(tuple(self.worst(s, a, V).fractions() for a in self.actions) for s in self.states)
 
 
@@ -142,7 +150,7 @@ def backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike | Matrix) -> 
     ((Fraction(5, 2),),)
     """
     table = _table(mdp, Q)
-    return _Model(mdp, uncertainty_set).action_values(Rational.of(min(row) for row in table))
+    return Model(mdp, uncertainty_set).action_values(Rational.of(min(row) for row in table))
 
 
 def _table(mdp: MDP, Q: ArrayLike | Matrix) -> Matrix:
@@ -187,16 +195,21 @@ def evaluate(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike) -> Ev
     >>> evaluate(MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[0.0], [1.0]], 0.5), Contamination(0.5), [0, 0]).V
     (Fraction(6, 7), Fraction(2, 1))
     """
-    model = _Model(mdp, uncertainty_set)
-    V, _ = _evaluate(model, _policy(mdp, policy), {})
+    return evaluation(Model(mdp, uncertainty_set), integer_weights(mdp, policy))
+
+
+def evaluation(model: Model, policy: "Policy") -> Evaluation:
+    """The same for a model that is converted already."""
+    V, _ = _evaluate(model, policy, {})
     return Evaluation(V.fractions(), model.action_values(V), model.worst_kernel(V))
 
 
-_Policy = Sequence[dict[int, int]]  # per state: action -> integer weight, only positive ones
-_Rows = dict[tuple[int, int], Rational]
+Policy = Sequence[dict[int, int]]  # per state: action -> integer weight, only positive ones
+Rows = dict[tuple[int, int], Rational]
 
 
-def _policy(mdp: MDP, policy: ArrayLike) -> _Policy:
+def integer_weights(mdp: MDP, policy: ArrayLike) -> Policy:
+    """The policy as integer weights of the actions of each state, only positive ones."""
     given = np.asarray(policy)
     if given.ndim == 1 and np.issubdtype(given.dtype, np.integer):
         if len(given) != mdp.n_states:
@@ -207,9 +220,9 @@ def _policy(mdp: MDP, policy: ArrayLike) -> _Policy:
     return [{a: w for a, w in enumerate(row) if w} for row in weights]
 
 
-def _evaluate(model: _Model, policy: _Policy, rows: _Rows) -> tuple[Rational, _Rows]:
-    """V^pi and the rows of its worst kernel, from any starting rows of the same pairs (default: nominal)."""
-    rows = {(s, a): rows.get((s, a), model.kernel[s][a]) for s, weights in enumerate(policy) for a in weights}
+def _evaluate(model: Model, policy: Policy, rows: Rows) -> tuple[Rational, Rows]:
+    """V^pi and the rows of its worst kernel, from any starting rows of the same pairs (default: `start`)."""
+    rows = {(s, a): rows.get((s, a), model.start(s, a)) for s, weights in enumerate(policy) for a in weights}
     mixed = [exact.distribution(weights.values()) for weights in policy]
     cost = [
         mix.dot(Rational.of(model.cost[s][a] for a in weights))
@@ -242,9 +255,13 @@ def solve(mdp: MDP, uncertainty_set: UncertaintySet) -> Optimum:
     >>> optimum.V, optimum.optimal_actions
     ((Fraction(0, 1), Fraction(0, 1)), ((1,), (0, 1)))
     """
-    model = _Model(mdp, uncertainty_set)
+    return optimum(Model(mdp, uncertainty_set))
+
+
+def optimum(model: Model) -> Optimum:
+    """The same for a model that is converted already."""
     policy = [min(model.actions, key=lambda a, s=s: model.cost[s][a]) for s in model.states]  # type: ignore[misc]
-    rows: _Rows = {}
+    rows: Rows = {}
     while True:
         V, worst = _evaluate(model, [{a: 1} for a in policy], rows)
         rows |= worst
@@ -279,7 +296,7 @@ def certify(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Certifie
     Certified(value=array([[2.]]), error_bound=0.0, method='one exact backup (MacQueen)')
     """
     table = _table(mdp, Q)
-    model = _Model(mdp, uncertainty_set)
+    model = Model(mdp, uncertainty_set)
     image = model.action_values(Rational.of(min(row) for row in table))
     lower, upper = _macqueen(np.array(image, dtype=object), np.array(table, dtype=object), model.gamma)
     return _enclosed(lower, upper, "one exact backup (MacQueen)")
@@ -293,11 +310,11 @@ def certify_policy(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike,
     array([2.])
     """
     floats = validate.array("V", V, shape=(mdp.n_states,)).tolist()
-    model = _Model(mdp, uncertainty_set)
+    model = Model(mdp, uncertainty_set)
     values = Rational.of(floats)
     image = [
         exact.distribution(weights.values()).dot(Rational.of(model.action_value(s, a, values) for a in weights))
-        for s, weights in enumerate(_policy(mdp, policy))
+        for s, weights in enumerate(integer_weights(mdp, policy))
     ]
     lower, upper = _macqueen(np.array(image, dtype=object), np.array([Fraction(x) for x in floats]), model.gamma)
     return _enclosed(lower, upper, "one exact backup of the policy (MacQueen)")

@@ -233,12 +233,16 @@ class Choices(ABC):
         """The radius of the ball of projection, if there is one."""
         return self.any_of(PROJECTIONS)
 
-    def path(self, mdp: MDP, *, steps: int, policy: Floats | None, ends: bool = False) -> list[tuple[Any, ...]]:
+    def path(
+        self, mdp: MDP, *, steps: int, policy: Floats | None, ends: bool = False, deterministic: bool = False
+    ) -> list[tuple[Any, ...]]:
         """`steps` possible transitions, each where the last one ended; `ends`: some are marked terminal.
 
-        All possible outcomes are alike, whatever their probability. Without a policy any action is taken.
+        All possible outcomes are alike, whatever their probability. Without a policy any action is taken. In a
+        `deterministic` problem the visits of a pair are all terminal or none is.
         """
         path: list[tuple[Any, ...]] = []
+        ending: dict[tuple[int, int], bool] = {}
         if not steps:
             return path
         s = self.index(mdp.n_states)
@@ -246,7 +250,10 @@ class Choices(ABC):
         for _ in range(steps):
             s_next = self.any_of(np.flatnonzero(mdp.P[s, a]).tolist())
             a_next = self._action(policy, s_next, mdp.n_actions)
-            path.append((s, a, float(mdp.cost[s, a]), s_next, a_next, ends and self.any_of(ENDS)))
+            last = ends and self.any_of(ENDS)
+            if deterministic:
+                last = ending.setdefault((s, a), last)
+            path.append((s, a, float(mdp.cost[s, a]), s_next, a_next, last))
             s, a = s_next, a_next
         return path
 

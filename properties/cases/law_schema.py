@@ -16,6 +16,7 @@ import numpy as np
 from properties.cases.case import Case, LawCase
 from properties.cases.choices import SMOOTHINGS
 from properties.cases.entry_rules import RULES, require, said
+from properties.cases.runs import ends_of
 from properties.cases.sources import Designed
 from properties.kinds import kind_of
 from properties.laws.law import Law
@@ -83,6 +84,10 @@ def check_hypotheses(law: Law, entries: Case) -> None:
     if law.deterministic:
         chances = entries["mdp"].rows.probabilities
         require(bool(np.isin(chances, (0.0, 1.0)).all()), "mdp", "be deterministic for this law", chances)
+        endings = {(s, a, end) for s, a, _, _, _, end in entries["path"]}
+        pairs = {(s, a) for s, a, _ in endings}
+        rule = "be the same at all visits of a pair for this law"
+        require(len(endings) == len(pairs), "path: terminal", rule, sorted(endings))
         policy = entries.get("policy", np.ones(1))
         require(bool(np.isin(policy, (0.0, 1.0)).all()), "policy", "be deterministic for this law", policy)
     if isinstance(law.cases, Designed):
@@ -125,6 +130,9 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
         radii = variant.options.get("radii")
         right = radii is None or set(np.ravel(getattr(uncertainty_set, "radius", ())).tolist()) <= set(radii)
         require(right, "uncertainty_set", f"have a radius of {radii} {its}", uncertainty_set)
+        if ends_of(variant, type(uncertainty_set)) == "none":
+            for number, step in enumerate(case.get("path", ()), start=1):
+                require(not step[5], f"path, step {number}: terminal", f"be false {its}, which has no ends", step[5])
     smoothing = SMOOTHINGS.get(variant.options.get("smoothing", ""), object)
     if "smoothing" in case:
         require(

@@ -9,6 +9,7 @@ succeeded; all are repeated until none of them has anything to take away.
 import json
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias, TypeVar
 
@@ -70,7 +71,7 @@ class Budget:
 def reduce(case: Case, fails: Callable[[Case], bool], budget: Budget | None = None) -> Case:
     """The case after every reduction that leaves it one that `fails`; the same case gives the same result."""
     budget = Budget() if budget is None else budget
-    chained = _possible(case, chained=True)
+    habits = _habits(case)
     before = None
     while before is not case:
         before = case
@@ -79,7 +80,7 @@ def reduce(case: Case, fails: Callable[[Case], bool], budget: Budget | None = No
             candidate = next(tries, None)
             while candidate is not None:
                 accepted = False
-                if _possible(candidate, chained=chained):
+                if _possible(candidate, habits):
                     if not budget.allows(candidate):
                         return case
                     accepted = fails(candidate)
@@ -98,8 +99,8 @@ def _next(tries: Pass, accepted: bool) -> Case | None:
 
 def smaller(case: Case) -> Iterator[Case]:
     """All that is tried of a case as long as nothing succeeds; every one is a possible case of the same laws."""
-    chained = _possible(case, chained=True)
-    return (candidate for each in PASSES for candidate in each(case) if _possible(candidate, chained=chained))
+    habits = _habits(case)
+    return (candidate for each in PASSES for candidate in each(case) if _possible(candidate, habits))
 
 
 def work(case: Case) -> float:
@@ -132,12 +133,34 @@ def length(case: Case) -> int:
     return len(json.dumps({name: encode(value) for name, value in case.items()}))
 
 
-def _possible(case: Case, *, chained: bool) -> bool:
+@dataclass(frozen=True)
+class _Habits:
+    """What is so on a path, and stays so: each step begins where the last one ended; a pair ends episodes or not."""
+
+    chained: bool = False
+    sure: bool = False
+
+
+def _habits(case: Case) -> _Habits:
+    return _Habits(_possible(case, _Habits(chained=True)), _possible(case, _Habits(sure=True)))
+
+
+def _sure(case: Case) -> bool:
+    """Whether nothing is left to chance, the ends of episodes included."""
+    path = case.get("path", [])
+    if not path or not np.isin(case["mdp"].rows.probabilities, (0.0, 1.0)).all():
+        return False
+    return len({(s, a, end) for s, a, _, _, _, end in path}) == len({(s, a) for s, a, *_ in path})
+
+
+def _possible(case: Case, habits: _Habits) -> bool:
     """Whether the start is within the ball of projection, and the path, if there is one, is one of the model:
 
-    each step can happen, and begins where the last one ended.
+    each step can happen, and the habits of the path are kept.
     """
     if case.get("uncertainty_set", True) is None:
+        return False
+    if habits.sure and case.get("path", []) and not _sure(case):
         return False
     if "projection" in case and inside(case["initial"], case["projection"]) is not case["initial"]:
         return False
@@ -145,7 +168,7 @@ def _possible(case: Case, *, chained: bool) -> bool:
     mdp, policy = case.get("mdp"), case.get("policy")
     for number, (s, a, cost, s_next, a_next, _) in enumerate(path):
         assert mdp is not None
-        linked = not chained or number + 1 == len(path) or tuple(path[number + 1][:2]) == (s_next, a_next)
+        linked = not habits.chained or number + 1 == len(path) or tuple(path[number + 1][:2]) == (s_next, a_next)
         taken = policy is None or (policy[s, a] > 0.0 and policy[s_next, a_next] > 0.0)
         if not (linked and taken and mdp.P[s, a, s_next] > 0.0 and cost == mdp.cost[s, a]):
             return False
@@ -189,9 +212,13 @@ def _shorter(case: Case) -> Pass:
 def _fewer_ends(case: Case) -> Pass:
     """Without an end of an episode; then without those of a part of the path."""
     path = list(case.get("path", []))
-    for part in [range(len(path)), *_parts(len(path))]:
-        if any(path[number][5] for number in part):
-            rest = [(*step[:5], step[5] and number not in part) for number, step in enumerate(path)]
+    # Where a pair ends episodes or not, all its visits go together.
+    pairs = list(dict.fromkeys(tuple(step[:2]) for step in path))
+    groups = [pairs.index(tuple(step[:2])) for step in path] if _sure(case) else list(range(len(path)))
+    number = max(groups, default=-1) + 1
+    for part in [range(number), *_parts(number)]:
+        if any(step[5] for step, group in zip(path, groups, strict=True) if group in part):
+            rest = [(*step[:5], step[5] and group not in part) for step, group in zip(path, groups, strict=True)]
             if (yield case | {"path": rest}):
                 path = rest
 

@@ -11,6 +11,7 @@ from properties.cases.case import LawCase, Path
 from properties.cases.choices import MAX_STEPS, Choices
 from properties.kinds import kind_of
 from robust_core import StepSize, constant
+from robust_core.ends import Ends, default_ends
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
@@ -36,12 +37,13 @@ class Run(LawCase):
 class RunOptions:
     """How a run is generated: the most and the least steps of its path, and how often the whole is walked.
 
-    With `ends` some steps end an episode; without `projected` there is no ball of projection.
+    With `ends` some steps end an episode, unless the variant is for problems without ends; in a `deterministic` problem
+    a pair always ends one or never does. Without `projected` there is no ball of projection.
     """
 
     steps: int = MAX_STEPS
     least: int = 0
-    ends: bool = False
+    ends: bool = True
     deterministic: bool = False
     projected: bool = True
     repeats: tuple[int, ...] = (1,)
@@ -56,7 +58,7 @@ def run(
     *,
     steps: int = MAX_STEPS,
     least: int = 0,
-    ends: bool = False,
+    ends: bool = True,
     deterministic: bool = False,
     projected: bool = True,
     repeats: tuple[int, ...] = (1,),
@@ -80,6 +82,7 @@ class Beginning:
     scale: float
     mdp: MDP
     uncertainty_set: UncertaintySet
+    ends: bool
 
     @classmethod
     def choose(cls, choices: Choices, variant: Variant, options: RunOptions) -> "Beginning":
@@ -87,7 +90,9 @@ class Beginning:
         length, times = choices.length(options.steps - options.least, options.repeats)
         scale = choices.scale()
         mdp = choices.mdp(scale=scale, deterministic=options.deterministic)
-        return cls(options, length + options.least, times, scale, mdp, choices.set_of(variant, mdp))
+        uncertainty_set = choices.set_of(variant, mdp)
+        ends = options.ends and ends_of(variant, type(uncertainty_set)) != "none"
+        return cls(options, length + options.least, times, scale, mdp, uncertainty_set, ends)
 
     def policy(self, choices: Choices) -> Floats:
         """A policy to evaluate."""
@@ -101,7 +106,9 @@ class Beginning:
 
     def path(self, choices: Choices, policy: Floats | None) -> Path:
         """The path, the whole walked once or more often; without a policy any action is taken."""
-        return choices.path(self.mdp, steps=self.length, policy=policy, ends=self.options.ends) * self.times
+        deterministic = self.options.deterministic
+        path = choices.path(self.mdp, steps=self.length, policy=policy, ends=self.ends, deterministic=deterministic)
+        return path * self.times
 
 
 def policy_of(case: Run) -> Floats | None:
@@ -132,6 +139,12 @@ def schedule(choices: Choices, variant: Variant, *, visits: bool = True) -> Step
     return constant(0.5) if wanted == "own" else choices.step_size(visits=visits and wanted != "steps")
 
 
+def ends_of(variant: Variant, uncertainty_set: type[UncertaintySet]) -> Ends:
+    """What the end of an episode means to a variant: options['ends'], or the default of the set."""
+    stated: Ends | None = variant.options.get("ends")
+    return default_ends(uncertainty_set) if stated is None else stated
+
+
 LEARNER = "a factory `make(problem)` of learners with `update(transition)` and `estimate()`"
 TABULAR_PROMISES = {
     "unbiased": "the mean over next states (and actions) of an update is (1−alpha)·estimate + alpha·(robust backup)",
@@ -141,7 +154,7 @@ TABULAR_PROMISES = {
     "sample form": "given the transition, the visited entry moves to"
     " (1−alpha)x + alpha(c + gamma R max V + gamma(1−R)v'), v' the value of the next state",
     "sample form, next action": "the same with v' = Q(s',a'), the entry of the next action",
-    "fixed point": "started at the solution of a deterministic problem it stays there",
+    "fixed point": "started at the solution of a deterministic problem, with or without ends, it stays there",
     "fixed point in the mean": "started at the solution of any problem without ends, the mean of the first estimate"
     " that can change (the first, or with options['delay'] = n the n-th) is the solution",
     "non-expansive": "two estimates on one path never move apart in the sup norm",
@@ -150,5 +163,6 @@ TABULAR_PROMISES = {
     "shift": "costs + k(1−gamma) and start + k give estimates + k",
     "scale": "costs and start times 2 give estimates times 2 (K times 2 and varrho half, where they apply)",
     "symmetric": "names of states and actions do not matter, nor do actions never taken and states never visited",
-    "bounded": "estimates stay in the box [min c, max c]/(1−gamma) if they start there",
+    "bounded": "estimates stay in the box [min c, max c]/(1−gamma) if they start there (with ends of episodes the box"
+    " reaches to min c and max c)",
 }

@@ -3,7 +3,6 @@
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -225,7 +224,7 @@ def _feed(learner: Any, path: Path) -> None:
     learner.update_many(Recording(*(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True))))
 
 
-RUNS = Generated(partial(runs.run, ends=True))
+RUNS = Generated(runs.run)
 START = Law(
     "start",
     LEARNERS,

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterator
-from functools import partial
 
 from properties.cases.case import Path
 from properties.cases.runs import Run
@@ -94,8 +93,9 @@ ENDING = Law(
     LEARNERS,
     None,
     "after the end of an episode nothing follows: a terminal step does not depend on s_next and a_next",
-    Generated(partial(read_step, ends=True)),
+    Generated(read_step),
     _ending,
     after=("start", "run purity"),
+    ends=("nature stays", "nature ends"),
 )
 LAWS = (SCHEDULE, ENDING)

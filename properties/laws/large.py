@@ -1,7 +1,6 @@
 """The same laws on large instances (`cases.large`)."""
 
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -82,8 +81,7 @@ LINEAR = (
 STORAGES = (False, True)
 # (states, discount): the second has a horizon of 4096 steps, which two states make cheap.
 RINGS = ((9, 0.99), (2, 1.0 - 2.0**-12))
-# Runs, some steps of which end an episode.
-RUNS: Reader = partial(runs.run, ends=True)
+RUNS: Reader = runs.run
 
 
 def large(law: Law, read: Reader, forms: tuple[Form, ...], *, storages: tuple[bool, ...] = (True,)) -> Law:

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 
 from properties.cases.case import LawCase
+from properties.cases.runs import ends_of
 from properties.cases.sources import Designed, Large, Source
 from properties.judging.verdict import Finding
 from properties.kinds import promises
+from robust_core.ends import Ends
 from robust_core.problem import Kind, Variant
 from robust_core.sets import UncertaintySet
 
@@ -30,9 +32,10 @@ class Law:
     their names.
 
     The others are hypotheses, to which drawn cases and those of files are held alike. `sets` are the uncertainty sets
-    whose formula the judge knows (none: any); for the other sets of a variant the law says nothing. In an `endless` law
-    no step ends an episode, in a `deterministic` one nothing is left to chance, an `unprojected` one has no ball of
-    projection; `axes` are those of the rows of a support function.
+    whose formula the judge knows (none: any), and `ends` what the end of an episode may mean (none: anything); for the
+    other sets of a variant the law says nothing. In an `endless` law no step ends an episode, in a `deterministic` one
+    nothing is left to chance, an `unprojected` one has no ball of projection; `axes` are those of the rows of a support
+    function.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Law:
     judge: Callable[..., Finding | None]
     after: tuple[str, ...] = ()
     sets: tuple[type[UncertaintySet], ...] = ()
+    ends: tuple[Ends, ...] = ()
     endless: bool = False
     deterministic: bool = False
     unprojected: bool = False
@@ -57,12 +61,13 @@ class Law:
     def applies_to(self, variant: Variant) -> bool:
         """Whether the variant is of the law's kind, makes its promise, and is for a set the law speaks of."""
         claimed = self.promise is None or self.promise in variant.promises
-        spoken_of = not self.sets or bool(self.sets_of(variant))
+        spoken_of = not (self.sets or self.ends) or bool(self.sets_of(variant))
         return variant.kind in self.kinds and claimed and spoken_of and self.only(variant)
 
     def sets_of(self, variant: Variant) -> tuple[type[UncertaintySet], ...]:
         """The sets of the variant that the law speaks of."""
-        return tuple(cls for cls in variant.sets if not self.sets or cls in self.sets)
+        named = (cls for cls in variant.sets if not self.sets or cls in self.sets)
+        return tuple(cls for cls in named if not self.ends or ends_of(variant, cls) in self.ends)
 
     def cases_of(self, variant: Variant) -> st.SearchStrategy[LawCase]:
         """The cases of the law for a variant, with the sets that the law speaks of."""

@@ -13,7 +13,7 @@ from oracles.arithmetic.certified import Certified
 from oracles.linear.msprbe import MSPRBE
 from properties.cases import runs
 from properties.cases.choices import SMOOTHINGS, Choices, Reader
-from properties.cases.runs import tables
+from properties.cases.runs import ends_of, tables
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.linear_evaluation import LinearRun
@@ -46,10 +46,11 @@ def _bounds(case: LinearRun, estimate: tuple[np.ndarray, ...], cost: float) -> t
 def _steps(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
     """Follow the path; at every step compare (theta, omega) with the formulas in long decimals."""
     learner = new_learner(variant, case)
+    nature_ends = ends_of(variant, type(case.uncertainty_set)) == "nature ends"
     before = arrays(learner.estimate())
     for number, step in enumerate(case.path):
         alpha, beta = _sizes(case, number)
-        wanted = next_estimate(rule, case, step, before, alpha, beta)
+        wanted = next_estimate(rule, case, step, before, alpha, beta, nature_ends=nature_ends)
         allowed = _bounds(case, before, step[2])
         after = arrays(advance(learner, [step]).estimate())
         for name, got, right, error in zip(("theta", "omega"), after, wanted, allowed, strict=True):
@@ -195,9 +196,9 @@ def _rotated(variant: Variant, case: LinearRun) -> Finding | None:
     return _related(variant, case, right, lambda x: ROTATION @ x, "rotated features")
 
 
-def read_ergodic(choices: Choices, variant: Variant) -> LinearRun:
+def read_ergodic(choices: Choices, variant: Variant, *, ends: bool = False) -> LinearRun:
     """A chain that visits every state, features that are independent, no projection."""
-    case = cast(LinearRun, runs.run(choices, variant, steps=4, projected=False))
+    case = cast(LinearRun, runs.run(choices, variant, steps=4, ends=ends, projected=False))
     mdp, S = case.mdp, case.mdp.n_states
     ring = np.zeros((S, 1, S))
     ring[np.arange(S), 0, (np.arange(S) + 1) % S] += 0.25
@@ -212,7 +213,7 @@ def read_ergodic(choices: Choices, variant: Variant) -> LinearRun:
     return replace(case, mdp=ergodic, features=features, initial=case.initial[..., :N])
 
 
-_LONG_RUNS = partial(runs.run, ends=True, repeats=LONG)
+_LONG_RUNS = partial(runs.run, repeats=LONG)
 _SHORT_RUNS = partial(runs.run, steps=PAIR_STEPS)
 
 
@@ -243,8 +244,9 @@ def _law(name: str, promise: str, statement: str, read: Reader, judge: Any, *aft
 
 
 def _drift_law(rule: str, statement: str) -> Law:
-    law = _law(f"{rule} drift", rule, statement, read_ergodic, _of(rule, _drift), *_STEPS)
-    return replace(law, unprojected=True)
+    law = _law(f"{rule} drift", rule, statement, partial(read_ergodic, ends=True), _of(rule, _drift), *_STEPS)
+    # J is that of problems in which nature ends nothing.
+    return replace(law, unprojected=True, ends=("nature stays", "none"))
 
 
 def _of(rule: str, judge: Callable[..., Finding | None]) -> Callable[..., Finding | None]:

@@ -256,7 +256,7 @@ def _fixed_point(variant: Variant, case: LinearRun) -> Finding | None:
 
 
 def _read_deterministic(choices: Choices, variant: Variant) -> LinearRun:
-    run = runs.run(choices, variant, steps=STEPS, least=1, deterministic=True, projected=False)
+    run = runs.run(choices, variant, steps=STEPS, least=1, ends=False, deterministic=True, projected=False)
     return cast(LinearRun, run)
 
 

@@ -41,13 +41,21 @@ def _projected(x: Vector, K: float | None) -> Vector:
 
 
 def next_estimate(
-    rule: str, case: LinearRun, step: Sequence[Any], estimate: Sequence[np.ndarray], alpha: float, beta: float
+    rule: str,
+    case: LinearRun,
+    step: Sequence[Any],
+    estimate: Sequence[np.ndarray],
+    alpha: float,
+    beta: float,
+    *,
+    nature_ends: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(theta, omega) after one transition.
 
     delta = c + gamma(1−R)V(s') + gamma R smax(V) − V(s),  g = gamma((1−R)phi_{s'} + R Phiᵀ softmax(V)),
     TDC: theta + alpha(delta phi_s − g (phi_sᵀomega)),  GTD2: theta + alpha(phi_s − g)(phi_sᵀomega),
-    omega + beta(delta − phi_sᵀomega)phi_s, both projected onto the ball of radius K.
+    omega + beta(delta − phi_sᵀomega)phi_s, both projected onto the ball of radius K. Where nature ends too, the end is
+    one more state of the smooth maximum, with features 0.
     """
     with localcontext(PRECISION):
         s, _, cost, s_next, _, terminal = step
@@ -55,11 +63,12 @@ def next_estimate(
         rows = [decimals(row) for row in case.features]
         theta, omega = decimals(estimate[0]), decimals(estimate[1])
         V = [_dot(row, theta) for row in rows]
-        smooth, softmax = _smooth_max(V, case.smoothing)
+        worst = [*rows, [Decimal(0)] * len(theta)] if nature_ends else rows
+        smooth, softmax = _smooth_max([_dot(row, theta) for row in worst] if nature_ends else V, case.smoothing)
         phi = rows[s]
         following, phi_next = (Decimal(0), [Decimal(0)] * len(phi)) if terminal else (V[s_next], rows[s_next])
         delta = Decimal(cost) + gamma * (1 - R) * following + gamma * R * smooth - V[s]
-        mean = [_dot(softmax, column) for column in zip(*rows, strict=True)]
+        mean = [_dot(softmax, column) for column in zip(*worst, strict=True)]
         g = [gamma * ((1 - R) * x + R * y) for x, y in zip(phi_next, mean, strict=True)]
         tracked = _dot(phi, omega)
         pairs = zip(phi, g, strict=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from properties.cases import runs
 from properties.cases.choices import Choices, Seeded
-from properties.cases.runs import Run, estimates, policy_of, tables
+from properties.cases.runs import Run, ends_of, estimates, policy_of, tables
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.coins import Coins, Tape, leaves
@@ -26,6 +26,7 @@ from properties.laws.learning import TABULAR, advance, problem
 from properties.laws.rounding import UNIT, mean_bound
 from properties.laws.tabular_path import solution_of
 from properties.laws.view import View, promised_step, to_rationals
+from robust_core.ends import Ends
 from robust_core.problem import Variant
 from robust_core.sets import Contamination
 
@@ -133,7 +134,7 @@ def _is_deterministic(case: Run) -> bool:
 
 
 def _stays(variant: Variant, case: Run, history: Any, s: int, a: int) -> Finding | None:
-    solution, error = solution_of(variant, case)
+    solution, error = solution_of(variant, case, np.zeros(case.mdp.P.shape))
     truth, count = to_rationals(solution), tables(variant)
     one = truth if count is None else (truth,) * count
     view = View(variant, case, past=[one] * (len(history) + 1), steps=history, s=s, a=a, ends=0.0)
@@ -155,7 +156,7 @@ def _mean_stays(variant: Variant, case: Run, coins: int) -> Finding | None:
     """
     if not case.path:
         return None
-    solution, error = solution_of(variant, case)
+    solution, error = solution_of(variant, case, np.zeros(case.mdp.P.shape))
     if case.tables is not None:
         solution = np.stack([solution] * case.tables)
     run = replace(case, initial=solution)
@@ -196,7 +197,7 @@ def _content(variant: Variant, case: Run) -> Finding | None:
     steps = STEPS if delay == "visited" else max(STEPS, 2 * delay)
     moved = tried = 0
     for seed in range(PROMISES_TRIED):
-        run = runs.run(Seeded(seed), variant, steps=steps)
+        run = runs.run(Seeded(seed), variant, steps=steps, ends=False)
         if not run.step_size.scale:
             continue
         start, several = to_rationals(run.initial), tables(variant) is not None
@@ -218,16 +219,16 @@ def _content(variant: Variant, case: Run) -> Finding | None:
 
 def _read(choices: Choices, variant: Variant) -> Run:
     """A run whose last step is the one whose mean is taken, with some chance to end the episode."""
-    case = runs.run(choices, variant, steps=STEPS, least=1, ends=True)
-    # For other sets no statement says what nature may do at an end.
-    free = isinstance(case.uncertainty_set, Contamination)
-    if not free:
+    case = runs.run(choices, variant, steps=STEPS, least=1)
+    free = ends_of(variant, type(case.uncertainty_set)) != "none" and isinstance(case.uncertainty_set, Contamination)
+    if not free:  # a view of the past knows the ends of contamination alone
         case = replace(case, path=[(*step[:5], False) for step in case.path])
     return case.plus(ends=choices.pick(ENDS) if free else 0.0, coins=choices.index(STREAMS))
 
 
 def _read_solution(choices: Choices, variant: Variant) -> Run:
-    return runs.run(choices, variant, steps=STEPS, least=1, deterministic=choices.any_of((True, True, False)))
+    deterministic = choices.any_of((True, True, False))
+    return runs.run(choices, variant, steps=STEPS, least=1, ends=False, deterministic=deterministic)
 
 
 def _has_own_step(variant: Variant) -> bool:
@@ -235,15 +236,16 @@ def _has_own_step(variant: Variant) -> bool:
 
 
 def _read_nothing(choices: Choices, variant: Variant) -> Run:
-    return runs.run(Seeded(0), variant, steps=1)
+    return runs.run(Seeded(0), variant, steps=1, ends=False)
 
 
 def _read_start(choices: Choices, variant: Variant) -> Run:
-    case = runs.run(choices, variant, steps=1, least=1)
+    case = runs.run(choices, variant, steps=1, least=1, ends=False)
     return case.plus(coins=choices.index(STREAMS))
 
 
 PROMISE = "mean update"
+_MEANINGS: tuple[Ends, ...] = ("nature stays", "none")
 AT_SOLUTION, MOVES = "promised mean at the solution", "promised mean moves"
 LAWS = (
     Law(
@@ -255,6 +257,7 @@ LAWS = (
         Generated(_read_solution),
         _about_the_problem,
         endless=True,
+        ends=_MEANINGS,
         only=_has_own_step,
     ),
     Law(
@@ -265,6 +268,7 @@ LAWS = (
         Generated(_read_nothing),
         _content,
         endless=True,
+        ends=_MEANINGS,
         only=_has_own_step,
     ),
     Law(
@@ -275,6 +279,7 @@ LAWS = (
         Generated(_read),
         _mean_update,
         after=("start", "run purity", AT_SOLUTION, MOVES),
+        ends=_MEANINGS,
     ),
     Law(
         "fixed point in the mean",

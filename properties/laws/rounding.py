@@ -82,7 +82,7 @@ def linear_step_bound(
 ) -> tuple[float, float]:
     """(error of theta, error of omega) of one step of TDC or GTD2 with step sizes of at most 1.
 
-    With f = max|phi|, v = max_s Σ_i |phi_i theta_i|, w likewise for omega, and L = max|V| + log(S)/varrho >= |smax V|,
+    With f = max|phi|, v = max_s Σ_i |phi_i theta_i|, w likewise for omega, L = max|V| + log(S+1)/varrho >= |smax V|,
 
         |delta| <= D = |c| + 2(v + L),    |g| <= f,    |direction| <= D f + 2 f w,
 
@@ -95,7 +95,7 @@ def linear_step_bound(
     f = float(np.abs(features).max())
     v = float((np.abs(features) @ np.abs(theta)).max())
     w = float((np.abs(features) @ np.abs(omega)).max())
-    D = abs(cost) + 2.0 * (2.0 * v + math.log(S) / varrho)
+    D = abs(cost) + 2.0 * (2.0 * v + math.log(S + 1) / varrho)
     roundings = 8 * (S + N) + 64
     softmax = 4.0 * varrho * (N + 2) * v * UNIT * f * w
     direction = D * f + 2.0 * f * w

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import enclosed
+from oracles.planning import ends as ending
 from oracles.planning.truth import is_exact
 from properties.cases import runs
 from properties.cases.case import Path
 from properties.cases.choices import Choices, Reader, widened
-from properties.cases.runs import Run, estimates
+from properties.cases.runs import Run, ends_of, estimates
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
@@ -25,6 +26,7 @@ from properties.laws.law import Law
 from properties.laws.learning import TABULAR, advance, follows_schedule, new_learner, step_size_at, table
 from properties.laws.rounding import UNIT, path_bound
 from properties.laws.tabular_step import place_of
+from robust_core.ends import Ends
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 
@@ -168,10 +170,17 @@ def _padded(variant: Variant, case: Run) -> Finding | None:
     return _together(variant, case, right, lambda x, y: _equal(x, y[within], allowed, what))
 
 
-def _boxed(case: Run) -> tuple[Run, float, float, float]:
-    """The case started within the box, the ends of the box, and what rounding may do."""
+def _boxed(variant: Variant, case: Run) -> tuple[Run, float, float, float]:
+    """The case started within the box, the ends of the box, and what rounding may do.
+
+    A target is c + gamma x, with x in the box, or between it and 0 where the step or nature ends the episode. The box
+    with low = min(min c, min c/(1−gamma)) keeps such targets: where min c < 0, x >= low and c + gamma low >= low; else
+    x >= 0 and c >= low. In the same way for high.
+    """
     gamma, costs = case.mdp.gamma, case.mdp.cost
     low, high = float(costs.min()) / (1.0 - gamma), float(costs.max()) / (1.0 - gamma)
+    if ends_of(variant, type(case.uncertainty_set)) == "nature ends" or any(step[5] for step in case.path):
+        low, high = min(low, float(costs.min())), max(high, float(costs.max()))
     run = replace(case, initial=np.clip(case.initial, low, high))
     return run, low, high, _rounding(run) + UNIT * max(abs(low), abs(high))
 
@@ -183,7 +192,7 @@ def _short(variant: Variant, case: Run) -> Finding | None:
     """
     told = case.step_size
     schedule = replace(told, clock="steps") if told.clock == "visits" else told
-    run, low, high, allowed = _boxed(replace(case, step_size=schedule))
+    run, low, high, allowed = _boxed(variant, replace(case, step_size=schedule))
     learner = new_learner(variant, run)
     before = table(learner)
     for time, step in enumerate(case.path):
@@ -196,8 +205,14 @@ def _short(variant: Variant, case: Run) -> Finding | None:
     return None
 
 
+def _steps_alone(variant: Variant) -> bool:
+    """Whether what a step changes is the step alone: an average of iterates goes on moving when the steps are small."""
+    alone = "asynchronous" in variant.promises and "delay" not in variant.options
+    return alone and follows_schedule(variant)
+
+
 def _bounded(variant: Variant, case: Run) -> Finding | None:
-    run, low, high, allowed = _boxed(case)
+    run, low, high, allowed = _boxed(variant, case)
     learner = new_learner(variant, run)
     for time, step in enumerate(case.path):
         got = table(advance(learner, [step]))
@@ -207,21 +222,32 @@ def _bounded(variant: Variant, case: Run) -> Finding | None:
     return None
 
 
-def solution_of(variant: Variant, case: Run) -> tuple[np.ndarray, float]:
-    """Q*, Q^pi or V^pi, and the width of its enclosure where it is no rational."""
-    if isinstance(case, EvaluationRun):
-        V, Q = enclosed.evaluate(case.mdp, case.uncertainty_set, case.policy)
-        found = Q if estimates(variant) == "Q" else V
+def solution_of(variant: Variant, case: Run, ends: np.ndarray) -> tuple[np.ndarray, float]:
+    """Q*, Q^pi or V^pi, and the width of its enclosure where it is no rational.
+
+    `ends` is the probability that a transition is the last one of its episode.
+    """
+    meaning = ends_of(variant, type(case.uncertainty_set))
+    policy = case.policy if isinstance(case, EvaluationRun) else None
+    if ends.any() or meaning == "nature ends":
+        nature_ends = meaning == "nature ends"
+        V, Q = ending.enclose(case.mdp, case.uncertainty_set, policy, ends, nature_ends=nature_ends)
+    elif policy is None:
+        V, Q = None, enclosed.solve(case.mdp, case.uncertainty_set)
     else:
-        found = enclosed.solve(case.mdp, case.uncertainty_set)
+        V, Q = enclosed.evaluate(case.mdp, case.uncertainty_set, policy)
+    found = V if V is not None and estimates(variant) == "V" else Q
     return np.array(found.value), 0.0 if is_exact(type(case.uncertainty_set)) else found.error_bound
 
 
 def _fixed_point(variant: Variant, case: Run) -> Finding | None:
-    solution, error = solution_of(variant, case)
+    ends = np.zeros(case.mdp.P.shape)
+    for s, a, _, _, _, last in case.path:
+        ends[s, a] = last
+    right, error = solution_of(variant, case, ends)
     if case.tables is not None:
-        solution = np.stack([solution] * case.tables)
-    run = replace(case, initial=solution)
+        right = np.stack([right] * case.tables)
+    run = replace(case, initial=right)
     # The rounding of the start is at most UNIT times its size: less than one step's bound, which _rounding has.
     # Started so far from the true solution, a learner stays as near to it, so within twice the error of its start.
     allowed = _rounding(run) + 2.0 * error
@@ -230,7 +256,7 @@ def _fixed_point(variant: Variant, case: Run) -> Finding | None:
         got = table(advance(learner, [step]))
         place = entry(place_of(variant, step[0], step[1]))
         when = f" after {time + 1} steps from the solution, the last at {place}"
-        finding = compare(got, solution, allowed, estimates(variant), after=when)
+        finding = compare(got, right, allowed, estimates(variant), after=when)
         if finding is not None:
             return finding
     return None
@@ -247,13 +273,13 @@ def _read_dearer(choices: Choices, variant: Variant) -> Run:
 
 
 def _read_wider(choices: Choices, variant: Variant) -> Run:
-    case = runs.run(choices, variant)
+    case = runs.run(choices, variant, ends=False)
     level = choices.level(variant, type(case.uncertainty_set))
     return case.plus(larger=choices.radius(case.uncertainty_set, level, case.mdp.P, case.mdp.cost.min(axis=1)))
 
 
 def _read_shift(choices: Choices, variant: Variant) -> Run:
-    return runs.run(choices, variant).plus(shift=choices.pick(SHIFTS))
+    return runs.run(choices, variant, ends=False).plus(shift=choices.pick(SHIFTS))
 
 
 def _read_deterministic(choices: Choices, variant: Variant) -> Run:
@@ -273,6 +299,7 @@ def _law(
     endless: bool = False,
     deterministic: bool = False,
     only: Callable[[Variant], bool] = lambda variant: True,
+    ends: tuple[Ends, ...] = (),
 ) -> Law:
     return Law(
         name,
@@ -282,6 +309,7 @@ def _law(
         Generated(read),
         judge,
         after=_FIRST,
+        ends=ends,
         endless=endless,
         deterministic=deterministic,
         only=only,
@@ -292,10 +320,9 @@ LAWS = (
     _law(
         "fixed point",
         "fixed point",
-        "on a deterministic model (and policy) a learner started at the solution stays there",
+        "on a deterministic model (and policy), with or without ends, a learner started at the solution stays there",
         _read_deterministic,
         _fixed_point,
-        endless=True,
         deterministic=True,
     ),
     _law(
@@ -307,7 +334,15 @@ LAWS = (
     ),
     _law("monotonicity", "monotone", "a larger Q_0 or cost gives a larger Q_t", _read_dearer, _monotone),
     _law("radius order", "monotone in R", "a larger R gives a larger Q_t", _read_wider, _wider, endless=True),
-    _law("cost shift", "shift", "cost + k(1−γ) and Q_0 + k give Q_t + k", _read_shift, _shift, endless=True),
+    _law(
+        "cost shift",
+        "shift",
+        "cost + k(1−γ) and Q_0 + k give Q_t + k",
+        _read_shift,
+        _shift,
+        endless=True,
+        ends=("nature stays", "none"),  # the value of the end does not shift
+    ),
     _law("cost scale", "scale", "2 cost and 2 Q_0 give 2 Q_t", runs.run, _scale),
     _law("relabelling", "symmetric", "permuted states and actions give the permuted Q_t", runs.run, _relabelled),
     _law(
@@ -317,14 +352,13 @@ LAWS = (
         runs.run,
         _padded,
     ),
-    _law("box", "bounded", "Q_t stays in [min c, max c]/(1−γ)", runs.run, _bounded, endless=True),
+    _law("box", "bounded", "Q_t stays in [min c, max c]/(1−γ), with ends widened to c", runs.run, _bounded),
     _law(
         "step length",
         "bounded",
-        "a step moves an entry by at most α_t times the width of the box",
+        "where a step changes the visited entry only, it moves it by at most α_t times the width of the box",
         runs.run,
         _short,
-        endless=True,
-        only=follows_schedule,
+        only=_steps_alone,
     ),
 )

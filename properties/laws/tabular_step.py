@@ -8,11 +8,11 @@ from typing import Any, cast
 import numpy as np
 
 from oracles.arithmetic import exact
-from oracles.planning import truth
+from oracles.planning import ends as ending
 from oracles.planning.truth import Bracket
 from properties.cases import runs
 from properties.cases.choices import Choices
-from properties.cases.runs import Run, estimates, policy_of
+from properties.cases.runs import Run, ends_of, estimates, policy_of
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
@@ -88,6 +88,8 @@ def _written(variant: Variant, case: Run, *, sampled: bool) -> Finding | None:
     mdp, uncertainty_set = case.mdp, cast(Contamination, case.uncertainty_set)
     learner, clock = new_learner(variant, case), Clock(case.step_size)
     R, gamma = Fraction(uncertainty_set.radius), Fraction(mdp.gamma)
+    # Where nature may end an episode, 0 is among the values of which she takes the largest.
+    end = [Fraction(0)] if ends_of(variant, type(uncertainty_set)) == "nature ends" else []
     before = table(learner)
     for number, step in enumerate(case.path):
         s, a, cost, s_next, a_next, terminal = step
@@ -95,7 +97,7 @@ def _written(variant: Variant, case: Run, *, sampled: bool) -> Finding | None:
         V = state_values(before, policy_of(case))
         following = Fraction(float(before[s_next, a_next])) if sampled else V[s_next]
         alpha = Fraction(clock.next(place))
-        target = Fraction(cost) + gamma * (R * max(V) + (1 - R) * (0 if terminal else following))
+        target = Fraction(cost) + gamma * (R * max(V + end) + (1 - R) * (0 if terminal else following))
         wanted = float((1 - alpha) * Fraction(float(before[place])) + alpha * target)
         after = table(advance(learner, [step]))
         allowed = step_bound(mdp.n_states, mdp.n_actions, _size(before, cost))
@@ -152,13 +154,19 @@ def backup(
     policy: np.ndarray | None,
     s: int,
     a: int,
+    *,
+    ends: Sequence[float],
 ) -> Bracket:
-    """The robust backup that a visit of (s,a) is about, enclosed: TQ(s,a), T_pi Q(s,a) or T_pi V(s)."""
+    """The robust backup that a visit of (s,a) is about, enclosed: TQ(s,a), T_pi Q(s,a) or T_pi V(s).
+
+    `ends` are the states that end an episode when they are entered from s.
+    """
     V = state_values(entries, policy)
-    gamma = Fraction(mdp.gamma)
+    gamma, nature_ends = Fraction(mdp.gamma), ends_of(variant, type(uncertainty_set)) == "nature ends"
 
     def value(action: int) -> tuple[Fraction, Fraction]:
-        found = truth.sigma(uncertainty_set.at(s, action), mdp.P[s, action].tolist(), V)
+        one = uncertainty_set.at(s, action)
+        found = ending.sigma(one, mdp.P[s, action].tolist(), ends, V, nature_ends=nature_ends)
         cost = Fraction(float(mdp.cost[s, action]))
         return cost + gamma * found.lower, cost + gamma * found.upper
 
@@ -173,7 +181,7 @@ def backup(
 def _outcomes(
     variant: Variant, mdp: MDP, policy: np.ndarray | None, s: int, a: int
 ) -> Iterator[tuple[Fraction, Sequence[Any]]]:
-    """Every transition from (s,a), or from s for a table of state values, with its probability."""
+    """Every transition from (s,a), or from s for a table of state values, with its probability; none is terminal."""
     weights = {a: Fraction(1)}
     if estimates(variant) == "V" and policy is not None:
         weights = {b: Fraction(w) for b, w in enumerate(policy[s].tolist()) if w}
@@ -196,32 +204,45 @@ def _unbiased(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
     if before.shape != case.initial.shape or not np.isfinite(before).all():
         wanted_form = f"finite numbers in the shape {case.initial.shape}"
         return Finding(f"the estimate after {len(path)} steps", before.tolist(), wanted_form)
-    mean = Fraction(0)
+    written: list[tuple[Fraction, int, tuple[Fraction, ...]]] = []
+    endless = ends_of(variant, type(case.uncertainty_set)) == "none"
     for probability, step in _outcomes(variant, mdp, policy, s, a):
-        entry = float(branch(learner, step)[place])
-        if not np.isfinite(entry):
-            return Finding(f"entry {place} after {step}", entry, "a finite number")
-        mean += probability * Fraction(entry)
+        steps = (step,) if endless else (step, (*step[:5], True))
+        entries = [float(branch(learner, each)[place]) for each in steps]
+        if not np.isfinite(entries).all():
+            return Finding(f"entry {place} after {step}", entries, "finite numbers")
+        written.append((probability, step[3], tuple(map(Fraction, entries))))
     alpha = Fraction(clock.next(place))
-    target = backup(variant, mdp, case.uncertainty_set, before, policy, s, a)
-    wanted = float((1 - alpha) * Fraction(float(before[place])) + alpha * target.middle)
-    rounding = step_bound(mdp.n_states, mdp.n_actions, _size(before, float(np.abs(mdp.cost).max()))) + UNIT * abs(
-        wanted
-    )
-    allowed = rounding + exact.round_up(alpha * target.radius)
-    if abs(float(mean) - wanted) <= allowed:
-        return None
-    when = f" after {len(path)} steps and one more with alpha = {float(alpha)}"
-    return _entry_wrong(variant, before, place, (float(mean), wanted), allowed, of="expected ", when=when)
+    size = _size(before, float(np.abs(mdp.cost).max()))
+    for ends, said in _endings(mdp.n_states, endless=endless):
+        mean = sum((p * entries[int(ends[s_next])] for p, s_next, entries in written), Fraction(0))
+        target = backup(variant, mdp, case.uncertainty_set, before, policy, s, a, ends=ends)
+        wanted = float((1 - alpha) * Fraction(float(before[place])) + alpha * target.middle)
+        rounding = step_bound(mdp.n_states, mdp.n_actions, size) + UNIT * abs(wanted)
+        allowed = rounding + exact.round_up(alpha * target.radius)
+        if not abs(float(mean) - wanted) <= allowed:
+            when = f" after {len(path)} steps and one more with alpha = {float(alpha)}{said}"
+            return _entry_wrong(variant, before, place, (float(mean), wanted), allowed, of="expected ", when=when)
+    return None
 
 
-def read_step(choices: Choices, variant: Variant, *, ends: bool = False) -> Run:
+def _endings(n_states: int, *, endless: bool) -> Iterator[tuple[list[float], str]]:
+    """Which states end the episode when they are entered: none, then every other one, then all, and in words."""
+    yield [0.0] * n_states, ""
+    if endless:
+        return
+    if n_states > 1:
+        yield [float(s % 2) for s in range(n_states)], ", which ends the episode if it leads to an odd state"
+    yield [1.0] * n_states, ", which ends the episode"
+
+
+def read_step(choices: Choices, variant: Variant) -> Run:
     """A run, and the pair that is visited after it."""
-    case = runs.run(choices, variant, steps=6, ends=ends)
+    case = runs.run(choices, variant, steps=6)
     return case.plus(s=choices.index(case.mdp.n_states), a=choices.index(case.mdp.n_actions))
 
 
-_RUNS = Generated(partial(runs.run, ends=True, repeats=LONG))
+_RUNS = Generated(partial(runs.run, repeats=LONG))
 ASYNCHRONOUS = Law(
     "asynchronous update",
     TABULAR,
@@ -256,7 +277,8 @@ UNBIASED = Law(
     "unbiased step",
     TABULAR,
     "unbiased",
-    "after any history Σ p·step = (1−α)x + α·backup, exactly, by enumerating the transitions (eq:exp=0)",
+    "after any history Σ p·step = (1−α)x + α·backup, exactly, by enumerating the transitions (eq:exp=0), where none, "
+    "some or all of them end the episode",
     Generated(read_step),
     _unbiased,
     after=("start", "run purity", "sample step", "sample step, next action"),

@@ -18,6 +18,7 @@ from properties.judging.verification import (
     untested_promises,
     verify,
 )
+from properties.kinds import kind_of
 from properties.process.child import Line, settle
 from properties.process.confirmation import Refused
 from properties.process.loading import load_all
@@ -36,6 +37,7 @@ from properties.process.session import (
     Verify,
 )
 from properties.statistics.suite import allot_cells
+from robust_core.ends import default_ends
 from robust_core.problem import Variant
 from robust_core.text import shorten
 
@@ -168,6 +170,13 @@ def limits(variant: Variant) -> tuple[str, ...]:
     if "schedule" in variant.options:
         own = variant.options["schedule"] == "own"
         words.append("not told any step size" if own else "tried with step sizes that count no visits only")
+    if "ends" in variant.options:
+        meaning = variant.options["ends"]
+        words.append("tried without ends of episodes" if meaning == "none" else f"ends of episodes: {meaning}")
+    elif kind_of(variant.kind).learner:
+        without = [cls.__name__ for cls in variant.sets if default_ends(cls) == "none"]
+        if without:
+            words.append(f"tried without ends of episodes for {', '.join(without)}: options['ends'] says none")
     if "accuracy" in variant.options:
         words.append(f"judged to an accuracy of {variant.options['accuracy']:.2g} times max|c|/(1-gamma)")
     return tuple(words)

@@ -105,6 +105,7 @@ def test_an_old_name_of_a_law_is_explained(tmp_path: Path) -> None:
 
 
 DEAR = MDP(MODEL.P, [[1e300], [0.0]], 0.5)
+SURE = MDP([[[0.0, 1.0]], [[0.0, 1.0]]], MODEL.cost, 0.5)
 FEATURES: Case = RUN | {
     "policy": np.ones((2, 1)),
     "features": np.eye(2),
@@ -145,7 +146,18 @@ WRONG: list[tuple[str, Case, Case, str]] = [
     ("unbiased step", CASE, {"path": [(1, 0, 0.0, 0, 0, False)]}, "s_next must be possible after (s=1, a=0), got 0"),
     ("unbiased step", CASE, {"path": [(0, 0, 2.0, 1, 0, False)]}, "cost must be 1.0, as in the model, got 2.0"),
     ("unbiased step", CASE, {"path": [(*STEP[:5], 0)]}, "path, step 1: terminal must be true or false, got 0"),
-    ("box", RUN, {"path": [(*STEP[:5], True)]}, "path, step 1: terminal must be false for this law, got True"),
+    (
+        "cost shift",
+        RUN,
+        {"path": [(*STEP[:5], True)], "shift": 1.0},
+        "path, step 1: terminal must be false for this law, got True",
+    ),
+    (
+        "fixed point",
+        RUN,
+        {"mdp": SURE, "path": [(0, 0, 1.0, 1, 0, False), (0, 0, 1.0, 1, 0, True)]},
+        "path: terminal must be the same at all visits of a pair for this law",
+    ),
     ("fixed point", RUN, {}, "mdp must be deterministic for this law, got [0.5, 0.5, 1.0]"),
     ("monotonicity", RUN, {"other": np.zeros((2, 1)), "dearer": -np.ones((2, 1))}, "dearer must not be negative"),
     ("non-expansion", RUN, {"other": np.zeros((1, 2))}, "other must be an array of floats, 2 x 1"),

@@ -8,8 +8,9 @@ With V_theta = Phi theta, a smooth maximum smax (LSE in the paper) and its gradi
     GTD2    theta ← Π_K(theta + alpha (phi_s − g_t) (phi_sᵀ omega))
     both    omega ← Π_K(omega + beta (delta_t − phi_sᵀ omega) phi_s)
 
-A terminal next state has V(s') = 0 and phi_{s'} = 0. This module is the specification in plain numpy; `learn` runs
-the compiled form, equal step by step within the rounding of its exponentials and sums.
+On a terminal transition V(s') = 0 and phi_{s'} = 0, and smax V stays ("nature stays" in `robust_core.ends`). This
+module is the specification in plain numpy; `learn` runs the compiled form, equal step by step within the rounding of
+its exponentials and sums.
 """
 
 import math

@@ -12,7 +12,8 @@ where V are the state values of the table and v' is the value of the next state.
     SARSA           Q (S,A)  Σ_a pi(a|s) Q(s,a)        Q(s',a')
     TD0             V (S,)   the table                 V(s')
 
-R = 0 gives the vanilla algorithms. A terminal next state has v' = 0. This module is the specification in plain
+R = 0 gives the vanilla algorithms. On a terminal transition v' = 0, and max V stays ("nature stays"
+in `robust_core.ends`). This module is the specification in plain
 numpy; `learn` runs the compiled form, which gives the same bits.
 """
 
