@@ -4,6 +4,7 @@ A handler is told every event in order, and at the end whether the run has finis
 """
 
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
@@ -91,6 +92,8 @@ class Table:
             print(_line_under(self.records))
             if event.variant.cells and not self.statistics:
                 print(f"  not run (--no-statistics): {_number(len(event.variant.cells), 'statistical cell')}")
+            for line in event.variant.advice:
+                print(textwrap.fill(line, table_width(), initial_indent="  ", subsequent_indent="    "))
 
     def close(self, *, finished: bool) -> None:
         """Print the summary of a run that has finished."""

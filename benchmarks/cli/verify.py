@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import io
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from benchmarks.cli.conventions import (
 )
 from benchmarks.cli.handlers import Handler, JsonLines, Progress, QuietTable, Table
 from benchmarks.cli.loading import say
-from robust_core.text import one_line
+from robust_core.text import one_line, suggestion
 
 if TYPE_CHECKING:
     from properties.judging.verdict import Record
@@ -55,6 +55,15 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--size", choices=("quick", "full"), default="quick", help="of the statistical laws (default quick)"
     )
     verify.add_argument("--no-statistics", action="store_true", help="the exact laws only")
+    verify.add_argument(
+        "--law",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="this law only, or the cells whose names begin with NAME/; may be given more than once",
+    )
+    verify.add_argument("--fail-fast", action="store_true", help="stop at the first violation or error")
+    verify.add_argument("--list", choices=tuple(LISTS), help="print what there is, and verify nothing")
     verify.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
     verify.add_argument(
         "--allow-untested", action="store_true", help="exit with 0 even if no law tests some promise for some set"
@@ -75,10 +84,60 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     replay.set_defaults(run=_replay)
 
 
+def _list_laws() -> Iterator[tuple[str, str]]:
+    from properties.laws.catalogue import LAWS
+    from properties.statistics.laws import laws
+
+    yield from ((law.name, f"{law.statement} ({', '.join(law.kinds)})") for law in LAWS)
+    yield from ((law.name, f"{law.statement} ({', '.join(law.kinds)}; statistical)") for law in laws())
+
+
+def _list_promises() -> Iterator[tuple[str, str]]:
+    from properties.judging.verification import promises_of
+    from properties.laws.law import PROMISES
+    from properties.statistics.law import PROMISES as STATISTICAL
+    from robust_core.problem import KINDS
+
+    kinds = {kind: set(promises_of(kind)) for kind in KINDS}
+    for promise, words in {**STATISTICAL, **PROMISES}.items():
+        yield promise, f"{words} ({', '.join(kind for kind, allowed in kinds.items() if promise in allowed)})"
+
+
+def _list_kinds() -> Iterator[tuple[str, str]]:
+    from properties.kinds import kind_of
+    from robust_core.problem import KINDS
+
+    return ((kind, f"`make` is {kind_of(kind).example.called}") for kind in KINDS)
+
+
+def _list_variants() -> Iterator[tuple[str, str]]:
+    from properties.process.loading import built_in, published_names
+
+    yield from ((key, f"{variant.name} ({variant.kind})") for key, variant in built_in().items())
+    yield from ((name, "published by an installed package") for name in published_names())
+
+
+LISTS: "dict[str, Callable[[], Iterator[tuple[str, str]]]]" = {
+    "laws": _list_laws,
+    "promises": _list_promises,
+    "kinds": _list_kinds,
+    "variants": _list_variants,
+}
+"""What --list prints: names, and what they are."""
+
+
 def _verify(options: argparse.Namespace) -> int:
+    if options.list is not None:
+        rows = list(LISTS[options.list]())
+        if options.json:
+            print("\n".join(dumps({"name": name, "words": words}) for name, words in rows))
+        else:
+            print("\n".join(f"{name}: {words}" for name, words in rows))
+        return HOLDS
     if options.junit is not None:
         require_writable("--junit", options.junit)
     with _session(options) as session:
+        _require_laws(session, options.law)
         if options.expected is not None:
             _warn_of_other_variants(options.expected, session.variants.values())
         records = list(_handle(_events(session, options), _handlers(options)))
@@ -111,6 +170,20 @@ def _session(options: argparse.Namespace) -> "Session":
         progress("")
 
 
+def _require_laws(session: "Session", names: list[str]) -> None:
+    """Refuse the name of a law by which no variant of the run is judged."""
+    from properties.process.session import Effort
+
+    known = {law for variant in session.variants.values() for law in session.laws_of(variant, Effort())}
+    for name in names:
+        if not any(Effort(laws=(name,)).selects(law) for law in known):
+            there = "; ".join(sorted(known)) or "none"
+            raise ValueError(
+                f"--law: no law {name!r:.80} applies to a variant of this run; there are {there}"
+                f"{suggestion(name, known)}"
+            )
+
+
 def _warn(text: str) -> None:
     progress("")
     print(f"warning: {text}", file=sys.stderr)
@@ -130,7 +203,8 @@ def _events(session: "Session", options: argparse.Namespace) -> "Iterator[Event]
     from properties.judging.verdict import FOLDER
     from properties.process.session import Effort
 
-    return session.verify(Effort(options.examples, options.seed, FOLDER))
+    effort = Effort(options.examples, options.seed, FOLDER, laws=tuple(options.law), fail_fast=options.fail_fast)
+    return session.verify(effort)
 
 
 def _handlers(options: argparse.Namespace) -> list[Handler]:

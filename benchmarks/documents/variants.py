@@ -70,8 +70,9 @@ my-q-learning = "my_lab.q_learning:MINE"
 
 after which `robust-core verify my-q-learning` finds it wherever the package is installed.
 
-A promise that is misspelt or belongs to another kind is an error before any law is tried (exit code 2). A promise that
-no law tests for a set of the variant is listed as undecided, with the word *untested* and the set.
+[Which promises should my algorithm make?](promises.md) helps to choose. A promise that is misspelt or belongs to
+another kind is an error before any law is tried (exit code 2). A promise that no law tests for a set of the variant
+is listed as undecided, with the word *untested* and the set.
 
 {options}
 

@@ -343,3 +343,51 @@ def test_a_set_of_the_variants_own_module_can_be_replayed(capsys: pytest.Capture
     Path("own.json").write_text(Path("own.json").read_text().replace('"anything"', '"nothing"'))
     assert main(["replay", "own.json"]) == USAGE
     assert "uncertainty set" in capsys.readouterr().err
+
+
+COPY = "properties.variants.gallery.target_copy:VARIANT"
+
+
+def test_one_law_can_be_chosen_and_the_output_says_what_else_could_be_promised(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = ["verify", COPY, "--law", "mean update", "--law", "box", "--examples", "3", "--no-statistics"]
+    assert main(chosen) == HOLDS
+    shown = capsys.readouterr().out
+    assert "2 holds" in shown
+    assert "this variant could also promise: non-expansive; monotone" in shown
+    assert main(["verify", COPY, "--law", "mean updates"]) == USAGE
+    assert "no law 'mean updates' applies" in capsys.readouterr().err
+
+
+def test_promises_that_a_learner_keeps_that_never_learns_are_called_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "idle.py"
+    file.write_text(
+        "from robust_core import Contamination, Variant\n"
+        "class Idle:\n"
+        "    def __init__(self, problem): self.start = problem.initial\n"
+        "    def update(self, step): pass\n"
+        "    def estimate(self): return self.start.copy()\n"
+        "IDLE = Variant('idle', 'control', Idle, (Contamination,), ('fixed point', 'symmetric', 'bounded'))\n"
+    )
+    assert main(["verify", str(file), "--examples", "3", "--no-statistics", "--law", "box"]) == HOLDS
+    assert "say nothing about learning" in " ".join(capsys.readouterr().out.split())
+
+
+def test_fail_fast_ends_with_the_first_violation(capsys: pytest.CaptureFixture[str]) -> None:
+    two = [f"properties.variants.mutants.operator:{name}" for name in ("NO_DISCOUNT", "NO_DISCOUNT")]
+    assert main(["verify", *two, "--fail-fast", "--examples", "20", "--json"]) == VIOLATED
+    outcomes = [json.loads(line)["outcome"] for line in capsys.readouterr().out.splitlines()]
+    assert outcomes.count("violated") == 1
+    assert outcomes[-1] == "violated"
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [("laws", "mean update"), ("promises", "fixed point"), ("kinds", "linear evaluation"), ("variants", COPY)],
+)
+def test_lists_name_what_there_is(what: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--list", what]) == HOLDS
+    assert any(line.startswith(f"{name}: ") for line in capsys.readouterr().out.splitlines())

@@ -16,6 +16,7 @@ from properties.judging.counterexample import Counterexample
 from properties.judging.expectations import Expectation, read
 from properties.judging.search import judge_case, search
 from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked
+from properties.kinds import kind_of
 from properties.laws.law import PROMISES, Law
 from robust_core.problem import KINDS, Kind, Variant
 from robust_core.sets import UncertaintySet
@@ -71,6 +72,59 @@ can promise 'bellman'; did you mean 'bellman'?
             f"a variant of kind {variant.kind!r} can promise {can}"
             f"{suggestion(promise, allowed)}"
         )
+
+
+LEARNING = frozenset(
+    {
+        "mean update",
+        "unbiased",
+        "sample form",
+        "sample form, next action",
+        "TDC",
+        "GTD2",
+        "converges",
+        "finite time",
+        "as fast as vanilla",
+        "stationary",
+    }
+)
+"""Promises of learners that one which never learns cannot keep."""
+# Of these a variant makes one at most: an update has one form.
+_FORMS = ({"sample form", "sample form, next action"}, {"TDC", "GTD2"})
+# What only a learner with one table and the update of Algorithm 1 can promise.
+_OF_THE_BACKUP = {"unbiased", "sample form", "sample form, next action", "finite time", "as fast as vanilla"}
+# It needs a method update_many.
+_FAST = "fast path"
+
+
+def possible_promises(variant: Variant) -> list[str]:
+    """What the variant could promise beside, by its kind, its sets and the form of its update.
+
+    >>> from properties.variants.gallery.target_copy import VARIANT
+    >>> "monotone" in possible_promises(VARIANT), "mean update" in possible_promises(VARIANT)
+    (True, False)
+    """
+    made = set(variant.promises)
+    others = [promise for promise in promises_of(variant.kind) if promise not in made]
+    forms = [promise for form in _FORMS if form & made for promise in form]
+    other_step = variant.options.get("tables") or callable(variant.options.get("expected"))
+    excluded = {*forms, _FAST, *(_OF_THE_BACKUP if other_step else ())}
+    allowed = [promise for promise in others if promise not in excluded]
+    missing = untested(replace(variant, promises=tuple(allowed)))
+    return [promise for promise in allowed if promise not in missing]
+
+
+def advice(variant: Variant) -> tuple[str, ...]:
+    """What a person should know of the promises of a variant: those it could make, and whether they say enough."""
+    lines = []
+    if kind_of(variant.kind).learner and not LEARNING & set(variant.promises):
+        lines.append(
+            "its promises say nothing about learning: a learner that never learns keeps them too (docs/promises.md)"
+        )
+    possible = possible_promises(variant)
+    if possible:
+        lines.append(f"this variant could also promise: {'; '.join(possible)}")
+    return tuple(lines)
 
 
 def untested(variant: Variant) -> dict[str, tuple[type[UncertaintySet], ...]]:

@@ -85,7 +85,7 @@ def _mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Findin
     # A promise weighs each of its backups by at most 1.
     allowed += float(view.width)
     what = f"expected {estimates(variant)}"
-    when = f" after {len(history)} steps and one more at (s={s}, a={a})"
+    when = f" after update {len(case.path)}, a visit of (s={s}, a={a})"
     return compare(mean.astype(np.float64), wanted.astype(np.float64), allowed, what, after=when)
 
 

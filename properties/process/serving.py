@@ -12,6 +12,7 @@ from properties.judging.canary import missed_defect
 from properties.judging.counterexample import Counterexample
 from properties.judging.expectations import Expectation
 from properties.judging.verification import (
+    advice,
     applicable,
     read_expectations,
     require_promises,
@@ -144,6 +145,7 @@ def description(target: str, variant: Variant, size: Size | None) -> Description
         tuple(law.name for law in applicable(variant)),
         tuple(PlannedCell(cell.name, cell.cell.weight) for cell in allot_cells(variant, size or "quick")),
         tuple(untested_promises(variant)),
+        advice(variant),
     )
 
 

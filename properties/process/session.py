@@ -47,7 +47,7 @@ class Description:
     """A variant as its worker describes it; `target` is how it is loaded alone.
 
     `cells` are those of the size of the run, or of the quick one if there are no statistics in it. `limits` say which
-    problems the options of the variant leave out.
+    problems the options of the variant leave out, `advice` what it could promise beside.
     """
 
     target: str
@@ -59,6 +59,7 @@ class Description:
     laws: tuple[str, ...]
     cells: tuple[PlannedCell, ...]
     untested: tuple[UntestedPromise, ...]
+    advice: tuple[str, ...] = ()
 
 
 # Orders
@@ -179,12 +180,26 @@ Event = VariantBegun | LawBegun | Judged | VariantEnded
 
 @dataclass(frozen=True)
 class Effort:
-    """How a variant is judged; `keep` is the folder for counterexamples, without one the records hold their data."""
+    """How a variant is judged; `keep` is the folder for counterexamples, without one the records hold their data.
+
+    With `laws`, only laws and cells of these names are tried, or whose names begin with one and a slash; with
+    `fail_fast` the run ends with the first violation or error.
+    """
 
     examples: int = EXAMPLES
     seed: int = 0
     keep: Path | None = None
     law_seconds: float = child.SECONDS
+    laws: tuple[str, ...] = ()
+    fail_fast: bool = False
+
+    def selects(self, law: str) -> bool:
+        """Whether a law or cell is to be tried.
+
+        >>> Effort(laws=("converges",)).selects("converges/rate/two states/T=256")
+        True
+        """
+        return not self.laws or any(law == name or law.startswith(f"{name}/") for name in self.laws)
 
 
 @dataclass
@@ -302,12 +317,17 @@ class Session:
                 yield _judged(variant, promise.name, "untested", promise.evidence, effort)
             if variant.target in self._garbled:
                 yield _judged(variant, LOADING, "violated", GARBLED.misbehaviour(), effort)
-            yield from self._verify(variant, effort)
+            for event in self._verify(variant, effort):
+                yield event
+                if effort.fail_fast and isinstance(event, Judged) and is_failure(event.record):
+                    self.kill_worker(variant)
+                    yield VariantEnded(variant)
+                    return
             yield from self.finish(variant, effort)
             yield VariantEnded(variant)
 
     def _verify(self, variant: Description, effort: Effort) -> Iterator[Event]:
-        laws = [*variant.laws, *(cell.name for cell in variant.cells if self.size is not None)]
+        laws = self.laws_of(variant, effort)
         causes, done = Causes(), 0
         while done < len(laws):
             for event in self.judge(variant, laws[done:], causes, effort):
@@ -316,6 +336,11 @@ class Session:
                 else:
                     yield event
                     done += 1
+
+    def laws_of(self, variant: Description, effort: Effort) -> list[str]:
+        """The laws and cells by which a variant is judged."""
+        laws = [*variant.laws, *(cell.name for cell in variant.cells if self.size is not None)]
+        return [law for law in laws if effort.selects(law)]
 
     def judge(
         self, variant: Description, laws: Sequence[str], causes: Causes, effort: Effort
@@ -432,6 +457,11 @@ class Session:
                 weight,
             )
         )
+
+
+def is_failure(record: Record) -> bool:
+    """Whether a record is a violation that was not expected, or an error."""
+    return record.outcome in ("violated", "error") and record.expected is None
 
 
 def _hear(group: _Group, *kinds: type, seconds: float) -> Any:
