@@ -139,7 +139,19 @@ def _draws(found: Found) -> str:
         here = [found.get((f"tdc-{letter}", name)) for letter in "abc"]
         shown = ["not run" if run is None else effect(run.first) for run in here]
         rows.append([name, INTERPRETATIONS[name].what if name != "default" else "the first draw", *shown])
-    return experiments_text.DRAWS + "\n" + table(["interpretation", "features", "a", "b", "c"], rows)
+    words = experiments_text.DRAWS.format(
+        **{learner: _shares_diverged(found, learner, "fresh-features") for learner in ("robust", "vanilla")}
+    )
+    return textwrap.fill(words.strip(), WIDTH) + "\n\n" + table(["interpretation", "features", "a", "b", "c"], rows)
+
+
+def _shares_diverged(found: Found, learner: str, interpretation: str) -> str:
+    """The share of diverged runs in the panels a, b and c, as words."""
+    shares = []
+    for letter in "abc":
+        run = found.get((f"tdc-{letter}", interpretation))
+        shares.append("not run" if run is None or run.diverged is None else f"{run.diverged[learner] / run.runs:.1%}")
+    return f"{shares[0]}, {shares[1]} and {shares[2]}".replace("%", " %")
 
 
 def _divergence(found: Found) -> str:

@@ -29,10 +29,11 @@ not: {small}. The median, which is less sharp than the mean, gives another word 
 """
 
 DRAWS = """
-**TDC's number belongs to its features.** The paper draws the features at random and does not say when. The default
-interpretation has one draw for all runs, so its effect and its narrow interval are those of this draw and of no other;
-the effect over draws is the one with features drawn anew for every run, which has its own line in the table. The sign
-is the same under all draws that were tried, the size is not:
+**TDC's result is that over draws of the features.** The paper draws the features at random and does not say when. With
+features drawn anew for every run robust TDC diverges in {robust} of the runs (panels a, b, c), vanilla TDC in
+{vanilla}. The default interpretation has one draw for all runs: it is an example, and its effect and its narrow
+interval are those of this draw and of no other. The sign of the effect is the same under all draws that were
+tried, the size is not:
 """
 
 DIVERGENCE = """
@@ -51,8 +52,9 @@ The effect of the first claim is in brackets. Bold marks a panel that an interpr
 
 TREND = """
 The paper says of Figures 1, 2 and 5 that the advantage grows with p and R. Panel c has a larger R than
-a and a larger p than b. Where the advantage is negative, growth means that the disadvantage shrinks (Taxi, p). The
-words name no size, so growth that is found is *reproduced*.
+a and a larger p than b. The words name no size, so growth that is found is *reproduced*; but where the advantage is
+negative, growth only means that the deficit shrinks. That is so on Taxi for p: robust Q-learning is behind in all three
+panels, and less so where p is larger.
 """
 
 POLE = """
@@ -97,10 +99,11 @@ with discount γ(1−p), robust Q-learning with γ(1−p)(1−R). The test is on
 γ: the smaller discount is the further one from the tested criterion. Where the limits differ (columns α → 0),
 robust is the worse one.
 
-**FrozenLake: whether the lake is slippery decides.** With α = 0.8 on a slippery lake neither learner is much
-better than the best constant action, and both are far below the optimum; the comparison is between two policies that
-have learned next to nothing. On a lake that is not slippery the claim is reproduced: a wasted move costs a factor
-γ² and a shorter discount makes that gap larger against the noise of the jumps. The control with discount
+**FrozenLake: with a constant step of 0.8 neither learner learns.** On a slippery lake both earn what the best constant
+action earns (table of values), about a seventh of the optimum, although both would find good policies as α → 0: the
+finding is that both are at the level of no skill, and the comparison is between two policies that have learned next to
+nothing. Whether the lake is slippery decides. On a lake that is not slippery the claim is reproduced: a wasted move
+costs a factor γ² and a shorter discount makes that gap larger against the noise of the jumps. The control with discount
 γ(1−R) gains the same, to the bit. What a step is paid (gym-reward: what it earned, not what it earns on average)
 decides the sign of differences that are below three hundredths of the scale, and not the same way in all panels.
 
@@ -120,10 +123,12 @@ terminal states have value 0 (tdc-episodic) robust TDC is stable and has the sma
 vanilla TDC does not minimise; when each is measured by its own J (tdc-episodic-own) vanilla is ahead again. So which J
 is plotted decides the panel even where robust TDC converges.
 
-**RARL loses because it alone trains with noise.** Taxi is deterministic, and in the default interpretation robust
+**RARL loses because it alone trains with noise.** *Reproduced* needs two sentences beside it: plain Q-learning on the
+same samples beats robust Q-learning in the same worst-case test (table of values), and training on perturbed samples
+turns panel a. Taxi is deterministic, and in the default interpretation robust
 Q-learning trains on it as it is: constant steps do no harm there. RARL's agent trains where every step is a jump with
 probability R, with the same constant step. Vanilla Q-learning on the quiet MDP beats RARL by the same distance as
-robust Q-learning does, and is not behind it in the worst-case test. When robust Q-learning trains on jumps too
+robust Q-learning does, and a little more. When robust Q-learning trains on jumps too
 (perturbed-training, jumps with probability p) the outcome follows the noise: robust is ahead where p is much smaller
 than R (panel b), behind where they are equal (panel a). A stronger or an exact adversary does not help RARL: it makes
 the jumps worse, not the learning quieter.
