@@ -18,7 +18,22 @@ if TYPE_CHECKING:
     from robust_core.operators import bellman, bellman_policy, smoothed_bellman_policy
     from robust_core.policy import deterministic, greedy, uniform
     from robust_core.problem import Problem, Variant
-    from robust_core.sets import Contamination, TotalVariation, UncertaintySet
+    from robust_core.sets import (
+        L1,
+        L2,
+        BoundedDensity,
+        ChiSquare,
+        Contamination,
+        Interval,
+        KullbackLeibler,
+        LInfinity,
+        LocalAdversary,
+        Restart,
+        ReverseKullbackLeibler,
+        TotalVariation,
+        UncertaintySet,
+        Wasserstein,
+    )
     from robust_core.smoothing import LogSumExp, Mellowmax
     from robust_core.streams import key
     from robust_core.support_functions import sigma, support, worst_case
@@ -30,10 +45,12 @@ if TYPE_CHECKING:
     strategies: Any
 
 __all__ = [
-    "EXPECTED_SARSA", "MDP", "Q_LEARNING", "SARSA", "TD0", "Contamination", "LinearLearner", "LogSumExp", "Mellowmax",
-    "Problem", "Recording", "SparseRows", "StepSize", "TabularLearner", "TotalVariation", "Transition",
-    "UncertaintySet", "Variant", "Walk", "bellman", "bellman_policy", "constant", "deterministic", "greedy", "key",
-    "per_visit", "polynomial", "sigma", "smoothed_bellman_policy", "stopping_time", "support", "uniform", "worst_case",
+    "EXPECTED_SARSA", "L1", "L2", "MDP", "Q_LEARNING", "SARSA", "TD0", "BoundedDensity", "ChiSquare", "Contamination",
+    "Interval", "KullbackLeibler", "LInfinity", "LinearLearner", "LocalAdversary", "LogSumExp", "Mellowmax",
+    "Problem", "Recording", "Restart", "ReverseKullbackLeibler", "SparseRows", "StepSize", "TabularLearner",
+    "TotalVariation", "Transition", "UncertaintySet", "Variant", "Walk", "Wasserstein", "bellman", "bellman_policy",
+    "constant", "deterministic", "greedy", "key", "per_visit", "polynomial", "sigma", "smoothed_bellman_policy",
+    "stopping_time", "support", "uniform", "worst_case",
 ]  # fmt: skip
 
 MODULES = {
@@ -50,7 +67,22 @@ MODULES = {
         "robust_core.streams": ("key",),
         "robust_core.support_functions": ("sigma", "support", "worst_case"),
         "robust_core.trajectory": ("Recording", "Transition", "Walk"),
-        "robust_core.sets": ("Contamination", "TotalVariation", "UncertaintySet"),
+        "robust_core.sets": (
+            "BoundedDensity",
+            "ChiSquare",
+            "Contamination",
+            "Interval",
+            "KullbackLeibler",
+            "L1",
+            "L2",
+            "LInfinity",
+            "LocalAdversary",
+            "Restart",
+            "ReverseKullbackLeibler",
+            "TotalVariation",
+            "UncertaintySet",
+            "Wasserstein",
+        ),
     }.items()
     for name in names
 }

@@ -348,9 +348,10 @@ def with_radius(uncertainty_set: UncertaintySet, radius: float) -> UncertaintySe
 
 
 def widened(uncertainty_set: UncertaintySet, radius: float) -> UncertaintySet:
-    """The set with the radius, or its own where that is larger; the set itself if it has none."""
+    """The set with the radius, or its own where that is larger; the set itself if it has none or does not grow."""
     given: Any = uncertainty_set
-    return given.with_radius(np.maximum(given.radius, radius)) if "radius" in given.axes else uncertainty_set
+    grows = given.grows and "radius" in given.axes
+    return given.with_radius(np.maximum(given.radius, radius)) if grows else uncertainty_set
 
 
 def radius_of(uncertainty_set: UncertaintySet) -> str:

@@ -82,7 +82,7 @@ def _axioms(
     scaled, moved = factor * v, v + shift
     top, mean = np.array(v.max()), np.array(float(p @ v))
     findings = (
-        below(mean, value, allowed(), "p·v against sigma(v)"),
+        below(mean, value, allowed(), "p·v against sigma(v)") if uncertainty_set.grows else None,
         below(value, top, allowed(), "sigma(v) against max v"),
         compare(sigma(scaled), factor * value, allowed(scaled), f"sigma({factor} v)"),
         compare(sigma(moved), value + shift, allowed(moved), f"sigma(v + {shift})"),

@@ -143,7 +143,12 @@ def _reversed(entries: np.ndarray, what: str) -> np.ndarray:
 
 
 def _padded(variant: Variant, case: Run) -> Finding | None:
-    """A state never visited whose value is below all others and an action never taken above all change nothing."""
+    """A state never visited whose value is below all others and an action never taken above all change nothing.
+
+    A set with fields over the states does not say what it is with one more state; it is left out.
+    """
+    if any(case.uncertainty_set.axes.values()):
+        return None
     mdp = case.mdp
     S, A = mdp.n_states, mdp.n_actions
     costs = [step[2] for step in case.path] or [0.0]

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
+from oracles.arithmetic.exact import distribution
 from oracles.planning import rational
 from oracles.sets import dual, oracle_of, programs, vertices
-from properties.cases.choices import First, SetChoice
+from properties.cases.choices import Drawn, First, SetChoice
 from properties.judging.search import search
 from properties.judging.verification import applicable
 from properties.laws.rounding import support_bound
@@ -93,20 +94,30 @@ def test_every_set_of_the_suite_is_complete(kind: type[UncertaintySet]) -> None:
     assert {"row_support", "row_worst_case"} <= own.keys()
     oracle = oracle_of(kind)
     assert oracle.program is not None
-    assert any((oracle.largest_mass, oracle.vertices, oracle.dual))
+    assert any((oracle.largest_mass, oracle.vertices, oracle.dual, oracle.enclose))
 
 
 @st.composite
 def cases(draw: st.DrawFn, kind: type[UncertaintySet]) -> tuple[UncertaintySet, Floats, Floats]:
     mdp = draw(mdps(max_states=4, max_actions=1))
-    return kind(draw(st.sampled_from(kind.radii))), mdp.P[0, 0], draw(values(mdp.n_states))  # type: ignore[call-arg]
+    p, v = mdp.P[0, 0], draw(values(mdp.n_states))
+    return Drawn(draw).uncertainty_set(SetChoice(kind, draw(st.sampled_from(kind.radii))), p, v), p, v
 
 
 def enclosures(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> dict[str, tuple[Fraction, Fraction]]:
     """Bounds on sigma(v) by every method that the oracles have for the set."""
     oracle, row, costs = oracle_of(type(uncertainty_set)), p.tolist(), v.tolist()
-    lower, upper = programs.enclosures(uncertainty_set, p, v)
-    found = {"program": (Fraction(float(lower)), Fraction(float(upper)))}
+    found = {}
+    try:
+        lower, upper = programs.enclosures(uncertainty_set, p, v)
+    except (
+        programs.SolverFailure
+    ):  # of tiny and huge radii solvers know little; `test_core_set_forms` has ordinary ones
+        assert oracle.enclose is not None
+    else:
+        found["program"] = (Fraction(float(lower)), Fraction(float(upper)))
+    if oracle.enclose is not None:
+        found["enclosure"] = oracle.enclose(uncertainty_set, distribution(row).fractions(), tuple(map(Fraction, costs)))
     if oracle.largest_mass is not None:
         found["largest mass"] = (rational.sigma(uncertainty_set, row, costs),) * 2
     if oracle.vertices is not None:
@@ -119,7 +130,7 @@ def enclosures(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> dict[st
 
 @pytest.mark.parametrize("kind", SETS, ids=lambda kind: kind.kind)
 @given(data=st.data())
-@examples(30)
+@examples(12)
 def test_truths_and_methods_of_a_set_agree(kind: type[UncertaintySet], data: st.DataObject) -> None:
     uncertainty_set, p, v = data.draw(cases(kind))
     found = enclosures(uncertainty_set, p, v)

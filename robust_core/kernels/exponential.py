@@ -38,7 +38,7 @@ _ROUND_BITS = 0x4338000000000000
 
 
 @intrinsic
-def _bits_of(typingctx: Any, x: Any) -> Any:
+def bits_of(typingctx: Any, x: Any) -> Any:
     """The 64 bits of a float as an integer."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -48,7 +48,7 @@ def _bits_of(typingctx: Any, x: Any) -> Any:
 
 
 @intrinsic
-def _float_of(typingctx: Any, bits: Any) -> Any:
+def float_of(typingctx: Any, bits: Any) -> Any:
     """The float that has these 64 bits."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -79,7 +79,7 @@ def _parts(x: float) -> tuple[float, float, float, float]:
     odd = odd * square + 1.0 / 120.0
     odd = odd * square + 1.0 / 6.0
     odd = odd * square + 1.0
-    scale: float = _float_of((_bits_of(rounded) - np.int64(_ROUND_BITS) + np.int64(1023)) << np.int64(52))
+    scale: float = float_of((bits_of(rounded) - np.int64(_ROUND_BITS) + np.int64(1023)) << np.int64(52))
     return even * square, odd, r, scale
 
 

@@ -56,6 +56,8 @@ class UncertaintySet(ABC):
     """How many axes over the states a field has in the set of one row."""
     splits: ClassVar[bool] = True
     """Whether sigma stays as it is where a state becomes two with equal values, which share its mass equally."""
+    grows: ClassVar[bool] = True
+    """Whether p is in the set around p, and a larger radius gives a larger set."""
     moves_to_the_end: ClassVar[bool | None] = None
     """Whether nature may move mass to and from the end of an episode, an outcome of value 0; None: it is not said."""
 

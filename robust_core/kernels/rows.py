@@ -1,0 +1,77 @@
+"""Rows of a kernel, dense or sparse, as one shape for compiled support functions.
+
+A row is a slice of probabilities with the values of its successors. On dense rows the values are v itself and its
+order is shared by all rows; on sparse rows the values are gathered row by row.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robust_core.kernels.jit import compiled
+from robust_core.mdp import MDP, SparseRows
+from robust_core.validate import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Row i has probabilities[offsets[i]:offsets[i+1]] on the successors at the same places.
+
+    Dense rows have no list of successors. `v` is scaled by 2^-exponent to ½ <= max|v| <= 1, `order` sorts it.
+    """
+
+    offsets: Ints
+    successors: Ints
+    probabilities: Floats
+    dense: bool
+    longest: int
+    v: Floats
+    order: Ints
+    exponent: int
+    radii: Floats
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, mdp: MDP, v: Floats, radius: float | Floats) -> "Rows":
+        """The rows of a model, values and a radius per row."""
+        S, A = mdp.n_states, mdp.n_actions
+        exponent = int(np.frexp(np.abs(v).max())[1])
+        scaled = np.ldexp(v, -exponent)
+        radii = np.array(np.broadcast_to(radius, (S, A)), dtype=np.float64).reshape(-1)
+        order = np.argsort(scaled, kind="stable")
+        if isinstance(mdp.kernel, SparseRows):
+            sparse = mdp.kernel
+            longest = int(np.diff(sparse.offsets).max())
+            parts = sparse.offsets, sparse.successors, sparse.probabilities, False, longest
+        else:
+            # Read-only like those of sparse rows: kernels are compiled for one type of array.
+            offsets, successors = np.arange(S * A + 1) * S, np.empty(0, dtype=np.int64)
+            offsets.setflags(write=False)
+            successors.setflags(write=False)
+            parts = offsets, successors, mdp.kernel.reshape(-1), True, S
+        return cls(*parts, scaled, order, exponent, radii, (S, A))
+
+    def result(self, sigma: Floats) -> Floats:
+        """sigma of the scaled values, as (S, A) and at the scale of v."""
+        return np.ldexp(sigma, self.exponent).reshape(self.shape)
+
+
+@compiled
+def support_ends(p: Floats, values: Floats, order: Ints) -> tuple[int, int]:
+    """The places of the least and of the greatest value among p > 0; `order` sorts the values, or is empty."""
+    n = p.size
+    if order.size == n:
+        low, high = 0, n - 1
+        while p[order[low]] <= 0.0:
+            low += 1
+        while p[order[high]] <= 0.0:
+            high -= 1
+        return order[low], order[high]
+    low = high = -1
+    for i in range(n):
+        if p[i] > 0.0:
+            if low < 0 or values[i] < values[low]:
+                low = i
+            if high < 0 or values[i] > values[high]:
+                high = i
+    return low, high

@@ -1,0 +1,53 @@
+"""Bounded densities: the highest values first, each as much as allowed. sigma is the CVaR of the upper part 1−R."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from robust_core import validate
+from robust_core.mdp import MDP
+from robust_core.sets.base import Threshold, UncertaintySet
+from robust_core.sets.rows import at_scale, fill, weights
+from robust_core.validate import Floats
+
+
+@dataclass(frozen=True)
+class BoundedDensity(UncertaintySet):
+    """Bounded densities: {q : q <= p/(1−R)}, 0 <= R < 1; q stays in the support of p.
+
+    p is then a contamination of q: p = (1−R)q + R·(anything). sigma is the mean of the upper part 1−R of v under p,
+    the conditional value at risk of level R. At R = 1, which is refused, (1−R)q <= p would hold for every q, while
+    the limit R → 1 is the maximum over the support of p.
+    """
+
+    kind: ClassVar[str] = "bounded_density"
+    radii: ClassVar[tuple[float | Threshold, ...]] = (
+        0.0, 0.5, 0.25, 0.75, 0.1, 0.9, *(Threshold(factor) for factor in (1.0, 1.0 - 1e-15, 1.0 - 1e-9, 0.999)),
+        1e-8, 1e-300, 1.0 - 2.0**-20, 1.0 - 2.0**-52,
+    )  # fmt: skip
+    radius: float
+
+    def __post_init__(self) -> None:
+        radius = validate.radius("radius", self.radius, most=1.0)
+        if np.max(radius) == 1.0:
+            raise ValueError("radius must be below 1 (for R = 1 the bound p/(1−R) is undefined), got 1.0")
+        object.__setattr__(self, "radius", radius)
+
+    def row_support(self, rows: Floats, v: Floats) -> Floats:
+        """The box 0 <= q <= p/(1−R), filled from the highest value on."""
+        return at_scale(lambda scaled: fill(*self._box(rows), scaled)[0], v)
+
+    def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
+        """The filling."""
+        return fill(*self._box(rows), v)[1]
+
+    def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
+        """sigma of all rows of a kernel, compiled."""
+        from robust_core.kernels import polyhedral
+
+        return polyhedral.bounded_density_support(mdp, self.radius, v)
+
+    def _box(self, rows: Floats) -> tuple[Floats, Floats]:
+        p = weights(rows)
+        return np.zeros_like(p), np.minimum(p / (1.0 - np.asarray(self.radius)[..., None]), 1.0)

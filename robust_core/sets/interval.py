@@ -1,0 +1,77 @@
+"""Interval sets: entrywise bounds on q, cut by Σq = 1 and filled from the highest value on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robust_core import validate
+from robust_core.mdp import MDP
+from robust_core.sets.base import Pick, UncertaintySet
+from robust_core.sets.rows import at_scale, fill, weights
+from robust_core.validate import EPS, Floats
+
+
+@dataclass(frozen=True)
+class Interval(UncertaintySet):
+    """Interval set: {q : low <= q <= high in every state}, for one row (S,) or for every pair (S, A, S).
+
+    The bounds are the set: the nominal p does not enter. `around` makes them from p and half widths.
+    """
+
+    kind: ClassVar[str] = "interval"
+    axes: ClassVar[Mapping[str, int]] = {"low": 1, "high": 1}
+    splits: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
+    low: Floats
+    high: Floats
+
+    def __post_init__(self) -> None:
+        low, high = validate.bounds(self.low, self.high)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @classmethod
+    def around(cls, p: ArrayLike, width: ArrayLike) -> "Interval":
+        """p ± width within [0, 1], rounded outwards so that p over its sum is inside."""
+        rows = np.asarray(p, dtype=np.float64)
+        validate.distribution_rows("p", rows)
+        half = validate.array("width", width, shape=np.shape(width))
+        if not (half >= 0.0).all():
+            raise ValueError(f"width must not be negative, got {half.min()}")
+        centre = weights(rows)
+        slack = 2 * (rows.shape[-1] + 2) * EPS * centre
+        return cls(np.maximum(centre - half - slack, 0.0), np.minimum(centre + half + slack, 1.0))
+
+    def row_support(self, rows: Floats, v: Floats) -> Floats:
+        """The filling's value, the same for every row."""
+        value = at_scale(lambda scaled: fill(self.low, self.high, scaled)[0], v)
+        return np.broadcast_to(value, rows.shape[:-1]).copy()
+
+    def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
+        """The filling."""
+        return np.broadcast_to(fill(self.low, self.high, v)[1], rows.shape).copy()
+
+    def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
+        """sigma of all rows of a kernel, compiled."""
+        from robust_core.kernels import polyhedral
+
+        value = polyhedral.box_support(self.low, self.high, v)
+        return np.broadcast_to(value, (mdp.n_states, mdp.n_actions)).copy()
+
+    @classmethod
+    def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> "Interval":
+        """Bounds around the first row, of several shapes and widths: absolute, relative, on one side, or none."""
+        row = np.asarray(p).reshape(-1, len(v))[0]
+        width = pick((0.25, 0.5, 0.1, 0.0, 1.0, 0.01, 0.05, 1e-8))
+        shape = pick(("around", "row", "relative", "above", "below", "all"))
+        if shape == "around":
+            return cls.around(row, width)
+        if shape == "row":
+            return cls.around(row, np.minimum(width * (1.0 + np.arange(len(v))), 1.0))
+        centred = cls.around(row, 0.0)
+        low = np.zeros(len(v)) if shape in ("above", "all") else centred.low * (1.0 - width)
+        high = np.ones(len(v)) if shape in ("below", "all") else np.minimum(centred.high * (1.0 + width), 1.0)
+        return cls(low, high)

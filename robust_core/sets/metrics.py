@@ -1,0 +1,25 @@
+"""Metrics on states at which laws test the sets that have one."""
+
+import numpy as np
+
+from robust_core.sets.base import Pick
+from robust_core.validate import Floats
+
+
+def choose_metric(pick: Pick, n: int) -> Floats:
+    """The discrete metric, points on a line, a star, a circle, or a pseudometric with states at distance 0."""
+    place = np.arange(n, dtype=np.float64)
+    shape = pick(("discrete", "line", "star", "circle", "pairs", "squares"))
+    if shape == "line":
+        return np.abs(place[:, None] - place)
+    if shape == "star":
+        arms = 0.25 * (1.0 + place % 3)
+        return np.where(np.eye(n, dtype=bool), 0.0, arms[:, None] + arms)
+    if shape == "circle":
+        steps = np.abs(place[:, None] - place)
+        return np.minimum(steps, n - steps) / 2
+    if shape == "pairs":
+        return np.abs(place[:, None] // 2 - place // 2)
+    if shape == "squares":  # points at 0, 1, 4, 9 … on a line
+        return np.abs(place[:, None] ** 2 - place**2)
+    return 1.0 - np.eye(n)
