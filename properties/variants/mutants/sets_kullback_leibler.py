@@ -1,0 +1,98 @@
+"""Wrong support functions of the Kullback-Leibler ball."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from properties.variants.mutants.sets_forms import altered, mean_deviation, reduced
+from robust_core import L1, ChiSquare, KullbackLeibler, ReverseKullbackLeibler, Variant, sigma
+from robust_core.validate import Floats
+
+
+def _mutant(name: str, make: Any) -> Variant:
+    return Variant(f"KL {name}", "support", make, (KullbackLeibler,), ("support function",))
+
+
+def _dual(uset: KullbackLeibler, p: Floats, v: Floats, multipliers: Floats) -> float:
+    """The least bound over some multipliers."""
+    top = v[p > 0].max()
+    e = np.exp(multipliers[:, None] * (v - top)[p > 0])
+    return float(top + ((uset.radius + np.log(e @ p[p > 0])) / multipliers).min())
+
+
+def _span(p: Floats, v: Floats) -> float:
+    return float(np.ptp(v[p > 0])) or 1.0
+
+
+def _grid(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
+    return _dual(uset, p, v, np.logspace(-3, 3, 50) / _span(p, v))
+
+
+def _short_bracket(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
+    """lambda >= span/20: near the threshold the multiplier is larger."""
+    return _dual(uset, p, v, np.logspace(-9, math.log10(20.0), 4001) / _span(p, v))
+
+
+def _absolute_bracket(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
+    """A bracket of lambda that does not scale with v."""
+    return _dual(uset, p, v, np.logspace(-2, 2, 4001))
+
+
+def _unshifted(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
+    """exp without a shift: overflow is caught and called the maximum."""
+    b = np.logspace(-6, 6, 4001) / _span(p, v)
+    with np.errstate(all="ignore"):
+        bounds = (uset.radius + np.log(np.exp(b[:, None] * v) @ p)) / b
+    finite = bounds[np.isfinite(bounds)]
+    return float(finite.min()) if finite.size else float(v.max())
+
+
+def _threshold_of_all(uset: KullbackLeibler, p: Floats, v: Floats) -> Floats:
+    """At the threshold the maximum over all states."""
+    best = p[(p > 0) & (v == v[p > 0].max())].sum()
+    return np.asarray(v.max()) if uset.radius >= -math.log(best) else sigma(uset, p, v)
+
+
+def _threshold_of_largest(uset: KullbackLeibler, p: Floats, v: Floats) -> Floats:
+    """The threshold from the largest probability."""
+    return np.asarray(v[p > 0].max()) if uset.radius >= -math.log(p.max()) else sigma(uset, p, v)
+
+
+def _smoothed(uset: KullbackLeibler, p: Floats, v: Floats) -> Floats:
+    """A thousandth of the uniform law is mixed into p, so that logarithms exist."""
+    mixed = 0.999 * p + 0.001 / p.size
+    return sigma(uset, mixed / mixed.sum(), v)
+
+
+def _taylor(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
+    mean, deviation = mean_deviation(p, v)
+    return mean + math.sqrt(2 * uset.radius) * deviation
+
+
+def _capped_taylor(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
+    return min(_taylor(uset, p, v), float(v[p > 0].max()))
+
+
+REVERSE = _mutant("in the other direction", lambda u, p, v: sigma(ReverseKullbackLeibler(u.radius), p, v))
+REVERSE_WITHIN = _mutant(
+    "in the other direction, within the support", lambda u, p, v: sigma(ReverseKullbackLeibler(u.radius, True), p, v)
+)
+BITS = _mutant("in bits", altered(lambda r: r * math.log(2)))
+HALF = _mutant("with half the radius", altered(lambda r: r / 2))
+DOUBLE = _mutant("with twice the radius", altered(lambda r: 2 * r))
+SQUARED = _mutant("with the squared radius", altered(lambda r: r * r))
+FLOORED = _mutant("with a floor of the radius", altered(lambda r: max(r, 1e-4)))
+CEILED = _mutant("with a radius of at most 1", altered(lambda r: min(r, 1.0)))
+TAYLOR = _mutant("to second order", _taylor)
+CAPPED_TAYLOR = _mutant("to second order, at most the maximum", _capped_taylor)
+CHI_SQUARE = _mutant("as chi-square of twice the radius", lambda u, p, v: sigma(ChiSquare(2 * u.radius), p, v))
+PINSKER = _mutant("as Pinsker's L1 ball", lambda u, p, v: sigma(L1(math.sqrt(2 * u.radius)), p, v))
+GRID = _mutant("on a grid of multipliers", _grid)
+SHORT_BRACKET = _mutant("with a short bracket", _short_bracket)
+ABSOLUTE_BRACKET = _mutant("with a bracket that does not scale", _absolute_bracket)
+UNSHIFTED = _mutant("without a shift in the exponent", _unshifted)
+THRESHOLD_OF_ALL = _mutant("that leaves the support at the threshold", _threshold_of_all)
+THRESHOLD_OF_LARGEST = _mutant("with the threshold of the largest probability", _threshold_of_largest)
+SMOOTHED = _mutant("of a smoothed p", _smoothed)
+SMALLEST = _mutant("of a kind nature", reduced)

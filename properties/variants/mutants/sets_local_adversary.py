@@ -1,0 +1,94 @@
+"""Wrong support functions of the local adversary."""
+
+from typing import Any
+
+import numpy as np
+
+from properties.variants.mutants.sets_forms import altered, reduced
+from robust_core import LocalAdversary, Variant, Wasserstein, sigma
+from robust_core.validate import Floats
+
+
+def _mutant(name: str, make: Any) -> Variant:
+    return Variant(f"local adversary {name}", "support", make, (LocalAdversary,), ("support function",))
+
+
+def _reach(uset: LocalAdversary) -> Any:
+    return uset.metric <= uset.radius
+
+
+def _best(reach: Any, v: Floats) -> Floats:
+    found: Floats = np.where(reach, v, -np.inf).max(axis=1)
+    return np.where(np.isfinite(found), found, v)
+
+
+def _others_only(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    """A state is not its own neighbour."""
+    return float(p @ _best(_reach(uset) & ~np.eye(p.size, dtype=bool), v))
+
+
+def _strictly(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    """< r in place of <= r."""
+    return float(p @ _best(uset.metric < uset.radius, v))
+
+
+def _of_the_argmax(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    """Only the neighbours of the best state move, to it."""
+    near = _reach(uset)[int(v.argmax())]
+    return float(p @ np.where(near, v.max(), v))
+
+
+def _two_steps(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    return float(p @ _best(_reach(uset), _best(_reach(uset), v)))
+
+
+def _average(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    reach = _reach(uset)
+    return float(p @ ((reach @ v) / reach.sum(axis=1)))
+
+
+def _lowest(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    return float(p @ np.where(_reach(uset), v, np.inf).min(axis=1))
+
+
+def _whole_support(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    """One neighbourhood for all: that of the whole support."""
+    return float(v[_reach(uset)[p > 0].any(axis=0)].max())
+
+
+def _likeliest(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    """All mass is at the likeliest state."""
+    return float(_best(_reach(uset), v)[int(p.argmax())])
+
+
+def _within_support(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    """Mass moves to states of the support only."""
+    return float(p @ _best(_reach(uset) & (p > 0), v))
+
+
+def _by_index(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    """Neighbours by number, not by distance."""
+    place = np.arange(p.size)
+    return float(p @ _best(np.abs(place[:, None] - place) <= uset.radius, v))
+
+
+def _weighted(uset: LocalAdversary, p: Floats, v: Floats) -> float:
+    """The best of p·v in the neighbourhood in place of p times the best v."""
+    return float(np.where(_reach(uset), p * v, -np.inf).max(axis=1).sum())
+
+
+OTHERS_ONLY = _mutant("that may not stay", _others_only)
+STRICTLY = _mutant("that stays below the radius", _strictly)
+OF_THE_ARGMAX = _mutant("at the best state only", _of_the_argmax)
+TWO_STEPS = _mutant("that moves twice", _two_steps)
+AVERAGE = _mutant("that averages", _average)
+LOWEST = _mutant("that takes the lowest", _lowest)
+WHOLE_SUPPORT = _mutant("with one neighbourhood", _whole_support)
+LIKELIEST = _mutant("at the likeliest state", _likeliest)
+WITHIN_SUPPORT = _mutant("within the support", _within_support)
+BY_INDEX = _mutant("with neighbours by number", _by_index)
+WEIGHTED = _mutant("that weighs before it chooses", _weighted)
+HALF = _mutant("with half the radius", altered(lambda r: r / 2))
+DOUBLE = _mutant("with twice the radius", altered(lambda r: 2 * r))
+BUDGET = _mutant("with a common budget", lambda u, p, v: sigma(Wasserstein(u.radius, u.metric), p, v))
+SMALLEST = _mutant("of a kind nature", reduced)
