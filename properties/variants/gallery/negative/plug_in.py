@@ -1,0 +1,14 @@
+"""The one-sample learner for sets that do not allow it: unbiased it is promised to be, and is not.
+
+The set around a Dirac is the Dirac itself for the Kullback-Leibler and the chi-square ball, so the learner never
+hears of nature and finds the ordinary optimum; for the L1 ball it finds contamination of half the radius.
+"""
+
+from properties.variants.gallery.one_sample import OneSampleLearner
+from robust_core import L1, ChiSquare, KullbackLeibler, Variant
+
+KL = Variant(
+    "one-sample Q-learning for Kullback-Leibler", "control", OneSampleLearner, (KullbackLeibler,), ("unbiased",)
+)
+CHI_SQUARE = Variant("one-sample Q-learning for chi-square", "control", OneSampleLearner, (ChiSquare,), ("unbiased",))
+ONE_NORM = Variant("one-sample Q-learning for L1", "control", OneSampleLearner, (L1,), ("unbiased",))
