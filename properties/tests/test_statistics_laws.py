@@ -37,6 +37,7 @@ from properties.statistics.laws import (
     unbiased,
 )
 from properties.statistics.suite import allot_cells, plan_cells, results
+from properties.variants.gallery.adaptive_tdc import MOMENTUM
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
 from robust_core.problem import Problem, Variant
 from robust_core.trajectory import Recording, Transition
@@ -327,6 +328,13 @@ def test_a_learner_that_is_lost_is_violated(claim: str) -> None:
 def test_slower_learners_with_the_right_limit_are_not_accused(variant: Variant) -> None:
     outcomes = {cell.kind: decide(cell, alpha=SHARE).outcome for cell in stationarity.cells(variant, "quick")}
     assert set(outcomes.values()) == {"holds"}, outcomes
+
+
+def test_momentum_and_a_start_of_two_vectors_are_no_reason_to_accuse() -> None:
+    """In plain Python, so without the noisy chain, which takes seconds."""
+    variant = replace(MOMENTUM, promises=("stationary", "projected"))
+    certain = [cell for cell in limit.cells(variant, "quick") if "noisy" not in cell.kind]
+    assert [decide(cell, alpha=SHARE).outcome for cell in certain] == ["holds"] * 3
 
 
 GROSS = {"noisy": {"TDC that ignores the ball"}, "edge of the ball": set(), "cycle": {"TDC that ignores the ball"}}

@@ -27,7 +27,15 @@ def rounding(benchmark: BenchmarkProblem, alpha: float) -> float:
 
 
 def make_learner(variant: Variant, problem: Problem, seed: bytes) -> Any:
-    """A learner with an rng of its own, keyed by the replicate."""
+    """A learner with an rng of its own, keyed by the replicate.
+
+    One of several tables (options['tables']) starts with the same in each; of (theta, omega) omega starts at 0.
+    """
+    count = variant.options.get("tables")
+    if count is not None:
+        assert not isinstance(problem.initial, tuple)
+        other = problem.initial if problem.features is None else np.zeros_like(problem.initial)
+        problem = replace(problem, initial=(problem.initial, *[other] * (count - 1)))
     return variant.make(replace(problem, rng=numpy_generator(key("learner", seed))))
 
 
