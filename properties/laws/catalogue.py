@@ -2,6 +2,7 @@
 
 from properties.laws import (
     every_learner,
+    horizon,
     instructions,
     large,
     large_learning,
@@ -36,4 +37,5 @@ LAWS: tuple[Law, ...] = (
     every_learner.BATCH,
     *large.LAWS,
     *large_learning.LAWS,
+    *horizon.LAWS,
 )

@@ -204,8 +204,8 @@ def _batch(variant: Variant, case: Run) -> Finding | None:
                 advance(learner, path[start:stop])
                 continue
             # A buffer that all learners share holds the neighbour's table afterwards.
-            _feed(learner, path[start:stop])
-            _feed(neighbour, path[start:stop])
+            feed(learner, path[start:stop])
+            feed(neighbour, path[start:stop])
         got = arrays(learner.estimate())
         finding = _differing(got, wanted, when=f" after {what}", columns=("update_many", "update"))
         if finding is not None:
@@ -217,7 +217,7 @@ def _batch(variant: Variant, case: Run) -> Finding | None:
 _IN_TURN = {"update_many": 1, "update, then update_many": 2, "update and update_many in turn": 4}
 
 
-def _feed(learner: Any, path: Path) -> None:
+def feed(learner: Any, path: Path) -> None:
     """Give the learner the path as a recording."""
     columns = list(zip(*path, strict=True)) or [()] * 6
     kinds = (np.int64, np.int64, np.float64, np.int64, np.int64, np.bool_)

@@ -70,12 +70,11 @@ SMOOTH = tuple(
     replace(form_of(states, 2, 9, numbers=(0.875, 2.0**-8, 0.25), **_HALF), smoothing=kind, projection=K)
     for states, kind, K in product((18, 70), SMOOTHINGS.values(), (np.inf, 2.0**-4))
 )
-ENDLESS = form_of(1, 1, 1, steps=20, times=250, step_size=_SLOW, plain=_SLOW)
 # Long runs with a free theta, and one that meets the ball of projection again and again.
 LINEAR = (
     *WIDE,
     *SMOOTH,
-    *(replace(form, projection=np.inf) for form in (*LONG, ENDLESS)),
+    *(replace(form, projection=np.inf) for form in LONG),
     replace(LONG[1], projection=2.0**-4),
 )
 STORAGES = (False, True)

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -44,11 +44,24 @@ def _bounds(case: LinearRun, estimate: tuple[np.ndarray, ...], cost: float) -> t
 
 
 def _steps(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
-    """Follow the path; at every step compare (theta, omega) with the formulas in long decimals."""
+    return follow_steps(variant, rule, case)
+
+
+def follow_steps(variant: Variant, rule: str, case: LinearRun, places: Collection[int] | None = None) -> Finding | None:
+    """Follow the path; at every step compare (theta, omega) with the formulas in long decimals.
+
+    With `places`, only the steps of these numbers are compared.
+    """
     learner = new_learner(variant, case)
     nature_ends = ends_of(variant, type(case.uncertainty_set)) == "nature ends"
     before = arrays(learner.estimate())
+    at = 0
     for number, step in enumerate(case.path):
+        if places is not None and number not in places:
+            continue
+        if at < number:
+            before = arrays(advance(learner, case.path[at:number]).estimate())
+        at = number + 1
         alpha, beta = _sizes(case, number)
         wanted = next_estimate(rule, case, step, before, alpha, beta, nature_ends=nature_ends)
         allowed = _bounds(case, before, step[2])

@@ -197,8 +197,8 @@ def _unbiased(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
     """After the path, the mean over all transitions of the written entry, by enumeration."""
     mdp, path, policy = case.mdp, case.path, policy_of(case)
     learner, clock = new_learner(variant, case), Clock(case.step_size)
+    advance(learner, path)
     for step in path:
-        advance(learner, [step])
         clock.next(place_of(variant, step[0], step[1]))
     before, place = table(learner), place_of(variant, s, a)
     if before.shape != case.initial.shape or not np.isfinite(before).all():

@@ -1,0 +1,38 @@
+"""Long and wide runs: they reach what they are for, and their counterexamples can be saved and judged again."""
+
+from pathlib import Path
+
+import numpy as np
+
+from properties.cases import law_schema
+from properties.judging.counterexample import Counterexample
+from properties.judging.search import judge_case, search
+from properties.laws import horizon
+from properties.laws.catalogue import LAWS
+from properties.process.loading import load
+from properties.variants.mutants.plain import PlainQ
+from robust_core import Contamination, Variant
+
+Q = Variant("plain Q", "control", PlainQ, (Contamination,), ("sample form",))
+
+
+def test_long_runs_reach_beyond_16_bits_and_wide_ones_beyond_a_block() -> None:
+    for case in horizon.long_runs(Q):
+        assert len(case.path) > 2**16
+        assert sum(step[:2] == (0, 0) for step in case.path) > 2**16
+    assert {case.step_size.clock for case in horizon.long_runs(Q)} == {"visits", "steps"}
+    wide = horizon.many_states(Q)
+    assert wide.mdp.n_states > 1024
+    V = wide.initial.min(axis=1)
+    assert np.argsort(-V)[: len(horizon.EDGES)].tolist() == list(horizon.EDGES), "each is the worst in its turn"
+    assert horizon.many_actions(Q).mdp.n_actions > 256
+
+
+def test_the_counterexample_of_a_wide_run_is_judged_again(tmp_path: Path) -> None:
+    (variant,) = load("properties.variants.mutants.horizon:SOME_STATES").values()
+    law = next(law for law in LAWS if law.name == "sample step, horizon")
+    found = search(law, variant, examples=10, master_seed=0, shrink=False)
+    assert found.case is not None
+    kept = Counterexample(law.name, "module:NAME", found.case, found.evidence).save(tmp_path)
+    again = law_schema.read(law, Counterexample.load(kept).case, variant)
+    assert str(judge_case(law, variant, again)) == found.evidence

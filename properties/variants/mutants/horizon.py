@@ -1,0 +1,138 @@
+"""Slips that need a horizon: 2^16 steps or visits, a thousand states, hundreds of actions, dozens of features."""
+
+from typing import Any
+
+import numpy as np
+
+from properties.variants.mutants.plain import PlainExpectedSarsa, PlainQ, PlainTDC
+from robust_core import Contamination, Problem, Transition, Variant
+from robust_core.validate import Floats
+
+
+class _ShortVisits(PlainQ):
+    """Visits in 16 bits."""
+
+    def count(self, step: Transition) -> None:
+        super().count(step)
+        self.visits[self.place(step)] %= 2**16
+
+
+class _ShortClock(PlainQ):
+    """Steps in 16 bits."""
+
+    def count(self, step: Transition) -> None:
+        super().count(step)
+        self.t %= 2**16
+
+
+class _StopsLate(PlainQ):
+    """A limit of steps that no test reaches."""
+
+    def alpha(self, step: Transition) -> float:
+        return super().alpha(step) if self.t < 50_000 else 0.0
+
+
+class _LastStepSize(PlainQ):
+    """A table of 2^15 step sizes, the last of which stays."""
+
+    def alpha(self, step: Transition) -> float:
+        schedule = self.problem.step_size
+        n = int(self.visits[self.place(step)]) if schedule.clock == "visits" else self.t
+        return schedule.at(min(n, 2**15 - 1))
+
+
+class _SomeStates(PlainQ):
+    """A maximum of the first 1,024 states."""
+
+    def worst(self) -> float:
+        return float(self.values()[:1024].max())
+
+
+class _LaterStates(PlainQ):
+    """A maximum whose last block is left out where it is not full."""
+
+    def worst(self) -> float:
+        V = self.values()
+        return float(V[: len(V) // 512 * 512 or len(V)].max())
+
+
+class _SomeActions(PlainQ):
+    """A minimum of the first 256 actions."""
+
+    def values(self) -> Floats:
+        return self.Q[:, :256].min(axis=1)
+
+
+class _FewStates(PlainExpectedSarsa):
+    """A maximum of the first 512 states."""
+
+    def worst(self) -> float:
+        return float(self.values()[:512].max())
+
+
+class _SomeFeatures(PlainTDC):
+    """The correction of the first 64 features."""
+
+    def g(self, step: Transition) -> Floats:
+        g = super().g(step).copy()
+        g[64:] = 0.0
+        return g
+
+
+class _LinearStates(PlainTDC):
+    """A smooth maximum of 1,024 states."""
+
+    def smooth(self, V: Floats) -> float:
+        return super().smooth(V[:1024])
+
+
+class _LinearClock(PlainTDC):
+    """Steps in 16 bits."""
+
+    def update(self, step: Transition) -> None:
+        super().update(step)
+        self.t %= 2**16
+
+
+class _HalfPrecision(PlainQ):
+    """The time is kept as float16, whose numbers end at 65,504."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.latest = 0
+
+    def count(self, step: Transition) -> None:
+        super().count(step)
+        self.latest += 1
+        self.t = int(min(float(np.float32(self.latest)), 65504.0))
+
+
+def _q(name: str, make: Any, *promises: str) -> Variant:
+    return Variant(f"Q-learning {name}", "control", make, (Contamination,), promises)
+
+
+def _tdc(name: str, make: Any) -> Variant:
+    return Variant(f"TDC {name}", "linear evaluation", make, (Contamination,), ("TDC",))
+
+
+SHORT_VISITS = _q("with visits in 16 bits", _ShortVisits, "sample form")
+SHORT_VISITS_IN_THE_MEAN = _q("with visits in 16 bits, unbiased", _ShortVisits, "unbiased")
+SHORT_CLOCK = _q("with steps in 16 bits", _ShortClock, "sample form")
+STOPS_LATE = _q("that stops after 50,000 steps", _StopsLate, "sample form")
+STOPS_LATE_IN_THE_MEAN = _q("that stops after 50,000 steps, unbiased", _StopsLate, "unbiased")
+LAST_STEP_SIZE = _q("with 32,768 step sizes", _LastStepSize, "sample form")
+SOME_STATES = _q("with a maximum of 1,024 states", _SomeStates, "sample form")
+LATER_STATES = _q("with a maximum of full blocks", _LaterStates, "sample form")
+SOME_ACTIONS = _q("with a minimum of 256 actions", _SomeActions, "sample form")
+SATURATED_CLOCK = _q("whose clock ends at 65,504", _HalfPrecision, "sample form")
+FEW_STATES = Variant(
+    "expected SARSA with a maximum of 512 states",
+    "evaluation",
+    _FewStates,
+    (Contamination,),
+    ("sample form",),
+    {"estimates": "Q"},
+)
+SOME_FEATURES = _tdc("that corrects 64 features", _SomeFeatures)
+LINEAR_STATES = _tdc("with a maximum of 1,024 states", _LinearStates)
+LINEAR_CLOCK = _tdc("with steps in 16 bits", _LinearClock)
