@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from properties.cases import law_schema
 from properties.judging.counterexample import Counterexample
 from properties.judging.search import judge_case, search
+from properties.judging.verification import applicable
 from properties.laws import horizon
 from properties.laws.catalogue import LAWS
 from properties.process.loading import load
@@ -26,6 +28,21 @@ def test_long_runs_reach_beyond_16_bits_and_wide_ones_beyond_a_block() -> None:
     V = wide.initial.min(axis=1)
     assert np.argsort(-V)[: len(horizon.EDGES)].tolist() == list(horizon.EDGES), "each is the worst in its turn"
     assert horizon.many_actions(Q).mdp.n_actions > 256
+
+
+_QUICK = ("SHORT_VISITS", "SHORT_VISITS_IN_THE_MEAN", "SOME_ACTIONS", "LINEAR_STATES")
+MUTANTS = [
+    pytest.param(
+        variant, id=key.split(":")[1], marks=() if key.split(":")[1] in _QUICK else pytest.mark.robust_core_slow
+    )
+    for key, variant in load("properties.variants.mutants.horizon").items()
+]
+
+
+@pytest.mark.parametrize("variant", MUTANTS)
+def test_what_needs_a_horizon_is_violated(variant: Variant) -> None:
+    laws = [law for law in applicable(variant) if law.name.endswith("horizon")]
+    assert any(search(law, variant, examples=10, master_seed=0, shrink=False).outcome == "violated" for law in laws)
 
 
 def test_the_counterexample_of_a_wide_run_is_judged_again(tmp_path: Path) -> None:
