@@ -38,7 +38,7 @@ class Tape:
 
     def __init__(self) -> None:
         self.active = False
-        self.draws = 0
+        self.draws = self.draws_ahead = 0
         self.refusal: str | None = None
         self.trail: list[tuple[int, int]] = []
         self.forced: list[int] = []
@@ -61,6 +61,14 @@ class Tape:
             yield
         finally:
             self.active = active
+
+    def require_draws(self) -> None:
+        """Refuse a learner that has drawn before the step but does not draw in it.
+
+        Its coins may have been tossed ahead; the mean given the past that is seen is then one over their outcomes.
+        """
+        if self.draws_ahead and not self.draws:
+            raise self.refuse("the rng", "draws were made before the step and none in it, so they cannot be enumerated")
 
     def begin(self, forced: list[int]) -> None:
         """Start a walk along a prefix of choices."""
@@ -328,7 +336,10 @@ class Coins(np.random.Generator):
         return [Coins(self.tape, np.random.PCG64(child)) for child in sequence.spawn(n_children)]
 
     def _ordinary(self) -> bool:
-        self.tape.draws += 1
+        if self.tape.active:
+            self.tape.draws += 1
+        else:
+            self.tape.draws_ahead += 1
         return not self.tape.active
 
     def _one_of(self, n: int, call: str) -> int:

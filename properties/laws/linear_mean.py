@@ -169,6 +169,7 @@ def _mean_update(variant: Variant, case: LinearRun, coins: int) -> Finding | Non
         what, when = f"expected change of {name}", f" after {view.t} steps"
         finding = compare(mean[i], right, allowed, what, after=when, axes=COMPONENTS)
         if finding is not None:
+            tape.require_draws()
             return finding
     return None
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from oracles.arithmetic import exact
-from oracles.planning import truth
-from properties.cases.runs import Run, estimates, policy_of
+from oracles.planning import ends as ending
+from properties.cases.runs import Run, ends_of, estimates, policy_of
 from properties.laws.learning import step_size_at
 from robust_core import Transition
 from robust_core.problem import Variant
@@ -51,6 +51,7 @@ class View:
         self._mdp, self._set, self._policy = case.mdp, case.uncertainty_set, policy_of(case)
         self._schedule, self._ends = case.step_size, Fraction(ends)
         self._states = estimates(variant) == "V"
+        self._nature_ends = ends_of(variant, type(case.uncertainty_set)) == "nature ends"
         self._action = a
         self.s, self.a = s, None if self._states else a
         self.gamma = Fraction(case.mdp.gamma)
@@ -134,15 +135,15 @@ class View:
     def _backup(self, V: list[Fraction], s: int, a: int, top: Sequence[Fraction] | None) -> Fraction:
         cost, row = Fraction(float(self._mdp.cost[s, a])), self._mdp.P[s, a].tolist()
         around = self._set.at(s, a)
-        if not isinstance(around, Contamination):
-            if top is not None or self._ends:
-                raise ValueError(f"a backup with its own maximum, or with ends, is one of contamination, not {around}")
-            found = truth.sigma(around, row, V)
+        if top is None:
+            chances = [float(self._ends)] * len(V)
+            found = ending.sigma(around, row, chances, V, nature_ends=self._nature_ends)
             self.width += self.gamma * (found.upper - found.lower)
             return cost + self.gamma * (found.lower + found.upper) / 2
-        R = Fraction(float(around.radius))
+        if not isinstance(around, Contamination):
+            raise ValueError(f"top: only the backup of contamination takes a maximum of its own, got {around}")
         nominal = sum((w * v for w, v in zip(exact.distribution(row).fractions(), V, strict=True)), ZERO)
-        highest = max(V if top is None else top)
+        R, highest = Fraction(float(around.radius)), max([*top, ZERO] if self._nature_ends else top)
         return cost + self.gamma * (R * highest + (1 - R) * (1 - self._ends) * nominal)
 
     def outcomes(self) -> Iterator[tuple[Fraction, Transition]]:

@@ -19,10 +19,11 @@ from properties.laws.law import Law
 from properties.laws.mean_update import AT_SOLUTION, LAWS, MOVES
 from properties.laws.view import View
 from properties.tests.drawn_cases import drawn
-from properties.variants.gallery import adaptive_tdc
+from properties.variants.gallery import adaptive_tdc, double_q_learning
 from properties.variants.gallery.q_learning import VARIANT as Q_LEARNING
 from properties.variants.mutants import hidden_state
 from properties.variants.mutants.hidden_state import RIGHT, gross
+from properties.variants.mutants.plain import PlainQ
 from robust_core import Problem, Transition, Variant
 
 BY_NAME = {law.name: law for law in (*LAWS, *linear_mean.LAWS)}
@@ -148,6 +149,7 @@ def test_fixed_points_hold_pathwise_and_in_the_mean(variant: Variant) -> None:
         assert search(law, both, examples=12, master_seed=1).outcome == "holds", law.name
 
 
+@pytest.mark.robust_core_slow
 def test_gross_errors_move_away_from_the_solution() -> None:
     """In the mean, what a step writes is seen, and what is never written is not."""
     law = BY_NAME["fixed point in the mean"]
@@ -194,6 +196,38 @@ def test_draws_that_cannot_be_enumerated_leave_the_law_untested() -> None:
     verdict = search(LAW, noisy, examples=5, master_seed=0)
     assert verdict.outcome == "untested"
     assert "rng.normal" in verdict.evidence
+
+
+class _NatureEnds(PlainQ):
+    def target(self, step: Transition) -> float:
+        V = self.Q.min(axis=1)
+        following = 0.0 if step.terminal else V[step.s_next]
+        return float(step.cost + self.gamma * (self.R * max(V.max(), 0.0) + (1.0 - self.R) * following))
+
+
+def test_the_meaning_of_an_end_is_that_of_the_variant() -> None:
+    """Where nature may end an episode too, 0 is among the values of which she takes the largest."""
+    told = Variant("Q", "control", _NatureEnds, Q_LEARNING.sets, ("mean update",), {"ends": "nature ends"})
+    assert search(LAW, told, examples=25, master_seed=0).outcome == "holds"
+    assert search(LAW, replace(told, options={}), examples=25, master_seed=0).outcome == "violated"
+
+
+class _Ahead(hidden_state._Double):
+    """Double Q-learning that tosses all its coins at the start."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.coins = self.rng.random(16).tolist()
+
+    def toss(self) -> int:
+        return int(self.coins.pop() < 0.5)
+
+
+def test_coins_that_were_tossed_ahead_are_untested_and_not_wrong() -> None:
+    ahead = replace(double_q_learning.BOTH, make=_Ahead, promises=("mean update",))
+    verdict = search(LAW, ahead, examples=25, master_seed=0)
+    assert verdict.outcome == "untested"
+    assert "before the step" in verdict.evidence
 
 
 def test_the_named_step_is_the_one_of_algorithm_1() -> None:
