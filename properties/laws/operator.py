@@ -20,8 +20,9 @@ from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
 
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
-# Entries of a kernel up to which every entry of a backup is enclosed, and how many are beyond.
-SMALL, ENTRIES = 1000, 8
+# Entries of a kernel up to which every entry of a backup is enclosed; beyond, how many are, so that their pairs of
+# states are not too many.
+SMALL, ENTRIES, WORK = 1000, 8, 10_000
 
 
 def _read_shift(choices: Choices, variant: Variant) -> OperatorCase:
@@ -49,7 +50,7 @@ def true_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> tup
         found = enclosed.backup(mdp, uncertainty_set, Q)
         width = 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
         return found.value, UNIT * float(np.abs(found.value).max()) + width
-    places = np.unique(np.linspace(0, mdp.cost.size - 1, ENTRIES).astype(int))
+    places = np.unique(np.linspace(0, mdp.cost.size - 1, max(2, min(ENTRIES, WORK // mdp.n_states**2))).astype(int))
     pairs = [divmod(int(place), mdp.n_actions) for place in places]
     found = enclosed.backup_of(mdp, uncertainty_set, Q, pairs)
     values = np.full(mdp.cost.shape, np.nan)
