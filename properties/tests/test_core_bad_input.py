@@ -18,7 +18,7 @@ from properties.tests.small_problems import (
     tdc,
     walk,
 )
-from robust_core import environments, models
+from robust_core import environments, models, validate
 from robust_core.learners import linear, runs, tabular
 from robust_core.learners.schedules import StepSize, constant, per_visit, polynomial
 from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
@@ -40,6 +40,7 @@ SPARSE = MDP(MDP2.rows, MDP2.cost, MDP2.gamma)
 MASKED = np.ma.masked_less([0.0, 1.0], 0.5)
 SHARED = walk()
 STAY = (1.0, 0, 0.0, False)
+PER_PAIR = Contamination([[0.25, 0.5]])  # type: ignore[arg-type]
 BAD_POLICY = np.array([[0.5, 0.5], [0.5, 0.25]])
 
 
@@ -51,6 +52,56 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     # sets and support functions
     "radius above 1": (lambda: Contamination(1.5), r"radius must lie in \[0, 1\], got 1.5"),
     "radius negative": (lambda: TotalVariation(-0.1), r"radius must lie in \[0, 1\], got -0.1"),
+    "radius text": (lambda: Contamination("a"), "radius must be a number, got 'a'"),  # type: ignore[arg-type]
+    "radius per state": (lambda: Contamination([0.5]), r"radius must have shape \(any, any\), got \(1,\)"),  # type: ignore[arg-type]
+    "radius per pair above 1": (
+        lambda: Contamination([[0.5, 1.5]]),  # type: ignore[arg-type]
+        r"radius\[0, 1\] must lie in \[0, 1\], got 1.5",
+    ),
+    "radius per pair in a row": (
+        lambda: sigma(PER_PAIR, [0.5, 0.5], [0.0, 1.0]),
+        r"radius of Contamination must be one number for 2 states, got shape \(1, 2\)",
+    ),
+    "radius per pair of another model": (
+        lambda: support(MDP2, PER_PAIR, [0.0, 1.0]),
+        r"radius of Contamination must be one number for 2 states, or one for each row in shape .*, got shape \(1, 2\)",
+    ),
+    "radius per pair of a learner": (
+        lambda: TabularLearner(Q_LEARNING, problem(uncertainty_set=PER_PAIR)),
+        r"needs one radius for all pairs \(s, a\), got Contamination\(radius=\[\[0.25, 0.5\]\]\)",
+    ),
+    "radius negative, of any size": (lambda: validate.radius("radius", -1.0), "radius must not be negative, got -1.0"),
+    "metric not square": (lambda: validate.metric("metric", [[0.0, 1.0]]), r"one row and one column .* \(1, 2\)"),
+    "metric not symmetric": (
+        lambda: validate.metric("metric", [[0.0, 1.0], [2.0, 0.0]]),
+        r"metric\[0, 1\] must equal metric\[1, 0\] = 2.0 \(a metric\), got 1.0",
+    ),
+    "metric negative": (
+        lambda: validate.metric("metric", [[0.0, -1.0], [-1.0, 0.0]]),
+        r"metric\[0, 1\] must not be negative \(a metric\), got -1.0",
+    ),
+    "metric with a diagonal": (
+        lambda: validate.metric("metric", [[0.0, 1.0], [1.0, 0.5]]),
+        r"metric\[1, 1\] must be 0 \(a metric\), got 0.5",
+    ),
+    "metric with a detour": (
+        lambda: validate.metric("metric", [[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]]),
+        r"metric\[0, 2\] must not exceed metric\[0, 1\] \+ metric\[1, 2\] = 2.0 .*triangle.*, got 3.0",
+    ),
+    "bounds too high": (
+        lambda: validate.bounds([0.75, 0.5], [1.0, 1.0]),
+        "low must sum to at most 1, or it excludes every distribution, got 1.25",
+    ),
+    "bounds too low": (
+        lambda: validate.bounds([0.0, 0.0], [0.25, 0.5]),
+        "high must sum to at least 1, or it excludes every distribution, got 0.75",
+    ),
+    "bounds that cross": (
+        lambda: validate.bounds([0.0, 0.5], [1.0, 0.25]),
+        r"high\[1\] must not be below low = 0.5, got 0.25",
+    ),
+    "bounds negative": (lambda: validate.bounds([-0.5], [1.0]), r"low\[0\] must not be negative, got -0.5"),
+    "bounds of two lengths": (lambda: validate.bounds([0.0, 0.0], [1.0]), r"high must have shape \(2,\), got \(1,\)"),
     "sigma: p sum": (lambda: sigma(C, [0.5, 0.25], [0.0, 1.0]), r"p row \(\) sums to 0.75"),
     "sigma: p negative": (lambda: sigma(C, [1.5, -0.5], [0.0, 1.0]), r"p\[1\] must not be negative, got -0.5"),
     "sigma: p nan": (lambda: sigma(C, [NAN, 1.0], [0.0, 1.0]), r"p\[0\] must be finite"),

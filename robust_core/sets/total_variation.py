@@ -36,7 +36,8 @@ class TotalVariation(UncertaintySet):
         order, kept = self._kept_mass(rows, v)
         worst = np.empty_like(rows)
         worst[..., order] = kept
-        worst[..., v.argmax()] += 1.0 - kept.sum(axis=-1)
+        # A row may sum to a little more than 1, and no mass is negative.
+        worst[..., v.argmax()] += np.maximum(1.0 - kept.sum(axis=-1), 0.0)
         return worst
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
