@@ -7,6 +7,7 @@ from benchmarks.documents.markdown import table
 from properties.claims import evidence
 from properties.claims.claim import Claim
 from properties.claims.evidence import Evidence
+from properties.claims.paper import theorem3_constants
 from properties.claims.text import SECTIONS, entries, parts
 from properties.judging.counterexample import describe
 
@@ -43,6 +44,9 @@ def document() -> str:
         lines += ["", f"## {SECTIONS[part]}", "", table(["id", "status", "claim", "cases", "tightest"], rows)]
         for claim in claims:
             lines += ["", *_section(claim, found[claim.id])]
+        if part == "paper.finite_time":
+            head = ["constant of Theorem 3", "printed", "amended", "sharpest known", "forced by an instance"]
+            lines += ["", "### The constants of Theorem 3", "", table(head, theorem3_constants.rows())]
     return "\n".join(lines) + "\n"
 
 

@@ -44,8 +44,13 @@ def rho(gamma: float, alpha: float, visits: float) -> float:
 
     >>> rho(0.5, 0.5, 2)
     0.375
+    >>> rho(0.5, 2.0**-60, 2.0**60) > 0.25
+    True
     """
-    return (1 - validate.discount("gamma", gamma)) * (1 - (1 - validate.unit_interval("alpha", alpha)) ** visits)
+    step = validate.unit_interval("alpha", alpha)
+    # 1 − alpha loses a small alpha: below this the logarithm is the more exact way.
+    forgotten = -math.expm1(visits * math.log1p(-step)) if step < 2.0**-20 else 1 - (1 - step) ** visits
+    return (1 - validate.discount("gamma", gamma)) * forgotten
 
 
 def k1_bound(t: float, frame: float, alpha: float, mu_min: float, psi_0: float) -> float:
@@ -158,7 +163,16 @@ SHARP_VISITS, SHARP_NOISE = 1810.0, 4.2
 
 
 def sharp_theorem3_T(
-    *, epsilon: float, gamma: float, delta: float, n_pairs: int, mu_min: float, t_mix: float, radius: float
+    *,
+    epsilon: float,
+    gamma: float,
+    delta: float,
+    n_pairs: int,
+    mu_min: float,
+    t_mix: float,
+    radius: float,
+    visits: float = SHARP_VISITS,
+    noise: float = SHARP_NOISE,
 ) -> float:
     """The T from which on robust Q-learning with `sharp_theorem3_alpha` is within epsilon, except with 2 delta:
 
@@ -176,8 +190,8 @@ def sharp_theorem3_T(
         raise ValueError(f"epsilon must lie in (0, 1/(2(1−gamma))] = (0, {0.5 / (1 - gamma)}], got {epsilon}")
     _mass("mu_min", mu_min)
     R = validate.unit_interval("radius", radius)
-    noise = ((1 - R) / ((1 - gamma * (1 - R)) * epsilon)) ** 2 / (mu_min * (1 - gamma) ** 3)
-    rate = SHARP_VISITS * max(t_mix, 1) / (mu_min * (1 - gamma)) + SHARP_NOISE * noise
+    fine = ((1 - R) / ((1 - gamma * (1 - R)) * epsilon)) ** 2 / (mu_min * (1 - gamma) ** 3)
+    rate = visits * max(t_mix, 1) / (mu_min * (1 - gamma)) + noise * fine
     return _last_crossing(rate * math.log(1 / (epsilon * (1 - gamma) ** 2)), n_pairs / _probability("delta", delta))
 
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import settings
 
+from oracles.bounds import q_learning
 from properties import profiles
 from properties.claims import catalogue, claim_named, evidence
 from properties.claims.claim import Claim, Statement, adjudicate, judge, status
+from properties.claims.paper import theorem3_constants
 from properties.claims.text import explain, parts
 from properties.judging.counterexample import Counterexample
 from properties.judging.verdict import Finding
@@ -98,6 +100,13 @@ def test_a_claim_is_explained_with_its_counterexample_and_the_command_that_repla
     text = explain(CLAIMS["expand-T"])
     for part in ("expand-T: corrected", "eq:exp=0", "MDP(S=1, A=1", "robust-core replay", "expand-T.json"):
         assert part in text
+
+
+def test_the_constants_of_theorem_3_are_not_smaller_than_the_arithmetic_allows() -> None:
+    assert theorem3_constants._holds(q_learning.SHARP_VISITS, q_learning.SHARP_NOISE)
+    assert not theorem3_constants._holds(q_learning.SHARP_VISITS / 4, q_learning.SHARP_NOISE)
+    assert not theorem3_constants._holds(q_learning.SHARP_VISITS, q_learning.SHARP_NOISE / 4)
+    assert theorem3_constants.forced_product() > 0.9
 
 
 def wrong() -> Statement:
