@@ -121,11 +121,28 @@ def _ring(states: int, gamma: float, uncertainty_set: UncertaintySet) -> Planner
     return PlannerCase(mdp=MDP(P, np.eye(states)[:, :1], gamma), uncertainty_set=uncertainty_set)
 
 
+def _late(chain: int, gamma: float, uncertainty_set: UncertaintySet) -> PlannerCase:
+    """Behind a chain: pay 1 a step for ever, or 3/4 of all that at once. From 0, the second shows after log 4/(1−gamma)
+    sweeps; until then the first looks better in every sweep.
+    """
+    S = chain + 2
+    P, cost = np.zeros((S, 2, S)), np.zeros((S, 2))
+    P[np.arange(chain), :, np.arange(1, chain + 1)] = 1.0
+    P[chain, 0, chain] = P[chain, 1, chain + 1] = 1.0
+    P[chain + 1, :, chain + 1] = 1.0
+    cost[chain] = 1.0, 0.75 / (1.0 - gamma)
+    return PlannerCase(mdp=MDP(P, cost, gamma), uncertainty_set=uncertainty_set)
+
+
+LATE = ((0, 0.99), (12, 0.99), (3, 1.0 - 2.0**-10))
+"""(states of the chain, discount)"""
+
+
 def _rings(variant: Variant) -> list[PlannerCase]:
-    """Rings of long horizon for every set of the variant at its smallest radius."""
-    return [
-        _ring(states, gamma, _smallest(variant, kind, states)) for (states, gamma), kind in product(RINGS, variant.sets)
-    ]
+    """Rings and late choices of long horizon for every set of the variant at its smallest radius."""
+    rings = [_ring(n, gamma, _smallest(variant, kind, n)) for (n, gamma), kind in product(RINGS, variant.sets)]
+    late = [_late(n, gamma, _smallest(variant, kind, n + 2)) for (n, gamma), kind in product(LATE, variant.sets)]
+    return rings + late
 
 
 def _smallest(variant: Variant, kind: type[UncertaintySet], states: int) -> UncertaintySet:

@@ -94,3 +94,19 @@ ONE_IMPROVEMENT = _mutant("with one improvement", _one_improvement)
 VALUES_ONLY = _mutant("of values only", _values_only)
 VARIATION_BY_CONTAMINATION = _mutant("of contamination for variation", _variation_by_contamination, TotalVariation)
 AVERAGED_KERNEL = _mutant("with a uniform nature", _averaged_kernel, Contamination)
+
+
+def _settled_policy(mdp: MDP, uset: UncertaintySet) -> Floats:
+    """Stops when the greedy policy has not changed for fifty sweeps, then evaluates that policy."""
+    Q, kept, policy = np.zeros_like(mdp.cost), 0, np.zeros(mdp.n_states, dtype=np.int64)
+    while kept < 50:
+        Q = bellman(mdp, uset, Q)
+        greedy = Q.argmin(axis=1)
+        kept, policy = (kept + 1 if (greedy == policy).all() else 0), greedy
+    cost = mdp.cost[np.arange(len(Q)), policy][:, None]
+    own = MDP(np.take_along_axis(mdp.P, policy[:, None, None], axis=1), cost, mdp.gamma)
+    V = plan(own, uset)
+    return bellman(mdp, uset, np.repeat(V, mdp.n_actions, axis=1))
+
+
+SETTLED_POLICY = _mutant("that stops at a settled policy", _settled_policy)
