@@ -40,6 +40,7 @@ OPTIONS: Mapping[str, str] = {
     "expected": "the promised mean update: the name of a step, or a function of a view of the past",
     "tables": "how many tables the estimate is a tuple of",
     "delay": 'which entries a step may change: those visited in the last n steps (n), or all visited ones ("visited")',
+    "convention": '"rewards" (of a learner of tables: `transition.cost` is a reward, and values are to be large)',
     "schedule": '"steps" (step sizes that count no visits) or "own" (the learner has its own)',
     "radii": "a tuple of radii",
     "smoothing": '"lse" or "mellowmax"',
@@ -52,6 +53,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "estimates": ("Q", "V"),
     "smoothing": ("lse", "mellowmax"),
     "schedule": ("steps", "own"),
+    "convention": ("costs", "rewards"),
     "ends": ENDS,
 }
 """The values of the options that are words."""
@@ -240,6 +242,8 @@ class Variant:
                 raise ValueError(f"{rule}: no such option; there are {', '.join(OPTIONS)}{suggestion(name, OPTIONS)}")
             if name in WORDS and value not in WORDS[name]:
                 raise ValueError(f"{rule} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r:.80}")
+            if name == "convention" and value == "rewards" and self.kind not in ("control", "evaluation"):
+                raise ValueError(f"{rule}: only learners of tables can learn from rewards, got kind {self.kind!r}")
             if name == "delay" and value != "visited":
                 validate.count(rule, value, least=1)
             if name == "tables":

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from properties.judging.boundary import Steps, plain, plain_step
+from properties.judging.convention import in_costs
 from properties.judging.guard import call_observed, lend, note_answer
 from properties.kinds import kind_of
 from properties.laws.coins import Coins
@@ -30,7 +31,7 @@ class CopyWarning(UserWarning):
 
 def observed_variant(variant: Variant) -> Variant:
     """The same variant, of which every call is observed: of the function, or of the learners that it makes."""
-    make = variant.make
+    make = in_costs(variant)
     if kind_of(variant.kind).learner:
         return replace(variant, make=lambda problem: _Observed(make, problem))
     if variant.kind == "sampler":

@@ -162,6 +162,8 @@ def limits(variant: Variant) -> tuple[str, ...]:
         words.append(f"tried for {'radius' if len(radii) == 1 else 'radii'} {', '.join(f'{r:g}' for r in radii)} only")
     if "smoothing" in variant.options:
         words.append(f"tried with smoothing {variant.options['smoothing']!r} only")
+    if variant.options.get("convention") == "rewards":
+        words.append("told rewards; the verdicts speak of costs, their negatives")
     if "tables" in variant.options:
         words.append(f"started from {variant.options['tables']} different tables")
     if "delay" in variant.options:

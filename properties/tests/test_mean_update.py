@@ -198,6 +198,27 @@ def test_draws_that_cannot_be_enumerated_leave_the_law_untested() -> None:
     assert "rng.normal" in verdict.evidence
 
 
+class _Rewards(PlainQ):
+    """The same algorithm as it is written for rewards."""
+
+    def target(self, step: Transition) -> float:
+        V = self.Q.max(axis=1)
+        following = 0.0 if step.terminal else V[step.s_next]
+        return float(step.cost + self.gamma * (self.R * V.min() + (1.0 - self.R) * following))
+
+
+def test_a_learner_of_rewards_is_judged_as_one_of_costs() -> None:
+    promises = ("mean update", "unbiased", "sample form", "fixed point", "bounded", "monotone", "asynchronous")
+    rewards = Variant("R", "control", _Rewards, Q_LEARNING.sets, promises, {"convention": "rewards"})
+    for law in (law for law in CATALOGUE if law.applies_to(rewards) and not law.large):
+        assert search(law, rewards, examples=8, master_seed=0).outcome == "holds", law.name
+    wrong = replace(rewards, make=PlainQ)
+    assert search(LAW, wrong, examples=25, master_seed=0).outcome == "violated"
+    assert search(LAW, replace(rewards, options={}), examples=25, master_seed=0).outcome == "violated"
+    with pytest.raises(ValueError, match="only learners of tables"):
+        replace(adaptive_tdc.ADAM, options={"convention": "rewards"})
+
+
 class _NatureEnds(PlainQ):
     def target(self, step: Transition) -> float:
         V = self.Q.min(axis=1)
