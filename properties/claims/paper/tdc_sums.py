@@ -294,7 +294,9 @@ R2_ORDER = Claim(
         _remainder(),
     ),
     amendment="substitute",
-    broken=inequality("the same divided by 4", lambda: linear_cases.one_step(**_CURVED), _remainder(factor=0.25)),
+    broken=inequality(
+        "the same divided by 64", lambda: linear_cases.one_step(**_CURVED), _remainder(factor=1.0 / 64.0)
+    ),
     note="∇ω = C⁻¹E[φ∇δᵀ], and of ∇δ only the softmax depends on θ, with a Jacobian of norm at most ϱ (a variance of "
     "numbers in [−1, 1]); Bessel gives 1/√λ. A projection only shortens the step. R_2 = 0 for R = 0: ω is then affine.",
 )
