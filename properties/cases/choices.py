@@ -46,6 +46,7 @@ SHARES = (
     TOTAL >> 20,
 )
 WHOLE = (0, TOTAL)
+WEIGHTS = (1, 2, 3, 8, 1, 32)
 COSTS = (0.0, 1.0, 0.5, 0.25, 0.75, 2.0, -1.0, 0.1, 1 / 3, 0.0, 100.0)
 VALUES = (0.0, 1.0, 2.0, -1.0, 0.5, 4.0, -3.0, 0.1, 16.0, 1 / 3, -0.25, 1.0, 0.0, 2.0, 1000.0, -1.0, 1.0)
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9375, 0.9, 1.0 - 2.0**-7)
@@ -147,6 +148,18 @@ class Choices(ABC):
             if not left:
                 break
         units[home] += left
+        return np.array(units) / TOTAL
+
+    def row_for(self, kind: type[UncertaintySet], n: int) -> Floats:
+        """A row for a support function; where the radii are the set's own, every other one is full.
+
+        What happens between the first state that a ball empties and its threshold shows on full rows alone.
+        """
+        if kind.radii is UncertaintySet.radii or not self.index(2):
+            return self.row(n, 0)
+        weights = [self.any_of(WEIGHTS) for _ in range(n)]
+        units = [TOTAL * weight // sum(weights) for weight in weights]
+        units[0] += TOTAL - sum(units)
         return np.array(units) / TOTAL
 
     def mdp(

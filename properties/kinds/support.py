@@ -22,7 +22,8 @@ class SupportCase(LawCase):
 def support_case(choices: Choices, variant: Variant) -> SupportCase:
     """A row and values."""
     n, scale = choices.size("outcomes"), choices.scale()
-    choice, p, v = choices.set_choice(variant), choices.row(n, 0), scale * choices.values((n,))
+    choice = choices.set_choice(variant)
+    p, v = choices.row_for(choice.kind, n), scale * choices.values((n,))
     return SupportCase(uncertainty_set=choices.uncertainty_set(choice, p, v), p=p, v=v)
 
 

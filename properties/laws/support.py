@@ -23,7 +23,8 @@ SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 def _read_axioms(choices: Choices, variant: Variant) -> SupportCase:
     n, scale = choices.size("outcomes"), choices.scale()
-    choice, p, v = choices.set_choice(variant), choices.row(n, 0), scale * choices.values((n,))
+    choice = choices.set_choice(variant)
+    p, v = choices.row_for(choice.kind, n), scale * choices.values((n,))
     other, factor, shift = scale * choices.values((n,)), choices.pick(FACTORS), choices.pick(SHIFTS)
     level = choices.level(variant, choice.kind)
     chosen = choices.uncertainty_set(choice, p, v)

@@ -40,13 +40,16 @@ def entropy_bound(ball: Any, p: Any, v: Any, s: Any) -> Any:
 
 
 def reverse_entropy(ball: Any, p: Any, q: Any) -> Any:
+    if ball.within_support and any(y > 0 and not x > 0 for x, y in zip(p, q, strict=True)):
+        return Digits(1) / Digits(0)
     return sum((x * np.log(x / y) for x, y in zip(p, q, strict=True) if x > 0), Digits(0))
 
 
 def reverse_bound(ball: Any, p: Any, v: Any, s: Any) -> Any:
-    """eta − e^{−r} Π (eta−v)^p, eta = s + max v."""
-    eta = s + v.max()
-    return eta - np.exp(-ball.radius + (p * np.log(eta - v)).sum())
+    """eta − e^{−r} Π (eta−v)^p, eta = s + max v; the maximum over the states of p, if nature stays there."""
+    support = p > 0
+    eta = s + (v[support].max() if ball.within_support else v.max())
+    return eta - np.exp(-ball.radius + (p[support] * np.log(eta - v[support])).sum())
 
 
 def chi_square(ball: Any, p: Any, q: Any) -> Any:

@@ -9,7 +9,7 @@ from robust_core.validate import Floats
 def choose_metric(pick: Pick, n: int) -> Floats:
     """The discrete metric, points on a line, a star, a circle, or a pseudometric with states at distance 0."""
     place = np.arange(n, dtype=np.float64)
-    shape = pick(("discrete", "line", "star", "circle", "pairs", "squares"))
+    shape = pick(("discrete", "line", "star", "pairs", "circle", "squares", "pairs", "pairs"))
     if shape == "line":
         return np.abs(place[:, None] - place)
     if shape == "star":
