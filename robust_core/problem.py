@@ -28,6 +28,8 @@ Kind = Literal[
     "planner",
     "value planner",
     "policy planner",
+    "average cost planner",
+    "policy gradient",
     "support",
     "sampler",
 ]
@@ -45,7 +47,9 @@ OPTIONS: Mapping[str, str] = {
     "radii": "a tuple of radii",
     "smoothing": '"lse" or "mellowmax"',
     "ends": '"nature stays", "nature ends" or "none": what the end of an episode means (robust_core/ends.py)',
-    "accuracy": "of a planner, times max|c|/(1−gamma); of a support function, times max|v|",
+    "accuracy": "of a planner, times max|c|/(1−gamma); of an average cost, times max|c|;"
+    " of a policy gradient, times max|c|/(1−gamma)²; of a support function, times max|v|",
+    "parameters": '"policy" or "softmax": by what a policy gradient is the derivative',
 }
 EXPECTED = ("robust backup", "gradient of J")
 """The steps that a promise of a mean update can name."""
@@ -55,6 +59,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "schedule": ("steps", "own"),
     "convention": ("costs", "rewards"),
     "ends": ENDS,
+    "parameters": ("policy", "softmax"),
 }
 """The values of the options that are words."""
 
@@ -184,8 +189,9 @@ class Variant:
     """An algorithm under test.
 
     `make` is a factory `make(problem) -> learner` for the learning kinds, and the function itself for the others
-    (operator: (mdp, uncertainty_set, Q) -> TQ; planner, value planner, policy planner: (mdp, uncertainty_set) -> Q*, V*
-    or a policy pi, an array (S, A);
+    (operator: (mdp, uncertainty_set, Q) -> TQ; planner, value planner, policy planner, average cost planner:
+    (mdp, uncertainty_set) -> Q*, V*,
+    a policy pi (S, A) or the gain; policy gradient: (mdp, uncertainty_set, policy, rho) -> an array (S, A);
     support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
     `sets` are the types of uncertainty set it is for, `promises` the names of what it promises
     (`properties.laws.law.PROMISES`), `options` narrow the problems (`OPTIONS`).

@@ -43,8 +43,12 @@ class PolicyGradient:
         )
 
 
-def policy_gradient(mdp: MDP, radius: float, policy: ArrayLike, start: ArrayLike) -> PolicyGradient:
+def policy_gradient(
+    mdp: MDP, radius: float, policy: ArrayLike, start: ArrayLike, *, slack: float = 0.0
+) -> PolicyGradient:
     """The gradient of start·V_R^pi by the entries of the policy.
+
+    With `slack`, states count as maximisers whose W is at most that below the largest.
 
     >>> mdp = MDP([[[0.5, 0.5], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]], [[1.0, 0.5], [0.0, 0.0]], 0.5)
     >>> found = policy_gradient(mdp, 0.5, [[0.5, 0.5], [1.0, 0.0]], [1.0, 0.0])
@@ -67,7 +71,7 @@ def policy_gradient(mdp: MDP, radius: float, policy: ArrayLike, start: ArrayLike
         tuple(cost[s][a] + b * sum((p * w for p, w in zip(P[s][a].fractions(), W, strict=True)), Fraction(0))
               for a in range(mdp.n_actions)) for s in range(mdp.n_states)
     )  # fmt: skip
-    tops = tuple(s for s, w in enumerate(W) if w == max(W))
+    tops = tuple(s for s, w in enumerate(W) if w >= max(W) - Fraction(slack))
     # Column t of (I − bP)⁻¹ is the value of the cost 1_t; rho times it is d(t).
     columns = [
         exact.discounted_values(rows, [Fraction(int(s == t)) for s in range(len(W))], b).fractions()

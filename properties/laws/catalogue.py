@@ -1,6 +1,7 @@
 """Laws that apply to any variant of a kind; `LAWS` has them all, cheapest and most basic first."""
 
 from properties.laws import (
+    average_cost_planner,
     every_learner,
     horizon,
     instructions,
@@ -11,6 +12,7 @@ from properties.laws import (
     mean_update,
     operator,
     planner,
+    policy_gradient,
     policy_planner,
     sampler,
     support,
@@ -26,6 +28,8 @@ LAWS: tuple[Law, ...] = (
     *planner.LAWS,
     *value_planner.LAWS,
     *policy_planner.LAWS,
+    *average_cost_planner.LAWS,
+    *policy_gradient.LAWS,
     *sampler.LAWS,
     *every_learner.LAWS,
     *tabular_step.LAWS,

@@ -1,0 +1,167 @@
+"""Laws of gradients of the robust value of a policy: (mdp, uncertainty_set, policy, rho) -> (S, A).
+
+rho·V^pi is the largest of rho·V^pi over the kernels of the set, each of them smooth in pi. At a policy where several
+kernels attain it, every mean of their gradients is a subgradient of the maximum, and all of them are right. Derivatives
+by the entries of a policy are meant along directions that keep Σ_a pi(a|s) = 1: a constant for each state is free.
+"""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from oracles.planning import enclosed
+from oracles.planning.policy_gradient import policy_gradient
+from oracles.planning.truth import is_exact
+from properties.cases.sources import Generated
+from properties.judging.verdict import Finding
+from properties.kinds.policy_gradient import GradientCase, gradient_case
+from properties.laws.comparison import compare
+from properties.laws.law import Law
+from properties.laws.rounding import UNIT, operations_bound
+from robust_core.mdp import MDP
+from robust_core.problem import Variant
+from robust_core.sets import Contamination
+from robust_core.validate import Floats
+
+STEP = 2.0**-24
+"""Of a difference: half of the digits, and exact for policies in eighths."""
+
+
+def _value_error(mdp: MDP) -> float:
+    """How far a float value of a policy may be off: its residual over 1−gamma."""
+    size = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
+    return operations_bound(16 * (mdp.n_states + mdp.n_actions) + 64, 2.0 * size) / (1.0 - mdp.gamma)
+
+
+def allowed_error(variant: Variant, mdp: MDP) -> float:
+    """The error the variant allows itself, relative to max|c|/(1−gamma)², and rounding.
+
+    The visits d sum to 1/(1−gamma) and q is at most max|c|/(1−gamma); each solves a system whose inverse has norm
+    1/(1−gamma), so a residual of rounding is that much larger in it.
+    """
+    scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma) ** 2
+    rounding = operations_bound(32 * (mdp.n_states + mdp.n_actions) + 128, 4.0 * scale) / (1.0 - mdp.gamma)
+    return float(variant.options.get("accuracy", 0.0)) * scale + rounding
+
+
+def _answer(variant: Variant, case: GradientCase) -> Floats:
+    return np.array(variant.make(case.mdp, case.uncertainty_set, case.policy.copy(), case.rho()), dtype=np.float64)
+
+
+def _softmax(variant: Variant) -> bool:
+    return variant.options.get("parameters") == "softmax"
+
+
+def _centred(gradient: Floats) -> Floats:
+    return np.asarray(gradient - gradient.mean(axis=1, keepdims=True))
+
+
+def _by_parameters(gradient: Floats, policy: Floats) -> Floats:
+    """The chain rule: ∂pi(a|s)/∂x(s,a') = pi(a|s)(1_{a = a'} − pi(a'|s))."""
+    return np.asarray(policy * (gradient - (policy * gradient).sum(axis=1, keepdims=True)))
+
+
+def nearest(gradients: list[Floats], point: Floats) -> Floats:
+    """The mean of the gradients that is closest to a point: the closest of those on every face."""
+    best, distance = gradients[0], np.inf
+    for count in range(1, len(gradients) + 1):
+        for first, *others in combinations(gradients, count):
+            edges = np.array([(other - first).reshape(-1) for other in others]).reshape(len(others), first.size)
+            weights = np.linalg.lstsq(edges.T, (point - first).reshape(-1), rcond=None)[0] if others else np.zeros(0)
+            if (weights < 0.0).any() or weights.sum() > 1.0:
+                continue
+            mean = first + (weights @ edges).reshape(first.shape)
+            if np.abs(mean - point).max() < distance:
+                best, distance = mean, float(np.abs(mean - point).max())
+    return best
+
+
+def _matches(variant: Variant, case: GradientCase) -> Finding | None:
+    mdp, policy = case.mdp, case.policy
+    chosen: Any = case.uncertainty_set
+    if chosen.pairs or policy.min() <= 0.0:
+        return None
+    got = _answer(variant, case)
+    if got.shape != mdp.cost.shape:
+        return Finding("shape of the gradient", got.shape, mdp.cost.shape)
+    # A float argmax may take any state whose W is the largest up to rounding.
+    found = policy_gradient(mdp, chosen.radius, policy, case.rho(), slack=2.0 * _value_error(mdp))
+    exact = [np.array([[float(x) for x in row] for row in gradient]) for gradient in found.gradients]
+    if _softmax(variant):
+        wanted, shown = [_by_parameters(gradient, policy) for gradient in exact], got
+    else:
+        wanted, shown = [_centred(gradient) for gradient in exact], _centred(got)
+    what = "gradient" if _softmax(variant) else "gradient less its mean over the actions: "
+    return compare(shown, nearest(wanted, shown), allowed_error(variant, mdp), what)
+
+
+def _differences(variant: Variant, case: GradientCase) -> Finding | None:
+    """A gradient g of the maximum: g·d <= (f(pi + hd) − f(pi))/h + hM/2 for every d, where |f''| <= M for each kernel.
+
+    With W(P) = (I − gammaP)⁻¹c, W'' = 2 gamma (I − gammaP)⁻¹P_d(I − gammaP)⁻¹(c_d + gammaP_dW), and a move of
+    probability h from one action to another has Σ_a|d| = 2: M = 8 gamma max|c|/(1−gamma)³. A kernel that is the worst
+    up to rounding adds the error of its value, over h.
+    """
+    mdp, policy = case.mdp, case.policy
+    if policy.min() <= STEP:
+        return None
+    got = _answer(variant, case)
+    if got.shape != mdp.cost.shape:
+        return Finding("shape of the gradient", got.shape, mdp.cost.shape)
+    allowed = allowed_error(variant, mdp)
+    if _softmax(variant):
+        sums = got.sum(axis=1)
+        finding = compare(sums, np.zeros(mdp.n_states), mdp.n_actions * allowed, "sum of the gradient over the actions")
+        if finding is not None:
+            return finding
+        got, allowed = got / policy, allowed / float(policy.min())
+    value, error = _value(case, policy)
+    largest = float(np.abs(mdp.cost).max())
+    curvature = 8.0 * mdp.gamma * largest / (1.0 - mdp.gamma) ** 3
+    for s in range(mdp.n_states):
+        for a, b in zip(range(mdp.n_actions), range(1, mdp.n_actions), strict=False):
+            for up, down in ((a, b), (b, a)):
+                moved = policy.copy()
+                moved[s, up] += STEP
+                moved[s, down] -= STEP
+                after, other = _value(case, moved)
+                slope = (after - value) / STEP
+                slack = 2.0 * allowed + STEP * curvature / 2.0 + (error + other + 2.0 * _value_error(mdp)) / STEP
+                if got[s, up] - got[s, down] > slope + slack:
+                    what = f"derivative in state {s} towards action {up} from action {down}"
+                    return Finding(what, float(got[s, up] - got[s, down]), f"at most {slope!r}", slack)
+    return None
+
+
+def _value(case: GradientCase, policy: Floats) -> tuple[float, float]:
+    """rho·V^pi, and how far it may be off."""
+    V, _ = enclosed.evaluate(case.mdp, case.uncertainty_set, policy)
+    width = 0.0 if is_exact(type(case.uncertainty_set)) else V.error_bound
+    size = float(np.abs(V.value).max())
+    return float(case.rho() @ V.value), width + operations_bound(case.mdp.n_states + 2, size) + UNIT * size
+
+
+PROMISE = "policy gradient"
+LAWS = (
+    Law(
+        "policy gradient",
+        ("policy gradient",),
+        PROMISE,
+        "under contamination the result is d(s) q(s,a) at the discount b = γ(1−R), in exact rationals; where several "
+        "states are worst, a mean of the gradients of each",
+        Generated(gradient_case),
+        _matches,
+        sets=(Contamination,),
+    ),
+    Law(
+        "policy gradient by differences",
+        ("policy gradient",),
+        PROMISE,
+        "g·d <= (f(π + hd) − f(π))/h + O(h) for every small move d of probability, f the robust value by certified "
+        "evaluation",
+        Generated(gradient_case),
+        _differences,
+        after=("policy gradient",),
+    ),
+)
