@@ -90,10 +90,10 @@ def _multiplier(p: list[float], d: list[float], r: float) -> float:
     pairs = list(zip(p, d, strict=True))
 
     def excess(exponent: float) -> float:
-        b = math.exp(exponent)
-        return _divergence(pairs, b) - r
+        """Nearly linear: the divergence grows like b² at first."""
+        return math.log(max(_divergence(pairs, math.exp(exponent)), 1e-300) / r)
 
-    low = 0.5 * math.log(8.0 * r)  # Hoeffding: the divergence is at most b²/8
+    low = 0.5 * math.log(8.0 * r) - 0.1  # Hoeffding: the divergence is at most b²/8
     high = max(low + 1.0, 0.0)
     while excess(high) < 0.0 and high < 60.0:
         high += 2.0

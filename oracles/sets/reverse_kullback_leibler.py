@@ -94,7 +94,7 @@ def _shift(p: list[float], d: list[float], r: float) -> float:
     low = high = math.log(LEAST_SHIFT)
     while _divergence(pairs, math.exp(high)) > r and high < 50.0:
         low, high = high, high + 6.0
-    return math.exp(root(lambda x: _divergence(pairs, math.exp(x)) - r, low, high))
+    return math.exp(root(lambda x: math.log(max(_divergence(pairs, math.exp(x)), 1e-300) / r), low, high))
 
 
 def _divergence(pairs: list[tuple[float, float]], s: float) -> float:

@@ -35,6 +35,8 @@ def root(function: Callable[[float], float], low: float, high: float, steps: int
     1.414213562373
     """
     at_low, at_high = function(low), function(high)
+    if (at_low < 0.0) == (at_high < 0.0):  # rounding: one of the ends is the root
+        return low if abs(at_low) <= abs(at_high) else high
     kept = 0
     for step in range(steps):
         width = high - low

@@ -1,8 +1,8 @@
 """Support functions of reverse Kullback-Leibler balls around all rows of a kernel.
 
 The plain form, with the mathematics, is in `robust_core.sets.reverse_kullback_leibler`. One pass over a row per step
-takes the logarithm of G, H and the sums of squares and cubes of 1/(eta−v), in vector lanes; from these a step of
-Halley's method follows, and the value is corrected to second order, so that few passes are needed.
+takes log G, H and the derivative of both, in vector lanes. The value is corrected to second order, so that few passes
+are needed.
 """
 
 import math
@@ -48,17 +48,17 @@ def _central(p: Floats, d: Floats, mean: float) -> float:
 
 @reassociated
 def _pass(p: Floats, d: Floats, s: float, mean: float) -> tuple[float, float, float]:
-    """Σ p log((s−d)/g), Σ p x/(1−x) and Σ p/(1−x)², with g = s − mean and x = (d−mean)/g. Where p = 0, d < s."""
+    """Σ p log((s−d)/g), Σ p y and Σ p y², y = (d−mean)/(s−d), with g = s − mean. Where p = 0, d < s."""
     logs = excess = squares = 0.0
     inverse = 1.0 / (s - mean)
     for i in range(p.size):
         less = (mean - d[i]) * inverse
-        y = (s - d[i]) * inverse
-        t = 1.0 / y
+        ratio = (s - d[i]) * inverse
         w = p[i]
-        logs += w * log_near(y, less)
-        excess -= w * less * t
-        squares += w * t * t
+        logs += w * log_near(ratio, less)
+        y = less / ratio
+        excess -= w * y
+        squares += w * y * y
     return logs, excess, squares
 
 
@@ -97,7 +97,7 @@ def _row(p: Floats, d: Floats, r: float, pole: float) -> float:
         excess /= s0
         h = 1.0 + excess
         f = logs + math.log1p(excess)
-        slope = (h - squares / s0 / h) / g
+        slope = (excess * excess - squares / s0) / (h * g)
         value = mean - g * math.expm1(logs - r)
         if f > r:
             low = s

@@ -133,16 +133,16 @@ def _distance_from_top(p: Floats, d: Floats, r: Floats, deviation: Floats, mean:
 def _divergence(p: Floats, d: Floats, mean: Floats, s: Floats) -> tuple[Floats, Floats]:
     """f = log G + log H and its derivative in s.
 
-    With g = s − mean and x = (d−mean)/g: G/g = Π (1−x)^p and H·g − 1 = Σ p x/(1−x); both are near 0 in the logarithm
-    for large s.
+    With g = s − mean, x = (d−mean)/g and y = x/(1−x): G/g = Π (1−x)^p and H·g − 1 = Σ p y =: E; both are near 0 in the
+    logarithm for large s. The derivative of f, H minus the sum of p/(s−d)² over H, is (E² − Σ p y²)/(g(1+E)).
     """
     g = s - mean
-    x, t = (d - mean) / g, g / (s - d)
+    x = (d - mean) / g
+    y = x * (g / (s - d))
     positive = p > 0.0
     log_g = np.where(positive, p * np.where(x < 0.5, np.log1p(-x), np.log((s - d) / g)), 0.0).sum(
         axis=-1, keepdims=True
     )
-    excess = np.where(positive, p * x * t, 0.0).sum(axis=-1, keepdims=True)
-    squares = np.where(positive, p * t * t, 0.0).sum(axis=-1, keepdims=True)
-    h = 1.0 + excess
-    return log_g + np.log1p(excess), (h - squares / h) / g
+    excess = np.where(positive, p * y, 0.0).sum(axis=-1, keepdims=True)
+    squares = np.where(positive, p * y * y, 0.0).sum(axis=-1, keepdims=True)
+    return log_g + np.log1p(excess), (excess * excess - squares) / ((1.0 + excess) * g)
