@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from benchmarks.documents import markdown
-from benchmarks.speed import oracle_planning, oracle_support, q_learning, startup, support, tdc
+from benchmarks.speed import oracle_planning, oracle_support, q_learning, sets, startup, support, tdc
 from benchmarks.speed.timing import Measurement, best_of
 
 PARTS: dict[str, Callable[..., list[Measurement]]] = {
@@ -13,6 +13,7 @@ PARTS: dict[str, Callable[..., list[Measurement]]] = {
     "threads": q_learning.threads,
     "tdc": tdc.loops,
     "support": support.rows,
+    "sets": sets.rows,
     "help": startup.help_text,
     "first call": startup.first_call,
     "memory": startup.memory,

@@ -34,22 +34,30 @@ def contains(uncertainty_set: Wasserstein, p: Vector, q: Vector) -> bool:
 
 
 def enclose(uncertainty_set: Wasserstein, p: Vector, v: Vector) -> tuple[Fraction, Fraction]:
-    """Exactly: the bound at the least break where its slope to the right, r − Σ p_i d_i, is not negative."""
-    n, d, r = len(p), _distances(uncertainty_set), Fraction(uncertainty_set.radius)
-    held = [i for i in range(n) if p[i] > 0]
-    breaks = {Fraction(0)}
-    for i in held:
-        for j in range(n):
-            for k in range(n):
-                if v[j] > v[k] and d[i][j] > d[i][k]:
-                    breaks.add((v[j] - v[k]) / (d[i][j] - d[i][k]))
-    candidates = sorted(breaks)
+    """Exactly: the bound at the least break where its slope to the right, r − Σ p_i d_i, is not negative.
+
+    A state that another, as near or nearer, equals or exceeds in value is never the best target and makes no break.
+    """
+    d, r = _distances(uncertainty_set), Fraction(uncertainty_set.radius)
+    targets: dict[int, list[tuple[Fraction, Fraction]]] = {}
+    for i in (i for i, mass in enumerate(p) if mass > 0):
+        targets[i] = []
+        for near, value in sorted(zip(d[i], v, strict=True), key=lambda pair: (pair[0], -pair[1])):
+            if not targets[i] or value > targets[i][-1][1]:
+                targets[i].append((near, value))
+    breaks = {
+        (high - low) / (far - near)
+        for ends in targets.values()
+        for k, (far, high) in enumerate(ends)
+        for near, low in ends[:k]
+    }
+    candidates = sorted(breaks | {Fraction(0)})
 
     def bound(lam: Fraction) -> tuple[Fraction, Fraction]:
         """The bound and its slope to the right: among equals the nearest state."""
         value, slope = lam * r, r
-        for i in held:
-            score, near = max((v[j] - lam * d[i][j], -d[i][j]) for j in range(n))
+        for i, ends in targets.items():
+            score, near = max((high - lam * far, -far) for far, high in ends)
             value += p[i] * score
             slope += p[i] * near
         return value, slope
