@@ -187,7 +187,12 @@ def add_seed(parser: argparse.ArgumentParser, what: str = "which problems are ge
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """`--workers`: how many processes."""
     parser.add_argument(
-        "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: all cores)"
+        "-j",
+        "--workers",
+        type=positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes (default: all cores)",
     )
 
 

@@ -16,6 +16,7 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     add_seed,
+    add_workers,
     dumps,
     positive,
     progress,
@@ -64,6 +65,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     verify.add_argument("--fail-fast", action="store_true", help="stop at the first violation or error")
     verify.add_argument("--list", choices=tuple(LISTS), help="print what there is, and verify nothing")
+    add_workers(verify)
     verify.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
     verify.add_argument(
         "--allow-untested", action="store_true", help="exit with 0 even if no law tests some promise for some set"
@@ -204,7 +206,7 @@ def _events(session: "Session", options: argparse.Namespace) -> "Iterator[Event]
     from properties.process.session import Effort
 
     effort = Effort(options.examples, options.seed, FOLDER, laws=tuple(options.law), fail_fast=options.fail_fast)
-    return session.verify(effort)
+    return session.verify(effort, options.workers)
 
 
 def _handlers(options: argparse.Namespace) -> list[Handler]:

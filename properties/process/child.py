@@ -115,6 +115,11 @@ class Child:
             self._supervisor.wait()
         self._pipe.close()
 
+    def interrupt(self) -> None:
+        """End the worker from another thread than the one that hears it, which then hears a `Fault`."""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
+
     def end(self) -> tuple[str, ...]:
         """Let the worker end in peace; the names of the processes that it left behind, which are ended too."""
         with contextlib.suppress(OSError):

@@ -64,12 +64,13 @@ def judge_again(
     seconds: float = child.SECONDS,
     loading: Callable[[], None] = lambda: None,
     judging: Callable[[], None] = lambda: None,
+    start: Callable[[str], Child] = Child,
 ) -> tuple[CaseLoaded | None, JudgedAgain | NotLoaded | Refused]:
     """Judge the counterexample in a file in a new worker: the case if it could be loaded, and the answer.
 
     A variant that hangs or dies when it is judged has broken the law by that.
     """
-    with Child(SERVE) as worker:
+    with start(SERVE) as worker:
         worker.send(JudgeAgain(str(path)))
         loaded = worker.hear(CaseLoaded, NotLoaded, Refused, seconds=seconds, waiting=loading)
         if isinstance(loaded, Fault):
@@ -86,7 +87,12 @@ def judge_again(
 
 
 def confirm(
-    record: Record, text: str | None, *, again: str, seconds: float = child.SECONDS
+    record: Record,
+    text: str | None,
+    *,
+    again: str,
+    seconds: float = child.SECONDS,
+    start: Callable[[str], Child] = Child,
 ) -> tuple[Record, str | None]:
     """The record of a violation after its case was judged again, with the evidence that a replay shows.
 
@@ -97,10 +103,10 @@ def confirm(
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "counterexample.json"
             path.write_text(text, encoding="utf-8")
-            _, answer = judge_again(path, seconds=seconds)
+            _, answer = judge_again(path, seconds=seconds, start=start)
     else:
         path = Path(record.counterexample)
-        _, answer = judge_again(path, seconds=seconds)
+        _, answer = judge_again(path, seconds=seconds, start=start)
     if isinstance(answer, JudgedAgain) and answer.outcome == "violated":
         evidence = _newer(record.evidence, answer.evidence)
         return replace(record, evidence=evidence, table=answer.table or None), text

@@ -4,9 +4,17 @@ The module of a variant is executed in a worker and nowhere else: one for each f
 one after a fault. The worker first describes its variants. The parent gives each law a limited time. When the worker
 hangs or dies, or a message is not the expected one, the law at work gets a verdict that says so, and a new worker goes
 on with the next law: only a record of the law and the variant at work is believed.
+
+Several workers can be at work at a time, each heard by a thread of its own. Variants of one file, module or entry point
+still follow each other in one worker, for they may share state; those of the suite itself do not, so each goes to the
+next worker that is free. Events are given in the order in which the variants were named.
 """
 
+import threading
+import weakref
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +24,7 @@ from properties.judging.verdict import Outcome, Record, UntestedPromise
 from properties.process import child
 from properties.process.child import GARBLED, Child, Fault
 from properties.process.confirmation import Refused, confirm
+from properties.process.lanes import run_lanes
 from properties.process.loading import is_of_the_suite, missing_file, place_of
 from robust_core import json as strict_json
 from robust_core.text import one_line
@@ -29,6 +38,8 @@ PROCESSES = "processes"
 LOADING = "loading"
 """The name in the place of a law in a record on a module that wrote to the pipe when it was loaded."""
 SERVE = "properties.process.serving:serve"
+OF_THE_SUITE = ""
+"""The key of the group of all variants of the suite itself."""
 MOST_SIGNS: dict[Size, int] = {"quick": 600, "full": 18_000}
 """Signs of life of one cell, which are at least a second apart: ten times the seconds that all cells of a variant have,
 for these are of the processor, on which others may be."""
@@ -219,6 +230,14 @@ class _Group:
             self.worker = None
 
 
+@dataclass(frozen=True)
+class _Task:
+    """Variants that follow each other in one worker; that may be any worker for a variant of the suite."""
+
+    variants: tuple[Description, ...]
+    of_the_suite: bool
+
+
 class Session:
     """The variants of some targets with the workers that have loaded them; all workers end with the `with` block.
 
@@ -245,10 +264,13 @@ class Session:
         self._expected, self._seconds, self._waiting = expected, seconds, waiting
         self._groups: dict[str, _Group] = {}
         self._group_of: dict[str, _Group] = {}
+        self._copies: list[_Group] = []
+        self._lock = threading.Lock()
+        self._children: weakref.WeakSet[Child] = weakref.WeakSet()
         self._garbled: set[str] = set()
         for target in self.targets:
             place = place_of(target)
-            group = "" if is_of_the_suite(place) else place
+            group = OF_THE_SUITE if is_of_the_suite(place) else place
             self._groups.setdefault(group, _Group(place)).targets.append(target)
         try:
             self._describe(optional, complain)
@@ -264,8 +286,20 @@ class Session:
 
     def close(self) -> None:
         """End every worker at once."""
-        for group in self._groups.values():
+        for group in (*self._groups.values(), *self._copies):
             group.kill()
+
+    def _start_child(self, serve: str) -> Child:
+        started = Child(serve)
+        with self._lock:
+            self._children.add(started)
+        return started
+
+    def _interrupt(self) -> None:
+        """Let every thread that waits for a worker go on."""
+        with self._lock:
+            for started in self._children:
+                started.interrupt()
 
     def _describe(self, optional: Collection[str], complain: Callable[[str], None]) -> None:
         """Fill `variants`, in the order in which they were named."""
@@ -293,7 +327,7 @@ class Session:
         for target in group.targets:
             if (reason := missing_file(target)) is not None:
                 return Refused(reason)
-        group.worker = Child(self._serve)
+        group.worker = self._start_child(self._serve)
         expected = None if self._expected is None else str(self._expected)
         group.worker.send(Describe(tuple(group.targets), self.size, expected))
         answer = group.worker.hear(
@@ -309,24 +343,73 @@ class Session:
             group.kill()
         return answer
 
-    def verify(self, effort: Effort) -> Iterator[Event]:
-        """Verify all variants."""
-        for place, variant in enumerate(self.variants.values(), start=1):
-            yield VariantBegun(variant, place, len(self.variants))
-            for promise in variant.untested:
-                yield _judged(variant, promise.name, "untested", promise.evidence, effort)
-            if variant.target in self._garbled:
-                yield _judged(variant, LOADING, "violated", GARBLED.misbehaviour(), effort)
-            for event in self._verify(variant, effort):
-                yield event
-                if effort.fail_fast and isinstance(event, Judged) and is_failure(event.record):
-                    self.kill_worker(variant)
-                    yield VariantEnded(variant)
-                    return
-            yield from self.finish(variant, effort)
-            yield VariantEnded(variant)
+    def verify(self, effort: Effort, workers: int = 1) -> Iterator[Event]:
+        """Verify all variants, with so many workers at a time; the records do not depend on their number."""
+        tasks = self._tasks()
+        lanes = [self._lane(tasks, effort) for _ in range(min(workers, len(tasks)))] if workers > 1 else []
+        running: AbstractContextManager[Callable[[str], Iterator[LawBegun | Judged]]] = run_lanes(
+            lanes, self.variants, self._interrupt
+        )
+        with running as events_of:
+            for place, variant in enumerate(self.variants.values(), start=1):
+                yield VariantBegun(variant, place, len(self.variants))
+                for event in events_of(variant.target) if lanes else self._events(variant, effort):
+                    yield event
+                    if effort.fail_fast and isinstance(event, Judged) and is_failure(event.record):
+                        yield VariantEnded(variant)
+                        return
+                yield VariantEnded(variant)
 
-    def _verify(self, variant: Description, effort: Effort) -> Iterator[Event]:
+    def _tasks(self) -> deque[_Task]:
+        """The work in the order in which it is begun."""
+        suite = self._groups.get(OF_THE_SUITE)
+        tasks: dict[str, list[Description]] = {}
+        for variant in self.variants.values():
+            group = self._group_of[variant.target]
+            tasks.setdefault(variant.target if group is suite else group.targets[0], []).append(variant)
+        return deque(_Task(tuple(variants), self._group_of[variants[0].target] is suite) for variants in tasks.values())
+
+    def _lane(self, tasks: deque[_Task], effort: Effort) -> Iterator[tuple[str, "LawBegun | Judged | None"]]:
+        """The events of the tasks that one thread has taken, each with its target; None ends those of a variant."""
+        copy: _Group | None = None
+        task = _take(tasks)
+        while task is not None:
+            if task.of_the_suite:
+                copy = copy or self._copy_of_the_suite()
+                self._group_of |= dict.fromkeys((variant.target for variant in task.variants), copy)
+            following = None
+            for variant in task.variants:
+                target = variant.target
+                yield from ((target, event) for event in self._judge_all(variant, effort))
+                if variant is task.variants[-1]:
+                    following = _take(tasks)
+                    if task.of_the_suite:
+                        assert copy is not None
+                        copy.unfinished = 2 if following is not None and following.of_the_suite else 1
+                yield from ((target, event) for event in self.finish(variant, effort))
+                yield target, None
+            task = following
+
+    def _copy_of_the_suite(self) -> _Group:
+        """A group of the suite's variants for one thread: the first has a worker, others start theirs."""
+        first = self._groups[OF_THE_SUITE]
+        with self._lock:
+            group = first if not self._copies else _Group(first.place, first.targets)
+            self._copies.append(group)
+        return group
+
+    def _events(self, variant: Description, effort: Effort) -> Iterator[LawBegun | Judged]:
+        yield from self._judge_all(variant, effort)
+        yield from self.finish(variant, effort)
+
+    def _judge_all(self, variant: Description, effort: Effort) -> Iterator[LawBegun | Judged]:
+        for promise in variant.untested:
+            yield _judged(variant, promise.name, "untested", promise.evidence, effort)
+        if variant.target in self._garbled:
+            yield _judged(variant, LOADING, "violated", GARBLED.misbehaviour(), effort)
+        yield from self._verify(variant, effort)
+
+    def _verify(self, variant: Description, effort: Effort) -> Iterator[LawBegun | Judged]:
         laws = self.laws_of(variant, effort)
         causes, done = Causes(), 0
         while done < len(laws):
@@ -372,7 +455,7 @@ class Session:
                 again = (
                     f"robust-core verify {one_line(variant.target)} --seed {effort.seed} --examples {effort.examples}"
                 )
-                record, text = confirm(record, text, again=again, seconds=effort.law_seconds)
+                record, text = confirm(record, text, again=again, seconds=effort.law_seconds, start=self._start_child)
             if record.statistics is None:
                 causes.note(law, record)
             yield Judged(_with_counterexample(record, text))
@@ -459,6 +542,13 @@ class Session:
         )
 
 
+def _take(tasks: deque[_Task]) -> _Task | None:
+    try:
+        return tasks.popleft()
+    except IndexError:
+        return None
+
+
 def is_failure(record: Record) -> bool:
     """Whether a record is a violation that was not expected, or an error."""
     return record.outcome in ("violated", "error") and record.expected is None
@@ -508,11 +598,11 @@ def _judged(variant: Description, law: str, outcome: Outcome, evidence: str, eff
 
 
 def verify_isolated(
-    *targets: str, size: Size | None = None, expected: Path | None = None, effort: Effort = Effort()
+    *targets: str, size: Size | None = None, expected: Path | None = None, effort: Effort = Effort(), workers: int = 1
 ) -> Iterator[Event]:
     """Verify the variants of the targets in workers; see `Session`."""
     with Session(targets, size=size, expected=expected) as session:
-        yield from session.verify(effort)
+        yield from session.verify(effort, workers)
 
 
 def records(events: Iterable[Event]) -> Iterator[Record]:
