@@ -30,6 +30,7 @@ Kind = Literal[
     "policy planner",
     "average cost planner",
     "policy gradient",
+    "smoothed operator",
     "support",
     "sampler",
 ]
@@ -192,6 +193,7 @@ class Variant:
     (operator: (mdp, uncertainty_set, Q) -> TQ; planner, value planner, policy planner, average cost planner:
     (mdp, uncertainty_set) -> Q*, V*,
     a policy pi (S, A) or the gain; policy gradient: (mdp, uncertainty_set, policy, rho) -> an array (S, A);
+    smoothed operator: (mdp, uncertainty_set, policy, smoothing, V) -> TV;
     support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
     `sets` are the types of uncertainty set it is for, `promises` the names of what it promises
     (`properties.laws.law.PROMISES`), `options` narrow the problems (`OPTIONS`).

@@ -16,4 +16,5 @@ KIND = KindOfVariant(
         right="Q.argmin(axis=1)",
         wrong="mdp.cost.argmin(axis=1)",
     ),
+    shape=lambda mdp, uncertainty_set: mdp.cost.shape,
 )

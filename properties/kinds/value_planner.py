@@ -15,4 +15,5 @@ KIND = KindOfVariant(
         right="R * V.max()",
         wrong="R * V.mean()",
     ),
+    shape=lambda mdp, uncertainty_set: (mdp.n_states,),
 )
