@@ -16,6 +16,7 @@ from robust_core import LinearLearner, LogSumExp, constant, key, models
 from robust_core.json import to_data
 from robust_core.learners import linear
 from robust_core.problem import Problem
+from robust_core.smoothing import Smoothing
 from robust_core.validate import Floats
 
 TIMES = tuple(2**k for k in range(16))
@@ -33,10 +34,10 @@ METRIC_NAMES = ("area", "gradient", "tracking error", "bias", "spread")
 class Planted(PlantedProblem):
     """The planted problem of the benchmark, and runs on it."""
 
-    def __init__(self) -> None:
+    def __init__(self, radius: float = RADIUS, smoothing: Smoothing | None = None) -> None:
         model = models.garnet(6, 2, 3, gamma=0.5, seed=key("regression", "planted"))
         grids = (FEATURE_GRID, COST_GRID)
-        super().__init__(model, RADIUS, LogSumExp(VARRHO), projection=PROJECTION, grids=grids)
+        super().__init__(model, radius, smoothing or LogSumExp(VARRHO), projection=PROJECTION, grids=grids)
 
     def problem_from(self, initial: Floats) -> Problem:
         """What a learner is told that starts at `initial`."""
@@ -52,6 +53,8 @@ class Planted(PlantedProblem):
         for time in times:
             if type(learner) is LinearLearner:
                 linear.learn(learner, walk, time - reached)
+            elif hasattr(learner, "update_many"):
+                learner.update_many(walk.record(time - reached))
             else:
                 for transition in walk.steps(time - reached):
                     learner.update(transition)
@@ -82,10 +85,15 @@ def measure(variant: str, problem: str, seed_set: str, start: int, stop: int, in
 
 
 def _row(make: Factory, seed: bytes, digest: Any) -> Values:
-    model = planted_problem()
-    curve = model.parameters(make, seed, model.theta_0, TIMES)
+    return row(planted_problem(), make, seed, digest)
+
+
+def row(model: Planted, make: Factory, seed: bytes, digest: Any, times: Sequence[int] = TIMES) -> Values:
+    """All metrics of one seed; what is learned goes into the digest."""
+    curve = model.parameters(make, seed, model.theta_0, times)
     from_truth = [
-        model.parameters(make, key(word, seed), model.theta_star, [SPREAD_STEPS])[0] for word in ("first", "second")
+        model.parameters(make, key(word, seed), model.theta_star, [min(SPREAD_STEPS, times[-1])])[0]
+        for word in ("first", "second")
     ]
     for vector in (*curve[-1], *from_truth[0], *from_truth[1]):
         digest.update(np.ascontiguousarray(vector).tobytes())
@@ -94,6 +102,7 @@ def _row(make: Factory, seed: bytes, digest: Any) -> Values:
     tracking = float(((omega - model.oracle.omega(theta).value) ** 2).sum())
     size = float(abs(model.theta_star).max())
     return {
+        "last error": (significant(errors[-1]), False),
         "area": (significant(float(np.mean(errors))), False),
         "gradient": (significant(model.gradient(theta) / model.gradient(model.theta_0)), False),
         "tracking error": (significant(tracking), False),
