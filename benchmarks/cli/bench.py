@@ -16,6 +16,7 @@ from benchmarks.cli.conventions import (
     add_quiet,
     add_running,
     add_strict,
+    positive,
     progress,
     raise_on_termination,
     require_clone,
@@ -39,7 +40,9 @@ def add_parser(commands: Commands) -> None:
         "that was interrupted or killed goes on where it was.",
         epilog="example: robust-core bench --workers 2 --budget 5min",
     )
-    _add_measuring(bench)
+    add_targets(bench, "a variant of yours to measure: file.py[:NAME] or package.module[:NAME] (default: the suite's)")
+    bench.add_argument("--seeds", type=positive, default=None, metavar="N", help="seeds of a variant (default 96)")
+    add_measuring(bench)
     add_json(bench, "the summary as one JSON object")
     bench.add_argument("--output", type=Path, metavar="FILE", help="write the measures in the form of a baseline")
     add_quiet(bench, "nothing unless measures are pending")
@@ -49,9 +52,17 @@ def add_parser(commands: Commands) -> None:
         help="compare today's measurements with a baseline: better, worse, equivalent, undecided or changed",
         description="Measures what is missing (as bench does) and compares it with a baseline. Exit code 1: something "
         "is worse, or has changed in a suspicious way.",
-        epilog="example: robust-core compare --workers 2",
+        epilog="example: robust-core compare my_variant.py --baseline HEAD~1",
     )
-    _add_measuring(compare)
+    add_targets(compare, "NEW, with --baseline, or OLD and NEW: file.py[:NAME]; user code runs in workers of its own")
+    compare.add_argument("--markdown", action="store_true", help="a table for a pull request instead of text")
+    compare.add_argument("--junit", type=Path, metavar="FILE", help="also write the measures as JUnit XML")
+    compare.add_argument("--waivers", type=Path, metavar="FILE", help="TOML of measures that may be worse, with expiry")
+    compare.add_argument(
+        "--history", type=Path, metavar="FOLDER", help="add the comparison of a variant to this history"
+    )
+    compare.add_argument("--no-clock", action="store_true", help="do not measure the time of a variant")
+    add_measuring(compare)
     compare.add_argument(
         "--baseline", metavar="FILE|REVISION", help="a file or a git revision (default: the committed)"
     )
@@ -64,6 +75,22 @@ def add_parser(commands: Commands) -> None:
     add_strict(compare)
     compare.set_defaults(run=_compare)
     _add_baseline(commands)
+
+
+def add_targets(parser: argparse.ArgumentParser, what: str) -> None:
+    """Variants of the user's, and what they are measured on."""
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=what)
+    parser.add_argument(
+        "--problem",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a benchmark problem of a variant; repeatable",
+    )
+    parser.add_argument("--model", type=Path, metavar="FILE", help="a model of yours (MDP.to_json) for a variant")
+    parser.add_argument(
+        "--radius", type=float, default=0.125, metavar="R", help="the radius of --model (default 0.125)"
+    )
 
 
 def _add_baseline(commands: Commands) -> None:
@@ -80,7 +107,7 @@ def _add_baseline(commands: Commands) -> None:
         description="Measures what is missing, shows what moves, and writes the baseline file; commit it.",
         epilog=EXAMPLE,
     )
-    _add_measuring(accept, partial=False)
+    add_measuring(accept, partial=False)
     accept.add_argument(
         "--reason", required=True, metavar="TEXT", help="one line: why these numbers are the right ones"
     )
@@ -90,7 +117,7 @@ def _add_baseline(commands: Commands) -> None:
     accept.set_defaults(run=_accept)
 
 
-def _add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> None:
+def add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> None:
     """The options of everything that measures; `partial` for those that may leave measures out."""
     add_running(parser, STORE, budget=partial)
     parser.add_argument(
@@ -132,6 +159,12 @@ def _require_replaceable(option: str, path: Path) -> None:
 
 
 def _bench(options: argparse.Namespace) -> int:
+    if options.targets:
+        from benchmarks.cli import own
+
+        if options.output is not None:
+            _require_replaceable("--output", options.output)
+        return own.bench(options)
     from benchmarks.regression import baseline
     from benchmarks.regression.summary import summarize
     from robust_core.json import dumps
@@ -151,6 +184,10 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    if options.targets:
+        from benchmarks.cli import own
+
+        return own.compare(options)
     from benchmarks.regression import baseline, table
     from benchmarks.regression.compare import compare
     from robust_core.json import dumps

@@ -33,6 +33,7 @@ COMMANDS = (
     "mutants",
     "panels",
     "bench",
+    "own",
     "report",
     "documents",
     "study",

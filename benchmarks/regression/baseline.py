@@ -97,18 +97,19 @@ def _of_revision(revision: str, folder: Path) -> str:
     """The committed baseline of a revision; every refusal of git in words."""
     if not revision or revision.startswith("-") or not revision.isprintable():
         raise ValueError(f"baseline must be a file or a git revision, got {revision!r}")
-    _git(folder, "rev-parse", "--show-toplevel", why=f"{revision}: no such file, and {folder} is in no git repository")
+    git(folder, "rev-parse", "--show-toplevel", why=f"{revision}: no such file, and {folder} is in no git repository")
     verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    commit = _git(folder, *verify, why=f"{revision}: no such file and no such git revision").decode().strip()
+    commit = git(folder, *verify, why=f"{revision}: no such file and no such git revision").decode().strip()
     entry = f"{commit}:{PATH}"
-    size = int(_git(folder, "cat-file", "-s", entry, why=f"{revision}: that revision has no {PATH}"))
+    size = int(git(folder, "cat-file", "-s", entry, why=f"{revision}: that revision has no {PATH}"))
     if size > LARGEST_FILE:
         raise ValueError(f"{revision}:{PATH}: must have at most {LARGEST_FILE} bytes")
     with blame_on(f"{revision}:{PATH}"):
-        return _git(folder, "cat-file", "blob", entry, why=f"{revision}:{PATH} cannot be read").decode("utf-8")
+        return git(folder, "cat-file", "blob", entry, why=f"{revision}:{PATH} cannot be read").decode("utf-8")
 
 
-def _git(folder: Path, *arguments: str, why: str) -> bytes:
+def git(folder: Path, *arguments: str, why: str) -> bytes:
+    """What a command of git prints; a refusal is a ValueError that says `why`."""
     try:
         found = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)
     except FileNotFoundError:

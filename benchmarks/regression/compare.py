@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,7 +26,8 @@ class Row:
     """One measure on both sides: typical values, the effect with its interval, the verdict.
 
     `baseline` and `today` are the value of a deterministic measure, or the median. `detects` is the smallest shift that
-    is found with probability POWER. `suspicious` marks changes that need an explanation.
+    is found with probability POWER. `suspicious` marks changes that need an explanation, `waived` the reason
+    why it does not count.
     """
 
     metric: str
@@ -48,6 +49,15 @@ class Row:
     n: int = 0
     paired: bool = False
     suspicious: bool = False
+    waived: str = ""
+
+    @property
+    def decides(self) -> bool:
+        """Whether the verdict is part of that of the whole.
+
+        A waived measure is not, nor a ratio of times that is undecided: that depends on how busy the machine is.
+        """
+        return not self.waived and not (self.kind == "ratio" and self.verdict == "undecided")
 
     @property
     def name(self) -> Name:
@@ -79,12 +89,18 @@ class Comparison:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many measures have each verdict, the most severe first."""
-        found = Counter(row.verdict for row in self.rows)
+        """How many measures that count have each verdict, the most severe first."""
+        found = Counter(row.verdict for row in self.rows if row.decides)
         return {word: found[word] for word in SEVERITY}
 
 
-def compare(baseline: Measurements, today: Measurements, *, alpha: float = RUN_BUDGET) -> Comparison:
+def compare(
+    baseline: Measurements,
+    today: Measurements,
+    *,
+    alpha: float = RUN_BUDGET,
+    metrics: Mapping[str, Metric] = METRICS,
+) -> Comparison:
     """Compare two sides.
 
     The probability that any measure is called better, worse or changed although nothing differs (the pairs are
@@ -92,11 +108,12 @@ def compare(baseline: Measurements, today: Measurements, *, alpha: float = RUN_B
     """
     before, now = ({measure.name: measure for measure in side.measures} for side in (baseline, today))
     names = sorted(before.keys() | now.keys() | set(today.pending))
-    tested = sum(METRICS[name[0]].kind != "deterministic" for name in names if name[0] in METRICS)
+    tested = sum(metrics[name[0]].kind != "deterministic" for name in names if name[0] in metrics)
     rules = _Rules(
         share=alpha / max(tested, 1),
         paired=baseline.seed_set == today.seed_set,
         same_processor=baseline.versions.get(PROCESSOR) == today.versions.get(PROCESSOR),
+        metrics=metrics,
     )
     rows = tuple(_row(name, before.get(name), now.get(name), rules, name in today.pending) for name in names)
     origins = [Origin(side.seed_set, dict(side.versions), side.reason) for side in (baseline, today)]
@@ -105,7 +122,7 @@ def compare(baseline: Measurements, today: Measurements, *, alpha: float = RUN_B
 
 def worst(rows: Sequence[Row]) -> Verdict:
     """The most severe verdict of some rows."""
-    found = {row.verdict for row in rows}
+    found = {row.verdict for row in rows if row.decides}
     return next((word for word in SEVERITY if word in found), "equivalent")
 
 
@@ -116,10 +133,11 @@ class _Rules:
     share: float
     paired: bool
     same_processor: bool
+    metrics: Mapping[str, Metric]
 
 
 def _row(name: Name, before: Measure | None, now: Measure | None, rules: _Rules, pending: bool) -> Row:
-    metric = METRICS.get(name[0], UNKNOWN)
+    metric = rules.metrics.get(name[0], UNKNOWN)
     row = Row(
         metric=name[0],
         variant=name[1],
@@ -175,15 +193,13 @@ def _exactly(row: Row, before: Exact, now: Exact, *, decides: bool) -> Row:
 
 def _statistically(row: Row, metric: Metric, before: Sample, now: Sample, rules: _Rules) -> Row:
     n = min(len(before.values), len(now.values))
-    old, new = (_transform(metric, measure.values[:n]) for measure in (before, now))
-    # Equal values differ by 0 even where both are infinite.
-    d = np.where(old == new, 0.0, np.subtract(new, old, where=old != new, out=np.zeros(n)))
+    old, d = _differences(metric, before, now)
     margin = _inner(metric, metric.margin)
-    interval = centre(d, margin=margin, alpha=rules.share)
+    found = centre(d, margin=margin, alpha=rules.share)
     known = old[np.isfinite(old)]
     spread = math.sqrt(2.0) * float(known.std()) if known.size else math.inf
     seen = detectable(spread, n, margin=margin, alpha=rules.share, power=POWER) if n else math.inf
-    verdict: Verdict = "changed" if now.impossible else judge(metric, interval)
+    verdict: Verdict = "changed" if now.impossible else judge(metric, found)
     note = _note(verdict, now.impossible, n)
     suspicious = verdict == "changed"
     if metric.kind == "ratio" and not rules.same_processor and verdict in ("better", "worse"):
@@ -195,11 +211,40 @@ def _statistically(row: Row, metric: Metric, before: Sample, now: Sample, rules:
         verdict=verdict,
         suspicious=suspicious,
         note=note,
-        effect=_outer(metric, interval.estimate),
-        lower=_outer(metric, interval.lower),
-        upper=_outer(metric, interval.upper),
+        effect=_outer(metric, found.estimate),
+        lower=_outer(metric, found.lower),
+        upper=_outer(metric, found.upper),
         detects=_outer(metric, seen + (margin if metric.kind == "ratio" else 0.0)),
     )
+
+
+def _differences(metric: Metric, before: Sample, now: Sample) -> tuple[Floats, Floats]:
+    """The transformed values before, and today's minus them."""
+    n = min(len(before.values), len(now.values))
+    old, new = (_transform(metric, measure.values[:n]) for measure in (before, now))
+    # Equal values differ by 0 even where both are infinite.
+    return old, np.where(old == new, 0.0, np.subtract(new, old, where=old != new, out=np.zeros(n)))
+
+
+def differences(metric: Metric, before: Sample, now: Sample) -> Floats:
+    """The (transformed) differences, seed by seed."""
+    return _differences(metric, before, now)[1]
+
+
+def inner_margin(metric: Metric) -> float:
+    """The margin in the scale of the differences."""
+    return _inner(metric, metric.margin)
+
+
+def interval(metric: Metric, before: Sample, now: Sample, share: float) -> Centre:
+    """The interval for the centre of the (transformed) differences, at the level `share`."""
+    _, d = _differences(metric, before, now)
+    return centre(d, margin=_inner(metric, metric.margin), alpha=share)
+
+
+def decide(metric: Metric, before: Sample, now: Sample, share: float) -> Verdict:
+    """The verdict of one measure alone, at the level `share`."""
+    return "changed" if now.impossible else judge(metric, interval(metric, before, now, share))
 
 
 def _note(verdict: Verdict, impossible: int, n: int) -> str:

@@ -88,12 +88,18 @@ def _row(make: Factory, seed: bytes, digest: Any) -> Values:
     return row(planted_problem(), make, seed, digest)
 
 
-def row(model: Planted, make: Factory, seed: bytes, digest: Any, times: Sequence[int] = TIMES) -> Values:
+def row(
+    model: Planted,
+    make: Factory,
+    seed: bytes,
+    digest: Any,
+    times: Sequence[int] = TIMES,
+    spread_steps: int = SPREAD_STEPS,
+) -> Values:
     """All metrics of one seed; what is learned goes into the digest."""
     curve = model.parameters(make, seed, model.theta_0, times)
     from_truth = [
-        model.parameters(make, key(word, seed), model.theta_star, [min(SPREAD_STEPS, times[-1])])[0]
-        for word in ("first", "second")
+        model.parameters(make, key(word, seed), model.theta_star, [spread_steps])[0] for word in ("first", "second")
     ]
     for vector in (*curve[-1], *from_truth[0], *from_truth[1]):
         digest.update(np.ascontiguousarray(vector).tobytes())

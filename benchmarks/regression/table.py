@@ -12,10 +12,50 @@ def text(found: Comparison, *, everything: bool = False) -> str:
     rows = sorted(found.rows, key=lambda row: SEVERITY.index(row.verdict))
     shown = [row for row in rows if everything or row.verdict != "equivalent"]
     counts = ", ".join(f"{count} {word}" for word, count in found.counts.items() if count)
-    lines = [f"{found.verdict}: {counts or 'no measures'}", *map(_line, shown), _statement(found)]
+    if apart := _apart(found):
+        counts += f"; apart: {apart}"
+    lines = [f"{found.verdict}: {counts or 'no measures'}", *map(line, shown), _statement(found)]
     if found.baseline.versions != found.today.versions:
         lines.append(f"versions differ: {version_changes(found.baseline.versions, found.today.versions)}")
     return "\n".join(lines)
+
+
+def _apart(found: Comparison) -> str:
+    """What does not count in the verdict: waived measures, and ratios of times that are not decided."""
+    waived = sum(bool(row.waived) for row in found.rows)
+    ratios = sum(row.kind == "ratio" and row.verdict == "undecided" for row in found.rows if not row.waived)
+    words = ((waived, "waived"), (ratios, "undecided ratios of times"))
+    return ", ".join(f"{count} {word}" for count, word in words if count)
+
+
+def markdown(found: Comparison, variant: str) -> str:
+    """The comparison as Markdown for a pull request: what differs as a table, the rest as numbers."""
+    rows = sorted(found.rows, key=lambda row: SEVERITY.index(row.verdict))
+    counts = ", ".join(f"{count} {word}" for word, count in found.counts.items() if count)
+    apart = _apart(found)
+    lines = [f"### {_escape(variant)}: **{found.verdict}**", "", f"{counts}{f'; apart: {apart}' if apart else ''}", ""]
+    moved = [row for row in rows if row.verdict != "equivalent"]
+    if moved:
+        lines += ["| verdict | measure | old | new | effect, interval, margin | note |", "|---|---|---|---|---|---|"]
+        for row in moved:
+            cells = (
+                row.verdict, f"{row.metric} / {row.problem}", _amount(row.baseline), _amount(row.today), _change(row),
+                row.waived or row.note,
+            )  # fmt: skip
+            lines.append(f"| {' | '.join(_escape(cell.strip()) for cell in cells)} |")
+        lines.append("")
+    return "\n".join([*lines, _escape(_statement(found))])
+
+
+def _escape(text: str) -> str:
+    """Text that is not read as Markdown or HTML: a name comes from a user's module.
+
+    >>> _escape("a|b <i>*x*")
+    'a\\\\|b &lt;i&gt;\\\\*x\\\\*'
+    """
+    for char in "\\`*_{}[]|#":
+        text = text.replace(char, f"\\{char}")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", " ")
 
 
 def _statement(found: Comparison) -> str:
@@ -26,8 +66,10 @@ def _statement(found: Comparison) -> str:
     )
 
 
-def _line(row: Row) -> str:
-    note = f"  ({row.note})" if row.note else ""
+def line(row: Row) -> str:
+    """A measure in one line: the verdict, both sides, the effect with its interval."""
+    text = f"waived: {row.waived}" if row.waived else row.note
+    note = f"  ({text})" if text else ""
     return f"  {row.verdict:<10} {title(row.name)}: {_amount(row.baseline)} -> {_amount(row.today)}{_change(row)}{note}"
 
 

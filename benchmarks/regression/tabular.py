@@ -227,15 +227,15 @@ class Bench:
 
 
 def policy_value(problem: BenchmarkProblem, policy: Floats) -> Certified:
-    """The robust value of a policy; for sets without a closed form an enclosure, kept as few policies are greedy."""
-    if problem.set_kind is Contamination:
-        return closed_form.evaluate(problem.mdp, problem.radius, policy).V
-    return _enclosed_value(problem.mdp, problem.uncertainty_set, policy.argmax(axis=1).tobytes())
+    """The robust value of a deterministic policy: in closed form, or enclosed; kept, for few policies are greedy."""
+    return _value(problem.mdp, problem.uncertainty_set, policy.argmax(axis=1).tobytes())
 
 
 @lru_cache(maxsize=4096)
-def _enclosed_value(mdp: MDP, uncertainty_set: UncertaintySet, actions: bytes) -> Certified:
+def _value(mdp: MDP, uncertainty_set: UncertaintySet, actions: bytes) -> Certified:
     policy = deterministic(np.frombuffer(actions, dtype=np.int64), mdp.n_actions)
+    if isinstance(uncertainty_set, Contamination):
+        return closed_form.evaluate(mdp, uncertainty_set.radius, policy).V
     return enclosed.evaluate(mdp, uncertainty_set, policy)[0]
 
 

@@ -1,0 +1,308 @@
+"""The history of a variant: one line of strict JSON per comparison with a frozen reference, and change points in it.
+
+Every record is a comparison on seeds of its own, so that records are independent: its `evidence` is the logarithm of an
+e-value E per measure, whose mean is at most 1 if old and new code have the same law, at whatever number of seeds the
+comparison stopped. The detector is that of Shiryaev and Roberts with e-values (an e-detector): R_0 = 0 and
+
+    R_k = (1 + R_{k−1}) E_k,   alarm at the first k with R_k >= A.
+
+Proof of its false-alarm rate. Let F_k be the past and E[E_k | F_{k−1}] <= 1. Then E[R_k | F_{k−1}] <= 1 + R_{k−1}, so
+R_k − k is a supermartingale. For the time tau of the alarm and every n, A P(tau <= n) <= E[R_{min(tau,n)}] <=
+E[min(tau,n)] <= n. So a measure that never changed has an alarm within n records with probability at most n/A, and the
+mean time to a false alarm is at least A. With A = M·10^4 for the M measures of a variant, any of them has a false alarm
+within n records with probability at most n/10^4. After a change R_k is at least the product of the e-values since then,
+which grows geometrically: the delay is about log A over the mean of log E.
+
+Files are named by machine and merged as unions of lines (`.gitattributes` tells git so). The order of the records is
+that of their times, which no value has a part in; a comparison that is there twice, with the same seeds, counts once.
+"""
+
+import datetime
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+
+from benchmarks.regression import compare as regression
+from benchmarks.regression.baseline import write
+from benchmarks.regression.measures import PROCESSOR, Line, Sample
+from benchmarks.regression.own import Choice, Found
+from benchmarks.regression.paired import EXPONENTS, log_evidence
+from benchmarks.regression.targets import describe_revision
+from benchmarks.regression.variants import OWN_METRICS, RATIO
+from robust_core.json import LARGEST_FILE, Rule, blame_on, dumps, from_data, loads, text_of
+from robust_core.streams import key
+
+FORMAT = "robust-core history 1"
+RECORDS = 1e4
+"""A false alarm within n records has a probability of at most n over this."""
+MOST = 1000
+Points = Annotated[tuple["Point", ...], Rule(f"at most {MOST} measures", lambda points: len(points) <= MOST)]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measure of a record: both medians, the effect with its interval, the verdict, and the evidence of a change."""
+
+    metric: Line
+    problem: Line
+    old: float | None
+    new: float | None
+    effect: float | None
+    lower: float | None
+    upper: float | None
+    n: int
+    verdict: Line
+    evidence: float
+
+
+@dataclass(frozen=True)
+class Record:
+    """A comparison: when, which code, on which machine, against which reference."""
+
+    format: Line
+    time: Line
+    revision: Line
+    message: Line
+    machine: Line
+    variant: Line
+    kind: Line
+    reference: Line
+    reference_name: Line
+    seed_set: Line
+    points: Points
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """What is one history: a variant and its frozen reference."""
+        return self.variant, self.reference
+
+
+def with_fresh_seeds(choice: Choice, folder: Path, new: str) -> Choice:
+    """Seeds that no record of the history had: named by the number of records and the revision."""
+    revision, _ = describe_revision(Path(new.partition(":")[0]))
+    return replace(choice, seed_set=f"history {len(read(folder))} {revision or 'no revision'}")
+
+
+def add(folder: Path, found: Sequence[Found], *, old: str, new: str) -> None:
+    """Append a record for each comparison."""
+    revision, message = describe_revision(Path(new.partition(":")[0]))
+    time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    records = [
+        Record(
+            FORMAT,
+            time,
+            revision,
+            message[:200],
+            each.today.versions.get(PROCESSOR, "")[:200],
+            each.variant.name[:200],
+            each.variant.kind,
+            each.reference[:200],
+            old[:200],
+            each.today.seed_set,
+            tuple(_points(each)),
+        )
+        for each in found
+    ]
+    _append(folder, records)
+
+
+def _points(found: Found) -> list[Point]:
+    before, now = ({m.name: m for m in side.measures} for side in (found.before, found.today))
+    points = []
+    for row in found.comparison.rows:
+        old, new = before.get(row.name), now.get(row.name)
+        if isinstance(old, Sample) and isinstance(new, Sample):
+            evidence = log_e(regression.differences(OWN_METRICS[row.metric], old, new), row.metric)
+            medians = [x if isinstance(x, float) else None for x in (row.baseline, row.today)]
+            effect = row.effect, row.lower, row.upper
+            points.append(Point(row.metric, row.problem, medians[0], medians[1], *effect, row.n, row.verdict, evidence))
+    return points
+
+
+def log_e(d: np.ndarray, metric: str) -> float:
+    """log of the mean of the two one-sided e-values that the centre of the differences is 0."""
+    lambdas = EXPONENTS / regression.inner_margin(OWN_METRICS[metric])
+    sides = [log_evidence(x, 0.0, lambdas) for x in (d, -d)]
+    return float(np.logaddexp(sides[0], sides[1]) - math.log(2.0))
+
+
+def _append(folder: Path, records: Sequence[Record]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    attributes = folder / ".gitattributes"
+    if not attributes.exists():
+        attributes.write_text("*.jsonl merge=union\n")
+    for record in records:
+        path = folder / f"{key('machine', record.machine).hex()[:8]}.jsonl"
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{dumps(record, sort_keys=False)}\n")
+
+
+def read(folder: Path) -> list[Record]:
+    """The records of a history, the oldest first; a line that is not a record is refused with its place."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder}: a history is a folder")
+    found = []
+    for path in sorted(folder.glob("*.jsonl")):
+        for number, line in enumerate(text_of(path, largest=LARGEST_FILE).splitlines(), start=1):
+            if line.strip():
+                found.append(_record(line, f"{path}, line {number}"))
+    return sorted(found, key=lambda record: (record.time, record.revision, record.seed_set, record.variant))
+
+
+def _record(line: str, place: str) -> Record:
+    with blame_on(place):
+        data = loads(line)
+    written = data.get("format") if isinstance(data, dict) else None
+    if written != FORMAT:
+        raise ValueError(f"{place}: format must be {FORMAT!r}, got {written!r:.80}, which another version wrote")
+    record = from_data(Record, data, place)
+    try:
+        datetime.datetime.fromisoformat(record.time)
+    except ValueError:
+        raise ValueError(f"{place}: time must be that of ISO 8601, got {record.time!r:.80}") from None
+    return record
+
+
+def merge(folder: Path, other: Path) -> int:
+    """Add the records of another history that are not there; how many they are."""
+    read(folder)
+    read(other)
+    added = 0
+    for path in sorted(other.glob("*.jsonl")):
+        mine = folder / path.name
+        lines = mine.read_text(encoding="utf-8").splitlines() if mine.exists() else []
+        new = [line for line in dict.fromkeys(path.read_text(encoding="utf-8").splitlines()) if line not in set(lines)]
+        added += len(new)
+        if new:
+            write(mine, "".join(f"{line}\n" for line in [*lines, *new]))
+    return added
+
+
+@dataclass(frozen=True)
+class Change:
+    """An alarm: the record that raised it, and the one since which the evidence is largest."""
+
+    alarm: str
+    since: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A measure over the records with one reference: times, effects with intervals, log R at the end, and an alarm."""
+
+    variant: str
+    reference: str
+    metric: str
+    problem: str
+    revisions: tuple[str, ...]
+    effects: tuple[float | None, ...]
+    lower: tuple[float | None, ...]
+    upper: tuple[float | None, ...]
+    level: float
+    alarm: Change | None
+
+
+def trends(records: Sequence[Record]) -> list[Trend]:
+    """The trend of every measure, those with an alarm first."""
+    groups: dict[tuple[str, str], dict[str, Record]] = {}
+    for record in records:
+        groups.setdefault(record.group, {}).setdefault(record.seed_set, record)
+    found = []
+    for group in groups.values():
+        # Two processes of the same code may differ in speed: ratios of times raise no alarms.
+        names = dict.fromkeys(
+            (point.metric, point.problem)
+            for record in group.values()
+            for point in record.points
+            if point.metric != RATIO
+        )
+        for name in names:
+            pairs = [
+                (record, point)
+                for record in group.values()
+                for point in record.points
+                if (point.metric, point.problem) == name
+            ]
+            found.append(_trend(pairs, len(names)))
+    return sorted(found, key=lambda trend: trend.alarm is None)
+
+
+def _trend(pairs: Sequence[tuple[Record, Point]], measures: int) -> Trend:
+    evidence = [point.evidence for _, point in pairs]
+    at, level = detect(evidence, math.log(RECORDS * measures))
+    alarm = None
+    if at is not None:
+        since = pairs[change_point(evidence[: at + 1])][0]
+        alarm = Change(pairs[at][0].revision, since.revision, since.message)
+    record, point = pairs[-1]
+    return Trend(
+        record.variant,
+        record.reference_name,
+        point.metric,
+        point.problem,
+        tuple(record.revision for record, _ in pairs),
+        tuple(point.effect for _, point in pairs),
+        tuple(point.lower for _, point in pairs),
+        tuple(point.upper for _, point in pairs),
+        level,
+        alarm,
+    )
+
+
+def detect(evidence: Sequence[float], threshold: float) -> tuple[int | None, float]:
+    """The place of the first alarm, and log R there or at the end; `threshold` is log A.
+
+    >>> detect([0.0, 0.0, 3.0, 3.0], math.log(500.0))[0]
+    3
+    """
+    level = -math.inf
+    for place, log_value in enumerate(evidence):
+        level = float(np.logaddexp(level, 0.0)) + log_value
+        if level >= threshold:
+            return place, level
+    return None, level
+
+
+def change_point(evidence: Sequence[float]) -> int:
+    """The place since which the product of the e-values is largest.
+
+    >>> change_point([0.1, -0.5, 3.0, 3.0])
+    2
+    """
+    sums = np.cumsum(np.asarray(evidence)[::-1])[::-1]
+    return int(np.argmax(sums))
+
+
+def short(record: Record) -> dict[str, object]:
+    """A record without its measures."""
+    return {
+        "time": record.time, "revision": record.revision, "message": record.message, "machine": record.machine,
+        "variant": record.variant, "reference": record.reference_name, "measures": len(record.points),
+    }  # fmt: skip
+
+
+def text(records: Sequence[Record], found: Sequence[Trend]) -> str:
+    """The history in lines: one per record, then the change points."""
+    lines = []
+    for record in records:
+        bad = sum(point.verdict in ("worse", "changed") for point in record.points)
+        said = f"{bad} of {len(record.points)} worse or changed" if bad else f"{len(record.points)} measures"
+        revision = record.revision or "no revision"
+        lines.append(f"{record.time}  {revision:<13} {record.variant}: {said}  {record.message}")
+    changed = [trend for trend in found if trend.alarm is not None]
+    for trend in changed:
+        assert trend.alarm is not None
+        lines.append(
+            f"changed since {trend.alarm.since or 'no revision'} ({trend.alarm.message}): "
+            f"{trend.metric} / {trend.variant} / {trend.problem}, seen at {trend.alarm.alarm or 'no revision'}"
+        )
+    lines.append(
+        f"{len(records)} records, {len(changed)} of {len(found)} measures changed; a false alarm among n records of a "
+        f"variant has a probability of at most n/{RECORDS:.0f}"
+    )
+    return "\n".join(lines)

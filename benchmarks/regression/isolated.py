@@ -1,0 +1,261 @@
+"""Measurements of users' variants in workers: old and new code each have a process of their own.
+
+The values of a stretch of seeds are kept in the store under the code that was measured: the digest of every source
+file outside the suite and the libraries that the worker has loaded when it has measured one replicate. So a comparison
+that was stopped goes on where it was.
+"""
+
+import hashlib
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from benchmarks.regression.measures import Part
+from benchmarks.runner import identity
+from benchmarks.runner.store import Store
+from properties.process.child import Fault
+from properties.process.serving import Worker, follow_orders
+from properties.process.session import Describe, Description, Failed, Session
+from robust_core.json import from_data, to_data
+from robust_core.streams import key
+
+SERVE = "benchmarks.regression.isolated:serve"
+PIECE_SECONDS = 600.0
+"""How long a worker may be silent; within a piece it sends a sign of life after every replicate."""
+
+
+@dataclass(frozen=True)
+class Identify:
+    """The order to measure one replicate and to say which code that was."""
+
+    target: str
+    problem: str
+    model: dict[str, Any] | None
+    radius: float
+
+
+@dataclass(frozen=True)
+class MeasurePiece:
+    """The order to measure the seeds start … stop−1, or so many turns of the clock."""
+
+    target: str
+    problem: str
+    model: dict[str, Any] | None
+    radius: float
+    seed_set: str
+    start: int
+    stop: int
+    clock: bool = False
+
+
+@dataclass(frozen=True)
+class Identified:
+    """The digest of the code."""
+
+    digest: str
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """A replicate is finished."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The values of a piece."""
+
+    part: Part
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The variant did something else than to answer, or cannot be measured on this problem."""
+
+    reason: str
+    misbehaved: bool
+
+
+class MeasuringWorker(Worker):
+    """Measures variants as ordered."""
+
+    ORDERS: ClassVar[tuple[type, ...]] = (Describe, Identify, MeasurePiece)
+
+    def __init__(self, send: Callable[[object], None]) -> None:
+        super().__init__(send)
+        self.clocks: dict[tuple[str, str, str], Callable[[int], tuple[float | None, ...]]] = {}
+
+    def follow(self, order: object) -> None:
+        """Do as ordered, and send the answer."""
+        from benchmarks.regression import variants
+        from properties.judging.blame import misbehaviour
+
+        if not isinstance(order, Identify | MeasurePiece):
+            super().follow(order)
+            return
+        variant = self.variants[order.target]
+        model = None if order.model is None else variants.Model(order.model, order.radius)
+        try:
+            if isinstance(order, Identify):
+                variants.measure(variant, order.problem, model, "identity", 0, 1)
+                self.send(Identified(code_digest()))
+            elif order.clock:
+                contest = order.target, order.problem, order.seed_set
+                if contest not in self.clocks:
+                    self.clocks[contest] = variants.clock(variant, order.problem, model, order.seed_set)
+                values = self.clocks[contest](order.stop - order.start)
+                self.send(Measured(Part(samples={variants.RATIO: values})))
+            else:
+                self.send(Measured(self._measure(variant, order, model)))
+        except variants.Unsuitable as error:
+            self.send(Refused(str(error), misbehaved=False))
+        except variants.Misbehaved as error:
+            self.send(Refused(f"misbehaviour: {error}", misbehaved=True))
+        except Exception as error:
+            self.send(Refused(misbehaviour(error), misbehaved=True))
+
+    def _measure(self, variant: Any, order: MeasurePiece, model: Any) -> Part:
+        from benchmarks.regression import variants
+
+        return variants.measure(
+            variant, order.problem, model, order.seed_set, order.start, order.stop, lambda: self.send(Progressed())
+        )
+
+
+def serve(pipe: int) -> None:
+    """Measure as the parent orders."""
+    follow_orders(pipe, MeasuringWorker)
+
+
+def code_digest() -> str:
+    """The content of every loaded source file that is neither the suite's nor of an installed library."""
+    installed = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    suite = Path(__file__).resolve().parents[2]
+    own = [suite / name for name in identity.PACKAGES]
+    digest = hashlib.blake2b(digest_size=16)
+    files = set()
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file.endswith(".py") and Path(file).is_file():
+            path = Path(file).resolve()
+            if not any(path.is_relative_to(folder) for folder in (*installed, *own)):
+                files.add(path)
+    # By content alone: the same code under another name is the same code.
+    for content in sorted(path.read_bytes() for path in files):
+        digest.update(hashlib.blake2b(content).digest())
+    return digest.hexdigest()
+
+
+class WorkerKilled(OSError):
+    """A worker was killed from outside."""
+
+
+class CannotMeasure(ValueError):
+    """A side has no values, and why; `misbehaved` if it is its own doing."""
+
+    def __init__(self, reason: str, *, misbehaved: bool) -> None:
+        super().__init__(reason)
+        self.misbehaved = misbehaved
+
+
+@dataclass
+class Side:
+    """A variant in its worker, with the seeds that it is measured on."""
+
+    session: Session
+    variant: Description
+    seed_set: str
+    label: str
+    digests: dict[str, str] = field(default_factory=dict)
+    seconds: float = PIECE_SECONDS
+
+    def identify(self, problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
+        """Find out which code is measured."""
+        worker = self.session.worker(self.variant)
+        worker.send(Identify(self.variant.target, problem, *_of(model)))
+        answer = self._hear(Identified)
+        self.digests[problem] = answer.digest
+
+    def unit(self, problem: str, start: int, stop: int, *, clock: bool) -> bytes:
+        """The key of a piece in the store: code, problem, seeds; not the name of the variant."""
+        # One file may hold several variants.
+        name = self.variant.target.rpartition(":")[2]
+        what = "clock" if clock else "values"
+        return key(
+            "variant", what, self.digests[problem], name, problem, self.seed_set, start, stop,
+            identity.of("benchmarks.regression.variants"),
+        )  # fmt: skip
+
+    def begin(
+        self, problem: str, model: "tuple[dict[str, Any], float] | None", start: int, stop: int, *, clock: bool
+    ) -> None:
+        """Send the order for a piece."""
+        worker = self.session.worker(self.variant)
+        worker.send(MeasurePiece(self.variant.target, problem, *_of(model), self.seed_set, start, stop, clock))
+
+    def finish(self) -> Part:
+        """The values of the piece that was begun."""
+        found: Part = self._hear(Measured).part
+        return found
+
+    def _hear(self, kind: type) -> Any:
+        worker = self.session.worker(self.variant)
+        while isinstance(answer := worker.hear(kind, Progressed, Refused, Failed, seconds=self.seconds), Progressed):
+            pass
+        if isinstance(answer, kind):
+            return answer
+        self.session.kill_worker(self.variant)
+        if isinstance(answer, Refused):
+            raise CannotMeasure(f"{self.label}: {answer.reason}", misbehaved=answer.misbehaved)
+        if isinstance(answer, Failed):
+            raise RuntimeError(answer.reason)
+        assert isinstance(answer, Fault)
+        if answer.kind == "killed":
+            raise WorkerKilled(
+                f"{self.label}: its worker was killed ({answer.fate}); nothing is decided. Finished pieces are in the "
+                "store: run the same command again, with more memory if the system ended it"
+            )
+        raise CannotMeasure(f"{self.label}: {answer.misbehaviour()}", misbehaved=True)
+
+
+def _of(model: "tuple[dict[str, Any], float] | None") -> "tuple[dict[str, Any] | None, float]":
+    return (None, 0.0) if model is None else model
+
+
+def measure_piece(
+    sides: Sequence[Side],
+    problem: str,
+    model: "tuple[dict[str, Any], float] | None",
+    start: int,
+    stop: int,
+    *,
+    store: Store,
+    clock: bool = False,
+) -> list[Part]:
+    """The values of a piece on all sides: at the same time, but one after the other where time is measured."""
+    found: dict[int, Part] = {}
+    missing = []
+    for place, side in enumerate(sides):
+        value = store.get(side.unit(problem, start, stop, clock=clock))
+        if value is None:
+            missing.append(place)
+        else:
+            found[place] = from_data(Part, value, "the store")
+
+    def take(place: int) -> None:
+        found[place] = sides[place].finish()
+        store.put(sides[place].unit(problem, start, stop, clock=clock), to_data(found[place]), repeatable=not clock)
+
+    order: Callable[[int], None] = lambda place: sides[place].begin(problem, model, start, stop, clock=clock)  # noqa: E731
+    if clock:
+        for place in missing if start % 2 == 0 else missing[::-1]:
+            order(place)
+            take(place)
+    else:
+        for place in missing:
+            order(place)
+        for place in missing:
+            take(place)
+    return [found[place] for place in range(len(sides))]

@@ -1,0 +1,291 @@
+"""Comparison, measurement and ranking of users' variants: which problems, which metrics, which sides."""
+
+import contextlib
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.regression import baseline, sequential, targets
+from benchmarks.regression import compare as regression
+from benchmarks.regression.bench import versions
+from benchmarks.regression.compare import Comparison
+from benchmarks.regression.isolated import Side
+from benchmarks.regression.measures import Measurements, Sample
+from benchmarks.regression.sequential import Effort, Model, Task
+from benchmarks.regression.variants import (
+    LEARNERS,
+    MODEL_RADIUS,
+    OWN_METRICS,
+    PLANNERS,
+    RATIO,
+    default_problems,
+    metrics_of,
+    problem_names,
+)
+from benchmarks.regression.variants import Model as UsersModel
+from benchmarks.runner.store import Store
+from properties.process.session import Description
+from robust_core.json import LARGEST_FILE, blame_on, text_of
+from robust_core.mdp import MDP
+from robust_core.text import suggestion
+
+SECONDS = 60.0
+"""The default time of a comparison."""
+SEEDS = 96
+"""The default number of seeds of a measurement that is not compared."""
+RANK_ALPHA = 0.01
+"""The probability that any rank of a ranking is wrong."""
+Problems = list[tuple[str, Model | None, tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user chose: problems by name, a model in a file with its radius, and the seeds."""
+
+    problems: tuple[str, ...] = ()
+    model: Path | None = None
+    radius: float = MODEL_RADIUS
+    seed_set: str = "pinned"
+
+
+def problems_of(variant: Description, choice: Choice) -> Problems:
+    """The problems of a variant with their metrics; wrong names are refused before any work."""
+    kind = variant.kind
+    known = problem_names(kind)
+    own_schedule = "not told any step size" in variant.limits
+    for name in choice.problems:
+        if name not in known:
+            there = "; ".join(known)
+            raise ValueError(f"problem {name!r} is unknown to {kind}; there are {there}{suggestion(name, known)}")
+    found: Problems = []
+    if choice.model is not None:
+        if kind == "linear evaluation":
+            raise ValueError("a model file has no features, so linear evaluation cannot be measured on it")
+        with blame_on(choice.model):
+            mdp = MDP.from_json(text_of(choice.model, largest=LARGEST_FILE))
+        users = UsersModel(mdp.to_dict(), choice.radius)
+        found.append((users.name, (users.mdp, users.radius), metrics_of(kind, users.name, own_schedule=own_schedule)))
+    names = choice.problems or (() if found else default_problems(kind))
+    return found + [(name, None, metrics_of(kind, name, own_schedule=own_schedule)) for name in names]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A comparison of one variant, and the measurements of both sides."""
+
+    variant: Description
+    comparison: Comparison
+    before: Measurements
+    today: Measurements
+    reference: str
+    """The digest of the old code; of a file of measurements its reason."""
+
+
+def compare(
+    old: str, new: str, choice: Choice, *, store: Store, effort: Effort, target_only: bool = False
+) -> list[Found]:
+    """Compare the code of two targets; unless `target_only`, old may be a file of measurements or a git revision."""
+    path = Path(old.partition(":")[0])
+    if path.is_file() and path.suffix != ".py":
+        return _with_file(baseline.load(old), new, choice, store=store, effort=effort)
+    with contextlib.ExitStack() as stack:
+        target, label = old, old
+        if not target_only and path.suffix != ".py":
+            target, label = stack.enter_context(targets.at_revision(new, old)), f"{old}:{new}"
+        named = [(target, f"old {label}"), (new, f"new {new}")]
+        before, now = stack.enter_context(targets.sides(named, choice.seed_set))
+        found = []
+        pairs = targets.pair(before, now)
+        share = replace(effort, budget_seconds=effort.budget_seconds / len(pairs), alpha=effort.alpha / len(pairs))
+        for sides in pairs:
+            variant = sides[1].variant
+            wanted = problems_of(variant, choice)
+            comparison, measured = sequential.compare(sides, variant.name, wanted, store=store, effort=share)
+            reference = sides[0].digests.get(wanted[0][0], "")
+            found.append(Found(variant, comparison, *measured, reference))
+        return found
+
+
+def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, effort: Effort) -> list[Found]:
+    """Compare with measurements of old: the seeds are those of the file."""
+    measured = [measure for measure in before.measures if isinstance(measure, Sample)]
+    with targets.sides([(new, f"new {new}")], before.seed_set) as ((*sides,),):
+        found = []
+        for side in sides:
+            mine = [measure for measure in measured if measure.variant == side.variant.name]
+            if not mine:
+                raise ValueError(
+                    f"the baseline has no measures of {side.variant.name!r}: write it with robust-core bench"
+                )
+            named = {measure.problem for measure in mine}
+            wanted = [task for task in problems_of(side.variant, choice) if task[0] in named]
+            most = max(len(measure.values) for measure in mine)
+            limited = replace(effort, most=most, clock=False)
+            tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
+            today = _measurements(side, tasks, 0)
+            kept = tuple(m for m in mine if m.metric != RATIO and m.problem in {task.problem for task in tasks})
+            comparison = regression.compare(
+                replace(before, measures=kept), today, alpha=effort.alpha, metrics=effort.metrics
+            )
+            found.append(Found(side.variant, comparison, before, today, before.reason))
+        return found
+
+
+def _measurements(side: Side, tasks: Sequence[Task], place: int) -> Measurements:
+    measures = tuple(measure for task in tasks for measure in task.measures(side.variant.name, place))
+    pending = tuple(name for task in tasks if not task.values[place] for name in task.names(side.variant.name))
+    return Measurements(side.seed_set, versions(), measures, side.label, pending)
+
+
+def bench(new: Sequence[str], choice: Choice, *, seeds: int, store: Store, effort: Effort) -> Measurements:
+    """Measure the variants of some targets on so many seeds."""
+    limited = replace(effort, most=seeds)
+    parts = []
+    with targets.sides([(target, target) for target in new], choice.seed_set) as groups:
+        for side in (side for group in groups for side in group):
+            wanted = problems_of(side.variant, choice)
+            tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
+            parts.append(_measurements(side, tasks, 0))
+    measures = tuple(sorted((m for part in parts for m in part.measures), key=lambda measure: measure.name))
+    return Measurements(choice.seed_set, versions(), measures, "", tuple(n for part in parts for n in part.pending))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The runs of a measure: the median, the 90 % quantile and the worst."""
+
+    metric: str
+    variant: str
+    problem: str
+    n: int
+    median: float | None
+    quantile: float | None
+    worst: float | None
+    impossible: int
+
+
+def summarize(found: Measurements) -> list[Summary]:
+    """Every sample in short; NaN and infinity count as worst, and a quantile that is not finite is none."""
+    rows = []
+    for measure in found.measures:
+        if isinstance(measure, Sample):
+            bad_low = OWN_METRICS[measure.metric].direction == "higher"
+            values = sorted((math.inf if v is None else v for v in measure.values), reverse=bad_low)
+            at = statistics.median(values), values[math.ceil(0.9 * len(values)) - 1], values[-1]
+            median, quantile, worst = (x if math.isfinite(x) else None for x in at)
+            name = measure.metric, measure.variant, measure.problem
+            rows.append(Summary(*name, len(values), median, quantile, worst, measure.impossible))
+    return rows
+
+
+# Ranking
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The place of a variant in one measure: between `best` and `last`, with simultaneous confidence."""
+
+    metric: str
+    problem: str
+    variant: str
+    best: int
+    last: int
+    median: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All ranks; the probability that any interval is wrong is at most alpha."""
+
+    alpha: float
+    pairs: int
+    ranks: tuple[Rank, ...]
+
+
+def rank(new: Sequence[str], choice: Choice, *, store: Store, effort: Effort) -> Ranking:
+    """Rank the variants of some targets, measure by measure, by intervals for all pairs at once.
+
+    A pair is ordered if the interval of its paired differences lies on one side of 0, each at the level alpha/(pairs
+    times measures). A variant with b better ones and w worse ones has a rank from 1 + b to K − w. All orders hold at
+    once with probability 1 − alpha, so there is no winner's curse: nobody is chosen before the intervals are.
+    """
+    with targets.sides([(target, target) for target in new], choice.seed_set) as groups:
+        sides = [side for group in groups for side in group]
+        kinds = {side.variant.kind for side in sides}
+        if len(sides) < 2 or len(kinds) > 1:
+            shown = ", ".join(f"{side.variant.name} ({side.variant.kind})" for side in sides)
+            raise ValueError(f"a ranking needs at least two variants of one kind, got {shown}")
+        per_side = [problems_of(side.variant, choice) for side in sides]
+        common = [
+            (name, model, tuple(m for m in metrics if _is_ranked(m) and all(m in dict_of(p)[name] for p in per_side)))
+            for name, model, metrics in per_side[0]
+        ]
+        places = list(combinations(range(len(sides)), 2))
+        share = RANK_ALPHA / max(sum(len(metrics) for _, _, metrics in common) * len(places), 1)
+
+        def decided(task: Task) -> bool:
+            return all(
+                _order(task, metric, i, j, share) != 0 for metric in task.metrics for i, j in places
+            )  # fmt: skip
+
+        limited = replace(effort, clock=False)
+        tasks, misbehaviour = sequential.run(sides, common, store=store, effort=limited, decided=decided)
+        if misbehaviour:
+            raise ValueError(misbehaviour)
+        ranks = tuple(
+            each for task in tasks if all(task.values) for metric in task.metrics
+            for each in _ranks(task, metric, sides, places, share)
+        )  # fmt: skip
+        return Ranking(RANK_ALPHA, len(places), ranks)
+
+
+def dict_of(problems: Problems) -> dict[str, tuple[str, ...]]:
+    """The metrics by problem."""
+    return {name: metrics for name, _, metrics in problems}
+
+
+def _is_ranked(metric: str) -> bool:
+    return OWN_METRICS[metric].direction != "exact"
+
+
+def _samples(task: Task, metric: str, place: int) -> Sample:
+    found = next(m for m in task.measures("", place) if m.metric == metric)
+    assert isinstance(found, Sample)
+    return found
+
+
+def _order(task: Task, metric: str, i: int, j: int, share: float) -> int:
+    """1 if j is worse than i, −1 if it is better, 0 if that is not known."""
+    interval = regression.interval(OWN_METRICS[metric], _samples(task, metric, i), _samples(task, metric, j), share)
+    up = int(interval.lower > 0.0) - int(interval.upper < 0.0)
+    return up if OWN_METRICS[metric].direction == "lower" else -up
+
+
+def _ranks(
+    task: Task, metric: str, sides: Sequence[Side], places: Sequence[tuple[int, int]], share: float
+) -> list[Rank]:
+    better, worse = [0] * len(sides), [0] * len(sides)
+    for i, j in places:
+        order = _order(task, metric, i, j, share)
+        first, second = (i, j) if order >= 0 else (j, i)
+        worse[first] += order != 0
+        better[second] += order != 0
+    found = []
+    for place, side in enumerate(sides):
+        values = [math.inf if v is None else v for v in _samples(task, metric, place).values]
+        median = float(np.median(values))
+        found.append(
+            Rank(metric, task.problem, side.variant.name, 1 + better[place], len(sides) - worse[place],
+                 median if math.isfinite(median) else None, len(values))
+        )  # fmt: skip
+    return sorted(found, key=lambda rank: (rank.best, rank.last))
+
+
+KINDS = (*LEARNERS, *PLANNERS)
+"""The kinds that can be measured."""

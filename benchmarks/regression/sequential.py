@@ -1,0 +1,198 @@
+"""Old against new code of a variant: pieces of seeds until every measure is decided or the time is over.
+
+The interval of a measure is valid whenever one looks (`benchmarks.regression.paired`: the evidence at a stopping time
+has mean at most 1), so a problem whose measures are all decided takes no further seeds. The share of the error budget
+is that of all measures, whatever is measured in the end.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.regression import compare as regression
+from benchmarks.regression.bench import versions
+from benchmarks.regression.compare import Comparison
+from benchmarks.regression.isolated import CannotMeasure, Side, measure_piece
+from benchmarks.regression.measures import MOST_VALUES, Exact, Measure, Measurements, Name, Part, Sample
+from benchmarks.regression.variants import MISBEHAVIOUR, OWN_METRICS, RATIO
+from benchmarks.runner.store import Store
+from properties.statistics.budget import RUN_BUDGET
+
+FIRST, GROWTH = 32, 1.5
+"""Seeds of the first look (with fewer no evidence reaches the level), and by how much their number grows."""
+TURN, TURNS, MOST_TURNS = 2, 32, 128
+"""Turns of the clock of one side before the other side's, between two looks, and in all."""
+CLOCK_SHARE = 0.25
+"""The share of the time that is left for the clock."""
+Model = tuple[dict[str, Any], float]
+
+
+@dataclass
+class Task:
+    """A problem under measurement: the pieces so far on each side."""
+
+    problem: str
+    model: Model | None
+    metrics: tuple[str, ...]
+    values: list[list[Part]]
+    reached: int = 0
+    open: bool = True
+    seconds_each: float = 0.0
+
+    def names(self, variant: str) -> list[Name]:
+        """The measures."""
+        return [(metric, variant, self.problem) for metric in self.metrics]
+
+    def measures(self, variant: str, side: int) -> list[Measure]:
+        """The measures of a side, so far."""
+        parts = self.values[side]
+        return [
+            Sample(
+                *name,
+                tuple(value for part in parts for value in part.samples[name[0]]),
+                sum(part.impossible.get(name[0], 0) for part in parts),
+            )
+            for name in self.names(variant)
+            if parts
+        ]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long and how precisely; `most` seeds per problem."""
+
+    budget_seconds: float = 60.0
+    most: int = MOST_VALUES
+    clock: bool = True
+    alpha: float = RUN_BUDGET
+    metrics: Mapping[str, Any] = field(default_factory=lambda: OWN_METRICS)
+    show: Callable[[str], None] = lambda line: None
+
+
+def looks(most: int) -> Iterator[tuple[int, int]]:
+    """The pieces of seeds between two looks.
+
+    >>> list(looks(100))
+    [(0, 32), (32, 48), (48, 72), (72, 100)]
+    """
+    start, stop = 0, min(FIRST, most)
+    while start < most:
+        yield start, stop
+        start, stop = stop, min(max(math.ceil(GROWTH * stop), stop + 1), most)
+
+
+def run(
+    sides: Sequence[Side],
+    problems: Sequence[tuple[str, Model | None, tuple[str, ...]]],
+    *,
+    store: Store,
+    effort: Effort,
+    decided: Callable[[Task], bool],
+) -> tuple[list[Task], str]:
+    """Measure until `decided` says of every problem that it has enough, or the time or the seeds are over.
+
+    Also the misbehaviour of the last side, if it showed any: then there are no more values.
+    """
+    deadline = time.monotonic() + effort.budget_seconds
+    values_until = deadline - (CLOCK_SHARE * effort.budget_seconds if effort.clock else 0.0)
+    tasks = [Task(problem, model, metrics, [[] for _ in sides]) for problem, model, metrics in problems]
+    for task in tasks:
+        for place, side in enumerate(sides):
+            try:
+                side.identify(task.problem, task.model)
+            except CannotMeasure as error:
+                if error.misbehaved and place == len(sides) - 1 and place:
+                    return tasks, str(error)
+                raise
+    pieces = {task.problem: looks(effort.most) for task in tasks}
+    try:
+        while True:
+            wanted = [task for task in tasks if task.open]
+            if not wanted:
+                break
+            # The least measured first, so that every problem has its first look.
+            task = min(wanted, key=lambda task: task.reached)
+            piece = next(pieces[task.problem], None)
+            late = time.monotonic() + task.seconds_each * (0 if piece is None else piece[1] - piece[0]) > values_until
+            if piece is None or (late and task.reached) or time.monotonic() > deadline:
+                task.open = False
+                continue
+            effort.show(f"{task.problem}: seeds {piece[0]} to {piece[1]}")
+            started = time.monotonic()
+            parts = measure_piece(sides, task.problem, task.model, *piece, store=store)
+            for found, part in zip(task.values, parts, strict=True):
+                found.append(part)
+            task.reached = piece[1]
+            task.seconds_each = max((time.monotonic() - started) / (piece[1] - piece[0]), 1e-6)
+            task.open = not decided(task)
+        if effort.clock:
+            tasks.append(_clock(sides, tasks[0], store, deadline, effort, decided))
+    except CannotMeasure as error:
+        if error.misbehaved and str(error).startswith(f"{sides[-1].label}:") and len(sides) > 1:
+            return tasks, str(error)
+        raise
+    return tasks, ""
+
+
+def _clock(
+    sides: Sequence[Side],
+    like: Task,
+    store: Store,
+    deadline: float,
+    effort: Effort,
+    decided: Callable[[Task], bool],
+) -> Task:
+    """Turns of the clock on the first problem, in pieces that alternate between the sides."""
+    task = Task(like.problem, like.model, (RATIO,), [[] for _ in sides])
+    while task.reached < MOST_TURNS:
+        effort.show(f"{task.problem}: time, turn {task.reached}")
+        parts = measure_piece(
+            sides, task.problem, task.model, task.reached, task.reached + TURN, store=store, clock=True
+        )
+        for found, part in zip(task.values, parts, strict=True):
+            found.append(part)
+        task.reached += TURN
+        if time.monotonic() > deadline or (task.reached % TURNS == 0 and decided(task)):
+            break
+    task.open = False
+    return task
+
+
+def compare(
+    sides: tuple[Side, Side],
+    name: str,
+    problems: Sequence[tuple[str, Model | None, tuple[str, ...]]],
+    *,
+    store: Store,
+    effort: Effort,
+) -> tuple[Comparison, tuple[Measurements, Measurements]]:
+    """The comparison of two sides, and what was measured."""
+    tested = sum(len(metrics) for _, _, metrics in problems) + effort.clock
+    share = effort.alpha / tested
+
+    def decided(task: Task) -> bool:
+        old, new = (task.measures(name, side) for side in (0, 1))
+        return all(
+            isinstance(before, Sample)
+            and isinstance(now, Sample)
+            and regression.decide(effort.metrics[before.metric], before, now, share) != "undecided"
+            for before, now in zip(old, new, strict=True)
+        )
+
+    tasks, misbehaviour = run(sides, problems, store=store, effort=effort, decided=decided)
+    pending = tuple(
+        measure
+        for task in tasks
+        if not task.values[0] and not misbehaviour
+        for measure in task.names(name)
+    )  # fmt: skip
+    found = []
+    for place, side in enumerate(sides):
+        measures = [measure for task in tasks for measure in task.measures(name, place) if all(task.values)]
+        if misbehaviour:
+            measures.append(Exact(MISBEHAVIOUR, name, "all", misbehaviour[:400] if place else ""))
+        found.append(Measurements(side.seed_set, versions(), tuple(measures), side.label, pending if place else ()))
+    comparison = regression.compare(found[0], found[1], alpha=effort.alpha, metrics=effort.metrics)
+    return comparison, (found[0], found[1])

@@ -1,0 +1,425 @@
+"""What is measured of any variant: metrics that follow from its kind, one replicate per seed.
+
+Learners run on the named benchmark problems and are compared with the certified truth, as the built-in ones are, with
+shorter runs: a variant without a compiled path takes a tenth of a second per replicate. The other kinds are called on
+models that are drawn from the seed; their error is the distance from the enclosed truth. Seeds depend on (seed set,
+problem, number) alone. This module is executed in workers, for it calls the user's code.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.regression import linear
+from benchmarks.regression.linear import Planted
+from benchmarks.regression.measures import Part
+from benchmarks.regression.metric import METRICS, Metric
+from benchmarks.regression.problems import PROBLEMS
+from benchmarks.regression.tabular import CONTROL, Bench, Sizes, Values, significant
+from oracles.planning import enclosed, truth
+from properties.cases.benchmark_problems import BenchmarkProblem
+from robust_core import (
+    EXPECTED_SARSA,
+    Q_LEARNING,
+    TD0,
+    Contamination,
+    LinearLearner,
+    LogSumExp,
+    Mellowmax,
+    TabularLearner,
+    bellman,
+    key,
+    models,
+    per_visit,
+    support,
+)
+from robust_core.mdp import MDP
+from robust_core.problem import Problem, Variant
+from robust_core.sets import UncertaintySet
+from robust_core.streams import numpy_generator
+from robust_core.trajectory import Recording
+from robust_core.validate import Floats
+
+SHORT = Sizes(middle=2**9, last=2**12, spread=2**10, rests=4, rest=2**8, per_octave=2)
+LINEAR_TIMES, LINEAR_SPREAD = tuple(2**k for k in range(12)), 2**9
+AGREEMENT = 64
+"""Transitions on which update_many must equal the loop over update before it is used."""
+FLOOR = 1e-12
+"""Errors below, in units of max|c|/(1−gamma), are rounding and count as this."""
+ERROR_MARGIN, SPEED_MARGIN = 0.04, 0.05
+RATIO, PLAN_ERROR, MISBEHAVIOUR = "time ratio", "error", "misbehaviour"
+LEARNERS = ("control", "evaluation", "linear evaluation")
+PLANNERS = ("operator", "planner", "value planner", "policy planner", "support")
+DEFAULT = {
+    "control": ("two states, per visit", "garnet, per visit", "garnet, constant step"),
+    "evaluation": ("machine, per visit", "garnet, constant step"),
+    "linear evaluation": (linear.PROBLEM,),
+}
+EVALUATION = ("middle error", "last error", "area", "time to epsilon", "bias", "spread")
+LINEAR = ("last error", *linear.METRIC_NAMES)
+SIZES = {"garnet S=6": (6, 2, 3), "garnet S=12": (12, 3, 4)}
+"""The drawn models of the other kinds: states, actions, successors."""
+GAMMA, RADIUS, MODEL_RADIUS = 0.75, 0.125, 0.125
+MODEL = "model "
+"""How the name of a problem begins that is a model of the user's."""
+
+_MARGINS = dict.fromkeys(("first error", "middle error", "last error", "area", "spread"), ERROR_MARGIN)
+_MARGINS[RATIO] = SPEED_MARGIN
+OWN_METRICS: dict[str, Metric] = METRICS | {
+    name: replace(METRICS[name], margin=margin, why="a change of 5 % is to be found")
+    for name, margin in _MARGINS.items()
+}
+OWN_METRICS[RATIO] = replace(OWN_METRICS[RATIO], text="processor time in units of that of the built-in reference")
+OWN_METRICS[PLAN_ERROR] = Metric(
+    PLAN_ERROR, "max|c|/(1−gamma)", "lower", "statistical", "the distance from the enclosed truth, at least 1e-12",
+    "relative", 0.25, "a quarter of an error: two bits of accuracy are eleven such steps",
+)  # fmt: skip
+OWN_METRICS[MISBEHAVIOUR] = Metric(
+    MISBEHAVIOUR, "text", "exact", "deterministic", "what the code did instead of an answer; nothing if it answers"
+)
+
+
+class Unsuitable(Exception):
+    """The variant cannot be measured on this problem."""
+
+
+class Misbehaved(Exception):
+    """The variant handed over something that is no estimate."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of the user's, with the radius of the set."""
+
+    mdp: dict[str, Any]
+    radius: float = MODEL_RADIUS
+
+    @property
+    def name(self) -> str:
+        """By content: the file may be called anything."""
+        return f"{MODEL}{MDP.from_dict(self.mdp).hash[:12]}, radius {self.radius:g}"
+
+
+def problem_names(kind: str) -> tuple[str, ...]:
+    """All problems that a kind can be measured on; the first ones are the default."""
+    if kind == "control":
+        return tuple(dict.fromkeys((*DEFAULT[kind], *PROBLEMS)))
+    if kind == "evaluation":
+        named = (name for name, problem in PROBLEMS.items() if not problem.terminal)
+        return tuple(dict.fromkeys((*DEFAULT[kind], *named)))
+    if kind in PLANNERS:
+        return tuple(SIZES)
+    if kind == "linear evaluation":
+        return DEFAULT[kind]
+    raise ValueError(f"a variant of kind {kind!r} has no metrics: robust-core verify judges it")
+
+
+def default_problems(kind: str) -> tuple[str, ...]:
+    """The problems of a comparison unless others are named."""
+    return DEFAULT.get(kind) or problem_names(kind)
+
+
+def metrics_of(kind: str, problem: str, *, own_schedule: bool = False) -> tuple[str, ...]:
+    """The statistical metrics of a kind on a problem."""
+    if kind == "linear evaluation":
+        return LINEAR
+    if kind == "evaluation":
+        return EVALUATION
+    if kind in PLANNERS:
+        return (PLAN_ERROR,)
+    names = CONTROL[:-2] if problem in PROBLEMS and PROBLEMS[problem].terminal else CONTROL
+    return tuple(name for name in names if not (own_schedule and name == "noise"))
+
+
+def measure(
+    variant: Variant,
+    problem: str,
+    model: Model | None,
+    seed_set: str,
+    start: int,
+    stop: int,
+    tick: Callable[[], None] = lambda: None,
+) -> Part:
+    """The values of the seeds start … stop−1; `tick` is called after each."""
+    names = metrics_of(variant.kind, problem, own_schedule=variant.options.get("schedule") == "own")
+    row = _rows(variant, problem, model)
+    rows = []
+    for index in range(start, stop):
+        rows.append(row(key("regression", seed_set, problem, index)))
+        tick()
+    return Part(
+        samples={name: tuple(values[name][0] for values in rows) for name in names},
+        impossible={name: sum(values[name][1] for values in rows) for name in names},
+    )
+
+
+def _rows(variant: Variant, problem: str, model: Model | None) -> Callable[[bytes], Values]:
+    if variant.kind in PLANNERS:
+        return partial(_plan_row, variant, problem, model)
+    maker = _Maker(variant)
+    if variant.kind == "linear evaluation":
+        planted = _planted(variant)
+        maker.fast = maker.agrees(planted.problem_from(planted.theta_0), planted.walk(b"agreement").record(AGREEMENT))
+        return partial(_linear_row, planted, maker)
+    met = benchmark(variant, problem, model)
+    zero = np.zeros_like(met.truth.table)
+    maker.fast = maker.agrees(met.problem(initial=zero), met.record(b"agreement", AGREEMENT))
+    return partial(_tabular_row, Bench(met, maker, SHORT), maker, "asynchronous" in variant.promises)
+
+
+def _tabular_row(bench: Bench, maker: "_Maker", local: bool, seed: bytes) -> Values:
+    maker.begin(seed)
+    values = bench.row(seed, hashlib.blake2b())
+    # Only one who promises to change what was visited cannot know better of the rest.
+    if not local:
+        values |= {name: (values[name][0], False) for name in ("first error", "time to epsilon")}
+    return values
+
+
+def _linear_row(planted: Planted, maker: "_Maker", seed: bytes) -> Values:
+    maker.begin(seed)
+    return linear.row(planted, maker, seed, hashlib.blake2b(), LINEAR_TIMES, LINEAR_SPREAD)
+
+
+def benchmark(variant: Variant, problem: str, model: Model | None) -> BenchmarkProblem:
+    """The benchmark problem as the variant meets it: with its first set, a radius that it is for, what it learns."""
+    found = PROBLEMS[problem] if model is None else _of_model(model, problem)
+    radii = variant.options.get("radii", ())
+    if found.terminal and Contamination not in variant.sets:
+        raise Unsuitable(f"problem {problem!r}: its truth is known for contamination only, and {variant.name} is not")
+    return replace(
+        found,
+        set_kind=Contamination if Contamination in variant.sets else variant.sets[0],
+        learns="Q*" if variant.kind == "control" else variant.options.get("estimates", "V"),
+        radius=found.radius if not radii or found.radius in radii else radii[0],
+    )
+
+
+def _of_model(model: Model, name: str) -> BenchmarkProblem:
+    mdp = MDP.from_dict(model.mdp)
+    return BenchmarkProblem(name, mdp, model.radius, step_size=per_visit(1.0, rate=1.0 - mdp.gamma, power=1.0))
+
+
+@cache
+def _planted_problem(radius: float, smoothing: str) -> Planted:
+    return Planted(radius, (Mellowmax if smoothing == "mellowmax" else LogSumExp)(linear.VARRHO))
+
+
+def _planted(variant: Variant) -> Planted:
+    radii = variant.options.get("radii", (linear.RADIUS,))
+    radius = linear.RADIUS if linear.RADIUS in radii else radii[0]
+    return _planted_problem(radius, variant.options.get("smoothing", "lse"))
+
+
+class _Maker:
+    """The factory of a variant's learners, each with an rng of its own that is keyed by the replicate."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant, self.fast, self.seed, self.count = variant, False, b"", 0
+
+    def begin(self, seed: bytes) -> None:
+        """A replicate begins."""
+        self.seed, self.count = seed, 0
+
+    def __call__(self, problem: Problem) -> "_Learner":
+        self.count += 1
+        rng = numpy_generator(key("learner", self.seed, self.count))
+        initial = problem.initial
+        if tables := self.variant.options.get("tables"):
+            initial = (initial, *(initial if self.variant.kind != "linear evaluation" else np.zeros_like(initial)
+                                  for _ in range(tables - 1)))  # fmt: skip
+        learner = self.variant.make(replace(problem, rng=rng, initial=initial))
+        return _Learner(learner, problem, self.variant, fast=self.fast)
+
+    def agrees(self, problem: Problem, recording: Recording) -> bool:
+        """Whether there is an update_many that equals the loop over update on a short stretch."""
+        self.begin(b"agreement")
+        slow = self(problem)
+        self.begin(b"agreement")
+        fast = self(problem)
+        if not hasattr(fast.learner, "update_many"):
+            return False
+        fast.fast = True
+        for learner in (slow, fast):
+            learner.update_many(recording)
+        pairs = zip(_tuple(slow.learner.estimate()), _tuple(fast.learner.estimate()), strict=True)
+        return all(np.array_equal(one, other) for one, other in pairs)
+
+
+@dataclass
+class _Learner:
+    """A user's learner, driven by recordings."""
+
+    learner: Any
+    problem: Problem
+    variant: Variant
+    fast: bool
+
+    def update_many(self, recording: Recording) -> None:
+        """Feed a recording, by the fast path where it is sound."""
+        if self.fast:
+            self.learner.update_many(recording)
+        else:
+            for transition in recording:
+                self.learner.update(transition)
+
+    def estimate(self) -> Any:
+        """The estimate; of several tables their mean, of linear learners (theta, omega)."""
+        found = [np.asarray(table, dtype=np.float64) for table in _tuple(self.learner.estimate())]
+        if self.variant.kind == "linear evaluation":
+            found = [*found, np.zeros_like(found[0])][:2]
+        for table in found:
+            if table.shape != self.problem.initial.shape:
+                raise Misbehaved(f"estimate() must have the shape {self.problem.initial.shape}, got {table.shape}")
+        return tuple(found) if self.variant.kind == "linear evaluation" else sum(found[1:], found[0]) / len(found)
+
+
+def _tuple(estimate: Any) -> tuple[Any, ...]:
+    return estimate if isinstance(estimate, tuple) else (estimate,)
+
+
+# Kinds that are functions
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call of a function, its certified answer and the scale of errors."""
+
+    arguments: tuple[Any, ...]
+    wanted: Floats
+    error: float
+    scale: float
+
+
+def _draw(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[MDP, UncertaintySet]:
+    radii = variant.options.get("radii", ())
+    radius = RADIUS if model is None else model.radius
+    radius = radius if not radii or radius in radii else radii[0]
+    if model is None:
+        states, actions, successors = SIZES[problem]
+        mdp = models.garnet(states, actions, successors, gamma=GAMMA, seed=key("model", seed))
+    else:
+        mdp = MDP.from_dict(model.mdp)
+    kind = Contamination if Contamination in variant.sets else variant.sets[0]
+    return mdp, kind.choose(lambda levels: levels[0], radius, mdp.P, mdp.cost.min(axis=1))
+
+
+def _call(variant: Variant, problem: str, model: Model | None, seed: bytes) -> _Call:
+    mdp, uncertainty_set = _draw(variant, problem, model, seed)
+    scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
+    rng = numpy_generator(key("values", seed))
+    if variant.kind == "support":
+        v = rng.random(mdp.n_states)
+        p = mdp.P[rng.integers(mdp.n_states), 0]
+        found = truth.sigma(uncertainty_set, p.tolist(), v.tolist())
+        middle, width = float((found.lower + found.upper) / 2), float(found.upper - found.lower)
+        return _Call((uncertainty_set, p, v), np.asarray(middle), width, 1.0)
+    if variant.kind == "operator":
+        Q = scale * rng.random(mdp.cost.shape)
+        wanted = enclosed.backup(mdp, uncertainty_set, Q)
+        return _Call((mdp, uncertainty_set, Q), np.asarray(wanted.value), float(np.max(wanted.error_bound)), scale)
+    wanted = enclosed.solve(mdp, uncertainty_set)
+    table = np.asarray(wanted.value)
+    if variant.kind != "planner":
+        table = table.min(axis=1)
+    return _Call((mdp, uncertainty_set), table, float(np.max(wanted.error_bound)), scale)
+
+
+def _plan_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
+    call = _call(variant, problem, model, seed)
+    answer = np.asarray(variant.make(*call.arguments), dtype=np.float64)
+    shape = call.arguments[0].cost.shape if variant.kind == "policy planner" else call.wanted.shape
+    if answer.shape != shape:
+        raise Misbehaved(f"the answer must have the shape {shape}, got {answer.shape}")
+    if variant.kind == "policy planner":
+        mdp, uncertainty_set = call.arguments
+        value = enclosed.evaluate(mdp, uncertainty_set, answer)[0]
+        off = float((value.value - call.wanted).max())
+        impossible = bool((value.upper < call.wanted - call.error).any())
+    else:
+        off, impossible = float(np.abs(answer - call.wanted).max()), False
+    return {PLAN_ERROR: (significant(max(off / call.scale, FLOOR) if np.isfinite(off) else off), impossible)}
+
+
+# Speed
+
+TURN_SECONDS, REPEATS = 0.004, 5
+STEPS = {True: 2**14, False: 2**8}
+"""Steps of a learner between two looks at the clock, with a compiled path and without."""
+Work = Callable[[], object]
+
+
+def clock(
+    variant: Variant, problem: str, model: Model | None, seed_set: str
+) -> Callable[[int], tuple[float | None, ...]]:
+    """One ratio of processor times per turn: the variant's, in units of the built-in reference's, in this process.
+
+    The two take turns. Of REPEATS pairs the least time of each counts: a disturbance only ever lengthens a time.
+    """
+    ours, theirs = (_lengthen(work) for work in contestants(variant, problem, model, key("speed", seed_set, problem)))
+
+    def measure_turns(turns: int) -> tuple[float | None, ...]:
+        found = []
+        for turn in range(turns):
+            times: tuple[list[float], list[float]] = ([], [])
+            for repeat in range(REPEATS):
+                for side in (0, 1) if (turn + repeat) % 2 == 0 else (1, 0):
+                    times[side].append((ours, theirs)[side]())
+            found.append(significant(min(times[0]) / max(min(times[1]), 1e-12)))
+        return tuple(found)
+
+    return measure_turns
+
+
+def _lengthen(work: Work) -> Callable[[], float]:
+    """Seconds of the processor per call, measured over as many calls as take TURN_SECONDS; the first may compile."""
+    work()
+    count = 1
+    while _seconds(work, count) < TURN_SECONDS and count < 2**16:
+        count *= 2
+    return lambda: _seconds(work, count) / count
+
+
+def _seconds(work: Work, count: int) -> float:
+    started = time.process_time()
+    for _ in range(count):
+        work()
+    return time.process_time() - started
+
+
+def contestants(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[Work, Work]:
+    """The same work for the variant and for the reference of its kind."""
+    if variant.kind in PLANNERS:
+        call = _call(variant, problem, model, seed)
+        return partial(variant.make, *call.arguments), _reference(variant.kind, call)
+    maker = _Maker(variant)
+    maker.begin(seed)
+    if variant.kind == "linear evaluation":
+        planted = _planted(variant)
+        told, record = planted.problem_from(planted.theta_0), planted.walk(seed).record
+        reference: Any = LinearLearner("TDC", told)
+    else:
+        met = benchmark(variant, problem, model)
+        told, record = met.problem(initial=np.zeros_like(met.truth.table)), met.walk(seed).record
+        rules = {"Q*": Q_LEARNING, "Q": EXPECTED_SARSA, "V": TD0}
+        reference = TabularLearner(rules[met.learns], replace(told, uncertainty_set=Contamination(met.radius)))
+    maker.fast = maker.agrees(told, record(AGREEMENT))
+    recording = record(STEPS[maker.fast])
+    fast = maker.fast and hasattr(reference, "update_many")
+    theirs = _Learner(reference, told, variant, fast=fast)
+    return partial(maker(told).update_many, recording), partial(theirs.update_many, recording)
+
+
+def _reference(kind: str, call: _Call) -> Work:
+    """A sweep of the built-in operator under contamination; a planner is measured in such sweeps."""
+    if kind == "support":
+        _, p, v = call.arguments
+        mdp = MDP(np.broadcast_to(p, (v.size, 1, v.size)), np.zeros((v.size, 1)), 0.5)
+        return partial(support, mdp, Contamination(RADIUS), v)
+    mdp = call.arguments[0]
+    return partial(bellman, mdp, Contamination(RADIUS), np.zeros(mdp.cost.shape))

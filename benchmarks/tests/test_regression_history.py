@@ -1,0 +1,75 @@
+"""The history of a variant: records, merges, and the detector of change points."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.regression import history
+from benchmarks.regression.history import FORMAT, Point, Record, change_point, detect
+from robust_core.streams import key, numpy_generator
+
+
+def record(number: int, evidence: float, *, variant: str = "mine") -> Record:
+    point = Point("last error", "garnet", 1.0, 1.05, 0.05, 0.01, 0.09, 64, "undecided", evidence)
+    time = f"2026-11-18T00:{number:02d}:00+00:00"
+    return Record(FORMAT, time, f"r{number}", f"change {number}", "cpu", variant, "control", "ref", "v1", f"s{number}",
+                  (point,))  # fmt: skip
+
+
+def test_a_change_is_dated_and_a_second_copy_counts_once() -> None:
+    records = [record(0, -0.3), record(1, 0.1), record(2, 5.0), record(3, 5.0)]
+    (trend,) = history.trends([*records, replace(records[2], time="2026-11-18T01:00:00+00:00")])
+    assert trend.alarm is not None
+    assert (trend.alarm.since, trend.alarm.alarm, trend.alarm.message) == ("r1", "r3", "change 1")
+    (quiet,) = history.trends([records[2], *(replace(records[2], time=f"t{k}") for k in range(9))])
+    assert quiet.alarm is None
+
+
+def test_merges_are_unions(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    history._append(one, [record(0, 0.0), record(1, 0.0)])
+    history._append(other, [record(0, 0.0), record(2, 0.0)])
+    assert history.merge(one, other) == 1
+    assert history.merge(one, other) == 0
+    assert [each.revision for each in history.read(one)] == ["r0", "r1", "r2"]
+    assert (one / ".gitattributes").read_text() == "*.jsonl merge=union\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("[1]", "line 1: format must be"),
+        ('{"format": "robust-core history 0"}', "which another version wrote"),
+        ('{"format": "robust-core history 1"}', "line 1"),
+        ("{", "line 1"),
+    ],
+)
+def test_what_is_no_record_is_refused(line: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(f"{line}\n")
+    with pytest.raises(ValueError, match=reason):
+        history.read(tmp_path)
+
+
+def log_e_values(shape: tuple[int, int, int], shift: float, spread: float, word: str) -> np.ndarray:
+    """Evidence of (histories, records) with so many seeds each, whose differences are normal."""
+    d = shift + spread * numpy_generator(key("detector", word)).standard_normal(shape)
+    return np.array([[history.log_e(record, "last error") for record in each] for each in d])
+
+
+def test_false_alarms_keep_their_rate() -> None:
+    """At A = 20 an alarm within 5 records has a probability of at most 5/20."""
+    null = log_e_values((400, 5, 32), 0.0, 0.5, "null")
+    alarms = sum(detect(list(each), math.log(20.0))[0] is not None for each in null)
+    assert alarms <= 400 * 5 / 20 + 3.0 * math.sqrt(400 * 0.25 * 0.75)
+    assert alarms > 0, "the detector cannot be seen to work"
+
+
+def test_a_change_of_five_percent_is_found_with_a_delay() -> None:
+    """Differences with a deviation of 0.1, 64 seeds a record: within twelve records at A = 10^4·30."""
+    found = log_e_values((20, 12, 64), math.log(1.05), 0.1, "shift")
+    places = [detect(list(each), math.log(30e4))[0] for each in found]
+    assert all(place is not None for place in places)
+    assert change_point(list(found[0])) == 0

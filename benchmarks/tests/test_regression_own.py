@@ -1,0 +1,328 @@
+"""Comparisons of users' variants: what is found, what is not alarmed, how code runs, what is printed and kept."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from benchmarks.cli.main import main
+from benchmarks.regression import compare as regression
+from benchmarks.regression import own, sequential, table, targets, variants, waivers
+from benchmarks.regression.measures import Measurements, Part, Sample
+from benchmarks.regression.paired import hodges_lehmann
+from benchmarks.regression.sequential import Effort
+from benchmarks.runner.store import open_store
+from properties.process.loading import built_in, load
+from properties.statistics.budget import RUN_BUDGET
+from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant, models
+from robust_core.problem import KINDS, Problem
+from robust_core.streams import key, numpy_generator
+from robust_core.trajectory import Recording, Transition
+
+PROBLEM = "garnet, per visit"
+EXAMPLES = Path(variants.__file__).parents[2] / "properties" / "variants" / "examples"
+
+
+class Biased(TabularLearner):
+    """Every cost is 1 % too high."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, problem)
+        self.rng: Any = problem.rng
+
+    def costs(self, cost: Any) -> Any:
+        return 1.01 * cost
+
+    def update(self, transition: Transition) -> None:
+        super().update(transition._replace(cost=float(self.costs(np.array([transition.cost]))[0])))
+
+    def update_many(self, recording: Recording) -> None:
+        super().update_many(replace(recording, cost=self.costs(recording.cost)))
+
+
+class Noisy(Biased):
+    """Costs are right on average, with noise."""
+
+    def costs(self, cost: Any) -> Any:
+        return cost + np.where(self.rng.random(cost.size) < 0.5, -0.5, 0.5)
+
+
+class Slow(TabularLearner):
+    """Steps 1/(1+n) instead of 1/(1 + (1−gamma)n)."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, replace(problem, step_size=replace(problem.step_size, rate=1.0)))
+
+
+class Guesses(TabularLearner):
+    """Entries that were never visited are reported as what they will be on average: better than anyone can know."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, problem)
+
+    def estimate(self) -> Any:
+        table = super().estimate()
+        return np.where(table == 0.0, 1.4, table)
+
+
+def learner(make: Callable[[Problem], Any]) -> Variant:
+    return Variant("mine", "control", make, (Contamination,), ("asynchronous",))
+
+
+RIGHT = learner(partial(TabularLearner, Q_LEARNING))
+
+
+@dataclass
+class Here:
+    """A side whose code runs in this process: the suite's own learners need no worker."""
+
+    code: Variant
+    seed_set: str = "pinned"
+    label: str = "here"
+    orders: list[tuple[Any, ...]] = field(default_factory=list)
+    number: int = 0
+
+    def identify(self, problem: str, model: Any) -> None:
+        """Nothing to find out."""
+
+    def unit(self, problem: str, start: int, stop: int, *, clock: bool) -> bytes:
+        return key("here", self.number, self.code.name, problem, self.seed_set, start, stop, str(clock))
+
+    def begin(self, problem: str, model: Any, start: int, stop: int, *, clock: bool) -> None:
+        self.orders.append((self.code, problem, model, self.seed_set, start, stop))
+
+    def finish(self) -> Part:
+        return variants.measure(*self.orders.pop())
+
+
+def compare(new: Variant, folder: Path, *, seeds: int = 40, problem: str = PROBLEM) -> regression.Comparison:
+    sides: Any = (Here(RIGHT, number=0), Here(new, number=1))
+    problems = [(problem, None, variants.metrics_of("control", problem))]
+    effort = Effort(clock=False, most=seeds)
+    with open_store(folder / "store") as store:
+        return sequential.compare(sides, "mine", problems, store=store, effort=effort)[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "metric", "verdict"),
+    [
+        (Slow, "last error", "worse"),
+        (Biased, "bias", "changed"),
+        (Noisy, "noise", "changed"),
+        (Guesses, "first error", "changed"),
+    ],
+)
+def test_injected_regressions_are_found(make: Any, metric: str, verdict: str, tmp_path: Path) -> None:
+    """Slower rate, 1 % bias, larger variance, a bug that improves a metric."""
+    found = compare(learner(make), tmp_path)
+    assert {row.metric: row.verdict for row in found.rows}[metric] == verdict
+
+
+def test_the_same_code_is_equivalent_at_the_first_look(tmp_path: Path) -> None:
+    found = compare(RIGHT, tmp_path, seeds=1000)
+    assert found.verdict == "equivalent"
+    assert {row.n for row in found.rows} == {sequential.FIRST}
+
+
+@cache
+def blocks(count: int) -> list[Measurements]:
+    """Measurements of equal code under other seeds, by a variant that is quick."""
+    problem = "two states, per visit"
+    parts = [variants.measure(RIGHT, problem, None, f"null {k}", 0, sequential.FIRST) for k in range(count)]
+    return [
+        Measurements(f"null {k}", {}, tuple(Sample(m, "mine", problem, v, 0) for m, v in part.samples.items()))
+        for k, part in enumerate(parts)
+    ]
+
+
+def test_no_alarm_in_100_null_comparisons_under_other_seeds() -> None:
+    pairs = list(islice(combinations(blocks(15), 2), 100))
+    assert len(pairs) == 100
+    for old, new in pairs:
+        for before, now in zip(old.measures, new.measures, strict=True):
+            assert isinstance(before, Sample)
+            assert isinstance(now, Sample)
+            metric = variants.OWN_METRICS[before.metric]
+            verdict = regression.decide(metric, before, now, RUN_BUDGET / len(old.measures))
+            assert verdict in ("equivalent", "undecided")
+
+
+def test_seeds_do_not_depend_on_the_name() -> None:
+    one, other = (
+        variants.measure(replace(RIGHT, name=name), "two states, per visit", None, "pinned", 0, 2) for name in "ab"
+    )
+    assert one == other
+
+
+def test_every_kind_but_the_sampler_is_measured() -> None:
+    for kind in KINDS:
+        if kind == "sampler":
+            with pytest.raises(ValueError, match="has no metrics"):
+                variants.problem_names(kind)
+            continue
+        (variant,) = load(str(EXAMPLES / f"{kind.replace(' ', '_')}.py")).values()
+        for problem in variants.default_problems(kind)[:1]:
+            part = variants.measure(variant, problem, None, "pinned", 0, 2)
+            assert set(part.samples) == set(variants.metrics_of(kind, problem))
+            assert all(value is not None for values in part.samples.values() for value in values)
+            assert not sum(part.impossible.values())
+
+
+def test_a_planner_that_stops_early_is_worse(tmp_path: Path) -> None:
+    (right,) = load(str(EXAMPLES / "planner.py")).values()
+    early = replace(right, make=lambda mdp, uncertainty_set: 0.99 * right.make(mdp, uncertainty_set))
+    sides: Any = (Here(right, number=0), Here(early, number=1))
+    problems = [("garnet S=6", None, (variants.PLAN_ERROR,))]
+    effort = Effort(clock=False, most=40)
+    with open_store(tmp_path / "store") as store:
+        found = sequential.compare(sides, "mine", problems, store=store, effort=effort)[0]
+    assert found.verdict == "worse"
+
+
+def test_a_model_of_the_user() -> None:
+    mdp = models.garnet(5, 2, 2, gamma=0.5)
+    model = variants.Model(mdp.to_dict(), 0.25)
+    part = variants.measure(RIGHT, model.name, model, "pinned", 0, 2)
+    assert all(value is not None for value in part.samples["last error"])
+
+
+def test_several_tables_are_measured_by_their_mean() -> None:
+    double = next(v for v in built_in().values() if v.options.get("tables") == 2 and v.kind == "control")
+    part = variants.measure(double, "two states, per visit", None, "pinned", 0, 2)
+    assert all(value is not None and value < 0.5 for value in part.samples["last error"])
+
+
+def test_the_median_of_means_by_counting_is_that_of_all_pairs() -> None:
+    x = numpy_generator(key("pairs")).standard_normal(1025)
+    first, second = np.triu_indices(x.size)
+    assert hodges_lehmann(x) == pytest.approx(float(np.median((x[first] + x[second]) / 2.0)), abs=1e-6)
+
+
+def ratio_row(verdict: Any) -> regression.Row:
+    return regression.Row(
+        metric="time ratio", variant="v", problem="p", unit="times", direction="lower", kind="ratio", scale="relative",
+        margin=0.05, baseline=1.0, today=1.0, verdict=verdict,
+    )  # fmt: skip
+
+
+def test_an_undecided_ratio_does_not_make_the_whole_undecided() -> None:
+    assert regression.worst([ratio_row("undecided")]) == "equivalent"
+    assert regression.worst([ratio_row("worse")]) == "worse"
+
+
+def test_waivers(tmp_path: Path) -> None:
+    found = compare(learner(Slow), tmp_path)
+    description: Any = None
+    whole = own.Found(description, found, Measurements("", {}, ()), Measurements("", {}, ()), "")
+    path = tmp_path / "waivers.toml"
+    entries = {row.metric for row in found.rows if row.verdict in ("worse", "changed")}
+    assert entries
+    path.write_text(
+        "".join(f'[[waived]]\nmetric = "{name}"\nreason = "known"\nexpires = 2999-01-01\n' for name in entries)
+    )
+    waived = waivers.apply(whole, waivers.read(path)).comparison
+    assert not waived.counts["worse"] + waived.counts["changed"]
+    assert f"apart: {len(entries)} waived" in table.text(waived)
+    path.write_text('[[waived]]\nmetric = "area"\nreason = "known"\nexpires = 2020-01-01\n')
+    with pytest.raises(ValueError, match="entry 1: expired on 2020-01-01"):
+        waivers.read(path)
+    path.write_text('[[waived]]\nmetric = "aera"\nreason = "known"\nexpires = 2999-01-01\n')
+    with pytest.raises(ValueError, match=r"no metric 'aera'.*area"):
+        waivers.read(path)
+
+
+SOURCE = """
+from functools import partial
+from robust_core import Contamination, Q_LEARNING, TabularLearner, Variant
+MINE = Variant("mine | <b>", "control", partial(TabularLearner, Q_LEARNING), (Contamination,), ("asynchronous",))
+"""
+WRONG = """
+from dataclasses import replace
+from robust_core import Contamination, Q_LEARNING, TabularLearner, Variant
+
+
+class Learner(TabularLearner):
+    def __init__(self, problem):
+        super().__init__(Q_LEARNING, replace(problem, uncertainty_set=Contamination(0.0)))
+
+
+MINE = Variant("mine | <b>", "control", Learner, (Contamination,), ("asynchronous",))
+"""
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=n", "-c", "user.email=e@e"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_file_against_its_last_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Through the command line, with workers: Markdown, JUnit, history, exit code."""
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "-q")
+    Path("mine.py").write_text(SOURCE)
+    git(tmp_path, "add", "mine.py")
+    git(tmp_path, "commit", "-qm", "the right one")
+    Path("mine.py").write_text(WRONG)
+    options = ["--problem", "two states, per visit", "--no-clock", "--history", "h", "--junit", "j.xml", "--markdown"]
+    assert main(["compare", "mine.py", "--baseline", "HEAD", *options]) == 1
+    output = capsys.readouterr().out
+    assert output.startswith("### mine \\| &lt;b&gt;: **worse**")
+    assert "| worse | last error / two states, per visit |" in output
+    suite = ElementTree.parse("j.xml").getroot()
+    assert int(suite.get("failures", "0")) >= 2
+    (line,) = (path.read_text() for path in Path("h").glob("*.jsonl"))
+    record = json.loads(line)
+    assert record["message"] == "the right one"
+    assert record["revision"].endswith("+")
+    assert main(["history", "h", "--strict"]) == 3
+    assert "changed since" in capsys.readouterr().out
+    with pytest.raises(ValueError, match=r"that revision has no other\.py"), targets.at_revision("other.py", "HEAD"):
+        pass
+
+
+@pytest.mark.robust_core_slow
+def test_misbehaviour_is_a_regression_and_a_kill_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("old.py").write_text(SOURCE)
+    body = "class Learner(TabularLearner):\n    def __init__(self, problem):\n        {}\n        "
+    start = SOURCE.replace("partial(TabularLearner, Q_LEARNING)", "Learner").replace("MINE =", "{}\nMINE =")
+    rest = "super().__init__(Q_LEARNING, problem)\n"
+    Path("raises.py").write_text(start.format(body.format("raise RuntimeError('no')") + rest))
+    Path("killed.py").write_text(start.format(body.format("import os; os.kill(os.getpid(), 9)") + rest))
+    options = ["--problem", "two states, per visit", "--no-clock"]
+    assert main(["compare", "old.py", "raises.py", *options]) == 1
+    assert "raised RuntimeError: no" in capsys.readouterr().out
+    assert main(["compare", "raises.py", "old.py", *options]) == 2
+    assert main(["compare", "old.py", "killed.py", *options]) == 2
+    assert "run the same command again" in capsys.readouterr().err
+
+
+@pytest.mark.robust_core_slow
+def test_a_ranking_and_a_file_of_measurements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("right.py").write_text(SOURCE)
+    Path("wrong.py").write_text(WRONG.replace("mine | <b>", "wrong"))
+    problem = ["--problem", "two states, per visit", "--budget", "20s"]
+    assert main(["rank", "right.py", "wrong.py", *problem, "--json"]) == 0
+    ranks = {(rank["metric"], rank["variant"]): rank for rank in json.loads(capsys.readouterr().out)["ranks"]}
+    assert ranks["last error", "mine | <b>"]["last"] == 1
+    assert ranks["last error", "wrong"]["best"] == 2
+    assert main(["bench", "right.py", *problem, "--seeds", "40", "--output", "saved.jsonl"]) == 0
+    Path("wrong.py").write_text(WRONG)
+    assert main(["compare", "wrong.py", "--baseline", "saved.jsonl", *problem]) == 1
+    assert main(["compare", "right.py", "--baseline", "saved.jsonl", *problem]) == 0
+    assert main(["compare", "right.py"]) == 2
