@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.cli import own
 from benchmarks.cli.conventions import (
     HOLDS,
-    UNDECIDED,
-    VIOLATED,
     Commands,
     add_json,
     add_quiet,
@@ -24,7 +23,6 @@ from benchmarks.cli.conventions import (
 )
 
 if TYPE_CHECKING:
-    from benchmarks.regression.compare import Comparison
     from benchmarks.regression.measures import Measurements
 
 STORE = Path(".robust-core") / "regression.jsonl"
@@ -160,8 +158,6 @@ def _require_replaceable(option: str, path: Path) -> None:
 
 def _bench(options: argparse.Namespace) -> int:
     if options.targets:
-        from benchmarks.cli import own
-
         if options.output is not None:
             _require_replaceable("--output", options.output)
         return own.bench(options)
@@ -185,8 +181,6 @@ def _bench(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     if options.targets:
-        from benchmarks.cli import own
-
         return own.compare(options)
     from benchmarks.regression import baseline, table
     from benchmarks.regression.compare import compare
@@ -202,17 +196,7 @@ def _compare(options: argparse.Namespace) -> int:
         print(dumps(found, indent=1))
     elif not options.quiet or found.counts["worse"] or found.counts["changed"]:
         print(table.text(found, everything=options.all))
-    return exit_code(found, strict=options.strict)
-
-
-def exit_code(found: "Comparison", *, strict: bool) -> int:
-    """1 if a measure is worse or changed, 3 for undecided ones under `strict`; better is for a person to look at."""
-    if found.counts["worse"] or found.counts["changed"]:
-        return VIOLATED
-    if undecided := found.counts["undecided"]:
-        print(f"warning: {undecided} {'measure is' if undecided == 1 else 'measures are'} undecided", file=sys.stderr)
-        return UNDECIDED if strict else HOLDS
-    return HOLDS
+    return own.exit_code(found, strict=options.strict)
 
 
 def _before(path: Path) -> "Measurements | None":

@@ -33,7 +33,7 @@ COMMANDS = (
     "mutants",
     "panels",
     "bench",
-    "own",
+    "rank",
     "report",
     "documents",
     "study",

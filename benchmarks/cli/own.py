@@ -1,36 +1,31 @@
-"""`robust-core bench` and `compare` with variants of the user's, `robust-core rank` and `robust-core history`."""
+"""`robust-core bench` and `robust-core compare` with variants of the user's."""
 
 import argparse
 import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
     HOLDS,
     UNDECIDED,
     VIOLATED,
-    Commands,
-    add_json,
-    add_strict,
     progress,
     raise_on_termination,
     require_writable,
 )
 
 if TYPE_CHECKING:
+    from benchmarks.regression.compare import Comparison
     from benchmarks.regression.own import Choice, Found
     from benchmarks.regression.sequential import Effort
     from benchmarks.runner.store import Store
     from properties.judging.verdict import Outcome, Record
 
-STORE = Path(".robust-core") / "regression.jsonl"
-HISTORY = Path(".robust-core") / "history"
 
-
-def _choice(options: argparse.Namespace) -> "Choice":
+def choice(options: argparse.Namespace) -> "Choice":
+    """The problems and seeds that the user chose; options that are for the suite's own measures are refused."""
     from benchmarks.regression.own import Choice
     from robust_core import validate
 
@@ -44,7 +39,8 @@ def _choice(options: argparse.Namespace) -> "Choice":
     return Choice(tuple(options.problem), options.model, options.radius, options.seed_set)
 
 
-def _effort(options: argparse.Namespace, *, clock: bool) -> "Effort":
+def effort(options: argparse.Namespace, *, clock: bool) -> "Effort":
+    """How long it may take."""
     from benchmarks.regression.own import SECONDS
     from benchmarks.regression.sequential import Effort
 
@@ -53,7 +49,8 @@ def _effort(options: argparse.Namespace, *, clock: bool) -> "Effort":
 
 
 @contextmanager
-def _work(options: argparse.Namespace) -> "Iterator[Store]":
+def work(options: argparse.Namespace) -> "Iterator[Store]":
+    """The store, while a request to end is heard."""
     from benchmarks.runner.store import open_store
 
     with open_store(options.store) as store, raise_on_termination():
@@ -69,9 +66,9 @@ def bench(options: argparse.Namespace) -> int:
     from robust_core.json import dumps
 
     seeds = options.seeds or own.SEEDS
-    with _work(options) as store:
+    with work(options) as store:
         found = own.bench(
-            options.targets, _choice(options), seeds=seeds, store=store, effort=_effort(options, clock=True)
+            options.targets, choice(options), seeds=seeds, store=store, effort=effort(options, clock=True)
         )
     if options.output is not None:
         baseline.write(options.output, baseline.text(found, reason="measured by robust-core bench"))
@@ -93,6 +90,7 @@ def compare(options: argparse.Namespace) -> int:
     from benchmarks.cli import junit
     from benchmarks.regression import history, own, table, waivers
     from robust_core.json import dumps
+    from robust_core.text import one_line
 
     if len(options.targets) > 2 or (len(options.targets) == 2) == (options.baseline is not None):
         raise ValueError(
@@ -105,12 +103,12 @@ def compare(options: argparse.Namespace) -> int:
         require_writable("--junit", options.junit)
     excused = waivers.read(options.waivers) if options.waivers is not None else ()
     old, new = options.targets if len(options.targets) == 2 else (options.baseline, options.targets[0])
-    choice = _choice(options)
+    chosen = choice(options)
     if options.history is not None:
-        choice = history.with_fresh_seeds(choice, options.history, new)
-    with _work(options) as store:
-        effort = _effort(options, clock=not options.no_clock)
-        found = own.compare(old, new, choice, store=store, effort=effort, target_only=len(options.targets) == 2)
+        chosen = history.with_fresh_seeds(chosen, options.history, new)
+    with work(options) as store:
+        limits = effort(options, clock=not options.no_clock)
+        found = own.compare(old, new, chosen, store=store, effort=limits, target_only=len(options.targets) == 2)
     if options.history is not None:
         history.add(options.history, found, old=old, new=new)
     found = [waivers.apply(each, excused) for each in found]
@@ -119,10 +117,11 @@ def compare(options: argparse.Namespace) -> int:
     if options.json:
         print(dumps([each.comparison for each in found], indent=1))
     elif options.markdown:
-        print("\n\n".join(table.markdown(each.comparison, each.variant.name) for each in found))
+        print("\n\n".join(table.markdown(each.comparison, one_line(each.variant.name)) for each in found))
     elif not options.quiet or any(_fails(each) for each in found):
         for each in found:
-            print(f"{each.variant.name} ({each.variant.kind}): {table.text(each.comparison, everything=options.all)}")
+            title = f"{one_line(each.variant.name)} ({each.variant.kind})"
+            print(f"{title}: {table.text(each.comparison, everything=options.all)}")
     return _exit_code(found, strict=options.strict)
 
 
@@ -144,82 +143,16 @@ def _records(found: "Found") -> "Iterator[Record]":
         )
 
 
-def _exit_code(found: "list[Found]", *, strict: bool) -> int:
-    from benchmarks.cli.bench import exit_code
-
-    codes = [exit_code(each.comparison, strict=strict) for each in found]
-    return VIOLATED if VIOLATED in codes else UNDECIDED if UNDECIDED in codes else HOLDS
-
-
-def add_parser(commands: Commands) -> None:
-    """`rank` and `history`."""
-    from benchmarks.cli.bench import add_measuring, add_targets
-
-    rank = commands.add_parser(
-        "rank",
-        help="compare several variants side by side: ranks with simultaneous intervals",
-        description="Measures variants of one kind on the same seeds and gives every one a range of ranks in each "
-        "measure. All ranges hold at once with probability 0.99.",
-        epilog="example: robust-core rank a.py b.py c.py --budget 60s",
-    )
-    add_targets(rank, "variants: file.py[:NAME] or package.module[:NAME]; a file may hold several")
-    add_measuring(rank)
-    add_json(rank, "the ranking as one JSON object")
-    rank.set_defaults(run=_rank)
-    _add_history(commands)
-
-
-def _rank(options: argparse.Namespace) -> int:
-    from benchmarks.regression import own
-    from robust_core.json import dumps
-
-    if not options.targets:
-        raise ValueError("name at least two variants, e.g. robust-core rank a.py b.py")
-    with _work(options) as store:
-        found = own.rank(options.targets, _choice(options), store=store, effort=_effort(options, clock=False))
-    if options.json:
-        print(dumps(found, indent=1))
-        return HOLDS
-    last = ("", "")
-    for row in found.ranks:
-        if (row.metric, row.problem) != last:
-            print(f"{row.metric} / {row.problem} (n={row.n})")
-            last = row.metric, row.problem
-        span = f"{row.best}" if row.best == row.last else f"{row.best}-{row.last}"
-        median = "inf" if row.median is None else f"{row.median:.4g}"
-        print(f"  rank {span:<7} median {median:<10} {row.variant}")
-    print(f"all ranks hold at once with probability {1.0 - found.alpha:g}")
+def exit_code(found: "Comparison", *, strict: bool) -> int:
+    """1 if a measure is worse or changed, 3 for undecided ones under `strict`; better is for a person to look at."""
+    if found.counts["worse"] or found.counts["changed"]:
+        return VIOLATED
+    if undecided := found.counts["undecided"]:
+        print(f"warning: {undecided} {'measure is' if undecided == 1 else 'measures are'} undecided", file=sys.stderr)
+        return UNDECIDED if strict else HOLDS
     return HOLDS
 
 
-def _add_history(commands: Commands) -> None:
-    history = commands.add_parser(
-        "history",
-        help="list the comparisons of a history, with change points",
-        description="Reads the records that `compare --history` has added: one line per comparison. A change point is "
-        "an alarm of an e-detector; the probability of a false one within n records is at most n/10,000.",
-        epilog="example: robust-core history .robust-core/history",
-    )
-    history.add_argument(
-        "folder", nargs="?", type=Path, default=HISTORY, metavar="FOLDER", help=f"the history (default {HISTORY})"
-    )
-    history.add_argument("--merge", type=Path, metavar="FOLDER", help="add the records of another history to it")
-    add_json(history, "the records and change points as one JSON object")
-    add_strict(history, "changed")
-    history.set_defaults(run=_history)
-
-
-def _history(options: argparse.Namespace) -> int:
-    from benchmarks.regression import history
-    from robust_core.json import dumps
-
-    if options.merge is not None:
-        added = history.merge(options.folder, options.merge)
-        print(f"{added} records added to {options.folder}", file=sys.stderr)
-    records = history.read(options.folder)
-    found = history.trends(records)
-    if options.json:
-        print(dumps({"records": [history.short(record) for record in records], "trends": found}, indent=1))
-    else:
-        print(history.text(records, found))
-    return UNDECIDED if options.strict and any(trend.alarm is not None for trend in found) else HOLDS
+def _exit_code(found: "list[Found]", *, strict: bool) -> int:
+    codes = [exit_code(each.comparison, strict=strict) for each in found]
+    return VIOLATED if VIOLATED in codes else UNDECIDED if UNDECIDED in codes else HOLDS

@@ -1,17 +1,19 @@
 """The history of a variant: one line of strict JSON per comparison with a frozen reference, and change points in it.
 
-Every record is a comparison on seeds of its own, so that records are independent: its `evidence` is the logarithm of an
-e-value E per measure, whose mean is at most 1 if old and new code have the same law, at whatever number of seeds the
-comparison stopped. The detector is that of Shiryaev and Roberts with e-values (an e-detector): R_0 = 0 and
+Every record is a comparison on seeds of its own, so that records are independent: its `evidence` has, for each
+measure, the logarithms of e-values E_j, one for each λ of a grid and each direction (`benchmarks.regression.paired`).
+Each has a mean of at most 1 if old and new code have the same law, at whatever number of seeds the comparison stopped.
+The detector is that of Shiryaev and Roberts with e-values (an e-detector), averaged over j: R_{j,0} = 0 and
 
-    R_k = (1 + R_{k−1}) E_k,   alarm at the first k with R_k >= A.
+    R_{j,k} = (1 + R_{j,k−1}) E_{j,k},   R_k = mean of R_{j,k} over j,   alarm at the first k with R_k >= A.
 
-Proof of its false-alarm rate. Let F_k be the past and E[E_k | F_{k−1}] <= 1. Then E[R_k | F_{k−1}] <= 1 + R_{k−1}, so
-R_k − k is a supermartingale. For the time tau of the alarm and every n, A P(tau <= n) <= E[R_{min(tau,n)}] <=
-E[min(tau,n)] <= n. So a measure that never changed has an alarm within n records with probability at most n/A, and the
-mean time to a false alarm is at least A. With A = M·10^4 for the M measures of a variant, any of them has a false alarm
-within n records with probability at most n/10^4. After a change R_k is at least the product of the e-values since then,
-which grows geometrically: the delay is about log A over the mean of log E.
+Proof of its false-alarm rate. Let F_k be the past and E[E_{j,k} | F_{k−1}] <= 1. Then E[R_{j,k} | F_{k−1}] <= 1 +
+R_{j,k−1}, so R_{j,k} − k is a supermartingale, and so is the mean R_k − k. For the time tau of the alarm and every n,
+A P(tau <= n) <= E[R_{min(tau,n)}] <= E[min(tau,n)] <= n. So a measure that never changed has an alarm within n records
+with probability at most n/A, and the mean time to a false alarm is at least A. With A = M·10^4 for the M measures of a
+variant, any of them has a false alarm within n records with probability at most n/10^4. After a change R_{j,k} is at
+least the product of the e-values since then, which grows geometrically for some j: the delay is about log A over the
+mean of log E_j.
 
 Files are named by machine and merged as unions of lines (`.gitattributes` tells git so). The order of the records is
 that of their times, which no value has a part in; a comparison that is there twice, with the same seeds, counts once.
@@ -35,11 +37,20 @@ from benchmarks.regression.targets import describe_revision
 from benchmarks.regression.variants import OWN_METRICS, RATIO
 from robust_core.json import LARGEST_FILE, Rule, blame_on, dumps, from_data, loads, text_of
 from robust_core.streams import key
+from robust_core.text import one_line
+from robust_core.validate import Floats
 
 FORMAT = "robust-core history 1"
 RECORDS = 1e4
 """A false alarm within n records has a probability of at most n over this."""
 MOST = 1000
+GRID, LEAST = 1000.0, -1e6
+"""Evidence is kept to three digits after the point; infinitely little counts as this."""
+LAMBDAS = EXPONENTS[::2]
+"""In units of 1/margin; the evidence has one number for each of them upwards, then downwards."""
+Evidence = Annotated[
+    tuple[float, ...], Rule(f"{2 * LAMBDAS.size} numbers", lambda evidence: len(evidence) == 2 * LAMBDAS.size)
+]
 Points = Annotated[tuple["Point", ...], Rule(f"at most {MOST} measures", lambda points: len(points) <= MOST)]
 
 
@@ -56,7 +67,7 @@ class Point:
     upper: float | None
     n: int
     verdict: Line
-    evidence: float
+    evidence: Evidence
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,7 @@ def add(folder: Path, found: Sequence[Found], *, old: str, new: str) -> None:
             revision,
             message[:200],
             each.today.versions.get(PROCESSOR, "")[:200],
-            each.variant.name[:200],
+            one_line(each.variant.name)[:200],
             each.variant.kind,
             each.reference[:200],
             old[:200],
@@ -123,11 +134,11 @@ def _points(found: Found) -> list[Point]:
     return points
 
 
-def log_e(d: np.ndarray, metric: str) -> float:
-    """log of the mean of the two one-sided e-values that the centre of the differences is 0."""
-    lambdas = EXPONENTS / regression.inner_margin(OWN_METRICS[metric])
-    sides = [log_evidence(x, 0.0, lambdas) for x in (d, -d)]
-    return float(np.logaddexp(sides[0], sides[1]) - math.log(2.0))
+def log_e(d: Floats, metric: str) -> tuple[float, ...]:
+    """The logarithms of the e-values that the centre of the differences is 0, rounded down: they stay e-values."""
+    lambdas = LAMBDAS / regression.inner_margin(OWN_METRICS[metric])
+    exact = [log_evidence(side, 0.0, np.array([one])) for side in (d, -d) for one in lambdas]
+    return tuple(math.floor(max(x, LEAST) * GRID) / GRID for x in exact)
 
 
 def _append(folder: Path, records: Sequence[Record]) -> None:
@@ -254,28 +265,34 @@ def _trend(pairs: Sequence[tuple[Record, Point]], measures: int) -> Trend:
     )
 
 
-def detect(evidence: Sequence[float], threshold: float) -> tuple[int | None, float]:
+def detect(evidence: Sequence[Sequence[float]], threshold: float) -> tuple[int | None, float]:
     """The place of the first alarm, and log R there or at the end; `threshold` is log A.
 
-    >>> detect([0.0, 0.0, 3.0, 3.0], math.log(500.0))[0]
+    >>> detect([[0.0], [0.0], [3.0], [3.0]], math.log(500.0))[0]
     3
     """
-    level = -math.inf
-    for place, log_value in enumerate(evidence):
-        level = float(np.logaddexp(level, 0.0)) + log_value
-        if level >= threshold:
-            return place, level
-    return None, level
+    levels: Floats = np.full(len(evidence[0]), -math.inf)
+    total = -math.inf
+    for place, logs in enumerate(evidence):
+        levels = np.logaddexp(levels, 0.0) + np.asarray(logs)
+        total = _mean(levels)
+        if total >= threshold:
+            return place, total
+    return None, total
 
 
-def change_point(evidence: Sequence[float]) -> int:
-    """The place since which the product of the e-values is largest.
+def _mean(logs: Floats) -> float:
+    return float(np.logaddexp.reduce(logs)) - math.log(logs.size)
 
-    >>> change_point([0.1, -0.5, 3.0, 3.0])
+
+def change_point(evidence: Sequence[Sequence[float]]) -> int:
+    """The place since which the mean of the products of the e-values is largest.
+
+    >>> change_point([[0.1], [-0.5], [3.0], [3.0]])
     2
     """
-    sums = np.cumsum(np.asarray(evidence)[::-1])[::-1]
-    return int(np.argmax(sums))
+    sums = np.cumsum(np.asarray(evidence)[::-1], axis=0)[::-1]
+    return int(np.argmax([_mean(row) for row in sums]))
 
 
 def short(record: Record) -> dict[str, object]:

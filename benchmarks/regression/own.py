@@ -32,7 +32,7 @@ from benchmarks.runner.store import Store
 from properties.process.session import Description
 from robust_core.json import LARGEST_FILE, blame_on, text_of
 from robust_core.mdp import MDP
-from robust_core.text import suggestion
+from robust_core.text import one_line, suggestion
 
 SECONDS = 60.0
 """The default time of a comparison."""
@@ -105,7 +105,7 @@ def compare(
         for sides in pairs:
             variant = sides[1].variant
             wanted = problems_of(variant, choice)
-            comparison, measured = sequential.compare(sides, variant.name, wanted, store=store, effort=share)
+            comparison, measured = sequential.compare(sides, one_line(variant.name), wanted, store=store, effort=share)
             reference = sides[0].digests.get(wanted[0][0], "")
             found.append(Found(variant, comparison, *measured, reference))
         return found
@@ -117,7 +117,7 @@ def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, 
     with targets.sides([(new, f"new {new}")], before.seed_set) as ((*sides,),):
         found = []
         for side in sides:
-            mine = [measure for measure in measured if measure.variant == side.variant.name]
+            mine = [measure for measure in measured if measure.variant == one_line(side.variant.name)]
             if not mine:
                 raise ValueError(
                     f"the baseline has no measures of {side.variant.name!r}: write it with robust-core bench"
@@ -137,8 +137,10 @@ def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, 
 
 
 def _measurements(side: Side, tasks: Sequence[Task], place: int) -> Measurements:
-    measures = tuple(measure for task in tasks for measure in task.measures(side.variant.name, place))
-    pending = tuple(name for task in tasks if not task.values[place] for name in task.names(side.variant.name))
+    measures = tuple(measure for task in tasks for measure in task.measures(one_line(side.variant.name), place))
+    pending = tuple(
+        name for task in tasks if not task.values[place] for name in task.names(one_line(side.variant.name))
+    )
     return Measurements(side.seed_set, versions(), measures, side.label, pending)
 
 
@@ -281,7 +283,7 @@ def _ranks(
         values = [math.inf if v is None else v for v in _samples(task, metric, place).values]
         median = float(np.median(values))
         found.append(
-            Rank(metric, task.problem, side.variant.name, 1 + better[place], len(sides) - worse[place],
+            Rank(metric, task.problem, one_line(side.variant.name), 1 + better[place], len(sides) - worse[place],
                  median if math.isfinite(median) else None, len(values))
         )  # fmt: skip
     return sorted(found, key=lambda rank: (rank.best, rank.last))

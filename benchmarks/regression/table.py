@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from benchmarks.documents.markdown import table
 from benchmarks.regression.compare import SEVERITY, Comparison, Row
 from benchmarks.regression.measures import title
 from benchmarks.runner.identity import ABSENT
@@ -36,15 +37,16 @@ def markdown(found: Comparison, variant: str) -> str:
     lines = [f"### {_escape(variant)}: **{found.verdict}**", "", f"{counts}{f'; apart: {apart}' if apart else ''}", ""]
     moved = [row for row in rows if row.verdict != "equivalent"]
     if moved:
-        lines += ["| verdict | measure | old | new | effect, interval, margin | note |", "|---|---|---|---|---|---|"]
-        for row in moved:
-            cells = (
-                row.verdict, f"{row.metric} / {row.problem}", _amount(row.baseline), _amount(row.today), _change(row),
-                row.waived or row.note,
-            )  # fmt: skip
-            lines.append(f"| {' | '.join(_escape(cell.strip()) for cell in cells)} |")
-        lines.append("")
+        lines += [table(HEAD, ([_escape(cell.strip()) for cell in _cells(row)] for row in moved)), ""]
     return "\n".join([*lines, _escape(_statement(found))])
+
+
+HEAD = ("verdict", "measure", "old", "new", "effect, interval, margin", "note")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    name = f"{row.metric} / {row.problem}"
+    return row.verdict, name, _amount(row.baseline), _amount(row.today), _change(row), row.waived or row.note
 
 
 def _escape(text: str) -> str:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from benchmarks.regression import history
-from benchmarks.regression.history import FORMAT, Point, Record, change_point, detect
+from benchmarks.regression.history import FORMAT, LAMBDAS, Point, Record, change_point, detect
 from robust_core.streams import key, numpy_generator
 
 
-def record(number: int, evidence: float, *, variant: str = "mine") -> Record:
-    point = Point("last error", "garnet", 1.0, 1.05, 0.05, 0.01, 0.09, 64, "undecided", evidence)
+def record(number: int, each: float, *, variant: str = "mine") -> Record:
+    point = Point("last error", "garnet", 1.0, 1.05, 0.05, 0.01, 0.09, 64, "undecided", (each,) * 2 * LAMBDAS.size)
     time = f"2026-11-18T00:{number:02d}:00+00:00"
     return Record(FORMAT, time, f"r{number}", f"change {number}", "cpu", variant, "control", "ref", "v1", f"s{number}",
                   (point,))  # fmt: skip
@@ -68,8 +68,8 @@ def test_false_alarms_keep_their_rate() -> None:
 
 
 def test_a_change_of_five_percent_is_found_with_a_delay() -> None:
-    """Differences with a deviation of 0.1, 64 seeds a record: within twelve records at A = 10^4·30."""
-    found = log_e_values((20, 12, 64), math.log(1.05), 0.1, "shift")
+    """Differences with a deviation of 0.1, 64 seeds a record: within eight records at A = 10^4·30."""
+    found = log_e_values((20, 8, 64), math.log(1.05), 0.1, "shift")
     places = [detect(list(each), math.log(30e4))[0] for each in found]
     assert all(place is not None for place in places)
     assert change_point(list(found[0])) == 0

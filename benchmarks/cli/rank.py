@@ -1,0 +1,83 @@
+"""`robust-core rank` and `robust-core history`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks.cli.bench import add_measuring, add_targets
+from benchmarks.cli.conventions import HOLDS, UNDECIDED, Commands, add_json, add_strict
+from benchmarks.cli.own import choice, effort, work
+
+HISTORY = Path(".robust-core") / "history"
+
+
+def add_parser(commands: Commands) -> None:
+    """`rank` and `history`."""
+    rank = commands.add_parser(
+        "rank",
+        help="compare several variants side by side: ranks with simultaneous intervals",
+        description="Measures variants of one kind on the same seeds and gives every one a range of ranks in each "
+        "measure. All ranges hold at once with probability 0.99.",
+        epilog="example: robust-core rank a.py b.py c.py --budget 60s",
+    )
+    add_targets(rank, "variants: file.py[:NAME] or package.module[:NAME]; a file may hold several")
+    add_measuring(rank)
+    add_json(rank, "the ranking as one JSON object")
+    rank.set_defaults(run=_rank)
+    _add_history(commands)
+
+
+def _rank(options: argparse.Namespace) -> int:
+    from benchmarks.regression import own
+    from robust_core.json import dumps
+
+    if not options.targets:
+        raise ValueError("name at least two variants, e.g. robust-core rank a.py b.py")
+    with work(options) as store:
+        found = own.rank(options.targets, choice(options), store=store, effort=effort(options, clock=False))
+    if options.json:
+        print(dumps(found, indent=1))
+        return HOLDS
+    last = ("", "")
+    for row in found.ranks:
+        if (row.metric, row.problem) != last:
+            print(f"{row.metric} / {row.problem} (n={row.n})")
+            last = row.metric, row.problem
+        span = f"{row.best}" if row.best == row.last else f"{row.best}-{row.last}"
+        median = "inf" if row.median is None else f"{row.median:.4g}"
+        print(f"  rank {span:<7} median {median:<10} {row.variant}")
+    print(f"all ranks hold at once with probability {1.0 - found.alpha:g}")
+    return HOLDS
+
+
+def _add_history(commands: Commands) -> None:
+    history = commands.add_parser(
+        "history",
+        help="list the comparisons of a history, with change points",
+        description="Reads the records that `compare --history` has added: one line per comparison. A change point is "
+        "an alarm of an e-detector; the probability of a false one within n records is at most n/10,000.",
+        epilog="example: robust-core history .robust-core/history",
+    )
+    history.add_argument(
+        "folder", nargs="?", type=Path, default=HISTORY, metavar="FOLDER", help=f"the history (default {HISTORY})"
+    )
+    history.add_argument("--merge", type=Path, metavar="FOLDER", help="add the records of another history to it")
+    add_json(history, "the records and change points as one JSON object")
+    add_strict(history, "changed")
+    history.set_defaults(run=_history)
+
+
+def _history(options: argparse.Namespace) -> int:
+    from benchmarks.regression import history
+    from robust_core.json import dumps
+
+    if options.merge is not None:
+        added = history.merge(options.folder, options.merge)
+        print(f"{added} records added to {options.folder}", file=sys.stderr)
+    records = history.read(options.folder)
+    found = history.trends(records)
+    if options.json:
+        print(dumps({"records": [history.short(record) for record in records], "trends": found}, indent=1))
+    else:
+        print(history.text(records, found))
+    return UNDECIDED if options.strict and any(trend.alarm is not None for trend in found) else HOLDS
