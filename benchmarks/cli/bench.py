@@ -50,7 +50,7 @@ def add_parser(commands: Commands) -> None:
         help="compare today's measurements with a baseline: better, worse, equivalent, undecided or changed",
         description="Measures what is missing (as bench does) and compares it with a baseline. Exit code 1: something "
         "is worse, or has changed in a suspicious way.",
-        epilog="example: robust-core compare my_variant.py --baseline HEAD~1",
+        epilog="example: robust-core compare --workers 2",
     )
     add_targets(compare, "NEW, with --baseline, or OLD and NEW: file.py[:NAME]; user code runs in workers of its own")
     compare.add_argument("--markdown", action="store_true", help="a table for a pull request instead of text")

@@ -18,7 +18,7 @@ def add_parser(commands: Commands) -> None:
         help="compare several variants side by side: ranks with simultaneous intervals",
         description="Measures variants of one kind on the same seeds and gives every one a range of ranks in each "
         "measure. All ranges hold at once with probability 0.99.",
-        epilog="example: robust-core rank a.py b.py c.py --budget 60s",
+        epilog="example: robust-core rank properties.variants.gallery.q_learning properties.variants.gallery.speedy_q",
     )
     add_targets(rank, "variants: file.py[:NAME] or package.module[:NAME]; a file may hold several")
     add_measuring(rank)
@@ -56,7 +56,7 @@ def _add_history(commands: Commands) -> None:
         help="list the comparisons of a history, with change points",
         description="Reads the records that `compare --history` has added: one line per comparison. A change point is "
         "an alarm of an e-detector; the probability of a false one within n records is at most n/10,000.",
-        epilog="example: robust-core history .robust-core/history",
+        epilog="example: robust-core history",
     )
     history.add_argument(
         "folder", nargs="?", type=Path, default=HISTORY, metavar="FOLDER", help=f"the history (default {HISTORY})"

@@ -6,6 +6,7 @@ that was stopped goes on where it was.
 """
 
 import hashlib
+import os
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
@@ -170,6 +171,7 @@ class Side:
     label: str
     digests: dict[str, str] = field(default_factory=dict)
     seconds: float = PIECE_SECONDS
+    occasion: str = field(default_factory=lambda: os.urandom(8).hex())
 
     def identify(self, problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
         """Find out which code is measured."""
@@ -180,8 +182,9 @@ class Side:
 
     def unit(self, problem: str, start: int, stop: int, *, clock: bool) -> bytes:
         """The key of a piece in the store: code, problem, seeds; not the name of the variant."""
-        # One file may hold several variants.
-        name = self.variant.target.rpartition(":")[2]
+        place, _, name = self.variant.target.rpartition(":")
+        # One file may hold several variants. The digest leaves libraries out, so what is not a file is not kept.
+        name = name if place.endswith(".py") else f"{self.variant.target} {self.occasion}"
         what = "clock" if clock else "values"
         return key(
             "variant", what, self.digests[problem], name, problem, self.seed_set, start, stop,
