@@ -41,6 +41,7 @@ COMMANDS = (
     "speed",
     "search",
     "net",
+    "certify",
 )
 SHELLS = ("bash", "zsh", "fish")
 ESCAPED = "robust-core-escaped"

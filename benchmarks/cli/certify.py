@@ -1,0 +1,152 @@
+"""`robust-core certify` and `robust-core check`: a certificate of robust values, and its independent checker."""
+
+import argparse
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, require_writable
+
+if TYPE_CHECKING:
+    from robust_core.mdp import MDP
+    from robust_core.sets import UncertaintySet
+
+LARGEST_MODEL = 1 << 27
+"""Bytes of a model in JSON."""
+BY_RADIUS = (
+    "contamination", "total_variation", "l1", "l_infinity", "bounded_density", "chi_square", "kullback_leibler",
+)  # fmt: skip
+SPELLINGS = f"KIND:RADIUS with KIND {', '.join(BY_RADIUS)}, or interval for nominal ± radius; or a file of JSON"
+WITHIN = "within-support"
+
+
+def add_parser(commands: Commands) -> None:
+    """The commands and their options."""
+    certify = commands.add_parser(
+        "certify",
+        help="solve a robust MDP and write a certificate of its values",
+        description="Solves a robust MDP and writes lower and upper bounds of its optimal values with what proves "
+        "them: a policy, a worst kernel and multipliers. `robust-core check` verifies the file without trusting this "
+        "program. MODEL is a file of JSON (`MDP.to_json`), an npz file with arrays P (S, A, S) and cost (S, A), or the "
+        "name of a Gymnasium environment with a table of transitions; rewards become costs.",
+        epilog="example: robust-core certify FrozenLake-v1 --gamma 0.95 --set total_variation:0.1",
+    )
+    certify.add_argument("model", metavar="MODEL", help="a file of JSON or npz, or the name of an environment")
+    certify.add_argument("--set", required=True, metavar="SET", help=f"{SPELLINGS}; l1:R:{WITHIN} keeps the support")
+    certify.add_argument("--gamma", type=float, metavar="G", help="the discount (default: that of a model in JSON)")
+    certify.add_argument("--width", type=float, default=1e-6, metavar="W", help="most of upper − lower (default 1e-6)")
+    certify.add_argument("--output", type=Path, default=Path("certificate.json"), metavar="FILE",
+                         help="where the certificate is written (default certificate.json)")  # fmt: skip
+    certify.set_defaults(run=_certify)
+    check = commands.add_parser(
+        "check",
+        help="verify a certificate with an independent checker",
+        description="Verifies a certificate in exact fractions and says what it proves, or which inequality fails in "
+        "which state and action (exit code 1). The checker is one file of the standard library, "
+        "robust_core/certificates/checker.py; `python checker.py CERTIFICATE` does the same.",
+        epilog="example: robust-core check certificate.json",
+    )
+    check.add_argument("certificate", type=Path, metavar="CERTIFICATE", help="a file that `robust-core certify` wrote")
+    check.add_argument("--model", metavar="MODEL", help="also require that the certificate is about this model")
+    check.set_defaults(run=_check)
+
+
+def _certify(options: argparse.Namespace) -> int:
+    from robust_core.certificates.writer import certify
+
+    require_writable("--output", options.output)
+    mdp = read_model(options.model, options.gamma)
+    found = certify(mdp, read_set(options.set, mdp), width=options.width)
+    options.output.write_text(found.to_json() + "\n", encoding="utf-8")
+    print(f"{options.output}: {mdp.n_states} states, lower <= V* <= upper, width {found.width:.2g}")
+    return HOLDS
+
+
+def _check(options: argparse.Namespace) -> int:
+    from robust_core.certificates import checker
+
+    with options.certificate.open("rb") as file:
+        text = file.read(checker.LARGEST_FILE + 1)
+    accepted, line = checker.verdict(text)
+    if accepted and options.model is not None and (reason := _other_model(text, options.model)):
+        accepted, line = False, f"rejected: {reason}"
+    print(line)
+    return HOLDS if accepted else VIOLATED
+
+
+def _other_model(text: bytes, name: str) -> str | None:
+    """That an accepted certificate is about another model than the one with this name."""
+    from robust_core import json
+    from robust_core.mdp import MDP, SparseRows
+
+    data = json.loads(text.decode("utf-8"))
+    mdp = read_model(name, data["gamma"])
+    theirs = MDP(SparseRows(**data["kernel"]), data["cost"], data["gamma"])
+    return None if theirs.hash == mdp.hash else f"the certificate is about {theirs!r}, not {name}, {mdp!r}"
+
+
+def read_model(name: str, gamma: float | None) -> "MDP":
+    """The model in a file, or of an environment, with this discount; None takes that of a file of JSON."""
+    import numpy as np
+
+    from robust_core import json
+    from robust_core.mdp import MDP
+
+    path = Path(name)
+    if path.suffix == ".json":
+        data = json.load(path, largest=LARGEST_MODEL)
+        with json.blame_on(path):
+            return MDP.from_dict(data if gamma is None or not isinstance(data, dict) else data | {"gamma": gamma})
+    if gamma is None:
+        raise ValueError(f"--gamma must be given: {name} has no discount")
+    if path.suffix == ".npz":
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                if set(arrays.files) != {"P", "cost"}:
+                    raise ValueError(f"must have the arrays P and cost, got {sorted(arrays.files)}")
+                return MDP(arrays["P"], arrays["cost"], gamma)
+        except (ValueError, zipfile.BadZipFile, EOFError) as error:
+            raise ValueError(f"{path}: {error!s:.200}") from None
+    return _from_gymnasium(name, gamma)
+
+
+def _from_gymnasium(name: str, gamma: float) -> "MDP":
+    from robust_core.environments import from_toy_text
+
+    try:
+        import gymnasium
+    except ImportError:
+        raise ImportError(f"MODEL {name} needs gymnasium: pip install 'robust-core[environments]'") from None
+    try:
+        made = gymnasium.make(name).unwrapped
+    except gymnasium.error.Error as error:
+        raise ValueError(
+            f"MODEL must be a .json or .npz file or a Gymnasium environment, got {name}: {error}"
+        ) from None
+    if not hasattr(made, "P"):
+        raise ValueError(f"MODEL {name} must have a table of transitions, like FrozenLake-v1 and CliffWalking-v1")
+    table, start = made.P, made.initial_state_distrib
+    return from_toy_text(name, table, start, gamma=gamma, interpretation="continuing").mdp
+
+
+def read_set(text: str, mdp: "MDP") -> "UncertaintySet":
+    """The set of `KIND:RADIUS`, or of a file of JSON as `UncertaintySet.to_dict` writes it."""
+    from robust_core import json
+    from robust_core.sets import Interval, UncertaintySet
+
+    if text.endswith(".json"):
+        data = json.load(Path(text), largest=LARGEST_MODEL)
+        with json.blame_on(text):
+            return UncertaintySet.from_dict(data)
+    kind, _, rest = text.partition(":")
+    amount, _, within = rest.partition(":")
+    try:
+        radius = float(amount)
+    except ValueError:
+        raise ValueError(f"--set must be {SPELLINGS}, got {text}") from None
+    if kind == "interval" and not within:
+        return Interval.around(mdp.P, radius)
+    bounded = {"within_support": within == WITHIN} if kind in ("l1", "l_infinity") else {}
+    if kind not in BY_RADIUS or within not in (("", WITHIN) if bounded else ("",)):
+        raise ValueError(f"--set must be {SPELLINGS}, got {text}")
+    return UncertaintySet.from_dict({"kind": kind, "radius": radius} | bounded)

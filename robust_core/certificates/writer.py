@@ -1,0 +1,327 @@
+"""Solves a robust MDP in floats and writes a certificate that `checker` accepts.
+
+Nothing here has to be right for a certificate to be right: values, members of the sets and multipliers are proposals,
+and `certify` returns only what the checker has accepted. Policy iteration in floats gives V. The rows of the worst
+kernel are pulled into their sets; the residuals of V, computed in fractions with the checker's own bounds, say how far
+V has to be moved down or up: T(V + k) = TV + gamma k.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from robust_core import json, validate
+from robust_core.certificates import checker
+from robust_core.mdp import MDP, SparseRows
+from robust_core.sets import Interval, UncertaintySet
+from robust_core.validate import EPS, Floats, Ints
+
+LARGEST_MODEL = 3 * 10**7
+"""Entries of the dense kernel, on which the worst cases of all rows are computed at once."""
+ROUNDS, PATIENCE = 20_000, 3
+"""Of policy iteration, and of steps without success before plain backups are made for a while."""
+PULLS = (2.0**-44, 2.0**-36, 2.0**-28, 2.0**-20, 2.0**-12, 1.0)
+"""How far a float member is pulled to the middle of its set, so that rounding leaves it inside."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A kernel by rows, as in `SparseRows`; a probability is a float or a fraction in text."""
+
+    offsets: list[int]
+    successors: list[int]
+    probabilities: list[float | str]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """lower <= V* <= V^policy <= upper, with what proves it; `checker` has the statement and the proof."""
+
+    gamma: float
+    cost: list[list[float]]
+    kernel: Rows
+    set: dict[str, Any]
+    lower: list[float]
+    upper: list[float]
+    width: float
+    policy: list[int]
+    worst: Rows
+    duals: list[list[float]]
+    format: str = checker.FORMAT
+
+    def to_json(self) -> str:
+        """The certificate as JSON text; floats survive bit for bit."""
+        return json.dumps(self, sort_keys=False)
+
+
+def certify(mdp: MDP, uncertainty_set: UncertaintySet, *, width: float = 1e-6) -> Certificate:
+    """A certificate of V* of width at most `width`, accepted by the checker.
+
+    >>> from robust_core.sets import TotalVariation
+    >>> found = certify(MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5), TotalVariation(0.25))
+    >>> [round(x, 6) for x in found.upper], found.width < 1e-12
+    ([1.666667, 0.333333], True)
+    """
+    width = validate.positive("width", width)
+    kind = uncertainty_set.kind
+    if kind not in checker.SETS:
+        raise ValueError(f"uncertainty_set must be one that the checker knows, {', '.join(checker.SETS)}, got {kind}")
+    uncertainty_set.require_fit(mdp.n_states, (mdp.n_states, mdp.n_actions))
+    if mdp.n_states**2 * mdp.n_actions > LARGEST_MODEL:
+        raise ValueError(f"mdp must have S·A·S <= {LARGEST_MODEL}, got S = {mdp.n_states}, A = {mdp.n_actions}")
+    V, policy, worst = _solve(mdp, uncertainty_set, width)
+    data, A = uncertainty_set.to_dict(), mdp.n_actions
+    judge = checker.SETS[kind](data, mdp.n_states, A)
+    members, rows = _members(mdp, uncertainty_set, judge, worst, V)
+    duals = [_multipliers(uncertainty_set.at(s, a), mdp.P[s, a], V) for s, a in enumerate(policy.tolist())]
+    down, up = _moves(mdp, judge, V, policy.tolist(), members, duals)
+    first = None
+    for attempt in range(12):
+        margin = Fraction(2.0**attempt * 4 * EPS * (float(np.abs(V).max()) + float(np.abs(mdp.cost).max())))
+        margin /= 1 - Fraction(mdp.gamma)
+        lower = [float(Fraction(x) - down - margin) for x in V.tolist()]
+        upper = [float(Fraction(x) + up + margin) for x in V.tolist()]
+        moved = [
+            [float(Fraction(y) + up + margin) for y in row[: _levels(kind)]] + row[_levels(kind) :] for row in duals
+        ]
+        found = Certificate(
+            mdp.gamma, mdp.cost.tolist(), _rows(mdp.rows), data, lower, upper,
+            _width(lower, upper), policy.tolist(), rows, moved,
+        )  # fmt: skip
+        accepted, line = checker.verdict(found.to_json())
+        if accepted:
+            break
+        first = first or line
+    else:
+        raise ValueError(f"no certificate was found for {uncertainty_set!r:.80}: {first}")
+    if found.width > width:
+        raise ValueError(f"width must be at least {found.width:.3g} for this model in double precision, got {width:g}")
+    return found
+
+
+def _levels(kind: str) -> int:
+    """How many of the multipliers are levels of values, which move with the values."""
+    return 1 if kind in _LEVELS else 0
+
+
+def _width(lower: list[float], upper: list[float]) -> float:
+    """The largest difference, rounded up."""
+    exact = max(Fraction(high) - Fraction(low) for low, high in zip(lower, upper, strict=True))
+    return float(np.nextafter(float(exact), np.inf))
+
+
+def _rows(rows: SparseRows) -> Rows:
+    return Rows(rows.offsets.tolist(), rows.successors.tolist(), rows.probabilities.tolist())
+
+
+def _solve(mdp: MDP, uncertainty_set: UncertaintySet, width: float) -> tuple[Floats, Ints, Floats]:
+    """About V*, its policy and the worst kernel at V*, by policy iteration for agent and nature together.
+
+    Where a step does not narrow the residuals, plain backups are made for a while: they converge always.
+    """
+    P, gamma, S = mdp.P, mdp.gamma, mdp.n_states
+    everyone = np.arange(S)
+    V, best, narrowest, failures = np.zeros(S), np.zeros(S), np.inf, 0
+    for _ in range(ROUNDS):
+        q = _worst(uncertainty_set, P, V)
+        Q = mdp.cost + gamma * (q @ V)
+        policy = Q.argmin(axis=1)
+        image = Q[everyone, policy]
+        change = image - V
+        span = float(np.ptp(change))
+        if span < narrowest:
+            narrowest, best, failures = span, image + gamma / (1.0 - gamma) * (change.max() + change.min()) / 2.0, 0
+        else:
+            failures += 1
+        floor = 8 * EPS * float(np.abs(Q).max())
+        if span <= floor or (failures > PATIENCE and span <= max(64 * floor, (1.0 - gamma) * width / 64)):
+            break
+        if failures % (8 * PATIENCE) >= PATIENCE:
+            V = image
+        else:
+            V = np.linalg.solve(np.eye(S) - gamma * q[everyone, policy], mdp.cost[everyone, policy])
+    worst = _worst(uncertainty_set, P, best)
+    return best, (mdp.cost + gamma * (worst @ best)).argmin(axis=1), worst
+
+
+def _worst(uncertainty_set: UncertaintySet, P: Floats, V: Floats) -> Floats:
+    """About the worst rows of all pairs, each a distribution."""
+    if uncertainty_set.pairs:
+        rows = np.empty(P.shape)
+        for s, a in np.ndindex(*P.shape[:2]):
+            rows[s, a] = uncertainty_set.at(s, a).row_worst_case(P[s, a], V)
+    else:
+        rows = uncertainty_set.row_worst_case(P, V)
+    result: Floats = np.maximum(rows, 0.0)
+    result /= result.sum(axis=-1, keepdims=True)
+    return result
+
+
+Members = list[checker.Row]
+
+
+def _members(
+    mdp: MDP, uncertainty_set: UncertaintySet, judge: checker.Set, worst: Floats, V: Floats
+) -> tuple[Members, Rows]:
+    """Members of the sets of all pairs close to the rows of `worst`, as fractions and as they are written."""
+    members: Members = []
+    written = Rows([0], [], [])
+    nominal = checker.kernel(json.to_data(_rows(mdp.rows)), mdp.n_states, mdp.n_actions, "kernel")
+    for row, p in enumerate(nominal):
+        s, a = divmod(row, mdp.n_actions)
+        here = uncertainty_set.at(s, a)
+        member, shown = _member(here, mdp.P[s, a], worst[s, a], V, lambda q: judge.objection(s, a, p, q) is None)  # noqa: B023
+        members.append(member)
+        written.successors.extend(member)
+        written.probabilities.extend(shown)
+        written.offsets.append(len(written.successors))
+    return members, written
+
+
+def _member(
+    here: UncertaintySet, p: Floats, q: Floats, V: Floats, inside: Callable[[checker.Row], bool]
+) -> tuple[checker.Row, list[float | str]]:
+    """A member close to q: in floats, pulled to the middle of the set; else in fractions."""
+    middle = p
+    if isinstance(here, Interval):
+        room = float((here.high - here.low).sum())
+        middle = here.low + (here.high - here.low) * ((1.0 - float(here.low.sum())) / room if room > 0.0 else 0.0)
+    if here.kind != "restart":
+        for pull in PULLS:
+            mixed = (1.0 - pull) * q + pull * middle
+            states = np.flatnonzero(mixed > 0.0).tolist()
+            total = sum(map(Fraction, mixed[states].tolist()))
+            member = {i: Fraction(float(mixed[i])) / total for i in states}
+            if inside(member):
+                return member, [float(mixed[i]) for i in states]
+    member = _exact_member(here, p, V)
+    return member, [f"{x.numerator}/{x.denominator}" for x in member.values()]
+
+
+def _exact_member(here: UncertaintySet, p: Floats, V: Floats) -> checker.Row:
+    """A worst case in fractions, for sets that may have no inner point: restarts, bounds that are equal, or p."""
+    total = sum(map(Fraction, p.tolist()))
+    row = [Fraction(x) / total for x in p.tolist()]
+    if here.kind == "restart":
+        R, states = Fraction(here.radius), here.states  # type: ignore[attr-defined]
+        row = [(1 - R) * x for x in row]
+        row[int(np.where(states > 0.0, V, -np.inf).argmax())] += R
+    elif isinstance(here, Interval):
+        row = [Fraction(x) for x in here.low.tolist()]
+        left = 1 - sum(row)
+        for i in np.argsort(-V, kind="stable").tolist():
+            more = min(left, Fraction(float(here.high[i])) - row[i])
+            row[i], left = row[i] + more, left - more
+    return {i: x for i, x in enumerate(row) if x > 0}
+
+
+def _moves(
+    mdp: MDP, judge: checker.Set, V: Floats, policy: list[int], members: Members, duals: list[list[float]]
+) -> tuple[Fraction, Fraction]:
+    """How far V must go down to be a lower bound, and up to be an upper one, rounding of the results apart."""
+    gamma, exact = Fraction(mdp.gamma), checker.Values([Fraction(x) for x in V.tolist()])
+    nominal = checker.kernel(json.to_data(_rows(mdp.rows)), mdp.n_states, mdp.n_actions, "kernel")
+    down, up = [], []
+    for row, q in enumerate(members):
+        s, a = divmod(row, mdp.n_actions)
+        cost = Fraction(float(mdp.cost[s, a]))
+        down.append(exact.at[s] - cost - gamma * checker.mean(q, exact.at.__getitem__))
+        if a == policy[s]:
+            y = [Fraction(x) for x in duals[s]]
+            up.append(cost + gamma * judge.bound(s, a, nominal[row], exact, y) - exact.at[s])
+    return max(down) / (1 - gamma), max(up) / (1 - gamma)
+
+
+_Bound = Callable[[float], float]
+
+
+def _level_bound(here: Any, p: Floats, u: Floats) -> _Bound:
+    """The bound of a set on q·u as a convex, piecewise linear function of a level t; checker.py has the proofs."""
+    reach = u[p > 0.0] if getattr(here, "within_support", False) else u
+    if here.kind in ("total_variation", "l1"):
+        R, top = (here.radius / 2 if here.kind == "l1" else here.radius), float(reach.max())
+        return lambda t: float(p @ np.maximum(u, min(t, top))) + R * (top - min(t, top))
+    if here.kind == "bounded_density":
+        return lambda t: t + float(p @ np.maximum(u - t, 0.0)) / (1.0 - here.radius)
+    if here.kind == "interval":
+        low, high = here.low, here.high
+    else:
+        allowed = p > 0.0 if here.within_support else np.ones(len(p), dtype=bool)
+        low, high = np.maximum(p - here.radius, 0.0), np.where(allowed, p + here.radius, 0.0)
+    return lambda t: t + float(high @ np.maximum(u - t, 0.0)) - float(low @ np.maximum(t - u, 0.0))
+
+
+_LEVELS = ("total_variation", "l1", "l_infinity", "interval", "bounded_density", "chi_square")
+
+
+def _multipliers(here: Any, p: Floats, V: Floats) -> list[float]:
+    """Multipliers that make the bound on q·V about as low as it can be."""
+    p = p / p.sum()
+    if here.kind in ("contamination", "restart"):
+        return []
+    if here.kind == "chi_square":
+        return _chi_square(here.radius, p, V)
+    if here.kind == "kullback_leibler":
+        return [_tilt(here.radius, p[p > 0.0], V[p > 0.0])]
+    bound, levels = _level_bound(here, p, V), np.unique(V).tolist()
+    low, high = 0, len(levels) - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bound(levels[middle]) <= bound(levels[middle + 1]) else (middle + 1, high)
+    return [levels[low]]
+
+
+def _chi_square(r: float, p: Floats, V: Floats) -> list[float]:
+    """The level t and the scale √(d/r) of the least bound; 0 as scale says that the maximum is the bound."""
+    w, v = p[p > 0.0], V[p > 0.0]
+
+    def parts(t: float) -> tuple[float, float]:
+        x = np.maximum(v - t, 0.0)
+        m = float(w @ x)
+        return m, float(np.sqrt(w @ (x - m) ** 2))
+
+    def bound(t: float) -> float:
+        m, d = parts(t)
+        return t + m + float(np.sqrt(r)) * d
+
+    t = _least(bound, float(v.min()), float(v.max()))
+    deviation = parts(t)[1]
+    if r == 0.0 and deviation > 0.0:
+        return [t, deviation * 2.0**60]
+    scale = deviation / float(np.sqrt(r)) if r > 0.0 else 0.0
+    return [t, scale] if bound(t) < v.max() and scale > 0.0 else [t, 0.0]
+
+
+def _tilt(r: float, p: Floats, v: Floats) -> float:
+    """b of the least bound of the Kullback-Leibler ball; 0 says that the maximum is the bound."""
+    top, span = float(v.max()), float(np.ptp(v))
+    if span == 0.0:
+        return 0.0
+
+    def bound(logarithm: float) -> float:
+        b = float(np.exp(logarithm))
+        z = float(p @ np.expm1(b * (v - top) / span))
+        return (r + float(np.log1p(max(z, -1.0 + 1e-300)))) / b
+
+    found = _least(bound, -40.0, 40.0)
+    return float(np.exp(found)) / span if bound(found) < 0.0 else 0.0
+
+
+def _least(function: _Bound, low: float, high: float) -> float:
+    """Where a function that falls and then rises is least (golden section)."""
+    ratio = (5**0.5 - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = function(left), function(right)
+    for _ in range(90):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = function(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = function(right)
+    return min((low, left, right, high), key=function)
