@@ -5,7 +5,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, require_writable
+from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, dumps, require_writable
 
 if TYPE_CHECKING:
     from robust_core.mdp import MDP
@@ -37,6 +37,8 @@ def add_parser(commands: Commands) -> None:
     certify.add_argument("--width", type=float, default=1e-6, metavar="W", help="most of upper − lower (default 1e-6)")
     certify.add_argument("--output", type=Path, default=Path("certificate.json"), metavar="FILE",
                          help="where the certificate is written (default certificate.json)")  # fmt: skip
+    add_json(certify, "a JSON record with the file, the number of states and the width")
+    add_quiet(certify, "print nothing")
     certify.set_defaults(run=_certify)
     check = commands.add_parser(
         "check",
@@ -48,6 +50,8 @@ def add_parser(commands: Commands) -> None:
     )
     check.add_argument("certificate", type=Path, metavar="CERTIFICATE", help="a file that `robust-core certify` wrote")
     check.add_argument("--model", metavar="MODEL", help="also require that the certificate is about this model")
+    add_json(check, "a JSON record with the verdict and the reason")
+    add_quiet(check, "print only why a certificate is rejected")
     check.set_defaults(run=_check)
 
 
@@ -58,7 +62,10 @@ def _certify(options: argparse.Namespace) -> int:
     mdp = read_model(options.model, options.gamma)
     found = certify(mdp, read_set(options.set, mdp), width=options.width)
     options.output.write_text(found.to_json() + "\n", encoding="utf-8")
-    print(f"{options.output}: {mdp.n_states} states, lower <= V* <= upper, width {found.width:.2g}")
+    if options.json:
+        print(dumps({"file": str(options.output), "states": mdp.n_states, "width": found.width}))
+    elif not options.quiet:
+        print(f"{options.output}: {mdp.n_states} states, lower <= V* <= upper, width {found.width:.2g}")
     return HOLDS
 
 
@@ -70,7 +77,10 @@ def _check(options: argparse.Namespace) -> int:
     accepted, line = checker.verdict(text)
     if accepted and options.model is not None and (reason := _other_model(text, options.model)):
         accepted, line = False, f"rejected: {reason}"
-    print(line)
+    if options.json:
+        print(dumps({"accepted": accepted, "reason": line}))
+    elif not (accepted and options.quiet):
+        print(line)
     return HOLDS if accepted else VIOLATED
 
 

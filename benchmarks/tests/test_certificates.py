@@ -331,6 +331,13 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     Path("two.json").write_text(models.two_states().to_json(), encoding="utf-8")
     assert main(["check", "other.json", "--model", "two.json"]) == 1
     assert "is about MDP(S=4, A=2, gamma=0.5" in capsys.readouterr().out
+    assert main(["certify", "model.json", "--set", "l1:0.1", "--quiet"]) == 0
+    assert main(["check", "certificate.json", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["certify", "model.json", "--set", "l1:0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["states"] == 4
+    assert main(["check", "certificate.json", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accepted"] is True
 
 
 @pytest.mark.parametrize(
