@@ -61,7 +61,7 @@ def problems(
     law: Law, variant: Variant, *, examples: int, seed: int, tick: Callable[[], None] = lambda: None
 ) -> list[LawCase]:
     """The problems that a search of the law on the variant would begin with."""
-    drawn: list[LawCase] = []
+    drawn = list(law.first_cases(variant))
 
     @seeded(seed)
     @settings(

@@ -11,7 +11,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -323,6 +323,57 @@ class First(Choices):
     def index(self, n: int) -> int:
         """0."""
         return 0
+
+
+class NearlyFirst(First):
+    """The first choice but for sizes, the steps of a path, one cost for all pairs, the discount, the set and its level.
+
+    `rank` is the place of the discount, the set and the level among theirs, the last place if there are fewer.
+    """
+
+    def __init__(self, *, size: int, steps: int, cost: float, rank: int) -> None:
+        self.n, self.steps, self.cost, self.rank = size, steps, cost, rank
+
+    def size(self, of: Size) -> int:
+        """As stated."""
+        return min(self.n, MOST[of])
+
+    def length(self, steps: int, repeats: tuple[int, ...]) -> tuple[int, int]:
+        """As stated, walked as often as is first."""
+        return min(self.steps, steps), repeats[0]
+
+    def costs(self, shape: tuple[int, ...]) -> Floats:
+        """The same everywhere."""
+        return np.full(shape, self.cost)
+
+    def discount(self, gammas: tuple[float, ...]) -> float:
+        """That of the rank."""
+        return self._of_rank(gammas)
+
+    def set_kind(self, variant: Variant) -> type[UncertaintySet]:
+        """That of the rank."""
+        return self._of_rank(variant.sets)
+
+    def level(self, variant: Variant, kind: type[UncertaintySet]) -> Level:
+        """That of the rank; 0 where there is no radius."""
+        return self._of_rank(radii_of(variant, kind)) if "radius" in kind.axes else 0.0
+
+    def _of_rank(self, options: Sequence[T]) -> T:
+        return options[min(self.rank, len(options) - 1)]
+
+
+# Nothing costs anything, for one state and for two; then everything costs the same.
+SIMPLE: tuple[Callable[[], Choices], ...] = (
+    First,
+    partial(NearlyFirst, size=2, steps=3, cost=0.0, rank=1),
+    partial(NearlyFirst, size=1, steps=2, cost=1.0, rank=1),
+    partial(NearlyFirst, size=2, steps=3, cost=1.0, rank=2),
+)
+
+
+def simple_cases(read: Reader, variant: Variant) -> list[LawCase]:
+    """The trivial case that `read` makes and some that are nearly trivial, where drawn cases hardly come."""
+    return [read(choices(), variant) for choices in SIMPLE]
 
 
 class Seeded(Choices):

@@ -7,7 +7,7 @@ from typing import Protocol
 from hypothesis import strategies as st
 
 from properties.cases.case import LawCase
-from properties.cases.choices import Reader, draw_case
+from properties.cases.choices import Reader, draw_case, simple_cases
 from properties.cases.large import Form, instances
 from robust_core.problem import Variant
 
@@ -17,6 +17,9 @@ class Source(Protocol):
 
     def strategy(self, variant: Variant) -> st.SearchStrategy[LawCase]:
         """The cases for a variant."""
+
+    def first(self, variant: Variant) -> Sequence[LawCase]:
+        """Cases that are tried before those of the strategy."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,10 @@ class Generated:
     def strategy(self, variant: Variant) -> st.SearchStrategy[LawCase]:
         """The cases that are read off choices of Hypothesis."""
         return draw_case(self.read, variant)
+
+    def first(self, variant: Variant) -> Sequence[LawCase]:
+        """The trivial case and some that are nearly trivial."""
+        return simple_cases(self.read, variant)
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,10 @@ class Large:
             lambda i: built[i]() if i < len(built) else others[i - len(built)]
         )
 
+    def first(self, variant: Variant) -> Sequence[LawCase]:
+        """None: all are large."""
+        return ()
+
 
 @dataclass(frozen=True)
 class Designed:
@@ -57,3 +68,7 @@ class Designed:
     def strategy(self, variant: Variant) -> st.SearchStrategy[LawCase]:
         """The cases, whatever the variant."""
         return st.sampled_from(self.make())
+
+    def first(self, variant: Variant) -> Sequence[LawCase]:
+        """None: the judge is right for its own cases alone."""
+        return ()

@@ -5,7 +5,7 @@ It also shrinks those of claims. Those of laws are reduced by `reductions`, whic
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -157,9 +157,10 @@ def explore_and_reduce(
     master_seed: int,
     failures: int = FAILURES,
     reduced: bool = True,
+    first: Iterable[Case] = (),
     allowed: Callable[[Case], bool] = lambda case: True,
 ) -> Verdict:
-    """The same for cases of a law, of which up to `failures` that fail are collected.
+    """The same for cases of a law, the `first` ones and then drawn ones; up to `failures` that fail are collected.
 
     Those that are cheapest to judge are reduced, and the smallest result is reported; without `reduced` the first
     failure is. A reduction leads only to a case that is `allowed`. A case in which the judge is too slow ends the
@@ -187,6 +188,8 @@ def explore_and_reduce(
 
     try:
         with suppress(_Enough):
+            for case in first:
+                attempt(case)
             search.run(cases, attempt, examples=examples, seed=master_seed, shrink=False)
         if search.failures:
             search.failures[:] = [_smallest(search, allowed) if reduced else _first(search)]
@@ -299,6 +302,7 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrin
             # Of the large instances, which are few, all that fail are collected: the smallest of them are the cheapest.
             failures=(examples if law.large else FAILURES) if reduced else 1,
             reduced=reduced,
+            first=[case.entries() for case in law.first_cases(variant)],
             allowed=lambda entries: radii is None or _of_radii(entries["uncertainty_set"], radii),
         )
     except Exception as error:

@@ -5,7 +5,7 @@ counterexample is replayed by calling it again.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
@@ -72,6 +72,10 @@ class Law:
     def cases_of(self, variant: Variant) -> st.SearchStrategy[LawCase]:
         """The cases of the law for a variant, with the sets that the law speaks of."""
         return self.cases.strategy(replace(variant, sets=self.sets_of(variant)))
+
+    def first_cases(self, variant: Variant) -> Sequence[LawCase]:
+        """The cases that every search tries before those that it draws."""
+        return self.cases.first(replace(variant, sets=self.sets_of(variant)))
 
     def judge_case(self, variant: Variant, case: LawCase) -> Finding | None:
         """What the judge finds in a case."""

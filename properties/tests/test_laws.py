@@ -19,6 +19,7 @@ from properties.laws.law import PROMISES, Law
 from properties.laws.rounding import box_size, operations_bound, path_bound
 from properties.process.loading import built_in
 from properties.variants.gallery import PATHWISE
+from properties.variants.mutants import operator, planner
 from properties.variants.mutants.plain import PlainQ, PlainTDC
 from robust_core import Contamination, TotalVariation, Transition, Variant, bellman, sigma
 from robust_core.models import two_states
@@ -77,6 +78,19 @@ def test_the_first_choice_everywhere_is_the_trivial_case() -> None:
     assert isinstance(case, Run)
     assert (case.mdp.n_states, case.mdp.n_actions, case.mdp.gamma) == (1, 1, 0.0)
     assert case.path == []
+
+
+@pytest.mark.parametrize(
+    ("mutant", "name"), [(planner.UNIT_COSTS, "optimum"), (operator.UNIT_VALUES, "bellman backup")]
+)
+def test_every_search_begins_with_the_trivial_case(mutant: Variant, name: str) -> None:
+    """What is wrong where everything is zero is found whatever the seed, by the first case."""
+    law = next(law for law in LAWS if law.name == name)
+    verdict = search(law, mutant, examples=1, master_seed=0, shrink=False)
+    assert verdict.outcome == "violated"
+    assert verdict.cases == 2  # the case, and once more to see whether it repeats
+    assert verdict.case is not None
+    assert not verdict.case["mdp"].cost.any()
 
 
 class _SlightQ(PlainQ):

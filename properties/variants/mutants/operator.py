@@ -170,3 +170,16 @@ FIRST_RADIUS = _per_pair("with the radius of the first pair", _first_radius)
 RADIUS_OF_THE_STATE = _per_pair("with the radius of the first action", _radius_of_the_state)
 LARGEST_RADIUS = _per_pair("with the largest radius", _largest_radius)
 RADII_BY_COLUMN = _per_pair("with radii by column", _radii_by_column)
+
+
+def _unit_values(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    """Values divided by the largest, and the result times it: 0/0 where all of them are zero."""
+    V = Q.min(axis=1)
+    with np.errstate(invalid="ignore"):
+        unit = V / np.abs(V).max()
+    if not np.isfinite(unit).all():
+        return np.full_like(Q, np.nan)
+    return mdp.cost + mdp.gamma * np.abs(V).max() * support(mdp, uncertainty_set, unit)
+
+
+UNIT_VALUES = _mutant("that divides by the largest value", _unit_values)

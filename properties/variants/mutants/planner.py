@@ -110,3 +110,14 @@ def _settled_policy(mdp: MDP, uset: UncertaintySet) -> Floats:
 
 
 SETTLED_POLICY = _mutant("that stops at a settled policy", _settled_policy)
+
+
+def _unit_costs(mdp: MDP, uset: UncertaintySet) -> Floats:
+    """Costs of size 1, and the result times their size: 0/0 where nothing costs anything."""
+    scale = np.abs(mdp.cost).max()
+    with np.errstate(invalid="ignore"):
+        cost = mdp.cost / scale
+    return scale * plan(MDP(mdp.P, cost, mdp.gamma), uset) if np.isfinite(cost).all() else cost
+
+
+UNIT_COSTS = _mutant("that divides by the largest cost", _unit_costs)
