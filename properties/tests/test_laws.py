@@ -51,7 +51,7 @@ def test_what_is_checked_follows_from_kind_and_claims() -> None:
     always = ["start", "run purity", "schedule", "ending", "batch", "run purity, large", "batch, large"]
     assert [law.name for law in applicable(silent)] == always
     one = Variant("one", "control", PlainQ, (Contamination,), ("bounded",))
-    assert [law.name for law in applicable(one)] == [*always[:4], "box", "step length", *always[4:]]
+    assert [law.name for law in applicable(one)] == [*always[:4], "box", *always[4:]]
 
 
 @pytest.mark.robust_core_slow
