@@ -32,6 +32,11 @@ RARE_SHARE = 1 / 16
 UNEVEN_STATES, UNEVEN_STEPS = 7, 16_384
 # By number of actions, the probability of each but one.
 UNEVEN_POLICIES = {2: 1 / 4, 3: 1 / 8, 12: 1 / 16}
+# Outcomes of a row, by which states there are and which of them can be reached; none of the probabilities is dyadic.
+FRACTIONS = {3: (3, (0, 1, 2)), 5: (8, (0, 2, 3, 5, 7)), 7: (7, (0, 1, 2, 3, 4, 5, 6))}
+RAREST = 1 / 100
+# Draws at each position of the rare outcome, about: one that is never drawn has the e-value exp(0.01005 · 3600 − 4.7).
+FRACTION_DRAWS = 3600
 
 
 def _sampled(variant: Variant, case: SamplerCase, seed: int | None = None) -> list[Any]:
@@ -314,4 +319,71 @@ UNEVEN = Law(
     _uneven,
     after=("possible path", "repeatable path", "coverage", "frequencies"),
 )
-LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES, FRESH, UNEVEN)
+
+
+def _fraction_model(n: int) -> SamplerCase:
+    """n actions, all alike; under action i the i-th outcome has RAREST and the others share the rest alike."""
+    S, reached = FRACTIONS[n]
+    P = np.zeros((S, n, S))
+    for i in range(n):
+        P[:, i, reached] = (1.0 - RAREST) / (n - 1)
+        P[:, i, reached[i]] = RAREST
+    dense = MDP(P, np.zeros((S, n)), 0.5)
+    mdp = MDP(dense.rows, dense.cost, 0.5) if n == 5 else dense
+    return SamplerCase(mdp=mdp, policy=np.full((S, n), 1.0 / n), start=0, steps=n * FRACTION_DRAWS)
+
+
+def _fractions(variant: Variant, case: SamplerCase) -> Finding | None:
+    """What follows an action, one by one and pooled by the position of the outcome, and which action is next.
+
+    Given the past each of these is a coin of a known probability. How many there are depends on the path, so they are
+    judged by an e-process, which exceeds 1/alpha at any time with probability at most alpha.
+    """
+    policy, steps = case.policy, case.steps
+    path = _sampled(variant, case)
+    if len(path) != steps:
+        return Finding("number of transitions", len(path), steps)
+    columns = np.array([step[:5] for step in path])
+    coins = list(_coins(columns[:, [1, 3, 4]].astype(np.int64), case.mdp.P[0], policy[0]))
+    for name, p, happened in coins:
+        if log_mixture(int(happened.sum()), len(happened), p) > math.log(len(coins) / FALSE_ALARM):
+            return _wrong_share(f"share of {name} in {steps} steps", happened, p)
+    return None
+
+
+def log_mixture(count: int, number: int, p: float) -> float:
+    """Log of an e-process against coins of probability p: the mean of the likelihood ratio over Beta(1/2, 1/2).
+
+    >>> round(math.exp(log_mixture(0, 1, 0.5)), 9)
+    1.0
+    """
+    a, b = count + 0.5, number - count + 0.5
+    mixed = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b) - math.log(math.pi)
+    return mixed - count * math.log(p) - (number - count) * math.log1p(-p)
+
+
+def _coins(rows: np.ndarray, P: np.ndarray, weights: np.ndarray) -> Iterator[tuple[str, float, np.ndarray]]:
+    """(name, probability, when it happened) of what is counted."""
+    a, s_next, a_next = rows.T
+    reached = np.flatnonzero(P[0])
+    for i, outcome in enumerate(reached):
+        for action in range(len(weights)):
+            drawn = s_next[a == action] == outcome
+            yield f"p(·|·,{action}): state {outcome}", float(P[action, outcome]), drawn
+        common = float(P[i - 1, outcome])
+        yield f"state {outcome} where it is not rare", common, s_next[a != i] == outcome
+        yield f"action {i}", float(weights[i]), a_next == i
+    yield f"outcomes of {RAREST:g}", RAREST, s_next == reached[a]
+
+
+FRACTION = Law(
+    "fractional frequencies",
+    ("sampler",),
+    "trajectory",
+    "rows of thirds, fifths and sevenths with an outcome of 1 % at every position: all are as frequent as they should "
+    f"be (e-process; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
+    Designed(lambda: [_fraction_model(n) for n in FRACTIONS]),
+    _fractions,
+    after=("possible path", "repeatable path", "coverage", "frequencies"),
+)
+LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES, FRESH, FRACTION, UNEVEN)

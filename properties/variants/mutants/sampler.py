@@ -285,3 +285,57 @@ STICKY = _mutant("that repeats its choices", _sticky)
 GREEDY_FIRST = _mutant("that begins with the likeliest action", _greedy_first)
 COPIED_RNG = _mutant("that leaves the rng where it was", _copied_rng)
 FEW_STREAMS = _mutant("of 256 paths", _few_streams)
+
+
+class _Slots(_Plain):
+    """A table of 64 slots for every row: a share below a slot is lost."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        slots = np.floor(64 * mdp.P[s, a]).astype(np.int64)
+        slots[mdp.P[s, a].argmax()] += 64 - slots.sum()
+        return int(np.repeat(np.arange(mdp.n_states), slots)[rng.integers(64)])
+
+
+class _LastMerged(_Plain):
+    """What is left for the last successor is taken for rounding if it is little."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        support = np.flatnonzero(mdp.P[s, a])
+        cumulative = np.cumsum(mdp.P[s, a, support])
+        cumulative[cumulative > 1.0 - 0.012] = 1.0
+        return int(support[np.searchsorted(cumulative, rng.random(), side="right")])
+
+
+class _FirstSkipped(_Plain):
+    """A draw below 1.2 % is taken for zero and is not a draw of the first successor."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        support = np.flatnonzero(mdp.P[s, a])
+        drawn = max(rng.random(), 0.012)
+        return int(support[np.searchsorted(np.cumsum(mdp.P[s, a, support]), drawn, side="right")])
+
+
+class _NearlyUniform(_Plain):
+    """Successors that differ by less than a fifth are drawn alike, by int(u n)."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        support = np.flatnonzero(mdp.P[s, a])
+        if np.ptp(mdp.P[s, a, support]) < 0.18:
+            return int(support[int(rng.random() * len(support))])
+        return super().following(mdp, s, a, rng)
+
+
+class _ActionSlots(_Plain):
+    """A table of 16 slots for the actions."""
+
+    def action(self, policy: Floats, s: int, rng: Rng) -> int:
+        slots = np.floor(16 * policy[s]).astype(np.int64)
+        slots[policy[s].argmax()] += 16 - slots.sum()
+        return int(np.repeat(np.arange(policy.shape[1]), slots)[rng.integers(16)])
+
+
+SLOTS = _mutant("of 64 slots", _Slots())
+LAST_MERGED = _mutant("that takes a rare last state for rounding", _LastMerged())
+FIRST_SKIPPED = _mutant("that skips a rare first state", _FirstSkipped())
+NEARLY_UNIFORM = _mutant("of nearly equal successors alike", _NearlyUniform())
+ACTION_SLOTS = _mutant("of 16 slots for actions", _ActionSlots())
