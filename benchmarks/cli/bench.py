@@ -39,7 +39,7 @@ def add_parser(commands: Commands) -> None:
         epilog="example: robust-core bench --workers 2 --budget 5min",
     )
     add_targets(bench, "a variant of yours to measure: file.py[:NAME] or package.module[:NAME] (default: the suite's)")
-    bench.add_argument("--seeds", type=positive, default=None, metavar="N", help="seeds of a variant (default 96)")
+    bench.add_argument("--replicates", type=positive, default=None, metavar="N", help="seeds of a variant (default 96)")
     add_measuring(bench)
     add_json(bench, "the summary as one JSON object")
     bench.add_argument("--output", type=Path, metavar="FILE", help="write the measures in the form of a baseline")

@@ -65,7 +65,7 @@ def bench(options: argparse.Namespace) -> int:
     from benchmarks.regression import baseline, own
     from robust_core.json import dumps
 
-    seeds = options.seeds or own.SEEDS
+    seeds = options.replicates or own.SEEDS
     with work(options) as store:
         found = own.bench(
             options.targets, choice(options), seeds=seeds, store=store, effort=effort(options, clock=True)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.cli.bench import add_measuring, add_targets
-from benchmarks.cli.conventions import HOLDS, UNDECIDED, Commands, add_json, add_strict
+from benchmarks.cli.conventions import HOLDS, UNDECIDED, Commands, add_json, add_quiet, add_strict
 from benchmarks.cli.own import choice, effort, work
 
 HISTORY = Path(".robust-core") / "history"
@@ -23,6 +23,7 @@ def add_parser(commands: Commands) -> None:
     add_targets(rank, "variants: file.py[:NAME] or package.module[:NAME]; a file may hold several")
     add_measuring(rank)
     add_json(rank, "the ranking as one JSON object")
+    add_quiet(rank, "only ranks that are a single number")
     rank.set_defaults(run=_rank)
     _add_history(commands)
 
@@ -39,7 +40,8 @@ def _rank(options: argparse.Namespace) -> int:
         print(dumps(found, indent=1))
         return HOLDS
     last = ("", "")
-    for row in found.ranks:
+    certain = [row for row in found.ranks if row.best == row.last]
+    for row in certain if options.quiet else found.ranks:
         if (row.metric, row.problem) != last:
             print(f"{row.metric} / {row.problem} (n={row.n})")
             last = row.metric, row.problem
@@ -56,13 +58,14 @@ def _add_history(commands: Commands) -> None:
         help="list the comparisons of a history, with change points",
         description="Reads the records that `compare --history` has added: one line per comparison. A change point is "
         "an alarm of an e-detector; the probability of a false one within n records is at most n/10,000.",
-        epilog="example: robust-core history",
+        epilog="example: robust-core history .robust-core/history",
     )
     history.add_argument(
         "folder", nargs="?", type=Path, default=HISTORY, metavar="FOLDER", help=f"the history (default {HISTORY})"
     )
     history.add_argument("--merge", type=Path, metavar="FOLDER", help="add the records of another history to it")
     add_json(history, "the records and change points as one JSON object")
+    add_quiet(history, "nothing unless a measure has changed")
     add_strict(history, "changed")
     history.set_defaults(run=_history)
 
@@ -78,6 +81,6 @@ def _history(options: argparse.Namespace) -> int:
     found = history.trends(records)
     if options.json:
         print(dumps({"records": [history.short(record) for record in records], "trends": found}, indent=1))
-    else:
+    elif not options.quiet or any(trend.alarm is not None for trend in found):
         print(history.text(records, found))
     return UNDECIDED if options.strict and any(trend.alarm is not None for trend in found) else HOLDS

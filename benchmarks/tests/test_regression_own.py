@@ -321,7 +321,7 @@ def test_a_ranking_and_a_file_of_measurements(
     ranks = {(rank["metric"], rank["variant"]): rank for rank in json.loads(capsys.readouterr().out)["ranks"]}
     assert ranks["last error", "mine | <b>"]["last"] == 1
     assert ranks["last error", "wrong"]["best"] == 2
-    assert main(["bench", "right.py", *problem, "--seeds", "40", "--output", "saved.jsonl"]) == 0
+    assert main(["bench", "right.py", *problem, "--replicates", "40", "--output", "saved.jsonl"]) == 0
     Path("wrong.py").write_text(WRONG)
     assert main(["compare", "wrong.py", "--baseline", "saved.jsonl", *problem]) == 1
     assert main(["compare", "right.py", "--baseline", "saved.jsonl", *problem]) == 0
