@@ -33,6 +33,7 @@ Kind = Literal[
     "smoothed operator",
     "support",
     "sampler",
+    "simulator",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SETLESS: tuple[Kind, ...] = ("sampler",)
@@ -50,6 +51,9 @@ OPTIONS: Mapping[str, str] = {
     "ends": '"nature stays", "nature ends" or "none": what the end of an episode means (robust_core/ends.py)',
     "accuracy": "of a planner, times max|c|/(1−gamma); of an average cost, times max|c|;"
     " of a policy gradient, times max|c|/(1−gamma)²; of a support function, times max|v|",
+    "samples": "n, if the mean of a learner with a simulator is that of the plug-in of n draws",
+    "draws": "of a learner with a simulator, expected for each entry of its table in one iteration",
+    "levels": "psi, where a level n is drawn with probability psi(1−psi)^n",
     "parameters": '"policy" or "softmax": by what a policy gradient is the derivative',
 }
 EXPECTED = ("robust backup", "gradient of J")
@@ -185,6 +189,16 @@ class Learner(Protocol):
         """The current estimate: Q (S,A), V (S,), or the pair (theta, omega)."""
 
 
+class Simulator(Protocol):
+    """Access to a model by draws, for a learner of the kind "simulator"."""
+
+    def draw(self, s: int, a: int, n: int) -> Any:
+        """An array of n independent successors of a pair."""
+
+    def cost(self, s: int, a: int) -> float:
+        """The cost of a pair."""
+
+
 @dataclass(frozen=True)
 class Variant:
     """An algorithm under test.
@@ -254,13 +268,15 @@ class Variant:
                 raise ValueError(f"{rule}: only learners of tables can learn from rewards, got kind {self.kind!r}")
             if name == "delay" and value != "visited":
                 validate.count(rule, value, least=1)
-            if name == "tables":
+            if name in ("tables", "samples"):
                 validate.count(rule, value, least=1)
             if name == "expected" and not callable(value) and value not in EXPECTED:
                 known = ", ".join(map(repr, EXPECTED))
                 raise ValueError(f"{rule} must be a function of a view, or one of {known}, got {value!r:.80}")
-            if name == "accuracy":
+            if name in ("accuracy", "draws"):
                 validate.non_negative(rule, value)
+            if name == "levels":
+                validate.unit_interval(rule, value)
             if name == "radii":
                 if not isinstance(value, tuple) or not value:
                     raise TypeError(

@@ -24,6 +24,11 @@ EXAMPLES = 60
 # The laws that most mutants die of come first: who is dead is not asked again.
 DEADLY = (
     "mean update",
+    "mean iteration",
+    "expected draws of levels",
+    "levels",
+    "expected draws",
+    "variance of an iteration",
     "mean update, linear",
     "sample step",
     "TDC step",

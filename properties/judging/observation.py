@@ -36,6 +36,8 @@ def observed_variant(variant: Variant) -> Variant:
         return replace(variant, make=lambda problem: _Observed(make, problem))
     if variant.kind == "sampler":
         return replace(variant, make=lambda *args: _steps(call_observed(make, *_lent(args)), args[0]))
+    if variant.kind == "simulator":
+        return replace(variant, make=lambda *args: call_observed(make, *_lent(args)))
     shape = kind_of(variant.kind).shape
 
     def answer(*args: Any) -> Any:

@@ -33,6 +33,10 @@ class NotEnumerable(BaseException):
     """The draws of a learner have no finite tree. Not an `Exception`: a learner's handlers must not swallow it."""
 
 
+class Unlikely(BaseException):
+    """A walk through the tree is given up, because its learner's draws have next to no probability."""
+
+
 class Tape:
     """The choices of one walk through the tree; all copies of a learner and of its rng share it."""
 
@@ -44,6 +48,10 @@ class Tape:
         self.forced: list[int] = []
         self.weight = Fraction(1)
         self.cut = Fraction(0)
+        self.luck = Fraction(1)
+        """The part of the weight that is due to the learner's own draws."""
+        self.least = Fraction(0)
+        """Walks whose luck is smaller are given up by `Unlikely`: a learner may toss a coin without end."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Tape":
         return self
@@ -72,10 +80,10 @@ class Tape:
 
     def begin(self, forced: list[int]) -> None:
         """Start a walk along a prefix of choices."""
-        self.active, self.forced, self.trail, self.weight = True, forced, [], Fraction(1)
+        self.active, self.forced, self.trail, self.weight, self.luck = True, forced, [], Fraction(1), Fraction(1)
 
-    def fork(self, weights: Sequence[Fraction], call: str) -> int:
-        """One of the outcomes with positive weight, by its number; weights sum to 1."""
+    def fork(self, weights: Sequence[Fraction], call: str, *, own: bool = True) -> int:
+        """One of the outcomes with positive weight, by its number; weights sum to 1. `own`: a draw of the learner."""
         possible = [number for number, weight in enumerate(weights) if weight > 0]
         if len(possible) > LARGEST_FORK:
             raise self.refuse(call, f"{len(possible)} outcomes of one draw, which is more than {LARGEST_FORK}")
@@ -87,6 +95,10 @@ class Tape:
             )
         self.trail.append((choice, len(possible)))
         self.weight *= weights[possible[choice]]
+        if own:
+            self.luck *= weights[possible[choice]]
+            if self.luck < self.least:
+                raise Unlikely
         return possible[choice]
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from properties.judging.search import search
 from properties.judging.verification import applicable
-from robust_core import Contamination, TotalVariation, Variant, sigma, support
+from properties.variants.mutants.simulator import MeanQ, Multilevel, PlugIn
+from robust_core import Contamination, Problem, TotalVariation, Variant, sigma, support
 from robust_core.mdp import MDP
 
 
@@ -87,7 +88,66 @@ def _robust_advantage(mdp: MDP, uncertainty_set: Any, policy: np.ndarray, rho: n
     return np.asarray(visits[:, None] * (Q - V[:, None]))
 
 
+class _Reference(MeanQ):
+    """Control variates: a draw of the difference to an old table, and two of the old table alone."""
+
+    def __init__(self, problem: Problem, simulator: Any) -> None:
+        super().__init__(problem, simulator)
+        self.old = self.table.copy()
+
+    def sigma(self, s: int, a: int, V: np.ndarray) -> float:
+        old, R = self.old.min(axis=1), self.radius
+        one, two = self.simulator.draw(s, a, 1), self.simulator.draw(s, a, 2)
+        return float((1.0 - R) * ((V - old)[one].mean() + old[two].mean()) + R * V.max())
+
+    def iterate(self) -> None:
+        last = self.table.copy()
+        super().iterate()
+        if self.count % 2 == 0:
+            self.old = last
+
+
+class _Restarts(MeanQ):
+    """Nature's restarts are drawn, not averaged: a coin of the learner's own."""
+
+    draws = 1
+
+    def sigma(self, s: int, a: int, V: np.ndarray) -> float:
+        assert self.problem.rng is not None
+        (after,) = self.simulator.draw(s, a, 1)
+        return float(V.max() if self.problem.rng.random() < self.radius else V[after])
+
+
+class _Evaluation(MeanQ):
+    """V of a policy, all actions drawn once."""
+
+    draws = 1
+
+    def iterate(self) -> None:
+        assert self.problem.policy is not None
+        V, pi = self.table.copy(), self.problem.policy
+        for s in range(len(V)):
+            target = sum(pi[s, a] * self.target(s, a, V) for a in range(self.problem.n_actions))
+            self.table[s] += self.alpha() * (target - V[s])
+        self.count += 1
+
+
+class _Base(Multilevel):
+    """The base is a draw of the level's own."""
+
+    def sigma(self, s: int, a: int, V: np.ndarray) -> float:
+        level = 0
+        assert self.problem.rng is not None
+        while not self.problem.rng.random() < self.psi:
+            level += 1
+        nexts = self.simulator.draw(s, a, 2 ** (level + 1))
+        halves = self.plug_in(nexts[: len(nexts) // 2], V) + self.plug_in(nexts[len(nexts) // 2 :], V)
+        return self.plug_in(nexts[:1], V) + (self.plug_in(nexts, V) - halves / 2.0) / self.weight(level)
+
+
 _BOTH = (Contamination, TotalVariation)
+_MEAN = ("mean iteration", "expected draws")
+_LEVELS = ("multilevel", "expected draws")
 RIGHT = (
     Variant("shorter horizon", "average cost planner", _shorter_horizon, (Contamination,), ("average cost",)),
     Variant("long run", "average cost planner", _long_run, _BOTH, ("average cost",), {"accuracy": 1e-9}),
@@ -96,6 +156,12 @@ RIGHT = (
         "complex step", "policy gradient", _complex_step, (Contamination,), ("policy gradient",),
         {"parameters": "softmax"},
     ),
+    Variant("reference", "simulator", _Reference, (Contamination,), _MEAN, {"draws": 3}),
+    Variant("restarts", "simulator", _Restarts, (Contamination,), _MEAN, {"draws": 1}),
+    Variant("evaluation", "simulator", _Evaluation, (Contamination,), ("mean iteration",), {"estimates": "V"}),
+    Variant("plug-in", "simulator", PlugIn, _BOTH, _MEAN, {"draws": 2, "samples": 2}),
+    Variant("multilevel", "simulator", Multilevel, (TotalVariation,), _LEVELS, {"levels": 0.7, "draws": 4.5}),
+    Variant("multilevel, own base", "simulator", _Base, (TotalVariation,), _LEVELS, {"levels": 0.7, "draws": 3.5}),
     Variant("robust advantage", "policy gradient", _robust_advantage, (Contamination,), ("policy gradient",)),
 )  # fmt: skip
 
