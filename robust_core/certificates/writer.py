@@ -76,7 +76,8 @@ def certify(mdp: MDP, uncertainty_set: UncertaintySet, *, width: float = 1e-6) -
     data, A = uncertainty_set.to_dict(), mdp.n_actions
     judge = checker.SETS[kind](data, mdp.n_states, A)
     members, rows = _members(mdp, uncertainty_set, judge, worst, V)
-    duals = [_multipliers(uncertainty_set.at(s, a), mdp.P[s, a], V) for s, a in enumerate(policy.tolist())]
+    P = mdp.P  # made anew at each access to a sparse model
+    duals = [_multipliers(uncertainty_set.at(s, a), P[s, a], V) for s, a in enumerate(policy.tolist())]
     down, up = _moves(mdp, judge, V, policy.tolist(), members, duals)
     first = None
     for attempt in range(12):
@@ -168,12 +169,12 @@ def _members(
 ) -> tuple[Members, Rows]:
     """Members of the sets of all pairs close to the rows of `worst`, as fractions and as they are written."""
     members: Members = []
-    written = Rows([0], [], [])
+    written, P = Rows([0], [], []), mdp.P
     nominal = checker.kernel(json.to_data(_rows(mdp.rows)), mdp.n_states, mdp.n_actions, "kernel")
     for row, p in enumerate(nominal):
         s, a = divmod(row, mdp.n_actions)
         here = uncertainty_set.at(s, a)
-        member, shown = _member(here, mdp.P[s, a], worst[s, a], V, lambda q: judge.objection(s, a, p, q) is None)  # noqa: B023
+        member, shown = _member(here, P[s, a], worst[s, a], V, lambda q: judge.objection(s, a, p, q) is None)  # noqa: B023
         members.append(member)
         written.successors.extend(member)
         written.probabilities.extend(shown)
