@@ -71,6 +71,16 @@ def test_the_checker_accepts_what_is_certified(mdp: MDP) -> None:
     assert kinds == set(checker.SETS)
 
 
+def test_values_that_are_nearly_equal_do_not_widen_the_bounds() -> None:
+    """A chain with a cheap end, whose values differ in the last bits: sums of them hide which level is the best."""
+    S = 8
+    P = np.zeros((S, 1, S))
+    P[np.arange(S), 0, [0, 1, 2, 3, 4, 5, 7, 7]] = 1.0
+    mdp = MDP(P, [[1.0 + k * 2.0**-52] for k in range(6)] + [[1.0], [5.0]], 0.9)
+    for uncertainty_set in sets_for(mdp):
+        assert writer.certify(mdp, uncertainty_set).width <= 1e-10, uncertainty_set
+
+
 def test_the_bounds_contain_the_exact_optimum() -> None:
     for uncertainty_set in (Contamination(0.25), TotalVariation(0.25), Contamination(0.0), TotalVariation(1.0)):
         found = writer.certify(GARNET, uncertainty_set)

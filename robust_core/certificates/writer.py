@@ -239,20 +239,27 @@ def _moves(
 _Bound = Callable[[float], float]
 
 
-def _level_bound(here: Any, p: Floats, u: Floats) -> _Bound:
-    """The bound of a set on q·u as a convex, piecewise linear function of a level t; checker.py has the proofs."""
-    reach = u[p > 0.0] if getattr(here, "within_support", False) else u
+def _level(here: Any, p: Floats, V: Floats) -> float:
+    """The level t at which the bound of a set on q·V, convex and piecewise linear in t, is least.
+
+    It is the first value where the slope to the right is not negative. Slopes are sums of masses: the bounds themselves
+    would be equal after rounding at values that are nearly equal.
+    """
+    order = np.argsort(V, kind="stable")
     if here.kind in ("total_variation", "l1"):
-        R, top = (here.radius / 2 if here.kind == "l1" else here.radius), float(reach.max())
-        return lambda t: float(p @ np.maximum(u, min(t, top))) + R * (top - min(t, top))
-    if here.kind == "bounded_density":
-        return lambda t: t + float(p @ np.maximum(u - t, 0.0)) / (1.0 - here.radius)
-    if here.kind == "interval":
-        low, high = here.low, here.high
+        slopes = np.cumsum(p[order]) - (here.radius / 2 if here.kind == "l1" else here.radius)
     else:
-        allowed = p > 0.0 if here.within_support else np.ones(len(p), dtype=bool)
-        low, high = np.maximum(p - here.radius, 0.0), np.where(allowed, p + here.radius, 0.0)
-    return lambda t: t + float(high @ np.maximum(u - t, 0.0)) - float(low @ np.maximum(t - u, 0.0))
+        low, high = np.zeros_like(p), p
+        if here.kind == "bounded_density":
+            high = p / (1.0 - here.radius)
+        elif here.kind == "interval":
+            low, high = here.low, here.high
+        else:
+            allowed = p > 0.0 if here.within_support else np.ones(len(p), dtype=bool)
+            low, high = np.maximum(p - here.radius, 0.0), np.where(allowed, p + here.radius, 0.0)
+        slopes = 1.0 - (high.sum() - np.cumsum(high[order])) - np.cumsum(low[order])
+    rises = np.flatnonzero(slopes >= 0.0)
+    return float(V[order[rises[0] if len(rises) else -1]])
 
 
 _LEVELS = ("total_variation", "l1", "l_infinity", "interval", "bounded_density", "chi_square")
@@ -267,12 +274,7 @@ def _multipliers(here: Any, p: Floats, V: Floats) -> list[float]:
         return _chi_square(here.radius, p, V)
     if here.kind == "kullback_leibler":
         return [_tilt(here.radius, p[p > 0.0], V[p > 0.0])]
-    bound, levels = _level_bound(here, p, V), np.unique(V).tolist()
-    low, high = 0, len(levels) - 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bound(levels[middle]) <= bound(levels[middle + 1]) else (middle + 1, high)
-    return [levels[low]]
+    return [_level(here, p, V)]
 
 
 def _chi_square(r: float, p: Floats, V: Floats) -> list[float]:
