@@ -3,6 +3,10 @@
 The order of the choices is part of the generator: the same seed gives the same cases.
 """
 
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,6 +147,34 @@ def ends_of(variant: Variant, uncertainty_set: type[UncertaintySet]) -> Ends:
     """What the end of an episode means to a variant: options['ends'], or the default of the set."""
     stated: Ends | None = variant.options.get("ends")
     return default_ends(uncertainty_set) if stated is None else stated
+
+
+RNG_SEEDS = 64
+_rng_seed: ContextVar[int] = ContextVar("seed of the rng of learners", default=0)
+
+
+@contextmanager
+def rng_of(case: LawCase) -> Iterator[None]:
+    """Every learner that is built inside has an rng of one seed, which the case as a whole decides.
+
+    A randomised learner is so tried with many seeds, a judge compares learners that have the same draws, and a case
+    that is judged again is judged alike.
+    """
+    token = _rng_seed.set(_seed_of(case) if isinstance(case, Run) else 0)
+    try:
+        yield
+    finally:
+        _rng_seed.reset(token)
+
+
+def _seed_of(case: Run) -> int:
+    told = (case.mdp.cost.shape, case.mdp.cost.tolist(), np.asarray(case.initial).tolist(), len(case.path))
+    return zlib.crc32(repr(told).encode()) % RNG_SEEDS
+
+
+def new_rng() -> np.random.Generator:
+    """A fresh rng for a learner."""
+    return np.random.default_rng(_rng_seed.get())
 
 
 LEARNER = "a factory `make(problem)` of learners with `update(transition)` and `estimate()`"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 
 from properties.cases.case import LawCase
-from properties.cases.runs import ends_of
+from properties.cases.runs import ends_of, rng_of
 from properties.cases.sources import Designed, Large, Source
 from properties.judging.verdict import Finding
 from properties.kinds import promises
@@ -79,7 +79,8 @@ class Law:
 
     def judge_case(self, variant: Variant, case: LawCase) -> Finding | None:
         """What the judge finds in a case."""
-        return self.judge(variant, case, **case.beside)
+        with rng_of(case):
+            return self.judge(variant, case, **case.beside)
 
     @property
     def beside(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from properties.cases.case import Path
-from properties.cases.runs import Run
+from properties.cases.runs import Run, new_rng
 from properties.judging.guard import call_observed
 from properties.kinds import learner_kinds
 from robust_core import StepSize, Transition
@@ -19,8 +19,6 @@ LEARNERS = learner_kinds()
 
 # One path in sixteen is walked so often that a bug of the hundredth step shows.
 LONG = (*(1,) * 15, 24)
-# One stream for all: a law asks what a learner does with a fixed rng, never how the draws are distributed.
-RNG_SEED = 0
 _FIELDS = {field.name for field in fields(Problem)} - {"n_states", "n_actions", "gamma", "rng"}
 
 
@@ -29,7 +27,7 @@ def problem(case: Run) -> Problem:
     told = {name: value for name, value in case.entries().items() if name in _FIELDS}
     if case.tables is not None:
         told["initial"] = tuple(case.initial)
-    return Problem.of(case.mdp, rng=np.random.default_rng(RNG_SEED), **told)
+    return Problem.of(case.mdp, rng=new_rng(), **told)
 
 
 def follows_schedule(variant: Variant) -> bool:

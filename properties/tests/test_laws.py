@@ -19,7 +19,7 @@ from properties.laws.law import PROMISES, Law
 from properties.laws.rounding import box_size, operations_bound, path_bound
 from properties.process.loading import built_in
 from properties.variants.gallery import PATHWISE
-from properties.variants.mutants import operator, planner
+from properties.variants.mutants import control, operator, planner
 from properties.variants.mutants.plain import PlainQ, PlainTDC
 from robust_core import Contamination, TotalVariation, Transition, Variant, bellman, sigma
 from robust_core.models import two_states
@@ -136,3 +136,11 @@ def test_bounds_are_small_and_grow_with_what_they_bound() -> None:
     for steps in (1, 100):
         assert (steps + 1) * n * unit * size < path_bound(mdp, steps, 1.0, 1.0) < (steps + 1) * (n + 1) * unit * size
     assert box_size(0.5, 1.0, 0.0) >= 2.0
+
+
+def test_a_learner_that_is_wrong_for_some_rngs_is_caught() -> None:
+    """The seed of the rng follows from the case: it differs between cases and is the same when one is judged again."""
+    law = next(law for law in LAWS if law.name == "fixed point")
+    verdicts = [search(law, control.LUCKY_SEEDS, examples=60, master_seed=seed, shrink=False) for seed in range(3)]
+    assert [verdict.outcome for verdict in verdicts] == ["violated"] * 3
+    assert all("does not always" not in verdict.evidence for verdict in verdicts)

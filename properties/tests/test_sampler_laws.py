@@ -26,11 +26,16 @@ def test_the_uneven_model_has_rare_successors_and_a_policy_for_every_state(actio
     assert case.mdp.is_sparse == (actions == 3)
 
 
-@pytest.mark.parametrize("law", [sampler.FRESH, sampler.UNEVEN], ids=lambda law: law.name)
+@pytest.mark.parametrize("law", [sampler.FRESH, sampler.UNEVEN, sampler.FRACTION], ids=lambda law: law.name)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_right_sampler_passes_with_other_generators(law: Law, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampler, "RNG_SEED", 1000 + seed)
-    case = replace(sampler._skewed_model(), steps=300) if law is sampler.FRESH else sampler._uneven_model(3)
+    cases = {
+        sampler.FRESH.name: replace(sampler._skewed_model(), steps=300),
+        sampler.UNEVEN.name: sampler._uneven_model(3),
+        sampler.FRACTION.name: sampler._fraction_model(3),
+    }
+    case = cases[law.name]
     assert judge_case(law, RIGHT, case) is None
 
 

@@ -297,3 +297,18 @@ RANDOMISED = _mutant("with randomised contamination", _Randomised)
 ENTROPY = _mutant("with a soft minimum", _Entropy)
 HALF_RADIUS = _mutant("with half the radius", _HalfRadius)
 SQUARED_GAMMA = _mutant("with the discount of two steps", _SquaredGamma)
+
+
+class _LuckySeeds(PlainQ):
+    """One rng in ten makes a learner without discount."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        assert problem.rng is not None
+        self.unlucky = problem.rng.random() > 0.9
+
+    def target(self, step: Transition) -> float:
+        return step.cost if self.unlucky else super().target(step)
+
+
+LUCKY_SEEDS = _mutant("that is right for nine rngs in ten", _LuckySeeds)
