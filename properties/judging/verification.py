@@ -54,7 +54,7 @@ def require_promises(variant: Variant) -> None:
     Traceback (most recent call last):
     ...
     ValueError: variant 'robust Bellman operator': promises: no such promise 'belman'; a variant of kind 'operator' \
-can promise 'bellman'; did you mean 'bellman'?
+can promise 'bellman', 'radii per pair'; did you mean 'bellman'?
     """
     allowed = promises_of(variant.kind)
     for promise in variant.promises:

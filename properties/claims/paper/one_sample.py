@@ -190,7 +190,7 @@ def estimates(
     """(−½J', the mean of the product over two independent transitions, the mean over one).
 
     >>> estimates(0.5, np.array([1.0, 0.5]), np.array([1.0, 0.0]), 0.5, 0.0)
-    (Fraction(11, 64), Fraction(11, 64), Fraction(5, 16))
+    (Fraction(11, 40), Fraction(11, 40), Fraction(1, 2))
     """
     mu, x, c = (Fraction(mass), 1 - Fraction(mass)), fractions(phi), fractions(cost)
     g, point = Fraction(gamma), Fraction(theta)
@@ -224,14 +224,14 @@ DOUBLE_SAMPLING = Claim(
     "two independent samples are needed for an unbiased estimate of ∇J; one is biased",
     "R = 0, one feature, states drawn independently",
     printed=Statement(
-        "the mean of −∇δ φᵀC⁻¹δ'φ' over two independent transitions is −½∇J; over one it is 5/16 against 11/64 for "
+        "the mean of −∇δ φᵀC⁻¹δ'φ' over two independent transitions is −½∇J; over one it is 1/2 against 11/40 for "
         "μ uniform, φ = (1, ½), c = (1, 0), γ = ½, θ = 0",
         _independent,
         _one_is_biased,
         exact=True,
     ),
     broken=Statement("one transition is enough", _independent, lambda **case: _doubled(**case, single=True)),
-    note="Both estimates know C; without C⁻¹ a third expectation is in the product.",
+    note="Both estimates know C; without the factor C⁻¹ = 8/5 they are 5/16 and 11/64.",
 )
 
 CLAIMS = (EXTENDS, OFF_KERNEL, DOUBLE_SAMPLING)
