@@ -7,6 +7,7 @@ def test_my_variant(check):
     check()
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +24,6 @@ from properties.process.confirmation import confirm
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
 from robust_core.problem import Variant
-from robust_core.text import one_line
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ class Check:
         return record.evidence, f"replay: robust-core replay {path}" if record.counterexample else ""
 
     def __str__(self) -> str:
-        return one_line(f"{self.variant.name}-{self.law.name}".replace(" ", "-"))
+        """The name of the test: one word of letters, digits and hyphens, for shells and `pytest -k`."""
+        return re.sub(r"[^A-Za-z0-9]+", "-", f"{self.variant.name}-{self.law.name}").strip("-")
 
 
 def checks(

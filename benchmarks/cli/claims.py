@@ -204,7 +204,7 @@ def _record(claim: "Claim") -> dict[str, Any]:
 
 
 def replay(example: "Counterexample", *, as_json: bool = False) -> int | None:
-    """Judge a counterexample to a claim again, say what came out, and return the exit code.
+    """Judge a counterexample to a claim again, print the verdict, and return the exit code.
 
     None if the counterexample is not to a claim.
     """

@@ -43,11 +43,11 @@ A run has one budget, 1e-6: half is split over the cells by weight, half stands 
 Seeds are made of the seed set, the law, the problem and the number of the replicate. The name of a variant and its code
 do not choose its samples, so renaming or editing it is not a rerun, and cells may share samples: evidence is averaged
 within a stream of samples, multiplied over the streams of one variant (for every λ before mixing) and averaged over
-variants. Negative controls run with every law and must come out *violated*, and every kind of cell is violated by one
+variants. Negative controls run with every law and must be judged *violated*, and every kind of cell is violated by one
 of them: a cell that cannot fail would show nothing.
 
-The power of a cell is that for the worst law that its words allow. What leaves a range that the null states is red by
-itself; nothing is cut. A red result of a night stays until changed code judges it again, on the same samples.
+The power of a cell is that for the worst law that its words allow. A value outside the range that the null states is
+red by itself; nothing is cut. A red result of a night stays until changed code judges it again, on the same samples.
 
 ## In a verification
 
@@ -130,7 +130,7 @@ def laws() -> str:
     for law in all_laws():
         fine = [f"{control.name} (full size)" for control in law.fine_controls]
         rows.append([law.name, law.statement, law.null, "; ".join([c.name for c in law.controls] + fine)])
-    return table(["law", "statement", "null", "must come out violated"], rows)
+    return table(["law", "statement", "null", "negative controls"], rows)
 
 
 def _bold(outcome: str) -> str:

@@ -58,8 +58,8 @@ A variant is an algorithm under test: a frozen description and a factory or func
 Variant(name, kind, make, sets, promises, options={{}})
 ```
 
-`kind` says what `make` is, `sets` which uncertainty sets it is for, `promises` what it promises. What is checked
-follows from kind, sets and promises alone: no law knows a variant by its name, and a promise not made is not tested.
+`kind` says what `make` is, `sets` which uncertainty sets it is for, `promises` what it promises. The checks
+follow from kind, sets and promises alone: no law knows a variant by its name, and a promise not made is not tested.
 There is no base class and no registration. `robust-core verify my_file.py` checks every variant in a file,
 `robust-core verify my_lab.module:NAME` one in a module, and a package publishes variants by name as entry points:
 

@@ -46,7 +46,7 @@ class Claim:
     """A checkable claim: its id in the inventory, its place in the paper, its kind, and its statements.
 
     A claim that needs statistics or an experiment has `elsewhere`: where its test lives.
-    `broken` is a statement that differs by one slip and must be caught: it shows that the check can fail. A claim
+    `broken` is a statement that differs by one error and must be caught: it shows that the check can fail. A claim
     whose printed form fails needs none.
     """
 

@@ -1,4 +1,4 @@
-"""What crosses the line between the suite and a variant: private copies go in, plain numbers come out.
+"""The boundary between the suite and a variant: arguments are private copies, results become plain numbers.
 
 A law compares a variant with models, sets, schedules and arrays. A variant that could reach those could change them, so
 it gets copies, and changing a copy is a fault of its own. An array that is an argument is handed over as it is, because

@@ -39,7 +39,7 @@ class Tables:
     bound: bool = False
 
     def wrong(self, allowed: float) -> np.ndarray:
-        """Which entries are wrong; one that is no number is."""
+        """Which entries are wrong; NaN is always wrong."""
         with np.errstate(invalid="ignore"):
             distance = self.got - self.wanted
             near = (distance if self.bound else np.abs(distance)) <= allowed

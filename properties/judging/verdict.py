@@ -20,7 +20,7 @@ Outcome = Literal["holds", "violated", "undecided", "untested", "error", "blocke
 
 @dataclass(frozen=True)
 class Finding:
-    """One violation in one case: what was compared, what came out, what the truth is, and the error allowed.
+    """One violation in one case: the quantity, its value, the true value, and the allowed error.
 
     `tables` are the variant's and the oracle's whole result, where a law compares more than one number. Where nothing
     was compared, `got` and `wanted` are None and `what` says it all.

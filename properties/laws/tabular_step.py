@@ -221,7 +221,8 @@ def _unbiased(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
         rounding = step_bound(mdp.n_states, mdp.n_actions, size) + UNIT * abs(wanted)
         allowed = rounding + exact.round_up(alpha * target.radius)
         if not abs(float(mean) - wanted) <= allowed:
-            when = f" after {len(path)} steps and one more with alpha = {float(alpha)}{said}"
+            update = f"update {len(path) + 1}" if path else "the first update"
+            when = f" after {update} (alpha = {float(alpha)}){said}"
             return _entry_wrong(variant, before, place, (float(mean), wanted), allowed, of="expected ", when=when)
     return None
 

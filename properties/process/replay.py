@@ -17,7 +17,7 @@ from robust_core.text import shorten
 
 @dataclass(frozen=True)
 class Replay:
-    """What came out: the verdict with its evidence, on which law and variant, in which case as a person reads it."""
+    """The verdict with its evidence, the law, the variant, and the case in readable form."""
 
     law: str
     statement: str

@@ -110,7 +110,7 @@ def two_sided_mean(
     The design is for the worst law that these words allow. Every log f_λ is concave in x, so among the laws in the
     range with a given mean the one on its two ends has the least expected growth of evidence, and it has the largest
     variance (Bhatia and Davis, 2000). Where m is so near an end that a defect on that side would leave the range, there
-    is no such defect: a sample beyond the range is red by itself.
+    is not such a defect: a sample beyond the range is red by itself.
     """
     for name, value in (("m", m), ("low", low), ("high", high)):
         validate.real(name, value)

@@ -81,7 +81,7 @@ class StatisticalLaw:
     """A law of one kind of variant that only samples can decide.
 
     `null` is what the false-alarm probability speaks of; `right` a variant known to be right, `controls` wrong ones
-    that must come out *violated* in some cell. Every kind of cell is violated by some control (`find_caught_control`).
+    that must be judged *violated* in some cell. Every kind of cell is violated by some control (`find_caught_control`).
     """
 
     name: str
@@ -233,7 +233,7 @@ def once(function: Callable[[], Callable[[bytes], Floats]]) -> Callable[[bytes],
 
 
 def above(column: int, bound: float) -> Callable[[Floats], Floats]:
-    """1 where a measurement exceeds a bound, or is no number at all."""
+    """1 where a measurement exceeds a bound or is NaN."""
     return lambda rows: (~(rows[:, column] <= bound)).astype(float)
 
 

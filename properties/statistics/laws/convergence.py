@@ -76,7 +76,7 @@ def _sampler(variant: Variant, benchmark: BenchmarkProblem, horizon: int) -> Cal
 
 
 def _beyond(limit: float, rows: Floats) -> Floats:
-    """1 where the error exceeds the limit by more than the start explains, or is no number at all."""
+    """1 where the error exceeds the limit by more than the start explains, or is NaN."""
     return (~(rows[:, ERR_END] - rows[:, GAP_END] <= limit)).astype(float)
 
 

@@ -69,7 +69,7 @@ def _spreads(variant: Variant, benchmark: BenchmarkProblem, direction: Floats) -
 
 
 def _lost(x: Floats) -> Floats:
-    """What is no number counts as far off."""
+    """NaN or infinity counts as far off."""
     return np.where(np.isnan(x), np.inf, x)
 
 

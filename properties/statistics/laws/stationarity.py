@@ -143,7 +143,7 @@ def _exponent(early: int, late: int, rows: Floats) -> Mapping[str, Interval]:
 
 
 def _not_falling(early: int, late: int, rows: Floats) -> Floats:
-    """1 where an average does not fall as it must, is too large at the end, or is no number.
+    """1 where an average does not fall as it must, is too large at the end, or is NaN.
 
     Both are shares of the start; at T no more than the whole of it counts.
     """

@@ -1,1 +1,1 @@
-"""Wrong algorithms on purpose: each is a realistic slip that the suite must catch."""
+"""Wrong algorithms on purpose: each has a realistic bug that the suite must catch."""

@@ -1,4 +1,4 @@
-"""Slips that need size: a block of sixteen states, a ninth successor, a third feature, the thousandth step.
+"""Bugs that need size: a block of sixteen states, a ninth successor, a third feature, the thousandth step.
 
 None of them shows on a problem of four states, three actions, two features and a hundred steps.
 """
@@ -229,7 +229,7 @@ def _float32_kernel(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Flo
 
 
 _ACCURACY = 1e-12
-"""Where the iteration stops, in units of the largest cost: far below what the slip changes."""
+"""Where the iteration stops, in units of the largest cost: far below the effect of the bug."""
 
 
 def _eight_values(mdp: MDP, uncertainty_set: Contamination) -> Floats:

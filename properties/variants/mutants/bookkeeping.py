@@ -249,7 +249,7 @@ class _Reset(PlainQ):
             self.Q[:] = self.problem.initial
 
 
-# A difference of target and entry that the author of a slip took for nothing: far above rounding, so it can be seen.
+# A difference of target and entry that the author of a bug took for nothing: far above rounding, so it can be seen.
 BILLIONTH = 1e-9
 
 

@@ -1,4 +1,4 @@
-"""Slips that need a horizon: 2^16 steps or visits, a thousand states, hundreds of actions, dozens of features."""
+"""Bugs that need a horizon: 2^16 steps or visits, a thousand states, hundreds of actions, dozens of features."""
 
 from typing import Any
 

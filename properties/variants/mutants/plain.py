@@ -1,4 +1,4 @@
-"""Plain learners with a seam at every place where a slip happens: a mutant overrides one of them.
+"""Plain learners with a seam at every place where a bug can be: a mutant overrides one of them.
 
 They are right as they stand (a test verifies them), so a mutant is wrong by its own few lines only.
 """

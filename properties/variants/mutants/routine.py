@@ -1,4 +1,4 @@
-"""Slips in the routine around a right update: batches, neighbours, schedules, ends of episodes, sizes and long runs.
+"""Bugs in the routine around a right update: batches, neighbours, schedules, ends of episodes, sizes and long runs.
 
 Each shows only where a learner is used in more than one way, or on a problem of a certain size.
 """

@@ -1,4 +1,4 @@
-"""Wrong samplers (slips that show on a single path; a distribution that is slightly wrong needs statistics)."""
+"""Wrong samplers (bugs that show on a single path; a distribution that is slightly wrong needs statistics)."""
 
 import copy
 from typing import Any
@@ -251,7 +251,7 @@ def _no_seed(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list
 
 
 def _global_seed(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
-    np.random.seed(0)  # noqa: NPY002 (the slip)
+    np.random.seed(0)  # noqa: NPY002 (the bug)
     return _Plain()(mdp, policy, start, steps, rng)
 
 

@@ -1,4 +1,4 @@
-"""Slips that need an unusual argument: tiny or huge numbers, another layout in memory, a question asked before."""
+"""Bugs that need an unusual argument: tiny or huge numbers, another layout in memory, a question asked before."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def _planner(name: str, make: Any) -> Variant:
     return Variant(f"planner {name}", "planner", make, _SETS, ("optimal",), {"accuracy": ACCURACY})
 
 
-# What the authors of these slips took for nothing: a share of a probability or radius, and a value.
+# What the authors of these bugs took for nothing: a share of a probability or radius, and a value.
 NEGLIGIBLE, SMALL = 1e-7, 1e-6
 # A cost, or a share of the radius of a ball: far above rounding, so it can be seen, and below what most tests look for.
 BILLIONTH = 1e-9
