@@ -49,7 +49,7 @@ def add_parser(commands: Commands) -> None:
         epilog="example: robust-core check certificate.json",
     )
     check.add_argument("certificate", type=Path, metavar="CERTIFICATE", help="a file that `robust-core certify` wrote")
-    check.add_argument("--model", metavar="MODEL", help="also require that the certificate is about this model")
+    check.add_argument("--about", metavar="MODEL", help="also require that the certificate is about this model")
     add_json(check, "a JSON record with the verdict and the reason")
     add_quiet(check, "print only why a certificate is rejected")
     check.set_defaults(run=_check)
@@ -75,7 +75,7 @@ def _check(options: argparse.Namespace) -> int:
     with options.certificate.open("rb") as file:
         text = file.read(checker.LARGEST_FILE + 1)
     accepted, line = checker.verdict(text)
-    if accepted and options.model is not None and (reason := _other_model(text, options.model)):
+    if accepted and options.about is not None and (reason := _other_model(text, options.about)):
         accepted, line = False, f"rejected: {reason}"
     if options.json:
         print(dumps({"accepted": accepted, "reason": line}))

@@ -2,10 +2,13 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import HOLDS, Commands, complete_with, hyphenate
-from robust_core.problem import KINDS, Kind
 from robust_core.text import suggestion
+
+if TYPE_CHECKING:
+    from robust_core.problem import Kind
 
 
 def add_parser(commands: Commands) -> None:
@@ -19,21 +22,29 @@ def add_parser(commands: Commands) -> None:
     )
     new.add_argument("file", type=Path, metavar="FILE", help="the file to write, for example my_variant.py")
     kind = new.add_argument(
-        "--kind", type=_kind, default="control", metavar="KIND", help=f"{', '.join(KINDS)} (default control)"
+        "--kind", default="control", metavar="KIND", help="`verify --list kinds` shows them (default control)"
     )
-    complete_with(kind, lambda: map(hyphenate, KINDS))
+    complete_with(kind, _kinds)
     new.set_defaults(run=_new)
 
 
-def _kind(text: str) -> Kind:
+def _kinds() -> list[str]:
+    from robust_core.problem import KINDS
+
+    return [hyphenate(kind) for kind in KINDS]
+
+
+def _kind(text: str) -> "Kind":
     """A kind; shells complete it with hyphens for blanks."""
+    from robust_core.problem import KINDS
+
     for kind in KINDS:
         if text in (kind, hyphenate(kind)):
             return kind
-    raise argparse.ArgumentTypeError(f"{text!r} is unknown; there are {', '.join(KINDS)}{suggestion(text, KINDS)}")
+    raise ValueError(f"--kind: {text!r} is unknown; there are {', '.join(KINDS)}{suggestion(text, KINDS)}")
 
 
-def skeleton(kind: Kind, file: str) -> str:
+def skeleton(kind: "Kind", file: str) -> str:
     """The text of the file: the example of the kind, and its promises as comments."""
     from importlib import import_module
 
@@ -59,7 +70,7 @@ def _new(options: argparse.Namespace) -> int:
     file: Path = options.file
     if file.suffix != ".py":
         raise ValueError(f"FILE must end with .py, got {str(file)!r}")
-    text = skeleton(options.kind, str(file))
+    text = skeleton(_kind(options.kind), str(file))
     try:
         with file.open("x", encoding="utf-8") as stream:
             stream.write(text)

@@ -328,7 +328,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     for model in (["model.json"], ["model.npz", "--gamma", "0.9"]):
         for uncertainty_set in spelled:
             assert main(["certify", *model, "--set", uncertainty_set]) == 0
-            assert main(["check", "certificate.json", "--model", "model.json"]) == 0
+            assert main(["check", "certificate.json", "--about", "model.json"]) == 0
     capsys.readouterr()
     data = json.load(Path("certificate.json"))
     data["lower"][2] += 0.5
@@ -337,9 +337,9 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     assert capsys.readouterr().out.startswith("rejected: state ")
     assert main(["certify", "model.json", "--set", "l1:0.1", "--output", "other.json", "--gamma", "0.5"]) == 0
     capsys.readouterr()
-    assert main(["check", "other.json", "--model", "model.npz"]) == 0
+    assert main(["check", "other.json", "--about", "model.npz"]) == 0
     Path("two.json").write_text(models.two_states().to_json(), encoding="utf-8")
-    assert main(["check", "other.json", "--model", "two.json"]) == 1
+    assert main(["check", "other.json", "--about", "two.json"]) == 1
     assert "is about MDP(S=4, A=2, gamma=0.5" in capsys.readouterr().out
     assert main(["certify", "model.json", "--set", "l1:0.1", "--quiet"]) == 0
     assert main(["check", "certificate.json", "--quiet"]) == 0

@@ -64,6 +64,8 @@ def test_an_option_means_the_same_in_every_command() -> None:
 WITHOUT = {
     ("completion", "--json"): "a script for a shell is all it prints",
     ("completion", "--quiet"): "a script for a shell is all it prints",
+    ("new", "--json"): "a file is all it makes",
+    ("new", "--quiet"): "one line is all it prints",
     ("baseline accept", "--budget"): "a baseline must be complete",
     ("study injected", "--budget"): "a defect that is not measured would count as missed",
 }
@@ -82,10 +84,10 @@ def test_an_unknown_option_is_answered_with_the_usage_of_the_command(
 ) -> None:
     shown = shlex.split(example(COMMANDS[name]).removeprefix('eval "$(').removesuffix(')"'))[1:]
     with pytest.raises(SystemExit, match=str(USAGE)):
-        parser().parse_args([*shown, "--unknown"])
+        parser().parse_args([*shown, "--xyzzy"])
     complaint = capsys.readouterr().err
     assert complaint.startswith(f"usage: robust-core {name} [-h] ")
-    assert complaint.endswith(f"robust-core {name}: error: unrecognized arguments: --unknown\n")
+    assert complaint.endswith(f"robust-core {name}: error: unrecognized arguments: --xyzzy\n")
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,5 @@ def test_a_file_that_is_there_is_not_changed(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_misspelt_kind_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["new", str(tmp_path / "mine.py"), "--kind", "plannner"])
+    assert main(["new", str(tmp_path / "mine.py"), "--kind", "plannner"]) == USAGE
     assert "did you mean 'planner'" in capsys.readouterr().err
