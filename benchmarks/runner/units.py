@@ -33,7 +33,7 @@ class Unit:
     `repeatable` is false for measurements of time: their value is not a function of the arguments, so the store
     keeps the first, and they are taken one at a time, in this process, when nothing else runs.
 
-    >>> unit = Unit("robust_core.text:shortened", {"text": "abcdef", "longest": 4})
+    >>> unit = Unit("robust_core.text:shorten", {"text": "abcdef", "longest": 4})
     >>> compute(unit)
     'abcd…'
     """

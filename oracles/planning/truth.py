@@ -102,6 +102,8 @@ def _by_program(
     uncertainty_set: UncertaintySet, p: Sequence[Number], v: Sequence[Fraction]
 ) -> tuple[Fraction, Fraction]:
     """The bounds of the convex program, widened by the distance of v from floats; sigma moves by that at most."""
+    if min(v) == max(v):  # every distribution has the same mean
+        return v[0], v[0]
     values = [exact.nearest_float(x) for x in v]
     off = max(abs(x - Fraction(y)) for x, y in zip(v, values, strict=True))
     try:

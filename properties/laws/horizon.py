@@ -223,6 +223,7 @@ def _set_of(variant: Variant) -> Any:
 def _linear_case(
     variant: Variant, mdp: MDP, features: np.ndarray, theta: np.ndarray, schedule: StepSize, K: float, path: Path
 ) -> LinearRun:
+    count = runs.tables(variant)  # a start of (theta, omega) is theta and zeros
     return LinearRun(
         mdp=mdp,
         uncertainty_set=_set_of(variant),
@@ -230,7 +231,8 @@ def _linear_case(
         second_step_size=replace(schedule, scale=schedule.scale / 2.0),
         policy=np.full(mdp.cost.shape, 1.0 / mdp.n_actions),
         features=features,
-        initial=theta,
+        initial=theta if count is None else np.stack([theta, *[np.zeros_like(theta)] * (count - 1)]),
+        tables=count,
         smoothing=SMOOTHINGS[variant.options.get("smoothing", "lse")](1.0),
         projection=K,
         path=path,

@@ -228,5 +228,5 @@ def test_checks_of_cells_pass_and_fail_as_tests() -> None:
     right[0]()
     with pytest.raises(pytest.fail.Exception, match="wrong limit"):
         wrong[0]()
-    assert str(wrong[0]) == "Q-learning-with-half-the-radius-converges/limit/two-states/T=256"
+    assert str(wrong[0]) == "Q-learning-with-half-the-radius-converges-limit-two-states-T-256"
     assert not [check for check in checks.checks([RIGHT], size=None) if "limit" in str(check)]

@@ -111,10 +111,19 @@ def test_a_wrong_argument_is_refused(
 @pytest.mark.parametrize(
     ("promises", "message"),
     [
-        (("bellmann",), "promises: no such promise 'bellmann'; .* can promise 'bellman'; did you mean 'bellman'?"),
-        (("bellman", "TDC"), "promises: 'TDC' is for kind 'linear evaluation'; .* can promise 'bellman'$"),
-        (("converges",), "promises: 'converges' is for kind 'control' or 'evaluation'; .* can promise 'bellman'$"),
-        (("",), "promises: no such promise ''; .* can promise 'bellman'$"),
+        (
+            ("bellmann",),
+            "promises: no such promise 'bellmann'; .* can promise 'bellman', 'radii per pair'; did you mean 'bellman'?",
+        ),
+        (
+            ("bellman", "TDC"),
+            "promises: 'TDC' is for kind 'linear evaluation'; .* can promise 'bellman', 'radii per pair'$",
+        ),
+        (
+            ("converges",),
+            "promises: 'converges' is for kind 'control' or 'evaluation'; .* can promise 'bellman', 'radii per pair'$",
+        ),
+        (("",), "promises: no such promise ''; .* can promise 'bellman', 'radii per pair'$"),
     ],
 )
 def test_a_promise_that_the_kind_does_not_have_is_refused(promises: tuple[str, ...], message: str) -> None:

@@ -126,24 +126,24 @@ def _rare_features(draw: st.DrawFn) -> Case:
         "rare": draw(st.sampled_from((5, 4, 6))),
         "small": draw(st.sampled_from((20, 19, 21, 25))),
         "gamma": draw(st.sampled_from((90, 95))),
-        "radius": draw(st.sampled_from((50, 60, 75))),
+        "radius_percent": draw(st.sampled_from((50, 60, 75))),
     }
 
 
-def slope(rare: int, small: int, gamma: int, radius: int) -> Fraction:
+def slope(rare: int, small: int, gamma: int, radius_percent: int) -> Fraction:
     """The slope of the mean step of robust TD(0) for theta > 0; all arguments in hundredths.
 
     >>> slope(5, 20, 90, 50), slope(5, 20, 90, 0)
     (Fraction(287, 6250), Fraction(-113, 3125))
     """
-    e, x, g, R = (Fraction(k, 100) for k in (rare, small, gamma, radius))
+    e, x, g, R = (Fraction(k, 100) for k in (rare, small, gamma, radius_percent))
     mean, square = (1 - e) * x + e, (1 - e) * x**2 + e
     return mean * (g * (1 - R) * mean + g * R) - square
 
 
-def _diverges(rare: int, small: int, gamma: int, radius: int) -> Finding | None:
+def _diverges(rare: int, small: int, gamma: int, radius_percent: int) -> Finding | None:
     """A positive slope, and a negative one at R = 0: TD without robustness converges on these samples."""
-    robust, plain = slope(rare, small, gamma, radius), slope(rare, small, gamma, 0)
+    robust, plain = slope(rare, small, gamma, radius_percent), slope(rare, small, gamma, 0)
     if robust <= 0:
         return Finding("slope of the mean step of robust TD", readable(robust), "above 0")
     return at_most("slope of TD at R = 0", plain, 0)
@@ -162,7 +162,7 @@ OFF_KERNEL = Claim(
         _diverges,
         exact=True,
     ),
-    broken=Statement("the same at R = 0.1", _rare_features, lambda **case: _diverges(**case | {"radius": 10})),
+    broken=Statement("the same at R = 0.1", _rare_features, lambda **case: _diverges(**case | {"radius_percent": 10})),
     note="So the reason for gradient methods is right, and stronger than given: it is not the behaviour policy but the "
     "maximum over states, whose weight no on-policy law bounds.",
 )
