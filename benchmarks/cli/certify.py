@@ -111,7 +111,7 @@ def read_model(name: str, gamma: float | None) -> "MDP":
         raise ValueError(f"--gamma must be given: {name} has no discount")
     if path.suffix == ".npz":
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file) as arrays:
                 if set(arrays.files) != {"P", "cost"}:
                     raise ValueError(f"must have the arrays P and cost, got {sorted(arrays.files)}")
                 return MDP(arrays["P"], arrays["cost"], gamma)

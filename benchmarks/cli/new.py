@@ -1,6 +1,8 @@
 """`robust-core new`: a file with a working variant of a kind, to begin with."""
 
 import argparse
+import importlib.resources
+import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,9 +31,9 @@ def add_parser(commands: Commands) -> None:
 
 
 def _kinds() -> list[str]:
-    from robust_core.problem import KINDS
-
-    return [hyphenate(kind) for kind in KINDS]
+    """The kinds, by the names of their modules: a shell that completes shall not wait for numpy."""
+    folder = Path(str(importlib.resources.files("properties"))) / "kinds"
+    return [info.name.replace("_", "-") for info in pkgutil.iter_modules([str(folder)])]
 
 
 def _kind(text: str) -> "Kind":

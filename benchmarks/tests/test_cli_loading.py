@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.cli.conventions import INTERRUPTED, USAGE
 from benchmarks.tests.processes import alive, await_true, interruptible
+from robust_core.problem import OPTIONS
 
 PROGRAM = [sys.executable, "-m", "robust_core"]
 
@@ -78,10 +79,10 @@ def test_a_terminal_shows_what_is_loaded_if_it_takes_long() -> None:
 
 
 WRONG_WORDS = {
-    "promises=('belman',)": "no such promise 'belman'; a variant of kind 'operator' can promise 'bellman'; "
-    "did you mean 'bellman'?",
+    "promises=('belman',)": "no such promise 'belman'; a variant of kind 'operator' can promise 'bellman', "
+    "'radii per pair'; did you mean 'bellman'?",
     "promises=('TDC',)": "'TDC' is for kind 'linear evaluation'; a variant of kind 'operator' can promise 'bellman'",
-    "options={'radius': (0.0,)}": "options['radius']: no such option; there are estimates, radii, smoothing, accuracy; "
+    "options={'radius': (0.0,)}": f"options['radius']: no such option; there are {', '.join(OPTIONS)}; "
     "did you mean 'radii'?",
 }
 

@@ -99,14 +99,14 @@ class _RaisesLate(_Correct):
 
 
 class _Moody(_Correct):
-    """Every seventh learner is wrong: what it does depends on how many there were before."""
+    """One learner in a thousand is wrong, the fifth: what it does depends on how many there were before."""
 
     made = 0
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         _Moody.made += 1
-        self.wrong = _Moody.made % 7 == 0
+        self.wrong = _Moody.made % 1000 == 5
 
     def estimate(self) -> np.ndarray:
         return self.table + self.wrong

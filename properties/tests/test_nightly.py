@@ -8,6 +8,7 @@ import pytest
 
 from properties.claims import LAW_PREFIX, PRINTED, catalogue
 from properties.claims.claim import judge
+from properties.claims.evidence import committed_evidence
 from properties.judging import deep_search
 from properties.judging.counterexample import Counterexample
 from properties.judging.verdict import Verdict
@@ -15,7 +16,8 @@ from properties.judging.verdict import Verdict
 
 def test_every_guarded_claim_and_every_law_of_the_gallery_is_searched() -> None:
     laws = {task.law for task in deep_search.tasks()}
-    guarded = {claim.id for claim in catalogue().values() if claim.printed or claim.amended}
+    refuted = {name for name, found in committed_evidence().items() if found.status == "refuted"}
+    guarded = {claim.id for claim in catalogue().values() if claim.printed or claim.amended} - refuted
     assert {LAW_PREFIX + name for name in guarded} <= laws
     assert "unbiased step" in laws
 
