@@ -38,6 +38,7 @@ ITSELF = ("python -m pip install tox && python -m tox run", "python -m tox run")
 ELSEWHERE = (
     *ITSELF,
     "python -m pip install . && robust-core verify",
+    "robust-core verify --examples 20 --no-statistics",
     "python -m pip install .",
     "python -m pip install '.[environments]'",
     "python -m pip install '.[peers]'",

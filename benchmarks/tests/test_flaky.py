@@ -22,6 +22,7 @@ def test_caller():
 """
 
 
+@pytest.mark.robust_core_slow
 def test_failures_by_chance_are_counted_and_a_study_goes_on(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(SOMETIMES)
     counts, group = tmp_path / "kept" / "counts.json", Group("mine", 4, ("test_mine.py",))

@@ -26,6 +26,7 @@ def test_right_variants_hold_with_another_seed_too(key: str) -> None:
     assert set(outcomes.values()) == {"holds"}, outcomes
 
 
+@pytest.mark.robust_core_slow
 def test_the_naive_plug_in_learns_contamination_under_another_name() -> None:
     """The same learner with the same claims holds, once the set is called what it is."""
     from dataclasses import replace

@@ -32,6 +32,7 @@ def test_every_operator_changes_the_source_and_only_the_algorithm() -> None:
     assert all(0 < each.line <= 11 for each in found)
 
 
+@pytest.mark.robust_core_slow
 def test_survivors_are_shown_and_reasons_are_respected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.py"
     file.write_text(OPERATOR, encoding="utf-8")

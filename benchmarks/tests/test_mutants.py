@@ -155,7 +155,7 @@ def test_a_mutant_that_ends_its_process_is_caught_by_that(tmp_path: Path, capsys
         "import os\n"
         "from dataclasses import replace\n"
         "from properties.variants.gallery.bellman import VARIANT as RIGHT\n"
-        "DIES = replace(RIGHT, name='dies', make=lambda *case: os._exit(0))\n"
+        "DIES = replace(RIGHT, name='dies', make=lambda *case: os._exit(0), promises=('bellman',))\n"
         "del RIGHT\n"
     )
     assert main(["mutants", str(file), "--examples", "2", "--json"]) == HOLDS

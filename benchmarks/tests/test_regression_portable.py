@@ -46,6 +46,7 @@ def elsewhere(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the settings are those of x86-64")
+@pytest.mark.robust_core_slow
 def test_exact_measures_are_the_same_on_an_old_processor(tmp_path: Path) -> None:
     here, there = observed(), elsewhere(tmp_path)
     assert there["processor"] == "x86_64 generic"

@@ -63,6 +63,7 @@ def _report(folder: Path, lines: list[str] | None = None) -> Report:
     return collect(quick=True, stores=folder, show=show)
 
 
+@pytest.mark.robust_core_slow
 def test_reports_are_the_same_but_for_times_and_a_second_one_computes_nothing(small: None, tmp_path: Path) -> None:
     first, lines = _report(tmp_path / "a"), list[str]()
     second = _report(tmp_path / "a", lines)
