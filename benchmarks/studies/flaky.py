@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 from xml.etree import ElementTree
@@ -152,6 +153,8 @@ def repeat(tests: tuple[str, ...], number: int, condition: Condition, *, root: P
     with _load() if condition == "load" else contextlib.nullcontext(), _temporary_file() as file:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", PLUGIN]
         command += ["--repetitions", str(number), f"--junit-xml={file}", *tests]
+        # The study itself may have been started by a caller that ignores Ctrl-C.
+        action = signal.SIG_IGN if condition == "ignored" else signal.SIG_DFL
         ended = subprocess.run(
             command,
             cwd=root,
@@ -159,15 +162,11 @@ def repeat(tests: tuple[str, ...], number: int, condition: Condition, *, root: P
             text=True,
             timeout=BATCH_SECONDS,
             check=False,
-            preexec_fn=_ignore_ctrl_c if condition == "ignored" else None,
+            preexec_fn=partial(signal.signal, signal.SIGINT, action),
         )
         if ended.returncode not in (0, 1):
             raise RuntimeError(f"pytest ended with exit code {ended.returncode}: {ended.stdout[-2000:]}{ended.stderr}")
         return _counts(ElementTree.parse(file).getroot())
-
-
-def _ignore_ctrl_c() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextlib.contextmanager
