@@ -223,7 +223,12 @@ def mismatch(wanted: str, got: str, *, numbers: bool = True) -> str | None:
     return f"printed too: {rest[0]!r}" if rest and not skip else None
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    # The tutorial verifies three times.
+    [pytest.param(path, marks=[pytest.mark.robust_core_slow] * (path.name == "tutorial.md")) for path in DOCUMENTS],
+    ids=lambda path: path.name,
+)
 def test_the_document_does_what_it_says(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Story(path.name).told(path.read_text(encoding="utf-8"))

@@ -79,7 +79,17 @@ def test_what_the_mutants_are_made_of_is_right(variant: Variant) -> None:
     assert survivors(kill_matrix({"right": variant}, examples=EXAMPLES)) == ["right"]
 
 
-@pytest.mark.parametrize("kind", sorted({variant.kind for variant in MUTANTS.values()}))
+LONG = ("control", "linear evaluation", "planner", "sampler")
+"""Kinds whose mutants take more than ten seconds."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind in LONG))
+        for kind in sorted({variant.kind for variant in MUTANTS.values()})
+    ],
+)
 def test_every_mutant_dies(kind: str) -> None:
     """The first kill is enough."""
     # Those that need a long run have a test of their own, which asks the laws of long runs alone.
