@@ -12,6 +12,8 @@ from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.records import PanelRun, Sampled
 from benchmarks.experiments.results import load_results
 from benchmarks.regression.compare import SEVERITY, Row
+from benchmarks.report import effects
+from benchmarks.report import forest as forests
 from benchmarks.report.code import Provenance
 from benchmarks.report.layout import table
 from benchmarks.report.plots import points
@@ -266,3 +268,31 @@ def test_cards_say_what_a_counterexample_refutes_and_leave_no_empty_brackets() -
     first, *others = record.committed
     lost = replace(record, committed=(replace(first, outcome="holds"), *others))
     assert "no longer refutes the printed statement" in counterexamples.render(lost).body
+
+
+def test_the_first_picture_of_the_panels_is_the_forest_of_effects() -> None:
+    """Every panel has a row with its numbers; zero and 'much' are drawn; TDC's first rows are over draws."""
+    record = sample().panels
+    body = panels.render(record).body
+    first = re.findall(r"<svg[^>]*>", body)[0]
+    assert 'class="forest"' in first
+    assert "FrozenLake, robust − vanilla: frozenlake-a" in first
+    pictures = body.partition('class="effects"')[2].partition(panels.INTRODUCTION[:20])[0]
+    for one in record.panels:
+        effect = panels.effect(one.first, PANELS[one.panel].figure).partition("]")[0]
+        assert effect in pictures, one.panel
+    assert pictures.count(">much<") == 6
+    assert pictures.index("features drawn anew for every run") < pictures.index("one draw for all runs")
+
+
+def test_a_forest_puts_effects_intervals_and_sizes_on_one_axis() -> None:
+    row = forests.Row("x", "1", 1.0, -1.0, 3.0, "good")
+    forest = forests.Forest("t", "u", (forests.Group("g", (row,), 2.0),))
+    scale = forest.scale()
+    assert scale.low <= -1.0
+    assert scale.high >= 3.0
+    drawn = forests.draw(forest)
+    assert f'x1="{scale.at(-1.0)}" x2="{scale.at(3.0)}"' in drawn
+    assert f'class="rule" x1="{scale.at(2.0)}"' in drawn
+    assert f'class="axis" x1="{scale.at(0.0)}"' in drawn
+    assert effects.picture(()) == ""

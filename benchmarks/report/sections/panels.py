@@ -13,6 +13,7 @@ from benchmarks.experiments.outcome import Claim
 from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.records import Curve, PanelRun, Sampled, Trend
 from benchmarks.experiments.results import load_results
+from benchmarks.report import effects
 from benchmarks.report.code import Provenance, compare
 from benchmarks.report.layout import Cell, chapter, commands, figure, table
 from benchmarks.report.markup import Html, inline, tag
@@ -179,8 +180,9 @@ def explanations(text: str) -> list[Explanation]:
 
 
 def render(record: Panels) -> Content:
-    """Three plots per figure, its controls and interpretations, why it is so, and the table of outcomes."""
-    drawn, parts = [], [tag("p", INTRODUCTION), _provenance(record.code), _outcomes(record.panels), _why(record, "")]
+    """All effects in one picture; per figure three plots, controls, interpretations and reasons; the outcomes."""
+    drawn, parts = [], [effects.picture(record.runs), tag("p", INTRODUCTION), _provenance(record.code)]
+    parts += [_outcomes(record.panels), _why(record, "")]
     for name in dict.fromkeys(map(_figure, record.panels)):
         mine = [run for run in record.runs if _figure(run) == name]
         panels = [run for run in record.panels if _figure(run) == name]
