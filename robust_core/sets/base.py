@@ -11,9 +11,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robust_core import validate
 from robust_core.mdp import MDP
+from robust_core.sets.rows import at_scale, scaled
 from robust_core.validate import Floats
 
 _BY_KIND: dict[str, type["UncertaintySet"]] = {}
@@ -62,7 +64,8 @@ class UncertaintySet(ABC):
     """Whether nature may move mass to and from the end of an episode, an outcome of value 0; None: it is not said."""
 
     def __init_subclass__(cls) -> None:
-        _BY_KIND[cls.kind] = cls
+        if "kind" in vars(cls):
+            _BY_KIND[cls.kind] = cls
         for name in ("__eq__", "__hash__", "__repr__"):  # a dataclass keeps those that are in the class itself
             if name not in vars(cls):
                 setattr(cls, name, vars(UncertaintySet)[name])
@@ -72,16 +75,27 @@ class UncertaintySet(ABC):
         if any(field.name == "radius" for field in fields(self)):  # type: ignore[arg-type]
             object.__setattr__(self, "radius", validate.radius("radius", self.radius))  # type: ignore[attr-defined]
 
+    def row_solution(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """sigma and a distribution that attains it, for valid rows (…, S) and ½ <= max|v| <= 1 or v = 0."""
+        raise self._without("solution")
+
     def row_support(self, rows: Floats, v: Floats) -> Floats:
-        """sigma for valid rows (…, S) and finite v (S,); by default from the worst case."""
+        """sigma for valid rows (…, S) and finite v (S,); by default from `row_solution`, else from the worst case."""
+        if self._solves():
+            return at_scale(lambda values: self.row_solution(rows, values)[0], v)
         if type(self).row_worst_case is UncertaintySet.row_worst_case:
             raise self._without("support function")
         worst: Floats = self.row_worst_case(rows, v) @ v
         return worst
 
     def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
-        """A distribution that attains sigma, for valid rows (…, S) and finite v (S,)."""
+        """A distribution that attains sigma, for valid rows (…, S) and finite v (S,); by default of `row_solution`."""
+        if self._solves():
+            return self.row_solution(rows, scaled(v)[0])[1]
         raise self._without("worst case")
+
+    def _solves(self) -> bool:
+        return type(self).row_solution is not UncertaintySet.row_solution
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma around all rows of a kernel: an array (S, A); by default row by row on the dense kernel."""
@@ -199,6 +213,28 @@ class UncertaintySet(ABC):
         if names != data.keys() - {"kind"}:
             raise ValueError(f"{data['kind']} needs exactly the fields {sorted(names)}, got {sorted(data)}")
         return cls(**{name: data[name] for name in names})
+
+
+@dataclass(frozen=True)
+class Ball(UncertaintySet):
+    """A ball on the simplex whose distributions may leave the support of p, unless `within_support` is set."""
+
+    radii: ClassVar[tuple[float | Threshold, ...]] = LEVELS
+    radius: float
+    within_support: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "within_support", validate.boolean("within_support", self.within_support))
+
+    @classmethod
+    def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> Self:
+        """The radius, and whether q stays in the support."""
+        return cls(radius, pick((False, True)))
+
+    def allowed(self, p: Floats) -> NDArray[np.bool_]:
+        """Whether a state may have mass, for rows p (…, S)."""
+        return p > 0.0 if self.within_support else np.ones(p.shape, dtype=bool)
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.sets.base import Threshold, UncertaintySet
-from robust_core.sets.rows import at_scale, fill, weights
+from robust_core.sets.rows import fill, weights
 from robust_core.validate import Floats
 
 
@@ -34,20 +34,13 @@ class BoundedDensity(UncertaintySet):
             raise ValueError("radius must be below 1 (for R = 1 the bound p/(1−R) is undefined), got 1.0")
         object.__setattr__(self, "radius", radius)
 
-    def row_support(self, rows: Floats, v: Floats) -> Floats:
-        """The box 0 <= q <= p/(1−R), filled from the highest value on."""
-        return at_scale(lambda scaled: fill(*self._box(rows), scaled)[0], v)
-
-    def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
-        """The filling."""
-        return fill(*self._box(rows), v)[1]
-
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""
         from robust_core.kernels import polyhedral
 
         return polyhedral.bounded_density_support(mdp, self.radius, v)
 
-    def _box(self, rows: Floats) -> tuple[Floats, Floats]:
+    def row_solution(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """The box 0 <= q <= p/(1−R), filled from the highest value on."""
         p = weights(rows)
-        return np.zeros_like(p), np.minimum(p / (1.0 - np.asarray(self.radius)[..., None]), 1.0)
+        return fill(np.zeros_like(p), np.minimum(p / (1.0 - np.asarray(self.radius)[..., None]), 1.0), v)

@@ -14,7 +14,7 @@ import numpy as np
 from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.sets.base import LEVELS, Threshold, UncertaintySet
-from robust_core.sets.rows import at_scale, deviations, weights
+from robust_core.sets.rows import deviations, weights
 from robust_core.validate import Floats
 
 
@@ -30,16 +30,9 @@ class ChiSquare(UncertaintySet):
     )
     radius: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", validate.radius("radius", self.radius))
-
-    def row_support(self, rows: Floats, v: Floats) -> Floats:
-        """mean + s√k on the states that are kept."""
-        return at_scale(lambda scaled: _drop(rows, scaled, np.asarray(self.radius))[0], v)
-
-    def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
-        """(p/m)(1 + √k (v−mean)/s) on the states that are kept."""
-        return _drop(rows, np.ldexp(v, -int(np.frexp(np.abs(v).max())[1])), np.asarray(self.radius))[1]
+    def row_solution(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """mean + s√k and (p/m)(1 + √k (v−mean)/s) on the states that are kept."""
+        return _drop(rows, v, np.asarray(self.radius))
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.sets.base import Pick, UncertaintySet
-from robust_core.sets.rows import at_scale, fill, weights
+from robust_core.sets.rows import fill, weights
 from robust_core.validate import EPS, Floats
 
 
@@ -45,14 +45,10 @@ class Interval(UncertaintySet):
         slack = 2 * (rows.shape[-1] + 2) * EPS * centre
         return cls(np.maximum(centre - half - slack, 0.0), np.minimum(centre + half + slack, 1.0))
 
-    def row_support(self, rows: Floats, v: Floats) -> Floats:
-        """The filling's value, the same for every row."""
-        value = at_scale(lambda scaled: fill(self.low, self.high, scaled)[0], v)
-        return np.broadcast_to(value, rows.shape[:-1]).copy()
-
-    def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
-        """The filling."""
-        return np.broadcast_to(fill(self.low, self.high, v)[1], rows.shape).copy()
+    def row_solution(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """The bounds, filled from the highest value on: the same for every row."""
+        value, worst = fill(self.low, self.high, v)
+        return np.broadcast_to(value, rows.shape[:-1]).copy(), np.broadcast_to(worst, rows.shape).copy()
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

@@ -14,7 +14,7 @@ import numpy as np
 from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.sets.base import LEVELS, Threshold, UncertaintySet
-from robust_core.sets.rows import at_scale, deviations, weights
+from robust_core.sets.rows import deviations, weights
 from robust_core.validate import Floats
 
 LEAST_RADIUS = 1e-18
@@ -34,16 +34,12 @@ class KullbackLeibler(UncertaintySet):
     radii: ClassVar[tuple[float | Threshold, ...]] = LEVELS
     radius: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", validate.radius("radius", self.radius))
+    def row_solution(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """(r + log Σ p e^{bv})/b at the multiplier b of each row, and p e^{bv}, normalised.
 
-    def row_support(self, rows: Floats, v: Floats) -> Floats:
-        """(r + log Σ p e^{bv})/b at the multiplier b of each row."""
-        return at_scale(lambda scaled: _tilt(rows, scaled, np.asarray(self.radius))[0], v)
-
-    def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
-        """p e^{bv}, normalised; p on the states of highest v if the radius reaches so far."""
-        return _tilt(rows, np.ldexp(v, -int(np.frexp(np.abs(v).max())[1])), np.asarray(self.radius))[1]
+        The worst case is p on the states of highest v if the radius reaches so far.
+        """
+        return _tilt(rows, v, np.asarray(self.radius))
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

@@ -17,42 +17,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import LEVELS, Pick, Threshold, UncertaintySet
-from robust_core.sets.rows import at_scale, deviations, weights
+from robust_core.sets.base import Ball
+from robust_core.sets.rows import deviations, weights
 from robust_core.validate import Floats
 
 
 @dataclass(frozen=True)
-class L2(UncertaintySet):
+class L2(Ball):
     """L2 ball on the simplex: {q : √Σ(q−p)² <= r}: the radius is the distance, not its square, and has no weights.
 
     `within_support`: q stays in the support of p; by default mass may move to any state.
     """
 
     kind: ClassVar[str] = "l2"
-    radii: ClassVar[tuple[float | Threshold, ...]] = LEVELS
     splits: ClassVar[bool] = False
-    radius: float
-    within_support: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", validate.radius("radius", self.radius))
-        object.__setattr__(self, "within_support", validate.boolean("within_support", self.within_support))
-
-    def row_support(self, rows: Floats, v: Floats) -> Floats:
-        """q·v about the largest value."""
-        return at_scale(lambda scaled: self._drop(rows, scaled)[0], v)
-
-    def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
-        """p + delta + theta (v − mean) on the states that keep mass."""
-        return self._drop(rows, np.ldexp(v, -int(np.frexp(np.abs(v).max())[1])))[1]
-
-    @classmethod
-    def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> "L2":
-        """The radius, and whether q stays in the support."""
-        return cls(radius, pick((False, True)))
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""
@@ -60,12 +39,12 @@ class L2(UncertaintySet):
 
         return l2.kernel_support(mdp, self.radius, self.within_support, v)
 
-    def _drop(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """sigma and the worst case of each row."""
+    def row_solution(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """q·v about the largest value, and q = p + delta + theta (v − mean) on the states that keep mass."""
         shape = rows.shape[:-1]
         p = weights(rows).reshape(-1, v.size)
         r = np.broadcast_to(np.asarray(self.radius), shape).reshape(-1, 1)
-        active = p > 0.0 if self.within_support else np.ones(p.shape, dtype=bool)
+        active = self.allowed(p)
         top, span, d = deviations(v, active)
         q, moving = p.copy(), np.ones_like(active[:, :1])
         with np.errstate(all="ignore"):

@@ -3,34 +3,22 @@
 Each state sends its mass to the best state within reach: sigma(v) = Σ_i p_i max {v_j : d_ij <= r}. It is affine in p.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import LEVELS, Pick, Threshold, UncertaintySet
-from robust_core.sets.metrics import choose_metric
+from robust_core.sets.metrics import MetricBall
 from robust_core.sets.rows import weights
 from robust_core.validate import Floats
 
 
 @dataclass(frozen=True)
-class LocalAdversary(UncertaintySet):
+class LocalAdversary(MetricBall):
     """Local adversary: the laws of s'' where s' ~ p and s'' is any state with metric[s', s''] <= r, also at random."""
 
     kind: ClassVar[str] = "local_adversary"
-    radii: ClassVar[tuple[float | Threshold, ...]] = LEVELS
-    axes: ClassVar[Mapping[str, int]] = {"radius": 0, "metric": 2}
-    splits: ClassVar[bool] = False
-    radius: float
-    metric: Floats
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", validate.radius("radius", self.radius))
-        object.__setattr__(self, "metric", validate.metric("metric", self.metric))
 
     def raised(self, v: Floats) -> Floats:
         """The largest value within reach of each state."""
@@ -53,8 +41,3 @@ class LocalAdversary(UncertaintySet):
             return self.by_pairs(mdp.P, v)
         best = self.raised(v)
         return best.max() + mdp.expectation(best - best.max())
-
-    @classmethod
-    def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> "LocalAdversary":
-        """A metric among several, and the radius."""
-        return cls(radius, choose_metric(pick, len(v)))

@@ -1,9 +1,34 @@
-"""Metrics on states at which laws test the sets that have one."""
+"""Sets with a metric on states, and the metrics at which laws test them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
-from robust_core.sets.base import Pick
+from robust_core import validate
+from robust_core.sets.base import LEVELS, Pick, Threshold, UncertaintySet
 from robust_core.validate import Floats
+
+
+@dataclass(frozen=True)
+class MetricBall(UncertaintySet):
+    """A set whose radius is a distance between states."""
+
+    radii: ClassVar[tuple[float | Threshold, ...]] = LEVELS
+    axes: ClassVar[Mapping[str, int]] = {"radius": 0, "metric": 2}
+    splits: ClassVar[bool] = False
+    radius: float
+    metric: Floats
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "metric", validate.metric("metric", self.metric))
+
+    @classmethod
+    def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> Self:
+        """A metric among several, and the radius."""
+        return cls(radius, choose_metric(pick, len(v)))
 
 
 def choose_metric(pick: Pick, n: int) -> Floats:

@@ -13,8 +13,8 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import LEVELS, Pick, Threshold, UncertaintySet
-from robust_core.sets.rows import at_scale, deviations, weights
+from robust_core.sets.base import Ball
+from robust_core.sets.rows import deviations, weights
 from robust_core.validate import Floats
 
 LEAST_RADIUS = 1e-18
@@ -27,33 +27,13 @@ SMALLEST = 2.0**-1000
 
 
 @dataclass(frozen=True)
-class ReverseKullbackLeibler(UncertaintySet):
+class ReverseKullbackLeibler(Ball):
     """Reverse Kullback-Leibler ball: {q : KL(p‖q) = Σ p log(p/q) <= r}, in nats, p first. Also called Burg entropy.
 
     `within_support`: q stays in the support of p; by default mass may move to any state.
     """
 
     kind: ClassVar[str] = "reverse_kullback_leibler"
-    radii: ClassVar[tuple[float | Threshold, ...]] = LEVELS
-    radius: float
-    within_support: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", validate.radius("radius", self.radius))
-        object.__setattr__(self, "within_support", validate.boolean("within_support", self.within_support))
-
-    def row_support(self, rows: Floats, v: Floats) -> Floats:
-        """eta − e^{−r} Π (eta−v)^p at the eta of each row."""
-        return at_scale(lambda scaled: self._solve(rows, scaled)[0], v)
-
-    def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
-        """e^{−r}G p/(eta−v), and the rest on the best state."""
-        return self._solve(rows, np.ldexp(v, -int(np.frexp(np.abs(v).max())[1])))[1]
-
-    @classmethod
-    def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> "ReverseKullbackLeibler":
-        """The radius, and whether q stays in the support."""
-        return cls(radius, pick((False, True)))
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""
@@ -61,12 +41,12 @@ class ReverseKullbackLeibler(UncertaintySet):
 
         return reverse_kullback_leibler.kernel_support(mdp, self.radius, self.within_support, v)
 
-    def _solve(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """sigma and the worst case of each row."""
+    def row_solution(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """eta − e^{−r} Π (eta−v)^p at the eta of each row, and e^{−r}G p/(eta−v) with the rest on the best state."""
         shape = rows.shape[:-1]
         p = weights(rows).reshape(-1, v.size)
         r = np.broadcast_to(np.asarray(self.radius), shape).reshape(-1, 1)
-        allowed = p > 0.0 if self.within_support else np.ones(p.shape, dtype=bool)
+        allowed = self.allowed(p)
         top, span, d = deviations(v, allowed)
         mean = (p * d).sum(axis=-1, keepdims=True)
         deviation = np.sqrt((p * (d - mean) ** 2).sum(axis=-1, keepdims=True))

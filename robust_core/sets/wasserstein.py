@@ -6,7 +6,6 @@ knapsack: the segments by falling slope, each at the cost p_i·length. The hulls
 all rows share them.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,11 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import LEVELS, Pick, Threshold, UncertaintySet
-from robust_core.sets.metrics import choose_metric
-from robust_core.sets.rows import at_scale, weights
+from robust_core.sets.metrics import MetricBall
+from robust_core.sets.rows import weights
 from robust_core.validate import Floats, Ints
 
 
@@ -36,27 +33,10 @@ class Segments:
 
 
 @dataclass(frozen=True)
-class Wasserstein(UncertaintySet):
+class Wasserstein(MetricBall):
     """Wasserstein ball of order 1: {q : min over plans from p to q of Σ plan_ij metric_ij <= r}; q may be anywhere."""
 
     kind: ClassVar[str] = "wasserstein"
-    radii: ClassVar[tuple[float | Threshold, ...]] = LEVELS
-    axes: ClassVar[Mapping[str, int]] = {"radius": 0, "metric": 2}
-    splits: ClassVar[bool] = False
-    radius: float
-    metric: Floats
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", validate.radius("radius", self.radius))
-        object.__setattr__(self, "metric", validate.metric("metric", self.metric))
-
-    def row_support(self, rows: Floats, v: Floats) -> Floats:
-        """Σ_i p_i (value where the hull of i begins) + Σ share·p·gain of the segments."""
-        return at_scale(lambda scaled: self._spend(rows, scaled)[0], v)
-
-    def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
-        """The mass after the moves."""
-        return self._spend(rows, np.ldexp(v, -int(np.frexp(np.abs(v).max())[1])))[1]
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""
@@ -70,13 +50,8 @@ class Wasserstein(UncertaintySet):
         order = np.argsort(self.metric, axis=1, kind="stable")
         return order.astype(np.int32), np.take_along_axis(self.metric, order, axis=1)
 
-    @classmethod
-    def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> "Wasserstein":
-        """A metric among several, and the radius."""
-        return cls(radius, choose_metric(pick, len(v)))
-
-    def _spend(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """sigma and the worst case of each row."""
+    def row_solution(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """Σ_i p_i (value where the hull of i begins) + Σ share·p·gain of the segments, and the mass after the moves."""
         parts = segments(self.metric, v)
         p = weights(rows)
         mass = p[..., parts.source]
