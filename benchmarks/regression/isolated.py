@@ -90,14 +90,14 @@ class MeasuringWorker(Worker):
 
     def follow(self, order: object) -> None:
         """Do as ordered, and send the answer."""
-        from benchmarks.regression import variants
+        from benchmarks.regression import functions, variants
         from properties.judging.blame import misbehaviour
 
         if not isinstance(order, Identify | MeasurePiece):
             super().follow(order)
             return
         variant = self.variants[order.target]
-        model = None if order.model is None else variants.Model(order.model, order.radius)
+        model = None if order.model is None else functions.Model(order.model, order.radius)
         try:
             if isinstance(order, Identify):
                 variants.measure(variant, order.problem, model, "identity", 0, 1)
@@ -110,9 +110,9 @@ class MeasuringWorker(Worker):
                 self.send(Measured(Part(samples={variants.RATIO: values})))
             else:
                 self.send(Measured(self._measure(variant, order, model)))
-        except variants.Unsuitable as error:
+        except functions.Unsuitable as error:
             self.send(Refused(str(error), misbehaved=False))
-        except variants.Misbehaved as error:
+        except functions.Misbehaved as error:
             self.send(Refused(f"misbehaviour: {error}", misbehaved=True))
         except Exception as error:
             self.send(Refused(misbehaviour(error), misbehaved=True))

@@ -10,24 +10,22 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.regression import baseline, sequential, targets
+from benchmarks.regression import baseline, functions, sequential, targets
 from benchmarks.regression import compare as regression
 from benchmarks.regression.bench import versions
 from benchmarks.regression.compare import Comparison
+from benchmarks.regression.functions import Model as UsersModel
 from benchmarks.regression.isolated import Side
 from benchmarks.regression.measures import Measurements, Sample
 from benchmarks.regression.sequential import Effort, Model, Task
 from benchmarks.regression.variants import (
     LEARNERS,
-    MODEL_RADIUS,
     OWN_METRICS,
-    PLANNERS,
     RATIO,
     default_problems,
     metrics_of,
     problem_names,
 )
-from benchmarks.regression.variants import Model as UsersModel
 from benchmarks.runner.store import Store
 from properties.process.session import Description
 from robust_core.json import LARGEST_FILE, blame_on, text_of
@@ -49,7 +47,7 @@ class Choice:
 
     problems: tuple[str, ...] = ()
     model: Path | None = None
-    radius: float = MODEL_RADIUS
+    radius: float = functions.MODEL_RADIUS
     seed_set: str = "pinned"
 
 
@@ -289,5 +287,5 @@ def _ranks(
     return sorted(found, key=lambda rank: (rank.best, rank.last))
 
 
-KINDS = (*LEARNERS, *PLANNERS)
+KINDS = (*LEARNERS, *functions.ROWS)
 """The kinds that can be measured."""

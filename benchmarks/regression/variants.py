@@ -1,9 +1,9 @@
 """What is measured of any variant: metrics that follow from its kind, one replicate per seed.
 
 Learners run on the named benchmark problems and are compared with the certified truth, as the built-in ones are, with
-shorter runs: a variant without a compiled path takes a tenth of a second per replicate. The other kinds are called on
-models that are drawn from the seed; their error is the distance from the enclosed truth. Seeds depend on (seed set,
-problem, number) alone. This module is executed in workers, for it calls the user's code.
+shorter runs: a variant without a compiled path takes a tenth of a second per replicate. The other kinds are measured
+by `benchmarks.regression.functions`. Seeds depend on (seed set, problem, number) alone. This module is executed in
+workers, for it calls the user's code.
 """
 
 import hashlib
@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.regression import linear
+from benchmarks.regression import functions, linear
+from benchmarks.regression.functions import Misbehaved, Model, Unsuitable
 from benchmarks.regression.linear import Planted
 from benchmarks.regression.measures import Part
 from benchmarks.regression.metric import METRICS, Metric
 from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.tabular import CONTROL, Bench, Sizes, Values, significant
-from oracles.planning import enclosed, truth
 from properties.cases.benchmark_problems import BenchmarkProblem
 from robust_core import (
     EXPECTED_SARSA,
@@ -32,29 +32,21 @@ from robust_core import (
     LogSumExp,
     Mellowmax,
     TabularLearner,
-    bellman,
     key,
-    models,
     per_visit,
-    support,
 )
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
-from robust_core.sets import UncertaintySet
 from robust_core.streams import numpy_generator
 from robust_core.trajectory import Recording
-from robust_core.validate import Floats
 
 SHORT = Sizes(middle=2**9, last=2**12, spread=2**10, rests=4, rest=2**8, per_octave=2)
 LINEAR_TIMES, LINEAR_SPREAD = tuple(2**k for k in range(12)), 2**9
 AGREEMENT = 64
 """Transitions on which update_many must equal the loop over update before it is used."""
-FLOOR = 1e-12
-"""Errors below, in units of max|c|/(1−gamma), are rounding and count as this."""
 ERROR_MARGIN, SPEED_MARGIN = 0.04, 0.05
-RATIO, PLAN_ERROR, MISBEHAVIOUR = "time ratio", "error", "misbehaviour"
+RATIO, MISBEHAVIOUR = "time ratio", "misbehaviour"
 LEARNERS = ("control", "evaluation", "linear evaluation")
-PLANNERS = ("operator", "planner", "value planner", "policy planner", "support")
 DEFAULT = {
     "control": ("two states, per visit", "garnet, per visit", "garnet, constant step"),
     "evaluation": ("machine, per visit", "garnet, constant step"),
@@ -62,12 +54,6 @@ DEFAULT = {
 }
 EVALUATION = ("middle error", "last error", "area", "time to epsilon", "bias", "spread")
 LINEAR = ("last error", *linear.METRIC_NAMES)
-SIZES = {"garnet S=6": (6, 2, 3), "garnet S=12": (12, 3, 4)}
-"""The drawn models of the other kinds: states, actions, successors."""
-GAMMA, RADIUS, MODEL_RADIUS = 0.75, 0.125, 0.125
-MODEL = "model "
-"""How the name of a problem begins that is a model of the user's."""
-
 _MARGINS = dict.fromkeys(("first error", "middle error", "last error", "area", "spread"), ERROR_MARGIN)
 _MARGINS[RATIO] = SPEED_MARGIN
 OWN_METRICS: dict[str, Metric] = METRICS | {
@@ -75,34 +61,23 @@ OWN_METRICS: dict[str, Metric] = METRICS | {
     for name, margin in _MARGINS.items()
 }
 OWN_METRICS[RATIO] = replace(OWN_METRICS[RATIO], text="processor time in units of that of the built-in reference")
-OWN_METRICS[PLAN_ERROR] = Metric(
-    PLAN_ERROR, "max|c|/(1−gamma)", "lower", "statistical", "the distance from the enclosed truth, at least 1e-12",
-    "relative", 0.25, "a quarter of an error: two bits of accuracy are eleven such steps",
+OWN_METRICS[functions.PLAN_ERROR] = Metric(
+    functions.PLAN_ERROR, "largest value", "lower", "statistical",
+    "the distance from the enclosed truth, at least 1e-12", "relative", 0.25,
+    "a quarter of an error: two bits of accuracy are eleven such steps",
+)  # fmt: skip
+OWN_METRICS[functions.FIT] = Metric(
+    functions.FIT, "1", "exact", "statistical",
+    "Pearson's statistic of sampled successors over its degrees of freedom", "relative", 0.1,
+    "its mean is 1 for a right sampler: neither more nor less is right",
+)  # fmt: skip
+OWN_METRICS[functions.DRAWS] = Metric(
+    functions.DRAWS, "draws", "lower", "statistical", "draws of the simulator per iteration", "relative", ERROR_MARGIN,
+    "a change of 5 % is to be found",
 )  # fmt: skip
 OWN_METRICS[MISBEHAVIOUR] = Metric(
     MISBEHAVIOUR, "text", "exact", "deterministic", "what the code did instead of an answer; nothing if it answers"
 )
-
-
-class Unsuitable(Exception):
-    """The variant cannot be measured on this problem."""
-
-
-class Misbehaved(Exception):
-    """The variant handed over something that is no estimate."""
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model of the user's, with the radius of the set."""
-
-    mdp: dict[str, Any]
-    radius: float = MODEL_RADIUS
-
-    @property
-    def name(self) -> str:
-        """By content: the file may be called anything."""
-        return f"{MODEL}{MDP.from_dict(self.mdp).hash[:12]}, radius {self.radius:g}"
 
 
 def problem_names(kind: str) -> tuple[str, ...]:
@@ -112,8 +87,8 @@ def problem_names(kind: str) -> tuple[str, ...]:
     if kind == "evaluation":
         named = (name for name, problem in PROBLEMS.items() if not problem.terminal)
         return tuple(dict.fromkeys((*DEFAULT[kind], *named)))
-    if kind in PLANNERS:
-        return tuple(SIZES)
+    if kind in functions.ROWS:
+        return tuple(functions.SIZES)
     if kind == "linear evaluation":
         return DEFAULT[kind]
     raise ValueError(f"a variant of kind {kind!r} has no metrics: robust-core verify judges it")
@@ -130,8 +105,8 @@ def metrics_of(kind: str, problem: str, *, own_schedule: bool = False) -> tuple[
         return LINEAR
     if kind == "evaluation":
         return EVALUATION
-    if kind in PLANNERS:
-        return (PLAN_ERROR,)
+    if kind in functions.ROWS:
+        return functions.ROWS[kind][0]
     names = CONTROL[:-2] if problem in PROBLEMS and PROBLEMS[problem].terminal else CONTROL
     return tuple(name for name in names if not (own_schedule and name == "noise"))
 
@@ -159,8 +134,8 @@ def measure(
 
 
 def _rows(variant: Variant, problem: str, model: Model | None) -> Callable[[bytes], Values]:
-    if variant.kind in PLANNERS:
-        return partial(_plan_row, variant, problem, model)
+    if variant.kind in functions.ROWS:
+        return partial(functions.ROWS[variant.kind][1], variant, problem, model)
     maker = _Maker(variant)
     if variant.kind == "linear evaluation":
         planted = _planted(variant)
@@ -283,69 +258,6 @@ def _tuple(estimate: Any) -> tuple[Any, ...]:
     return estimate if isinstance(estimate, tuple) else (estimate,)
 
 
-# Kinds that are functions
-
-
-@dataclass(frozen=True)
-class _Call:
-    """A call of a function, its certified answer and the scale of errors."""
-
-    arguments: tuple[Any, ...]
-    wanted: Floats
-    error: float
-    scale: float
-
-
-def _draw(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[MDP, UncertaintySet]:
-    radii = variant.options.get("radii", ())
-    radius = RADIUS if model is None else model.radius
-    radius = radius if not radii or radius in radii else radii[0]
-    if model is None:
-        states, actions, successors = SIZES[problem]
-        mdp = models.garnet(states, actions, successors, gamma=GAMMA, seed=key("model", seed))
-    else:
-        mdp = MDP.from_dict(model.mdp)
-    kind = Contamination if Contamination in variant.sets else variant.sets[0]
-    return mdp, kind.choose(lambda levels: levels[0], radius, mdp.P, mdp.cost.min(axis=1))
-
-
-def _call(variant: Variant, problem: str, model: Model | None, seed: bytes) -> _Call:
-    mdp, uncertainty_set = _draw(variant, problem, model, seed)
-    scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
-    rng = numpy_generator(key("values", seed))
-    if variant.kind == "support":
-        v = rng.random(mdp.n_states)
-        p = mdp.P[rng.integers(mdp.n_states), 0]
-        found = truth.sigma(uncertainty_set, p.tolist(), v.tolist())
-        middle, width = float((found.lower + found.upper) / 2), float(found.upper - found.lower)
-        return _Call((uncertainty_set, p, v), np.asarray(middle), width, 1.0)
-    if variant.kind == "operator":
-        Q = scale * rng.random(mdp.cost.shape)
-        wanted = enclosed.backup(mdp, uncertainty_set, Q)
-        return _Call((mdp, uncertainty_set, Q), np.asarray(wanted.value), float(np.max(wanted.error_bound)), scale)
-    wanted = enclosed.solve(mdp, uncertainty_set)
-    table = np.asarray(wanted.value)
-    if variant.kind != "planner":
-        table = table.min(axis=1)
-    return _Call((mdp, uncertainty_set), table, float(np.max(wanted.error_bound)), scale)
-
-
-def _plan_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
-    call = _call(variant, problem, model, seed)
-    answer = np.asarray(variant.make(*call.arguments), dtype=np.float64)
-    shape = call.arguments[0].cost.shape if variant.kind == "policy planner" else call.wanted.shape
-    if answer.shape != shape:
-        raise Misbehaved(f"the answer must have the shape {shape}, got {answer.shape}")
-    if variant.kind == "policy planner":
-        mdp, uncertainty_set = call.arguments
-        value = enclosed.evaluate(mdp, uncertainty_set, answer)[0]
-        off = float((value.value - call.wanted).max())
-        impossible = bool((value.upper < call.wanted - call.error).any())
-    else:
-        off, impossible = float(np.abs(answer - call.wanted).max()), False
-    return {PLAN_ERROR: (significant(max(off / call.scale, FLOOR) if np.isfinite(off) else off), impossible)}
-
-
 # Speed
 
 TURN_SECONDS, REPEATS = 0.004, 5
@@ -394,9 +306,8 @@ def _seconds(work: Work, count: int) -> float:
 
 def contestants(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[Work, Work]:
     """The same work for the variant and for the reference of its kind."""
-    if variant.kind in PLANNERS:
-        call = _call(variant, problem, model, seed)
-        return partial(variant.make, *call.arguments), _reference(variant.kind, call)
+    if variant.kind in functions.ROWS:
+        return functions.contestants(variant, problem, model, seed)
     maker = _Maker(variant)
     maker.begin(seed)
     if variant.kind == "linear evaluation":
@@ -413,13 +324,3 @@ def contestants(variant: Variant, problem: str, model: Model | None, seed: bytes
     fast = maker.fast and hasattr(reference, "update_many")
     theirs = _Learner(reference, told, variant, fast=fast)
     return partial(maker(told).update_many, recording), partial(theirs.update_many, recording)
-
-
-def _reference(kind: str, call: _Call) -> Work:
-    """A sweep of the built-in operator under contamination; a planner is measured in such sweeps."""
-    if kind == "support":
-        _, p, v = call.arguments
-        mdp = MDP(np.broadcast_to(p, (v.size, 1, v.size)), np.zeros((v.size, 1)), 0.5)
-        return partial(support, mdp, Contamination(RADIUS), v)
-    mdp = call.arguments[0]
-    return partial(bellman, mdp, Contamination(RADIUS), np.zeros(mdp.cost.shape))

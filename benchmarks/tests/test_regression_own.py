@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.cli.main import main
 from benchmarks.regression import compare as regression
-from benchmarks.regression import own, sequential, table, targets, variants, waivers
+from benchmarks.regression import functions, own, sequential, table, targets, variants, waivers
 from benchmarks.regression.measures import Measurements, Part, Sample
 from benchmarks.regression.paired import hodges_lehmann
 from benchmarks.regression.sequential import Effort
@@ -23,6 +23,7 @@ from benchmarks.runner.store import open_store
 from properties.process.loading import built_in, load
 from properties.statistics.budget import RUN_BUDGET
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant, models
+from robust_core.mdp import MDP
 from robust_core.problem import KINDS, Problem
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Recording, Transition
@@ -162,34 +163,63 @@ def test_seeds_do_not_depend_on_the_name() -> None:
     assert one == other
 
 
+def example(kind: str) -> Variant:
+    (variant,) = load(str(EXAMPLES / f"{kind.replace(' ', '_')}.py")).values()
+    return variant
+
+
 def test_kinds_are_measured_or_refused() -> None:
     for kind in KINDS:
         if kind not in own.KINDS:
             with pytest.raises(ValueError, match="has no metrics"):
                 variants.problem_names(kind)
             continue
-        (variant,) = load(str(EXAMPLES / f"{kind.replace(' ', '_')}.py")).values()
         for problem in variants.default_problems(kind)[:1]:
-            part = variants.measure(variant, problem, None, "pinned", 0, 2)
+            part = variants.measure(example(kind), problem, None, "pinned", 0, 2)
             assert set(part.samples) == set(variants.metrics_of(kind, problem))
             assert all(value is not None for values in part.samples.values() for value in values)
             assert not sum(part.impossible.values())
 
 
-def test_a_planner_that_stops_early_is_worse(tmp_path: Path) -> None:
-    (right,) = load(str(EXAMPLES / "planner.py")).values()
-    early = replace(right, make=lambda mdp, uncertainty_set: 0.99 * right.make(mdp, uncertainty_set))
-    sides: Any = (Here(right, number=0), Here(early, number=1))
-    problems = [("garnet S=6", None, (variants.PLAN_ERROR,))]
-    effort = Effort(clock=False, most=40)
+def _half_radius(problem: Problem, simulator: Any) -> Any:
+    told: Any = problem.uncertainty_set
+    return example("simulator").make(replace(problem, uncertainty_set=told.with_radius(told.radius / 2)), simulator)
+
+
+def _shift_a_tenth(mdp: MDP, policy: Any, start: int, steps: int, rng: Any) -> Any:
+    """A tenth of the transitions go to the likeliest successor."""
+    rows = np.eye(mdp.n_states)[mdp.P.argmax(axis=2)]
+    return example("sampler").make(MDP(0.9 * mdp.P + 0.1 * rows, mdp.cost, mdp.gamma), policy, start, steps, rng)
+
+
+def _take_any(mdp: MDP, uncertainty_set: Any) -> Any:
+    return np.full(mdp.cost.shape, 1.0 / mdp.n_actions)
+
+
+DEFECTS: dict[str, Callable[..., Any]] = {
+    "simulator": _half_radius, "sampler": _shift_a_tenth, "policy planner": _take_any,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind in DEFECTS)) for kind in functions.ROWS],
+)
+def test_a_regression_of_every_kind_is_found(kind: str, tmp_path: Path) -> None:
+    """1 % off; half the radius for a learner with a simulator; a tenth of wrong successors for a sampler."""
+    right = example(kind)
+    wrong = DEFECTS.get(kind, lambda *arguments: 0.99 * np.asarray(right.make(*arguments)))
+    sides: Any = (Here(right, number=0), Here(replace(right, make=wrong), number=1))
+    problems = [("garnet S=6", None, functions.ROWS[kind][0])]
+    effort = Effort(clock=False, most=80 if kind in DEFECTS else 40)
     with open_store(tmp_path / "store") as store:
         found = sequential.compare(sides, "mine", problems, store=store, effort=effort)[0]
-    assert found.verdict == "worse"
+    assert found.verdict in ("worse", "changed")
 
 
 def test_a_model_of_the_user() -> None:
     mdp = models.garnet(5, 2, 2, gamma=0.5)
-    model = variants.Model(mdp.to_dict(), 0.25)
+    model = functions.Model(mdp.to_dict(), 0.25)
     part = variants.measure(RIGHT, model.name, model, "pinned", 0, 2)
     assert all(value is not None for value in part.samples["last error"])
 

@@ -1,0 +1,316 @@
+"""Metrics of kinds that answer a call on a model: functions, samplers, and learners with a simulator.
+
+Each is called on models that are drawn from the seed. The error of a function is the distance of its answer from the
+certified truth. A sampler is measured by the fit of its transitions to the model, a learner with a simulator by the
+error of its table after some iterations and by its draws. This module is executed in workers, for it calls the user's
+code.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.regression.tabular import Values, significant
+from oracles.planning import average_cost, enclosed, smoothed, truth
+from oracles.planning.policy_gradient import policy_gradient
+from properties.kinds.policy_gradient import EIGHTHS
+from robust_core import (
+    Contamination,
+    LogSumExp,
+    Mellowmax,
+    TotalVariation,
+    bellman,
+    key,
+    models,
+    support,
+)
+from robust_core.learners.schedules import per_visit
+from robust_core.mdp import MDP
+from robust_core.problem import Problem, Variant
+from robust_core.sets import UncertaintySet
+from robust_core.streams import numpy_generator
+from robust_core.validate import Floats
+
+FLOOR = 1e-12
+"""Errors below, in units of the largest possible value, are rounding and count as this."""
+PLAN_ERROR, FIT, LAST, DRAWS = "error", "fit", "last error", "draws"
+SIZES = {"garnet S=6": (6, 2, 3), "garnet S=12": (12, 3, 4)}
+"""The drawn models: states, actions, successors."""
+GAMMA, RADIUS, MODEL_RADIUS, VARRHO = 0.75, 0.125, 0.125, 4.0
+MODEL = "model "
+"""How the name of a problem begins that is a model of the user's."""
+STEPS = 2**11
+"""Transitions of one sample."""
+ITERATIONS = 2**6
+"""Iterations of a learner with a simulator."""
+
+
+class Unsuitable(Exception):
+    """The variant cannot be measured on this problem."""
+
+
+class Misbehaved(Exception):
+    """The variant returned something that is not an answer."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of the user's, with the radius of the set."""
+
+    mdp: dict[str, Any]
+    radius: float = MODEL_RADIUS
+
+    @property
+    def name(self) -> str:
+        """By content: the file may be called anything."""
+        return f"{MODEL}{MDP.from_dict(self.mdp).hash[:12]}, radius {self.radius:g}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a function, its certified answer up to `error`, and the scale of errors.
+
+    `view` turns an answer into the array that is compared with the certified one.
+    """
+
+    arguments: tuple[Any, ...]
+    wanted: Floats
+    error: float
+    scale: float
+    shape: tuple[int, ...]
+    view: Callable[[Floats], Floats] = lambda answer: answer
+
+
+def _draw(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[MDP, UncertaintySet | None]:
+    radii = variant.options.get("radii", ())
+    radius = RADIUS if model is None else model.radius
+    radius = radius if not radii or radius in radii else radii[0]
+    if model is None:
+        states, actions, successors = SIZES[problem]
+        mdp = models.garnet(states, actions, successors, gamma=GAMMA, seed=key("model", seed))
+    else:
+        mdp = MDP.from_dict(model.mdp)
+    if not variant.sets:
+        return mdp, None
+    kind = Contamination if Contamination in variant.sets else variant.sets[0]
+    return mdp, kind.choose(lambda levels: levels[0], radius, mdp.P, mdp.cost.min(axis=1))
+
+
+def _require(variant: Variant, given: UncertaintySet, *kinds: type[UncertaintySet]) -> Any:
+    if not isinstance(given, kinds):
+        known = " and ".join(kind.__name__ for kind in kinds)
+        raise Unsuitable(f"the truth of a {variant.kind} is known for {known}, and {variant.name} is for other sets")
+    return given
+
+
+def _policy(mdp: MDP, rng: np.random.Generator) -> Floats:
+    """A policy that takes every action, in eighths where there are few actions."""
+    rows = EIGHTHS.get(mdp.n_actions)
+    if rows is None:
+        return np.full(mdp.cost.shape, 1.0 / mdp.n_actions)
+    return np.array([rows[rng.integers(len(rows))] for _ in range(mdp.n_states)]) / 8.0
+
+
+def _support(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
+    v = rng.random(mdp.n_states)
+    p = mdp.P[rng.integers(mdp.n_states), 0]
+    found = truth.sigma(given, p.tolist(), v.tolist())
+    middle, width = float((found.lower + found.upper) / 2), float(found.upper - found.lower)
+    return Call((given, p, v), np.asarray(middle), width, 1.0, ())
+
+
+def _operator(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
+    scale = _scale(mdp)
+    Q = scale * rng.random(mdp.cost.shape)
+    wanted = enclosed.backup(mdp, given, Q)
+    value = np.asarray(wanted.value)
+    return Call((mdp, given, Q), value, float(np.max(wanted.error_bound)), scale, value.shape)
+
+
+def _planner(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
+    wanted = enclosed.solve(mdp, given)
+    table = np.asarray(wanted.value)
+    if variant.kind != "planner":
+        table = table.min(axis=1)
+    shape = mdp.cost.shape if variant.kind == "policy planner" else table.shape
+    return Call((mdp, given), table, float(np.max(wanted.error_bound)), _scale(mdp), shape)
+
+
+def _smoothed(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
+    radius = _require(variant, given, Contamination).radius
+    mellowmax = variant.options.get("smoothing", "lse") == "mellowmax"
+    policy, V = _policy(mdp, rng), _scale(mdp) * rng.random(mdp.n_states)
+    wanted = smoothed.backup(mdp, radius, policy, V, VARRHO, mellowmax=mellowmax)
+    smoothing = (Mellowmax if mellowmax else LogSumExp)(VARRHO)
+    value = np.asarray(wanted.value)
+    error = float(np.max(wanted.error_bound))
+    return Call((mdp, given, policy, smoothing, V), value, error, _scale(mdp), value.shape)
+
+
+def _average(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
+    gain = average_cost.solve(mdp, _require(variant, given, Contamination, TotalVariation)).gain
+    return Call((mdp, given), np.asarray(float(gain)), 0.0, float(np.abs(mdp.cost).max()), ())
+
+
+def _gradient(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
+    radius = _require(variant, given, Contamination).radius
+    policy, rho = _policy(mdp, rng), np.full(mdp.n_states, 1.0 / mdp.n_states)
+    found = policy_gradient(mdp, radius, policy, rho).gradients[0]
+    exact = np.array([[float(x) for x in row] for row in found])
+
+    def view(gradient: Floats) -> Floats:  # a constant for each state is free
+        return np.asarray(gradient - gradient.mean(axis=1, keepdims=True))
+
+    scale = _scale(mdp) / (1.0 - mdp.gamma)
+    if variant.options.get("parameters") == "softmax":
+        wanted = policy * (exact - (policy * exact).sum(axis=1, keepdims=True))
+        return Call((mdp, given, policy, rho), wanted, 0.0, scale, exact.shape)
+    return Call((mdp, given, policy, rho), view(exact), 0.0, scale, exact.shape, view)
+
+
+def _scale(mdp: MDP) -> float:
+    return float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
+
+
+CALLS: dict[str, Callable[[Variant, MDP, Any, np.random.Generator], Call]] = {
+    "operator": _operator,
+    "planner": _planner,
+    "value planner": _planner,
+    "policy planner": _planner,
+    "support": _support,
+    "smoothed operator": _smoothed,
+    "average cost planner": _average,
+    "policy gradient": _gradient,
+}
+"""The call of each kind that is a function."""
+
+
+def call_of(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Call:
+    """The call that belongs to a seed, with the certified answer."""
+    mdp, given = _draw(variant, problem, model, seed)
+    return CALLS[variant.kind](variant, mdp, given, numpy_generator(key("values", seed)))
+
+
+def _function_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
+    call = call_of(variant, problem, model, seed)
+    answer = np.asarray(variant.make(*call.arguments), dtype=np.float64)
+    if answer.shape != call.shape:
+        raise Misbehaved(f"the answer must have the shape {call.shape}, got {answer.shape}")
+    impossible = False
+    if variant.kind == "policy planner":
+        mdp, given = call.arguments
+        value = enclosed.evaluate(mdp, given, answer)[0]
+        off = float((value.value - call.wanted).max())
+        impossible = bool((value.upper < call.wanted - call.error).any())
+    else:
+        off = float(np.abs(call.view(answer) - call.wanted).max())
+    return {PLAN_ERROR: (significant(max(off / call.scale, FLOOR) if np.isfinite(off) else off), impossible)}
+
+
+def sampler_work(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[MDP, Callable[[], Any]]:
+    """A model, and the function that draws a trajectory in it."""
+    mdp, _ = _draw(variant, problem, model, seed)
+    policy = np.full(mdp.cost.shape, 1.0 / mdp.n_actions)
+    return mdp, lambda: variant.make(mdp, policy, 0, STEPS, numpy_generator(key("sampler", seed)))
+
+
+def _sampler_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
+    """Pearson's statistic of the successors of all pairs over its degrees of freedom; infinite off the support."""
+    mdp, sample = sampler_work(variant, problem, model, seed)
+    counts = np.zeros(mdp.P.shape)
+    for transition in sample():
+        counts[transition.s, transition.a, transition.s_next] += 1.0
+    if counts.sum() != STEPS:
+        raise Misbehaved(f"a sample must have {STEPS} transitions, got {counts.sum():g}")
+    due = counts.sum(axis=2, keepdims=True) * mdp.P
+    possible = due > 0.0
+    if counts[~possible].any():
+        return {FIT: (None, False)}
+    freedom = float((possible.sum(axis=2) - 1).clip(0).sum())
+    statistic = float(((counts - due)[possible] ** 2 / due[possible]).sum())
+    return {FIT: (significant(statistic / max(freedom, 1.0)), False)}
+
+
+class CountingSimulator:
+    """Draws of a model, counted."""
+
+    def __init__(self, mdp: MDP, seed: bytes) -> None:
+        self._mdp, self._rng, self.used = mdp, numpy_generator(key("simulator", seed)), 0
+
+    def draw(self, s: int, a: int, n: int) -> Any:
+        """An array of n independent successors of a pair."""
+        self.used += int(n)
+        return self._rng.choice(self._mdp.n_states, size=int(n), p=self._mdp.P[s, a])
+
+    def cost(self, s: int, a: int) -> float:
+        """The cost of a pair."""
+        return float(self._mdp.cost[s, a])
+
+
+@cache
+def _solution(text: str, given: UncertaintySet, evaluated: bool) -> Floats:
+    mdp = MDP.from_json(text)
+    if evaluated:
+        return np.asarray(enclosed.evaluate(mdp, given, np.full(mdp.cost.shape, 1.0 / mdp.n_actions))[0].value)
+    return np.asarray(enclosed.solve(mdp, given).value)
+
+
+def simulator_learner(
+    variant: Variant, problem: str, model: Model | None, seed: bytes
+) -> tuple[Any, CountingSimulator, Floats]:
+    """A learner at 0 with its simulator, and the truth. The model is one for all seeds: the draws are the seed's."""
+    mdp, given = _draw(variant, problem, model, b"simulator")
+    assert given is not None
+    evaluated = variant.options.get("estimates") == "V"
+    wanted = _solution(mdp.to_json(), given, evaluated)
+    simulator = CountingSimulator(mdp, seed)
+    told = Problem.of(
+        mdp, given, step_size=per_visit(1.0, rate=1.0 - mdp.gamma, power=1.0), initial=np.zeros(wanted.shape),
+        policy=np.full(mdp.cost.shape, 1.0 / mdp.n_actions) if evaluated else None,
+        rng=numpy_generator(key("learner", seed)),
+    )  # fmt: skip
+    return variant.make(told, simulator), simulator, wanted
+
+
+def _simulator_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
+    learner, simulator, wanted = simulator_learner(variant, problem, model, seed)
+    for _ in range(ITERATIONS):
+        learner.iterate()
+    table = np.asarray(learner.estimate(), dtype=np.float64)
+    if table.shape != wanted.shape:
+        raise Misbehaved(f"estimate() must have the shape {wanted.shape}, got {table.shape}")
+    error = significant(float(np.abs(table - wanted).max()))
+    return {LAST: (error, False), DRAWS: (significant(simulator.used / ITERATIONS), False)}
+
+
+ROWS: dict[str, tuple[tuple[str, ...], Callable[[Variant, str, Model | None, bytes], Values]]] = {
+    **dict.fromkeys(CALLS, ((PLAN_ERROR,), _function_row)),
+    "sampler": ((FIT,), _sampler_row),
+    "simulator": ((LAST, DRAWS), _simulator_row),
+}
+"""The metrics of each kind, and the function that measures one seed."""
+
+
+def contestants(
+    variant: Variant, problem: str, model: Model | None, seed: bytes
+) -> tuple[Callable[[], object], Callable[[], object]]:
+    """The same work for the variant and for the reference of its kind: sweeps of the built-in operator."""
+    if variant.kind == "sampler":
+        mdp, work = sampler_work(variant, problem, model, seed)
+        return work, _sweep(mdp)
+    if variant.kind == "simulator":
+        learner, _, _ = simulator_learner(variant, problem, model, seed)
+        return learner.iterate, _sweep(_draw(variant, problem, model, b"simulator")[0])
+    call = call_of(variant, problem, model, seed)
+    if variant.kind == "support":
+        _, p, v = call.arguments
+        row = MDP(np.broadcast_to(p, (v.size, 1, v.size)), np.zeros((v.size, 1)), 0.5)
+        return partial(variant.make, *call.arguments), partial(support, row, Contamination(RADIUS), v)
+    return partial(variant.make, *call.arguments), _sweep(call.arguments[0])
+
+
+def _sweep(mdp: MDP) -> Callable[[], object]:
+    return partial(bellman, mdp, Contamination(RADIUS), np.zeros(mdp.cost.shape))
