@@ -27,6 +27,36 @@ def t_frame(t_mix: float, mu_min: float, n_pairs: int, T: float, delta: float) -
     return VISIT_CONSTANT * t_mix / mu_min * math.log(4 * n_pairs * T / delta)
 
 
+def visit_constant(share: float) -> float:
+    """2/(1−√share)²: after this many t_mix/mu_min·log(SA/(√share·delta)) steps K_t >= share·mu·t for ever.
+
+    Proof: docs/theorems.md, T6; claim visit-constant.
+
+    >>> visit_constant(0.25), round(visit_constant(0.5), 2)
+    (8.0, 23.31)
+    """
+    if not 0 < share < 1:
+        raise ValueError(f"share must lie in (0, 1), got {share}")
+    return 2 / (1 - math.sqrt(share)) ** 2
+
+
+FRAME_SHARE = 0.25
+"""The share of mu·L that a frame of the explicit Theorem 3 asks for: its constant 8 is small and √share is rational."""
+
+
+def frame_length(t_mix: float, mu_min: float, n_pairs: int, T: float, delta: float) -> int:
+    """⌈8 t_mix/mu_min·log(SAT/delta)⌉: all frames up to T have mu_min·L/4 visits of every pair, except with delta.
+
+    By T6 a frame fails with probability at most 2SA·exp(−L mu_min/(8 t_mix)) <= 2 delta/T, and there are at most T/L
+    <= T/2 of them.
+
+    >>> frame_length(1, 0.25, 4, 100, 0.5)
+    214
+    """
+    log_term = math.log(n_pairs * T / _probability("delta", delta))
+    return max(2, math.ceil(visit_constant(FRAME_SHARE) * max(t_mix, 1) / _mass("mu_min", mu_min) * log_term))
+
+
 def t_th(gamma: float, epsilon: float, alpha: float, mu_min: float, frame: float) -> float:
     """t_th = max{2 log(1/((1−gamma)² epsilon))/(alpha mu_min), t_frame} (Theorem 6)."""
     _positive_step(alpha)
@@ -158,7 +188,7 @@ def theorem3_alpha(
     return c_1 / math.log(T * n_pairs / _probability("delta", delta)) * min(slow, fine)
 
 
-SHARP_VISITS, SHARP_NOISE = 1810.0, 4.2
+SHARP_VISITS, SHARP_NOISE = 38.0, 8.6
 """Constants of `sharp_theorem3_T`: of the term with t_mix and of the term with epsilon."""
 
 
@@ -176,14 +206,14 @@ def sharp_theorem3_T(
 ) -> float:
     """The T from which on robust Q-learning with `sharp_theorem3_alpha` is within epsilon, except with 2 delta:
 
-    T >= (1810 t_mix/(mu_min(1−gamma)) + 4.2(1−R)²/(mu_min(1−gamma)³(1−b)²epsilon²)) log(TSA/delta) log(1/(epsilon
+    T >= (38 t_mix/(mu_min(1−gamma)) + 8.6(1−R)²/(mu_min(1−gamma)³(1−b)²epsilon²)) log(TSA/delta) log(1/(epsilon
     (1−gamma)²)), b = gamma(1−R). Hypotheses: costs in [0,1], Q_0 in [0, 1/(1−gamma)], t_mix >= 1 and mu_min of the
-    chain of pairs, epsilon <= 1/(2(1−gamma)), and the visit-count lemma with its constant 443.
+    chain of pairs, epsilon <= 1/(2(1−gamma)).
 
     Proof: `properties.claims.paper.rates`. As R grows the second term loses (1−gamma)² against the printed one.
 
     >>> sizes = dict(epsilon=0.5, gamma=0.5, delta=0.5, n_pairs=4, mu_min=0.25, t_mix=1)
-    >>> sharp_theorem3_T(**sizes, radius=0.5) < sharp_theorem3_T(**sizes, radius=0.0) < theorem3_T(**sizes, c_0=1810)
+    >>> sharp_theorem3_T(**sizes, radius=0.5) < sharp_theorem3_T(**sizes, radius=0.0) < theorem3_T(**sizes, c_0=38)
     True
     """
     if not 0 < epsilon <= 0.5 / (1 - validate.discount("gamma", gamma)):

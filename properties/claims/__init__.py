@@ -17,7 +17,7 @@ PARTS = (
             "model", "q_learning", "finite_time", "smoothing", "msprbe", "tdc_constants", "tdc_rate", "experiments"
         )
     ),
-    *(f"ours.{part}" for part in ("contamination", "average", "gradient", "plug_in")),
+    *(f"ours.{part}" for part in ("contamination", "average", "gradient", "plug_in", "visit_counts")),
 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ SECTIONS = {
     "ours.average": "Our theorems: average cost",
     "ours.gradient": "Our theorems: policy gradient",
     "ours.plug_in": "Our theorems: which sets one sample can learn",
+    "ours.visit_counts": "Our theorems: visit counts",
 }
 KINDS = {"E": "exact", "P": "on every path", "S": "statistical", "X": "experiment"}
 AMENDMENTS = {"correction": "corrected", "hypothesis": "with the missing hypothesis", "substitute": "checked instead"}

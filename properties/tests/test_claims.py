@@ -10,6 +10,7 @@ from oracles.bounds import q_learning
 from properties import profiles
 from properties.claims import catalogue, claim_named, evidence
 from properties.claims.claim import Claim, Statement, adjudicate, judge, status
+from properties.claims.ours import visit_counts
 from properties.claims.paper import theorem3_constants
 from properties.claims.text import explain, parts
 from properties.judging.counterexample import Counterexample
@@ -27,6 +28,7 @@ delta-grad-lip delta-hess J-lip omega-lip z-recursion eq-1 G-bound H-bound z-ste
 g-mean h-mean h-zero h-const AtBtCt q-range tracking zeta G-star descent admissible tdcbound thm5 homogeneity
 test-in-set vanilla-same fig-frozenlake fig-cartpole fig-taxi fig-tdc fig-rarl trend
 decoupling game-value some-discount some-discount-tv span-modulus average-cost policy-gradient one-sample plug-in
+visit-constant
 """.split()  # noqa: SIM905
 
 CLAIMS = catalogue()
@@ -107,6 +109,11 @@ def test_the_constants_of_theorem_3_are_not_smaller_than_the_arithmetic_allows()
     assert not theorem3_constants._holds(q_learning.SHARP_VISITS / 4, q_learning.SHARP_NOISE)
     assert not theorem3_constants._holds(q_learning.SHARP_VISITS, q_learning.SHARP_NOISE / 4)
     assert theorem3_constants.forced_product() > 0.9
+    assert q_learning.visit_constant(0.5) > theorem3_constants.FORCED_VISITS > 10.7
+
+
+def test_the_probability_of_few_visits_is_compared_with_its_bound() -> None:
+    assert judge(visit_counts.FASTER, examples=EXAMPLES, seed=SEED, shrink=False).outcome == "violated"
 
 
 def wrong() -> Statement:

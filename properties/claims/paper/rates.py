@@ -14,23 +14,25 @@ of t_frame steps) and of the k_2 lemma (N_t <= √6 gamma √(alpha log(SAT/delt
 
 It has no epsilon, no condition on T and no 1/(1−gamma) before the first term.
 
-Theorem 3 with epsilon in place of 3 epsilon, c_0 = 1810 and c_1 = 1, for costs in [0,1], Q_0 in [0, 1/(1−gamma)],
-t_mix >= 1 of the chain of pairs and epsilon <= 1/(2(1−gamma)). Write x = SAT/delta, E = log(1/(epsilon(1−gamma)²)), so
-E >= log 2. As x >= T >= 1810 E log x, log x > 9.36, hence log(2x) <= 1.0741 log x, log(4x) <= 1.1482 log x and
-alpha <= 1/log x < 0.107.
-- Noise. `noise_bound` and span(V*) <= 1/(1−gamma) give N/(1−gamma) <= gamma/(1−gamma)² √(alpha log(2x)/(2(2−alpha))),
-  and alpha <= epsilon²(1−gamma)⁴/(gamma² log x) makes it at most √(1.0741/3.786) epsilon <= 0.533 epsilon.
-- Start. 0.467 epsilon is left: with L = ⌈t_frame⌉ it is enough that ⌊T/L⌋ rho >= log(1/(0.467 epsilon(1−gamma))), which
-  is at most E + 0.7615 <= 2.0987 E. With a = alpha mu_frame, (1−alpha)^mu_frame <= e^{−a} and 1/(1−e^{−a}) <= 1+1/a, so
-  T >= L(1 + 2.0987 E(1+1/a)/(1−gamma)) is enough. L <= 1.0003·443·1.1482 t_mix log x/mu_min <= 509 t_mix log x/mu_min,
-  1 <= 1.443 E, L/a <= 2.0006/(alpha mu_min) and 1/alpha <= log x (t_mix + gamma²/(epsilon²(1−gamma)⁴)) turn this into
+Theorem 3 with epsilon in place of 3 epsilon, c_0 = 38 and c_1 = 1, for costs in [0,1], Q_0 in [0, 1/(1−gamma)], t_mix
+>= 1 of the chain of pairs and epsilon <= 1/(2(1−gamma)). With one pair there is no noise and every step is a visit; let
+there be two or more: mu_min <= 1/2. Write b = gamma(1−R), x = SAT/delta, E = log(1/(epsilon(1−gamma)²)), so E >= log 2.
+As x >= 2T >= 2·38·(t_mix/mu_min)E log x >= 105 log x, log x > 6.53, hence log(2x) <= 1.1062 log x, alpha <= 1/log x <
+0.1532 and t_mix log x/mu_min >= 13.06.
+- Noise. `noise_bound` and span(V*) <= 1/(1−b) give N/(1−gamma) <= b/((1−gamma)(1−b)) √(alpha log(2x)/(2(2−alpha))), and
+  alpha <= epsilon²(1−gamma)²(1−b)²/(b² log x) makes it at most √(1.1062/3.6936) epsilon <= 0.548 epsilon.
+- Visits. In frames of L = ⌈8 t_mix log x/mu_min⌉ steps every pair has m = mu_min L/4 visits, in all ⌊T/L⌋ frames,
+  except with probability delta (`q_learning.frame_length`; docs/theorems.md, T6). L <= 8.077 t_mix log x/mu_min.
+- Start. 0.452 epsilon is left: it is enough that ⌊T/L⌋ rho >= log(1/(0.452 epsilon(1−gamma))), which is at most E +
+  0.7941 <= 2.1457 E. With a = alpha m, (1−alpha)^m <= e^{−a} and 1/(1−e^{−a}) <= 1+1/a, so T >= L(1 + 2.1457 E(1+1/a)/
+  (1−gamma)) is enough. With 1 <= 1.4427 E, L/a = 4/(alpha mu_min) and 1/alpha <= log x (t_mix + b²/(epsilon²(1−gamma)²
+  (1−b)²)) it is enough that
 
-      T >= (1808 t_mix/(mu_min(1−gamma)) + 4.2/(mu_min(1−gamma)⁵epsilon²)) E log x.
+      T >= (37.6 t_mix/(mu_min(1−gamma)) + 8.6(1−R)²/(mu_min(1−gamma)³(1−b)²epsilon²)) E log x,
 
-So the term of the noise needs 4.2 only: c_0 = 1810 is that of the visits, in which 443·1.1482 = 509 is the lemma's. For
-R > 0 the noise is smaller: gamma(1−R)span(V*) <= gamma(1−R)/(1−gamma(1−R)), and the same steps give the theorem with
-epsilon²(1−gamma)²(1−gamma(1−R))²/(gamma(1−R))² in alpha and 4.2(1−R)²/((1−gamma)³(1−gamma(1−R))²) in T
-(`q_learning.sharp_theorem3`): at R = ½ the horizon 1/(1−gamma) enters to the third power, not to the fifth.
+37.6 = 8.077·(1.4427 + 2.1457) + 4·2.1457. At R = 0 this is the printed form with c_0 = 38; the term of the noise needs
+8.6 only. For R > 0 it is better than printed: at R = ½ the horizon 1/(1−gamma) enters to the third power, not to the
+fifth.
 """
 
 import math
@@ -53,7 +55,7 @@ from properties.strategies import mdps, policies, radii
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
-C_0, C_1 = 1810.0, 1.0
+C_0, C_1 = 38.0, 1.0
 """Constants of Theorem 3, proved above."""
 
 DELTAS = (0.015625, 0.125, 2.0**-20)
@@ -211,8 +213,8 @@ def _log_shrinkage(rho: float, k: int) -> float:
 
 def _theorem3_sides(
     mdp: MDP, policy: Floats, radius: float, epsilon_share: float, delta: float, factor: float, *, share: float = 1.0
-) -> list[tuple[str, float, float, int, float]]:
-    """(form, the bound on ‖psi_T‖, epsilon, T, t_frame) of both forms, for T = factor·share times their least T.
+) -> list[tuple[str, float, float, int, int]]:
+    """(form, bound on ‖psi_T‖, epsilon, T, length of a frame) of both forms, for T = factor·share times their least T.
 
     The forms: Theorem 3 with c_0, c_1 as proved above, whatever R; and the one that knows R.
     """
@@ -225,14 +227,15 @@ def _theorem3_sides(
     printed_T = math.ceil(share * factor * q_learning.theorem3_T(**common, mu_min=mu_min, c_0=C_0))
     sharp_T = math.ceil(share * factor * q_learning.sharp_theorem3_T(**common, mu_min=mu_min, radius=radius))
     plans = {
-        "c_0 = 1810, c_1 = 1": (printed_T, q_learning.theorem3_alpha(**common, T=printed_T, c_1=C_1), 0.0),
+        "c_0 = 38, c_1 = 1": (printed_T, q_learning.theorem3_alpha(**common, T=printed_T, c_1=C_1), 0.0),
         "with R": (sharp_T, q_learning.sharp_theorem3_alpha(**common, T=sharp_T, radius=radius), radius),
     }
     found = []
     for form, (T, alpha, R) in plans.items():
-        frame = q_learning.t_frame(t_mix, mu_min, n_pairs, T, delta)
-        rho = q_learning.rho(mdp.gamma, min(alpha, 1.0), q_learning.mu_frame(mu_min, frame))
-        start = math.exp(_log_shrinkage(rho, math.floor(T / math.ceil(frame)))) / (1 - mdp.gamma)
+        frame = q_learning.frame_length(t_mix, mu_min, n_pairs, T, delta)
+        visited = frame * (q_learning.FRAME_SHARE * mu_min if n_pairs > 1 else 1.0)
+        rho = q_learning.rho(mdp.gamma, min(alpha, 1.0), visited)
+        start = math.exp(_log_shrinkage(rho, T // frame)) / (1 - mdp.gamma)
         span = q_learning.V_span_bound(mdp.gamma, R, 1.0)
         noise = q_learning.noise_bound(
             gamma=mdp.gamma, radius=R, alpha=alpha, V_span=span, n_pairs=n_pairs, T=T, delta=delta
@@ -245,9 +248,9 @@ def _theorem3(*, mdp: MDP, policy: Floats, delta: float, share: float = 1.0, **c
     for form, bound, epsilon, T, frame in _theorem3_sides(mdp, policy, delta=delta, share=share, **case):
         found = at_most(f"bound on ‖Q_T − Q*‖ at T = {T}, {form}", bound, epsilon)
         if found is None and mdp.n_states * mdp.n_actions > 1:
-            # Every frame, from wherever it starts, has its visits except with probability delta/(4T).
-            failure = visits.log_failure(mdp, policy, frame, for_ever=False)
-            found = at_most(f"log P(a frame lacks visits), {form}", failure, math.log(delta / (4 * T)))
+            # Every frame, from wherever it starts, has its visits except with probability 2 delta/T.
+            failure = visits.log_frame_failure(mdp, policy, frame, q_learning.FRAME_SHARE)
+            found = at_most(f"log P(a frame lacks visits), {form}", failure, math.log(2 * delta / T))
         if found is not None:
             return found
     return None
@@ -265,9 +268,9 @@ THM3 = Claim(
         _theorem3_printed,
     ),
     amended=Statement(
-        "for costs in [0,1], Q_0 in [0, 1/(1−γ)], t_mix ≥ 1 of the chain of pairs, ε ≤ 1/(2(1−γ)): c_0 = 1810 and "
+        "for costs in [0,1], Q_0 in [0, 1/(1−γ)], t_mix ≥ 1 of the chain of pairs, ε ≤ 1/(2(1−γ)): c_0 = 38 and "
         "c_1 = 1 give ‖Q_T − Q*‖ ≤ ε with probability at least 1−2 δ; so does "
-        "T ≥ (1810 t_mix/(μ_min(1−γ)) + 4.2(1−R)²/(μ_min(1−γ)³(1−γ(1−R))²ε²)) log(SAT/δ) log(1/(ε(1−γ)²)) with "
+        "T ≥ (38 t_mix/(μ_min(1−γ)) + 8.6(1−R)²/(μ_min(1−γ)³(1−γ(1−R))²ε²)) log(SAT/δ) log(1/(ε(1−γ)²)) with "
         "α = min(1/t_mix, ε²(1−γ)²(1−γ(1−R))²/(γ(1−R))²)/log(SAT/δ)",
         _bounded,
         _theorem3,
@@ -281,9 +284,8 @@ THM3 = Claim(
     ),
     elsewhere="properties/statistics",
     note="For every (c_0, c_1) some Q_0 (or some scale of the cost) breaks the printed theorem. The explicit constants "
-    "are proved in the module from the pathwise bound, Hoeffding's inequality and the visit counts; the arithmetic and "
-    "the visit counts are checked on generated chains, the constant 443 being that of the quoted lemma. The table "
-    "below compares the constants.",
+    "are proved in the module from the pathwise bound, Hoeffding's inequality and the visit counts of visit-constant; "
+    "the arithmetic and the visit counts are checked on generated chains. The table below compares the constants.",
 )
 
 
