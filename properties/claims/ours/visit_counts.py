@@ -47,11 +47,11 @@ def _quick_pairs(draw: st.DrawFn) -> Case:
 def _drift(rows: Any, times: Any, mu: Fraction, y: int, s: Fraction) -> Finding | None:
     """exp(−θ1_y)·Pu <= exp(−r)·u for u = 1 + s g/τ*, in rationals: exp(−r) and exp(θ) are rational."""
     longest = max(times)
-    u = [1 + s * g / longest for g in times]
+    u = tuple(1 + s * g / longest for g in times)
     shrinkage = 1 - s / (longest * (1 + s))
     reward = (1 + s * (1 / mu - 1) / longest) / shrinkage
     left = [dot(row, u) / (reward if x == y else 1) for x, row in enumerate(rows)]
-    return at_most(f"drift of the test function, target {y}", left, [shrinkage * value for value in u])
+    return at_most(f"drift of the test function, target {y}", left, tuple(shrinkage * value for value in u))
 
 
 def _lemma(
