@@ -1,0 +1,1 @@
+"""Claims of the literature about uncertainty sets, as executable statements; costs: nature maximises q·v."""
