@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # Spelled out so that `--help` need not import the registry; a test compares them with it.
 KINDS = {"E": "exact", "P": "on every path", "S": "statistical", "X": "experiment"}
 IN_WORDS = ", ".join(f"{kind} {meaning}" for kind, meaning in KINDS.items())
+LEDGERS = ("paper", "ours", "sets")
 IN_ORDER = ("holds", "elsewhere")
 STATUSES = ("holds", "corrected", "conditional", "refuted", "not decidable as stated", "elsewhere", "open")
 
@@ -36,13 +37,17 @@ def add_parser(commands: Commands) -> None:
     """Add the command to the parser of `robust-core`."""
     parser = commands.add_parser(
         "claims",
-        help="the claims of the paper and what running them gave",
-        description="Lists the claims of the paper with the status that running them gave, or explains one: statement, "
-        "hypotheses, counterexample in numbers, correction, and the command that replays it.",
+        help="the claims of the paper, and about sets, and what running them gave",
+        description="Lists the claims of the paper, our theorems and the claims of the literature about sets with the "
+        "status that running them gave, or explains one: statement, hypotheses, counterexample in numbers, correction, "
+        "and the command that replays it.",
         epilog="example: robust-core claims expand-T",
     )
     known = parser.add_argument("ids", nargs="*", metavar="ID", help="the claims to explain; default: list all")
     complete_with(known, _ids)
+    parser.add_argument(
+        "--ledger", choices=LEDGERS, help="only the claims of the paper, our theorems, or the literature about sets"
+    )
     parser.add_argument("--kind", choices=tuple(KINDS), help=f"how it is decided: {IN_WORDS}")
     parser.add_argument(
         "--status", type=_status, choices=STATUSES, help="only claims with this status (hyphens may stand for blanks)"
@@ -110,7 +115,12 @@ def _select(options: argparse.Namespace) -> "list[Claim]":
         if name not in known:
             raise ValueError(f"no claim {name!r}; robust-core claims lists them{suggestion(name, known)}")
     found = [claim for claim in known.values() if not options.ids or claim.id in options.ids]
-    for option, wanted, of in (("kind", options.kind, _kind), ("status", options.status, _stored_status)):
+    filters: tuple[tuple[str, str | None, Callable[[Claim], str]], ...] = (
+        ("ledger", options.ledger, _ledger_of),
+        ("kind", options.kind, _kind),
+        ("status", options.status, _stored_status),
+    )
+    for option, wanted, of in filters:
         left = [claim for claim in found if wanted is None or of(claim) == wanted]
         if not left:
             has = ", ".join(sorted({of(claim) for claim in found}))
@@ -121,6 +131,12 @@ def _select(options: argparse.Namespace) -> "list[Claim]":
             raise ValueError(f"no claim is left by --quiet, which leaves out what --status {options.status} asks for")
         found = [claim for claim in found if _stored_status(claim) not in IN_ORDER]
     return found
+
+
+def _ledger_of(claim: "Claim") -> str:
+    from properties.claims.text import parts
+
+    return next(part.partition(".")[0] for part, claims in parts().items() if claim in claims)
 
 
 def _kind(claim: "Claim") -> str:

@@ -1,7 +1,11 @@
-"""docs/claims.md: the claims of the paper and our own theorems, with their verified status and counterexamples."""
+"""docs/claims.md: the claims of the paper and our own theorems, with their verified status and counterexamples.
+
+docs/set-claims.md, the claims of the literature about sets, is rendered by the same functions (`set_claims`).
+"""
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 from benchmarks.documents.markdown import table
 from properties.claims import evidence
@@ -11,15 +15,7 @@ from properties.claims.paper import theorem3_constants
 from properties.claims.text import SECTIONS, entries, parts
 from properties.judging.counterexample import describe
 
-INTRODUCTION = f"""# The claims
-
-Everything the paper says that a program can check, and [theorems of our own](theorems.md), with the status that running
-it gave. For a theorem of our own, *printed* is the statement without one of its hypotheses: the counterexample shows
-that the hypothesis is needed, and the theorem itself is the amended statement. This file is generated from the registry
-(`properties/claims`) and the committed evidence by `robust-core documents claims`; the tests run every
-claim again and fail if a status has changed or this file is out of date. `robust-core claims ID` explains a claim,
-`robust-core replay FILE` judges its counterexample again.
-
+LEGEND = f"""\
 - **holds**: no violation of the statement as printed, under the hypotheses stated, in the number of cases given.
 - **corrected**: the printed form fails (a counterexample is kept); the corrected form was checked instead.
 - **conditional**: the printed form fails; it was checked with a hypothesis that the paper leaves out.
@@ -33,13 +29,29 @@ ratio of left to right side that the search reached: 1 means that the inequality
 searches found, not a proof, except where a proof is given in the module.
 """
 
+INTRODUCTION = f"""# The claims
+
+Everything the paper says that a program can check, and [theorems of our own](theorems.md), with the status that running
+it gave. For a theorem of our own, *printed* is the statement without one of its hypotheses: the counterexample shows
+that the hypothesis is needed, and the theorem itself is the amended statement. This file is generated from the registry
+(`properties/claims`) and the committed evidence by `robust-core documents claims`; the tests run every
+claim again and fail if a status has changed or this file is out of date. `robust-core claims ID` explains a claim,
+`robust-core replay FILE` judges its counterexample again.
+
+{LEGEND}"""
+
 
 def document() -> str:
     """The whole document."""
+    return ledger_document(INTRODUCTION, parts("paper", "ours"))
+
+
+def ledger_document(introduction: str, chosen: Mapping[str, tuple[Claim, ...]]) -> str:
+    """A page with the claims of some parts."""
     found = evidence.committed_evidence()
-    counts = Counter(entry.status for entry in found.values())
-    lines = [INTRODUCTION, table(["status", "claims"], counts.most_common())]
-    for part, claims in parts().items():
+    counts = Counter(found[claim.id].status for claims in chosen.values() for claim in claims)
+    lines = [introduction, table(["status", "claims"], counts.most_common())]
+    for part, claims in chosen.items():
         rows = [_row(claim, found[claim.id]) for claim in claims]
         lines += ["", f"## {SECTIONS[part]}", "", table(["id", "status", "claim", "cases", "tightest"], rows)]
         for claim in claims:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.cli import claims
 from benchmarks.cli.conventions import HOLDS, INTERRUPTED, USAGE, VIOLATED
 from benchmarks.cli.main import main
-from properties.claims import catalogue, claim, evidence
+from properties.claims import LEDGERS, catalogue, claim, evidence
 from properties.claims.claim import Claim, Kind, Status, adjudicate
 
 EXAMPLE = str(evidence.COUNTEREXAMPLES / "expand-T.json")
@@ -93,6 +93,7 @@ def test_a_replay_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_options_name_the_kinds_and_statuses_of_the_registry() -> None:
     assert set(get_args(Kind)) == set(claims.KINDS)
+    assert claims.LEDGERS == LEDGERS
     assert set(get_args(Status)) == set(claims.STATUSES)
 
 

@@ -1,4 +1,4 @@
-"""The claims of the paper and our own theorems (ids and order of the inventory); `catalogue` has them all."""
+"""The claims of the paper, our own theorems and the claims of the literature about sets; `catalogue` has them all."""
 
 import importlib
 from functools import cache
@@ -9,7 +9,8 @@ LAW_PREFIX = "claim "
 """What the name of a claim begins with where it stands for a law."""
 PRINTED = "the statement as printed"
 AMENDED = "the amended statement"
-# One module per part of a ledger, `paper` or `ours`; each has CLAIMS.
+LEDGERS = ("paper", "ours", "sets")
+# One module per part of a ledger; each has CLAIMS.
 PARTS = (
     *(
         f"paper.{part}"
@@ -18,12 +19,13 @@ PARTS = (
         )
     ),
     *(f"ours.{part}" for part in ("contamination", "average", "gradient", "plug_in", "visit_counts")),
+    *(f"sets.{part}" for part in ("inclusions", "limits", "duals", "regularised", "games", "samples")),
 )  # fmt: skip
 
 
 @cache
 def catalogue() -> dict[str, Claim]:
-    """Every claim by its id, in the order of the paper; then our own."""
+    """Every claim by its id, in the order of the paper; then our own, then those about sets."""
     claims = [claim for part in PARTS for claim in importlib.import_module(f"properties.claims.{part}").CLAIMS]
     found = {claim.id: claim for claim in claims}
     if len(found) != len(claims):

@@ -3,7 +3,7 @@
 import importlib
 from pathlib import Path
 
-from properties.claims import PARTS, evidence
+from properties.claims import LEDGERS, PARTS, evidence
 from properties.claims.claim import Claim, Statement
 from properties.claims.evidence import Evidence
 from properties.judging.counterexample import describe
@@ -22,14 +22,21 @@ SECTIONS = {
     "ours.gradient": "Our theorems: policy gradient",
     "ours.plug_in": "Our theorems: which sets one sample can learn",
     "ours.visit_counts": "Our theorems: visit counts",
+    "sets.inclusions": "Inclusions of sets",
+    "sets.limits": "Limits of the radius",
+    "sets.duals": "Duals and worst cases",
+    "sets.regularised": "Robust values as regularised ones",
+    "sets.games": "Rectangularity and randomised policies",
+    "sets.samples": "Sets around sampled rows",
 }
 KINDS = {"E": "exact", "P": "on every path", "S": "statistical", "X": "experiment"}
 AMENDMENTS = {"correction": "corrected", "hypothesis": "with the missing hypothesis", "substitute": "checked instead"}
 
 
-def parts() -> dict[str, tuple[Claim, ...]]:
-    """The claims of each part, in the order of the paper."""
-    return {part: importlib.import_module(f"properties.claims.{part}").CLAIMS for part in PARTS}
+def parts(*ledgers: str) -> dict[str, tuple[Claim, ...]]:
+    """The claims of each part, in the order of the paper; of all ledgers by default."""
+    chosen = [part for part in PARTS if part.partition(".")[0] in (ledgers or LEDGERS)]
+    return {part: importlib.import_module(f"properties.claims.{part}").CLAIMS for part in chosen}
 
 
 def evidence_line(claim: Claim, found: Evidence) -> str:

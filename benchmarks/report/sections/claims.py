@@ -63,7 +63,7 @@ def collect(work: Work) -> Claims:
             status=stored[claim.id].status,
             counterexamples=tuple(path.name for path, _ in evidence.counterexamples(claim)),
         )
-        for part in parts().values()
+        for part in parts("paper", "ours").values()
         for claim in part
     )
     return Claims(claims, present(evidence.__name__))

@@ -69,9 +69,7 @@ DUAL_TV = Claim(
     "σ = min over α of E_p[max(v, α)] + R (max v − α)",
     "d_TV = ½‖·‖₁ ≤ R, α between min v and max v, max v over all states",
     printed=Statement("the minimum over the breakpoints of the dual is σ", shares, _tv, exact=True),
-    broken=Statement(
-        "with max v over the support of p", shares, lambda **case: _tv(**case, inside=True), exact=True
-    ),
+    broken=Statement("with max v over the support of p", shares, lambda **case: _tv(**case, inside=True), exact=True),
 )
 
 
@@ -89,9 +87,7 @@ DUAL_TV_FAIL_STATE = Claim(
     "E",
     "σ = min over α of E_p[(v − α)⁺] + α(1−R), for rewards V = −v ≥ 0",
     "printed: with the assumption of a fail state; code that uses the formula mostly has none",
-    printed=Statement(
-        "for any v ≤ 0", shares, lambda **case: _fail_state(**case, shifted=False), exact=True
-    ),
+    printed=Statement("for any v ≤ 0", shares, lambda **case: _fail_state(**case, shifted=False), exact=True),
     amended=Statement(
         "if some state has the value 0, the worst there is (max v = 0, a fail state)",
         shares,
@@ -233,14 +229,14 @@ KL_TILTED = Claim(
     "r > 0, v not constant on the support",
     printed=Statement("for every r > 0", _positive, lambda **case: _tilted(**case, below_threshold=False)),
     amended=Statement(
-        "for r < −log p*, p* the mass of the worst states of the support; from there on it is p restricted to them, and "
-        "the best β is 0",
+        "for r < −log p*, p* the mass of the worst states of the support; from there on it is p restricted to them, "
+        "and the best β is 0",
         _positive,
         lambda **case: _tilted(**case, below_threshold=True),
     ),
     amendment="hypothesis",
-    note="Code that bounds β away from 0 or divides by it is wrong from that radius on. A Dirac and a row with two equal "
-    "values have small thresholds.",
+    note="Code that bounds β away from 0 or divides by it is wrong from that radius on. A Dirac and a row with two "
+    "equal values have small thresholds.",
 )
 
 
@@ -301,7 +297,7 @@ def _tail(p: Floats, v: Floats, radius: float, *, uryasev: bool) -> Finding | No
         return agree("t + E(v−t)⁺/(1−R) at its minimum", point(dual), wanted)
     level = min(t for t in V if sum(m for m, x in zip(row, V, strict=True) if x <= t) >= R)
     tail = [(m, x) for m, x in zip(row, V, strict=True) if x >= level]
-    mean = sum(m * x for m, x in tail) / sum(m for m, _ in tail)
+    mean = sum((m * x for m, x in tail), Fraction(0)) / sum((m for m, _ in tail), Fraction(0))
     return agree("E[v | v >= VaR]", point(mean), wanted)
 
 

@@ -117,7 +117,9 @@ S_RANDOMISED = Claim(
 
 def _order(kernels: Floats, v: Floats, *, convex: bool) -> Finding | None:
     game = _game(kernels, v)
-    return equal("min over policies of max against max over kernels of min", randomised(game), nature_first(game, mixes=convex))
+    return equal(
+        "min over policies of max against max over kernels of min", randomised(game), nature_first(game, mixes=convex)
+    )
 
 
 S_DUALITY = Claim(

@@ -44,7 +44,7 @@ def _moduli(n: int, r: float, *, linear: bool) -> Iterator[tuple[UncertaintySet,
         (L2, upward(math.sqrt(n)) * r / 2), (ChiSquare, root / 2), (KullbackLeibler, upward(root / math.sqrt(2))),
         (ReverseKullbackLeibler, upward(root / math.sqrt(2))),
     ):  # fmt: skip
-        yield kind(r), kind(r / 2), modulus  # type: ignore[abstract]
+        yield kind(r), kind(r / 2), modulus
     yield Wasserstein(r, line(n)), Wasserstein(r / 2, line(n)), r
     yield LocalAdversary(r, line(n)), LocalAdversary(r / 2, line(n)), 0.0
 

@@ -109,8 +109,8 @@ REGULARISED_NORMS = Claim(
     printed=Statement("for every radius", rows, _norms),
     amended=Statement("for r ≤ min p(s), p positive everywhere", _positive_rows, _norms),
     amendment="hypothesis",
-    note="Proof: the worst cases move at most r in each state, so they are distributions. Sparse kernels (any row with a "
-    "zero) have no radius r > 0 that is small enough.",
+    note="Proof: the worst cases move at most r in each state, so they are distributions. Sparse kernels (any row with "
+    "a zero) have no radius r > 0 that is small enough.",
 )
 
 

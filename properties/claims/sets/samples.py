@@ -4,9 +4,8 @@ import math
 from fractions import Fraction
 from itertools import product
 
-from hypothesis import strategies as st
-
 import numpy as np
+from hypothesis import strategies as st
 
 from oracles.planning.truth import Bracket
 from properties.cases.case import Case
@@ -121,8 +120,8 @@ PLUG_IN_OPTIMISTIC = Claim(
     "exactly if σ is affine in p (theorem one-sample)",
     printed=Statement("two samples, enumerated; ten sets", _plug_ins, _optimistic),
     broken=Statement("it overestimates it: ≥", _plug_ins, _pessimistic),
-    note="Proof: for q_i in U(p_i) the mean of the q_i is in U of the mean of the p_i, so σ is concave in p. More samples "
-    "do not fix the sign, only the size; robust learners with a plug-in are optimistic on average.",
+    note="Proof: for q_i in U(p_i) the mean of the q_i is in U of the mean of the p_i, so σ is concave in p. More "
+    "samples do not fix the sign, only the size; robust learners with a plug-in are optimistic on average.",
 )
 
 CLAIMS = (DIRAC_BALLS, PLUG_IN_OPTIMISTIC)
