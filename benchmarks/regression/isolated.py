@@ -20,7 +20,7 @@ from benchmarks.runner.store import Store
 from properties.process.child import Fault
 from properties.process.serving import Worker, follow_orders
 from properties.process.session import Describe, Description, Failed, Session
-from robust_core.json import from_data, to_data
+from robust_core.json import LARGEST_FILE, from_data, text_of, to_data
 from robust_core.streams import key
 
 SERVE = "benchmarks.regression.isolated:serve"
@@ -54,9 +54,10 @@ class MeasurePiece:
 
 @dataclass(frozen=True)
 class Identified:
-    """The digest of the code."""
+    """The digest of the code, and its files."""
 
     digest: str
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class MeasuringWorker(Worker):
         try:
             if isinstance(order, Identify):
                 variants.measure(variant, order.problem, model, "identity", 0, 1)
-                self.send(Identified(code_digest()))
+                self.send(Identified(code_digest(), tuple(map(str, code_files()))))
             elif order.clock:
                 contest = order.target, order.problem, order.seed_set
                 if contest not in self.clocks:
@@ -130,21 +131,27 @@ def serve(pipe: int) -> None:
     follow_orders(pipe, MeasuringWorker)
 
 
-def code_digest() -> str:
-    """The content of every loaded source file that is neither the suite's nor of an installed library."""
+def code_files() -> list[Path]:
+    """Every loaded source file that is neither the suite's nor of an installed library."""
     installed = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     suite = Path(__file__).resolve().parents[2]
     own = [suite / name for name in identity.PACKAGES]
-    digest = hashlib.blake2b(digest_size=16)
     files = set()
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and file.endswith(".py") and Path(file).is_file():
             path = Path(file).resolve()
-            if not any(path.is_relative_to(folder) for folder in (*installed, *own)):
+            # An environment may see the libraries of another one.
+            library = {"site-packages", "dist-packages"} & set(path.parts)
+            if not library and not any(path.is_relative_to(folder) for folder in (*installed, *own)):
                 files.add(path)
-    # By content alone: the same code under another name is the same code.
-    for content in sorted(path.read_bytes() for path in files):
+    return sorted(files)
+
+
+def code_digest() -> str:
+    """The hash of their content alone: the same code under another name is the same code."""
+    digest = hashlib.blake2b(digest_size=16)
+    for content in sorted(path.read_bytes() for path in code_files()):
         digest.update(hashlib.blake2b(content).digest())
     return digest.hexdigest()
 
@@ -170,6 +177,7 @@ class Side:
     seed_set: str
     label: str
     digests: dict[str, str] = field(default_factory=dict)
+    files: dict[str, tuple[str, ...]] = field(default_factory=dict)
     seconds: float = PIECE_SECONDS
     occasion: str = field(default_factory=lambda: os.urandom(8).hex())
 
@@ -178,7 +186,20 @@ class Side:
         worker = self.session.worker(self.variant)
         worker.send(Identify(self.variant.target, problem, *_of(model)))
         answer = self._hear(Identified)
-        self.digests[problem] = answer.digest
+        self.digests[problem], self.files[problem] = answer.digest, answer.files
+
+    def sources(self, problem: str) -> tuple[dict[str, str], str]:
+        """The source files that the code has used, by their place in the folder of its file, and its target there."""
+        place, _, name = self.variant.target.rpartition(":")
+        path = Path(place).resolve()
+        if path.suffix != ".py":
+            raise ValueError(f"{self.label}: a cluster measures variants in files only: name yours by its path")
+        found = {}
+        for file in self.files[problem]:
+            if not Path(file).is_relative_to(path.parent):
+                raise ValueError(f"{self.label}: {file} must be in the folder of {path.name} to be sent to a cluster")
+            found[Path(file).relative_to(path.parent).as_posix()] = text_of(Path(file), largest=LARGEST_FILE)
+        return found, f"{path.name}:{name}"
 
     def unit(self, problem: str, start: int, stop: int, *, clock: bool) -> bytes:
         """The key of a piece in the store: code, problem, seeds; not the name of the variant."""

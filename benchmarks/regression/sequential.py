@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.regression import compare as regression
+from benchmarks.regression import remote
 from benchmarks.regression.bench import versions
 from benchmarks.regression.compare import Comparison
 from benchmarks.regression.isolated import CannotMeasure, Side, measure_piece
@@ -69,6 +70,8 @@ class Effort:
     alpha: float = RUN_BUDGET
     metrics: Mapping[str, Any] = field(default_factory=lambda: OWN_METRICS)
     show: Callable[[str], None] = lambda line: None
+    cluster: str | None = None
+    """The address of a scheduler where seeds are measured, if not here."""
 
 
 def looks(most: int) -> Iterator[tuple[int, int]]:
@@ -121,7 +124,12 @@ def run(
                 continue
             effort.show(f"{task.problem}: seeds {piece[0]} to {piece[1]}")
             started = time.monotonic()
-            parts = measure_piece(sides, task.problem, task.model, *piece, store=store)
+            if effort.cluster is None:
+                parts = measure_piece(sides, task.problem, task.model, *piece, store=store)
+            else:
+                parts = remote.measure_piece(
+                    sides, task.problem, task.model, *piece, store=store, cluster=effort.cluster
+                )
             for found, part in zip(task.values, parts, strict=True):
                 found.append(part)
             task.reached = piece[1]

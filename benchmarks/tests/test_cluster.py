@@ -18,6 +18,7 @@ import pytest
 from benchmarks.batch import cells
 from benchmarks.cli.conventions import USAGE
 from benchmarks.cli.main import main
+from benchmarks.regression import baseline
 from benchmarks.runner import cluster
 from benchmarks.runner.cluster import ClusterError, connect
 from benchmarks.runner.schedule import run
@@ -219,6 +220,50 @@ def test_rows_from_xdist_a_pool_and_the_cluster_are_equal_bit_for_bit(machines: 
     found["xdist"] = [line for line in found["xdist"] if b'"value": true' not in line]
     assert len(found["pool"]) > 10
     assert found["pool"] == found["dask"] == found["xdist"]
+
+
+SHIFT = "def shift(x):\n    return x + {}\n"
+MINE = """
+from robust_core import Contamination, Q_LEARNING, TabularLearner, Variant
+from amount import shift
+
+
+class Learner(TabularLearner):
+    def __init__(self, problem):
+        super().__init__(Q_LEARNING, problem)
+
+    def estimate(self):
+        return shift(super().estimate())
+
+
+MINE = Variant("mine", "control", Learner, (Contamination,), ("asynchronous",))
+"""
+
+
+def test_a_users_variant_has_the_same_values_on_the_cluster(
+    machines: Machines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its files are sent along, and it misbehaves there as it does here."""
+    for name, amount in (("old", "0.0"), ("new", "0.25")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "amount.py").write_text(SHIFT.format(amount))
+        (tmp_path / name / "mine.py").write_text(MINE)
+    targets = [str(tmp_path / name / "mine.py") for name in ("old", "new")]
+    options = ["--problem", "two states, per visit", "--budget", "10min"]
+    here, there = (["--store", str(tmp_path / name)] for name in ("here", "there"))
+    there += ["--cluster", machines.address]
+    found: list[Any] = []
+    for place in (here, there):
+        output = tmp_path / f"measured-{len(found)}"
+        assert main(["bench", targets[1], "--replicates", "24", *options, *place, "--output", str(output)]) == 0
+        found.append([m for m in baseline.load(str(output)).measures if m.metric != "time ratio"])
+    assert found[0] == found[1]
+    (tmp_path / "new" / "amount.py").write_text("def shift(x):\n    return x[:1] if x.any() else x\n")
+    capsys.readouterr()
+    assert main(["compare", *targets, *options, *there]) == 1
+    assert "must have the shape" in capsys.readouterr().out
+    assert main(["bench", "properties.variants.gallery.q_learning", *options, *there]) == USAGE
+    assert "variants in files only" in capsys.readouterr().err
 
 
 def test_a_unit_that_raises_is_named(machines: Machines) -> None:
