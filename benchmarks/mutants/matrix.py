@@ -11,9 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as seeded
+from itertools import islice
 
 from properties.cases.case import LawCase
 from properties.judging.blame import CannotBeJudged
@@ -62,21 +60,9 @@ def problems(
 ) -> list[LawCase]:
     """The problems that a search of the law on the variant would begin with."""
     drawn = list(law.first_cases(variant))
-
-    @seeded(seed)
-    @settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=[HealthCheck.too_slow],
-    )
-    @given(law.cases_of(variant))
-    def collect(case: LawCase) -> None:
+    for case in islice(law.cases_of(variant, seed), examples):
         tick()
         drawn.append(case)
-
-    collect()
     return drawn
 
 

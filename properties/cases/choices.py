@@ -4,18 +4,18 @@ A law needs hundreds of problems per second and each of them small: a bug that t
 is rare. The first level of every list is the trivial one (no move, no cost, value 0). All rows are dyadic: the float
 model is the rational model. Nothing is chosen that the case does not use.
 
-`Drawn` lets Hypothesis choose; `large.Fixed` chooses as the form of a large instance says.
+`Seeded` chooses at random, as a seed says; `large.Fixed` chooses as the form of a large instance says.
 """
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
+from itertools import count
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from hypothesis import strategies as st
 
 from oracles.sets import oracle_of
 from properties.cases.case import LawCase
@@ -274,47 +274,7 @@ class Choices(ABC):
         return self.index(n_actions) if policy is None else self.any_of(np.flatnonzero(policy[s]).tolist())
 
 
-class Drawn(Choices):
-    """Choices of Hypothesis."""
-
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw, self.number = draw, 0
-
-    def index(self, n: int) -> int:
-        """One of 0..n−1; nothing is drawn where there is no choice.
-
-        Hypothesis favours its simplest choice: one example in ten has nothing else after some prefix. So that this is
-        not the trivial case, on which few bugs show, its 0 stands for the middle. Reductions make a case simple.
-        """
-        if n == 1:
-            return 0
-        self.number += 1
-        return (self.draw(_indices(self.number, n)) + n // 2) % n
-
-
-@cache
-def _indices(number: int, n: int) -> st.SearchStrategy[int]:
-    """0..n−1 for the choice of that number.
-
-    Hypothesis copies what it drew from one strategy to the other places where the strategy is drawn from, which gives
-    clusters of cases that are alike; so every choice has elements of its own. It also mixes constants of the source
-    files at hand into integers, but none below 100: as long as n is below that, the same seed gives the same cases
-    wherever the suite is installed.
-    """
-    return st.sampled_from([(number, index) for index in range(n)]).map(_second)
-
-
-def _second(pair: tuple[int, int]) -> int:
-    return pair[1]
-
-
 Reader = Callable[[Choices, Variant], LawCase]
-
-
-@st.composite
-def draw_case(draw: st.DrawFn, read: Reader, variant: Variant) -> LawCase:
-    """The cases that `read` makes of choices of Hypothesis."""
-    return read(Drawn(draw), variant)
 
 
 class First(Choices):
@@ -377,16 +337,43 @@ def simple_cases(read: Reader, variant: Variant) -> list[LawCase]:
 
 
 class Seeded(Choices):
-    """Choices by the bytes of a hash of a seed."""
+    """Choices by the bytes of a hash of a seed; `chosen` are those that were made."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int | str) -> None:
         self.seed, self.number = seed, 0
+        self.chosen: list[int] = []
 
     def index(self, n: int) -> int:
         """One of 0..n−1."""
         self.number += 1
+        if n == 1:
+            return 0
         digest = hashlib.blake2b(f"{self.seed} {self.number}".encode(), digest_size=8).digest()
-        return int.from_bytes(digest, "big") % n
+        self.chosen.append(int.from_bytes(digest, "big") % n)
+        return self.chosen[-1]
+
+
+MOST_REPETITIONS = 200
+"""Draws in a row that give no new case after which there are no others."""
+
+
+def draw_cases(read: Reader, variant: Variant, seed: str) -> Iterator[LawCase]:
+    """The cases that `read` makes of the choices of a seed, independent of each other but each once.
+
+    Every choice is uniform, so a search that sees nothing in n cases bounds the share of failing ones. A case is a
+    function of the seed and its number alone.
+    """
+    seen: set[tuple[int, ...]] = set()
+    last = 0
+    for number in count():
+        choices = Seeded(f"{seed} {number}")
+        case = read(choices, variant)
+        if (chosen := tuple(choices.chosen)) not in seen:
+            seen.add(chosen)
+            last = number
+            yield case
+        elif number - last >= MOST_REPETITIONS:
+            return
 
 
 def radii_of(variant: Variant, kind: type[UncertaintySet]) -> tuple[Level, ...]:

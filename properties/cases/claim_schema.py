@@ -34,7 +34,7 @@ def check(statement: "Statement", name: str, case: Case) -> None:
 @cache
 def _drawn(statement: "Statement") -> Case:
     """A case of the statement: all of them have the same entries."""
-    from properties.judging.search import explore
+    from properties.judging.exploration import explore
 
     cases: list[Case] = []
     explore(statement.cases(), cases.append, examples=1, master_seed=0)

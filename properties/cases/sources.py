@@ -1,13 +1,12 @@
 """Where the cases of a law come from: they are generated, or large instances, or of a design that the law needs."""
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hypothesis import strategies as st
-
 from properties.cases.case import LawCase
-from properties.cases.choices import Reader, draw_case, simple_cases
+from properties.cases.choices import Reader, draw_cases, simple_cases
 from properties.cases.large import Form, instances
 from robust_core.problem import Variant
 
@@ -15,22 +14,22 @@ from robust_core.problem import Variant
 class Source(Protocol):
     """A source of cases for a variant."""
 
-    def strategy(self, variant: Variant) -> st.SearchStrategy[LawCase]:
-        """The cases for a variant."""
+    def draw(self, variant: Variant, seed: str) -> Iterator[LawCase]:
+        """The cases for a variant, in an order that the seed gives, each once."""
 
     def first(self, variant: Variant) -> Sequence[LawCase]:
-        """Cases that are tried before those of the strategy."""
+        """Cases that are tried before those that are drawn."""
 
 
 @dataclass(frozen=True)
 class Generated:
-    """Small cases, drawn by Hypothesis."""
+    """Small cases, drawn at random."""
 
     read: Reader
 
-    def strategy(self, variant: Variant) -> st.SearchStrategy[LawCase]:
-        """The cases that are read off choices of Hypothesis."""
-        return draw_case(self.read, variant)
+    def draw(self, variant: Variant, seed: str) -> Iterator[LawCase]:
+        """The cases that are read off choices of the seed."""
+        return draw_cases(self.read, variant, seed)
 
     def first(self, variant: Variant) -> Sequence[LawCase]:
         """The trivial case and some that are nearly trivial."""
@@ -46,13 +45,12 @@ class Large:
     storages: tuple[bool, ...] = (True,)
     others: Callable[[Variant], Sequence[LawCase]] = lambda variant: ()
 
-    def strategy(self, variant: Variant) -> st.SearchStrategy[LawCase]:
+    def draw(self, variant: Variant, seed: str) -> Iterator[LawCase]:
         """The instances, each once; one is built when its turn comes."""
         built = instances(self.read, self.forms, variant, self.storages)
         others = self.others(variant)
-        return st.integers(0, len(built) + len(others) - 1).map(
-            lambda i: built[i]() if i < len(built) else others[i - len(built)]
-        )
+        for i in _shuffled(len(built) + len(others), seed):
+            yield built[i]() if i < len(built) else others[i - len(built)]
 
     def first(self, variant: Variant) -> Sequence[LawCase]:
         """None: all are large."""
@@ -65,10 +63,16 @@ class Designed:
 
     make: Callable[[], Sequence[LawCase]]
 
-    def strategy(self, variant: Variant) -> st.SearchStrategy[LawCase]:
+    def draw(self, variant: Variant, seed: str) -> Iterator[LawCase]:
         """The cases, whatever the variant."""
-        return st.sampled_from(self.make())
+        cases = self.make()
+        return (cases[i] for i in _shuffled(len(cases), seed))
 
     def first(self, variant: Variant) -> Sequence[LawCase]:
         """None: the judge is right for its own cases alone."""
         return ()
+
+
+def _shuffled(number: int, seed: str) -> list[int]:
+    """0 … number − 1 in an order that the seed gives."""
+    return random.Random(seed).sample(range(number), number)

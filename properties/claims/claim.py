@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis import target
 
 from properties.cases.case import Case
-from properties.judging.search import explore
+from properties.judging.exploration import explore
 from properties.judging.verdict import Finding, Verdict
 
 Status = Literal["holds", "corrected", "refuted", "conditional", "not decidable as stated", "elsewhere", "open"]

@@ -1,6 +1,7 @@
-"""The search for a violation: Hypothesis generates cases.
+"""The search for a violation of a law.
 
-It also shrinks those of claims. Those of laws are reduced by `reductions`, which makes them as small in less time.
+Cases are drawn at random by their sources and reduced by `reductions`. `exploration` has the search of claims, in which
+Hypothesis generates and shrinks.
 """
 
 import warnings
@@ -8,12 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, islice
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as seeded
-from hypothesis import strategies as st
-from hypothesis.errors import Flaky
 
 from oracles.planning.rational import NoExactSupport
 from oracles.planning.truth import TooWide
@@ -46,10 +44,6 @@ The first examples of Hypothesis are alike: four of them often end as one case.
 MEMORY = "misbehaviour: raised MemoryError"
 
 
-class _Violation(Exception):
-    """Raised inside the search of a claim to make Hypothesis shrink."""
-
-
 class _End(BaseException):
     """Raised inside the search to end it. Not an `Exception`, which Hypothesis would shrink."""
 
@@ -58,7 +52,7 @@ class _Enough(_End):
     """Enough cases have failed."""
 
 
-class _Disowned(_End):
+class Disowned(_End):
     """The oracle does not know the set, or not truly, so no answer of it counts."""
 
 
@@ -66,8 +60,8 @@ Judge = Callable[[Case], Finding | None]
 Failure = tuple[Case, Finding]
 
 
-class _Search:
-    """The cases that were tried, those that failed, and those that could not be judged."""
+class Search:
+    """A search: the cases that were tried, those that failed, and those that could not be judged."""
 
     def __init__(self, judge: Judge) -> None:
         self.judge, self.tried = judge, 0
@@ -82,28 +76,9 @@ class _Search:
             return self.judge(case)
         except CannotBeJudged as reason:
             if isinstance(reason.__cause__, NoExactSupport):
-                raise _Disowned(*reason.args) from None
+                raise Disowned(*reason.args) from None
             (self.aside if isinstance(reason.__cause__, TooWide) else self.unjudged).append(reason)
             return None
-
-    def run(
-        self, cases: st.SearchStrategy[Case], attempt: Callable[[Case], None], *, examples: int, seed: int, shrink: bool
-    ) -> None:
-        """Let Hypothesis draw cases for `attempt`."""
-        generate = (Phase.generate, Phase.target)
-        configured = settings(
-            max_examples=examples,
-            database=None,
-            deadline=None,
-            phases=(*generate, Phase.shrink) if shrink else generate,
-            # A verdict must not depend on the speed of the machine. The other health checks are on.
-            suppress_health_check=[HealthCheck.too_slow],
-            report_multiple_bugs=False,
-        )
-        with warnings.catch_warnings():
-            # Of a large case that fails; it is not printed.
-            warnings.filterwarnings("ignore", message="Generating overly large repr")
-            seeded(seed)(configured(given(cases)(attempt)))()
 
     def verdict(self) -> Verdict:
         """The verdict on what the search came to."""
@@ -122,51 +97,21 @@ class _Search:
         return Verdict("holds" if enough else "undecided", said, self.tried)
 
 
-def explore(
-    cases: st.SearchStrategy[Case], judge: Judge, *, examples: int, master_seed: int, shrink: bool = True
-) -> Verdict:
-    """The verdict of an exact judge after at most `examples` cases; the same seed tries the same cases.
-
-    Hypothesis shrinks the first case that fails; without `shrink` it is reported as it was found. A case that cannot
-    be judged is no reason not to try the others; if none of them is a violation the verdict is an error.
-    """
-    search = _Search(judge)
-
-    def attempt(case: Case) -> None:
-        finding = search.finding(case)
-        if finding is not None:
-            search.failures[:] = [(case, finding)]
-            raise _Violation
-
-    try:
-        search.run(cases, attempt, examples=examples, seed=master_seed, shrink=shrink)
-    except _Disowned as end:
-        return Verdict("error", str(end), search.tried)
-    except _Violation:
-        return search.verdict()
-    except Flaky:
-        search.failures[:] = [_flaky(*search.failures[0])]
-    return search.verdict()
-
-
 def explore_and_reduce(
-    cases: st.SearchStrategy[Case],
+    cases: Iterable[Case],
     judge: Judge,
     *,
-    examples: int,
-    master_seed: int,
     failures: int = FAILURES,
     reduced: bool = True,
-    first: Iterable[Case] = (),
     allowed: Callable[[Case], bool] = lambda case: True,
 ) -> Verdict:
-    """The same for cases of a law, the `first` ones and then drawn ones; up to `failures` that fail are collected.
+    """The verdict of an exact judge on cases of a law, tried in turn; up to `failures` that fail are collected.
 
     Those that are cheapest to judge are reduced, and the smallest result is reported; without `reduced` the first
     failure is. A reduction leads only to a case that is `allowed`. A case in which the judge is too slow ends the
     search; if nothing failed before, it is reported as it is, for its reductions would take as long.
     """
-    search = _Search(judge)
+    search = Search(judge)
 
     def attempt(case: Case) -> None:
         try:
@@ -188,33 +133,33 @@ def explore_and_reduce(
 
     try:
         with suppress(_Enough):
-            for case in first:
+            for case in cases:
                 attempt(case)
-            search.run(cases, attempt, examples=examples, seed=master_seed, shrink=False)
         if search.failures:
             search.failures[:] = [_smallest(search, allowed) if reduced else _first(search)]
-    except _Disowned as end:
+    except Disowned as end:
         return Verdict("error", str(end), search.tried)
     except _End:
         pass
     return search.verdict()
 
 
-def _flaky(case: Case, finding: Finding) -> Failure:
+def flaky(case: Case, finding: Finding) -> Failure:
+    """The failure of a case that did not fail again."""
     what = f"misbehaviour: the same case does not always give the same: once {finding.what}"
     return case, Finding(what, finding.got, finding.wanted)
 
 
-def _first(search: _Search) -> Failure:
+def _first(search: Search) -> Failure:
     """The first failure, if it fails again."""
     case, finding = search.failures[0]
     with suppress(TooSlow):
         if search.finding(case) is None:
-            return _flaky(case, finding)
+            return flaky(case, finding)
     return case, finding
 
 
-def _smallest(search: _Search, allowed: Callable[[Case], bool]) -> Failure:
+def _smallest(search: Search, allowed: Callable[[Case], bool]) -> Failure:
     """The smallest result of reducing the cheapest failures of the same sort as the first.
 
     They share one budget, the cheapest to judge first, so that a large one does not use the time of all.
@@ -229,7 +174,7 @@ def _smallest(search: _Search, allowed: Callable[[Case], bool]) -> Failure:
     return min(results, key=lambda failure: (reductions.size(failure[0]), reductions.length(failure[0])))
 
 
-def _reduced(failure: Failure, search: _Search, allowed: Callable[[Case], bool], budget: reductions.Budget) -> Failure:
+def _reduced(failure: Failure, search: Search, allowed: Callable[[Case], bool], budget: reductions.Budget) -> Failure:
     """The failure after every reduction that leaves it a counterexample of the same sort."""
     smallest = failure
 
@@ -294,15 +239,13 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrin
     radii = variant.options.get("radii")
     reduced = shrink and law.reducible
     try:
+        cases = chain(law.first_cases(variant), islice(law.cases_of(variant, master_seed), examples))
         verdict = explore_and_reduce(
-            law.cases_of(variant).map(LawCase.entries),
+            (case.entries() for case in cases),
             lambda entries: _at_work(law, variant, case_type.of(entries), warned),
-            examples=examples,
-            master_seed=master_seed,
             # Of the large instances, which are few, all that fail are collected: the smallest of them are the cheapest.
             failures=(examples if law.large else FAILURES) if reduced else 1,
             reduced=reduced,
-            first=[case.entries() for case in law.first_cases(variant)],
             allowed=lambda entries: radii is None or _of_radii(entries["uncertainty_set"], radii),
         )
     except Exception as error:

@@ -5,10 +5,8 @@ counterexample is replayed by calling it again.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-
-from hypothesis import strategies as st
 
 from properties.cases.case import LawCase
 from properties.cases.runs import ends_of, rng_of
@@ -69,9 +67,9 @@ class Law:
         named = (cls for cls in variant.sets if not self.sets or cls in self.sets)
         return tuple(cls for cls in named if not self.ends or ends_of(variant, cls) in self.ends)
 
-    def cases_of(self, variant: Variant) -> st.SearchStrategy[LawCase]:
-        """The cases of the law for a variant, with the sets that the law speaks of."""
-        return self.cases.strategy(replace(variant, sets=self.sets_of(variant)))
+    def cases_of(self, variant: Variant, seed: int = 0) -> Iterator[LawCase]:
+        """The cases of the law for a variant, with the sets that the law speaks of; each law draws its own."""
+        return self.cases.draw(replace(variant, sets=self.sets_of(variant)), f"{seed} {self.name}")
 
     def first_cases(self, variant: Variant) -> Sequence[LawCase]:
         """The cases that every search tries before those that it draws."""

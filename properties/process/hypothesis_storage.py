@@ -4,6 +4,7 @@ A folder that the user chose by Hypothesis' own variable is kept.
 """
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,24 +16,28 @@ STORAGE = "HYPOTHESIS_STORAGE_DIRECTORY"
 
 def move_storage() -> bool:
     """Let Hypothesis store its files there from now on; whether the user has not chosen another folder."""
-    from hypothesis.configuration import set_hypothesis_home_dir
-
     free = STORAGE not in os.environ
     if free:
         os.environ[STORAGE] = str(Path(tempfile.gettempdir()) / "robust-core-hypothesis")
-        set_hypothesis_home_dir(None)  # it asks the environment once
+        _ask_again()
     return free
+
+
+def _ask_again() -> None:
+    """Hypothesis asks the environment once: where it is loaded, let it ask again."""
+    if "hypothesis" in sys.modules:
+        from hypothesis.configuration import set_hypothesis_home_dir
+
+        set_hypothesis_home_dir(None)
 
 
 @contextmanager
 def temporary_storage() -> Iterator[None]:
     """The same until the end of the context."""
-    from hypothesis.configuration import set_hypothesis_home_dir
-
     moved = move_storage()
     try:
         yield
     finally:
         if moved:
             del os.environ[STORAGE]
-            set_hypothesis_home_dir(None)
+            _ask_again()

@@ -63,7 +63,7 @@ def again(case: Case) -> Case:
 @pytest.mark.parametrize("variant", variants(), ids=lambda v: v.name.replace(" ", "-"))
 def test_every_case_that_a_law_makes_is_accepted(variant: Variant) -> None:
     for law in applicable(variant):
-        for case in drawn(law.cases_of(variant), 1 if law.large else 12):
+        for case in itertools.islice(law.cases_of(variant), 1 if law.large else 12):
             assert type(law_schema.read(law, again(case.entries()), variant)) is type(case)
 
 
@@ -71,7 +71,7 @@ def test_every_case_that_a_law_makes_is_accepted(variant: Variant) -> None:
 def test_every_smaller_case_that_is_tried_is_accepted(variant: Variant) -> None:
     for law in applicable(variant):
         if law.reducible and not law.large:
-            for case in drawn(law.cases_of(variant), 3)[1:]:
+            for case in itertools.islice(law.cases_of(variant), 2):
                 for less in itertools.islice(reductions.smaller(case.entries()), 0, 120, 3):
                     law_schema.read(law, less)
 
@@ -116,7 +116,7 @@ FEATURES: Case = RUN | {
 }
 STEP = CASE["path"][0]
 SUPPORT: Case = {"uncertainty_set": Contamination(0.5), "p": np.array([0.5, 0.5]), "v": np.array([1.0, 0.0])}
-COIN = drawn(BY_NAME["coverage"].cases_of(Q_LEARNING), 1)[0].entries()
+COIN = next(BY_NAME["coverage"].cases_of(Q_LEARNING)).entries()
 WRONG: list[tuple[str, Case, Case, str]] = [
     ("unbiased step", CASE, {"initial": np.ones((1, 1))}, "initial must be an array of floats, 2 x 1, got [[1.0]]"),
     ("unbiased step", CASE, {"initial": np.zeros(2)}, "initial must be an array of floats, 2 x 1, got [0.0, 0.0]"),

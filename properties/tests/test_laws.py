@@ -1,13 +1,12 @@
 """The laws themselves: well formed, replayable, and sharp enough to see an error of 1e-11."""
 
 import json
+from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 from properties.cases import law_schema
-from properties.cases.case import LawCase
 from properties.cases.codec import decode, encode
 from properties.cases.runs import Run
 from properties.cases.sources import Designed
@@ -62,15 +61,11 @@ def test_cases_survive_json_and_are_judged_alike(key: str) -> None:
 
 
 def _replayed(law: Law, variant: Variant) -> None:
-    @settings(max_examples=3, deadline=None, database=None)
-    @given(law.cases_of(variant))
-    def attempt(case: LawCase) -> None:
+    for case in islice(law.cases_of(variant), 3):
         text = json.dumps({name: encode(value) for name, value in case.entries().items()}, allow_nan=False)
         again = {name: decode(value) for name, value in json.loads(text).items()}
         assert judge_case(law, variant, law_schema.read(law, again, variant)) is None
         assert judge_case(law, variant, case) is None
-
-    attempt()
 
 
 def test_the_first_choice_everywhere_is_the_trivial_case() -> None:
