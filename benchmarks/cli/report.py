@@ -35,6 +35,9 @@ def add_parser(commands: Commands) -> None:
     report.add_argument("targets", nargs="*", metavar="TARGET", help="variants to judge beside the gallery: file.py")
     report.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"default: {OUTPUT}")
     report.add_argument("--quick", action="store_true", help="fewer problems per law and per mutant")
+    report.add_argument(
+        "--history", type=Path, metavar="FOLDER", help="draw the trends of this history (default: .robust-core/history)"
+    )
     add_json(report, "print the data of the report instead of its place")
     add_quiet(report, "nothing unless something does not hold")
     add_strict(report)
@@ -47,12 +50,15 @@ def _report(options: argparse.Namespace) -> int:
     from benchmarks.report.files import SUMMARY, write
     from properties.process.loading import missing_file
 
+    if options.history is not None and not options.history.is_dir():
+        raise ValueError(f"history must be a folder that `compare --history` has written, got {options.history}")
     for target in options.targets:
         if reason := missing_file(target):
             raise ValueError(reason)
     options.output.mkdir(parents=True, exist_ok=True)
     try:
-        report = collect(targets=options.targets, quick=options.quick, workers=options.workers, show=progress)
+        report = collect(targets=options.targets, quick=options.quick, workers=options.workers,
+                         history=options.history, show=progress)  # fmt: skip
         page = write(report, options.output)
     finally:
         progress("")

@@ -236,6 +236,15 @@ def inner_margin(metric: Metric) -> float:
     return _inner(metric, metric.margin)
 
 
+def margin_ends(scale: Scale, margin: float) -> tuple[float, float]:
+    """Both ends of a margin. That of a ratio is symmetric in the logarithm, so the ends of a share differ.
+
+    >>> margin_ends("relative", 0.25), margin_ends("absolute", 0.25)
+    ((-0.2, 0.25), (-0.25, 0.25))
+    """
+    return (-margin / (1.0 + margin) if scale == "relative" else -margin), margin
+
+
 def interval(metric: Metric, before: Sample, now: Sample, share: float) -> Centre:
     """The interval for the centre of the (transformed) differences, at the level `share`."""
     _, d = _differences(metric, before, now)

@@ -195,11 +195,13 @@ def merge(folder: Path, other: Path) -> int:
 
 @dataclass(frozen=True)
 class Change:
-    """An alarm: the record that raised it, and the one since which the evidence is largest."""
+    """An alarm: the record that raised it, and the one since which the evidence is largest, with their places."""
 
     alarm: str
     since: str
     message: str
+    alarm_at: int
+    since_at: int
 
 
 @dataclass(frozen=True)
@@ -248,8 +250,9 @@ def _trend(pairs: Sequence[tuple[Record, Point]], measures: int) -> Trend:
     at, level = detect(evidence, math.log(RECORDS * measures))
     alarm = None
     if at is not None:
-        since = pairs[change_point(evidence[: at + 1])][0]
-        alarm = Change(pairs[at][0].revision, since.revision, since.message)
+        since_at = change_point(evidence[: at + 1])
+        since = pairs[since_at][0]
+        alarm = Change(pairs[at][0].revision, since.revision, since.message, at, since_at)
     record, point = pairs[-1]
     return Trend(
         record.variant,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from benchmarks.documents.markdown import table
-from benchmarks.regression.compare import SEVERITY, Comparison, Row
+from benchmarks.regression.compare import SEVERITY, Comparison, Row, margin_ends
 from benchmarks.regression.measures import title
 from benchmarks.runner.identity import ABSENT
 
@@ -87,8 +87,9 @@ def _change(row: Row) -> str:
         return f"{100.0 * x:+.3g} %" if relative else f"{x:+.3g}"
 
     interval = f"[{shown(row.lower, '-∞')}, {shown(row.upper, '∞')}]"
-    margin = f"{100.0 * row.margin:g} %" if relative else f"{row.margin:g}"
-    return f" {row.unit}, {shown(row.effect, '?')} {interval}, margin {margin}, n={row.n}"
+    low, high = margin_ends(row.scale, row.margin)
+    margin = f"margin {shown(low, '')} … {shown(high, '')}"
+    return f" {row.unit}, {shown(row.effect, '?')} {interval}, {margin}, n={row.n}"
 
 
 def _amount(value: float | str | None) -> str:

@@ -53,6 +53,14 @@ def describe_revision(path: Path) -> tuple[str, str]:
     return commit[:12] + ("+" if changed else ""), subject
 
 
+def last_change(path: Path) -> str:
+    """The commit that last changed a file; empty outside git."""
+    try:
+        return git(path.parent, "log", "-1", "--format=%h", "--", path.name, why="").decode().strip()
+    except ValueError:
+        return ""
+
+
 @contextmanager
 def sides(targets: list[tuple[str, str]], seed_set: str) -> Iterator[list[list[Side]]]:
     """For each (target, label) the variants of it, each as a side; every target has a session of its own."""

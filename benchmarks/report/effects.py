@@ -1,7 +1,7 @@
-"""The effects of all panels in one picture: three forests, with zero and the size that the paper's words ask for.
+"""The effects of all panels: three forests, with zero and the size that the paper's words ask for.
 
 TDC's first rows are over draws of the features, and the share of runs that diverge is drawn with them; the one fixed
-draw is an example. Beside 'robust beats RARL' stand the two comparisons that turn it: plain Q-learning on the same
+draw is an example. Beside 'robust beats RARL' stand the two comparisons that flip it: plain Q-learning on the same
 samples, and training on the perturbed MDP.
 """
 
@@ -12,10 +12,10 @@ from benchmarks.experiments.divergence import judge_divergence
 from benchmarks.experiments.outcome import Claim
 from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.records import PanelRun
-from benchmarks.report.forest import Forest, Group, Row, draw
+from benchmarks.report.forest import Effect, axis_of, forest
+from benchmarks.report.layout import chapter
 from benchmarks.report.markup import Html, tag
 from benchmarks.report.scales import number, percent, with_interval
-from benchmarks.report.words import look
 
 AGAINST_VANILLA = {"frozenlake": "FrozenLake, robust − vanilla", "cartpole": "CartPole, robust − vanilla",
                    "taxi": "Taxi, robust − vanilla"}  # fmt: skip
@@ -26,54 +26,65 @@ CAPTION = (
     "interpretation (for TDC with features drawn anew for every run); a hollow mark stands beside it. FrozenLake: both "
     "learners stay at the level of no skill with the printed step. Taxi: the deficit shrinks where p is larger. "
     "RARL: plain Q-learning on the same samples earns more than robust Q-learning, and training on "
-    "the perturbed MDP turns panel a."
+    "the perturbed MDP flips the result of panel a."
 )
 
 
 def picture(runs: Sequence[PanelRun]) -> Html:
     """The forests of rewards, of squared gradients and of diverged runs, as far as there are runs for them."""
-    columns = [(_rewards(runs),), (_gradients(runs), _diverged(runs))]
-    drawn = [tag("div", *map(draw, shown)) for column in columns if (shown := [one for one in column if one.groups])]
+    found = [
+        ("Effects on rewards", "share of the way from no skill to the optimum", _rewards(runs), "rewards"),
+        ("Effects on squared gradients", "powers of ten, log vanilla − log robust", _gradients(runs), "gradients"),
+        ("Runs of TDC that diverge", "share of the runs", _diverged(runs), "diverged"),
+    ]
+    drawn = [
+        forest(title, axis_of(effects, label), effects, name=f"effects-{name}", what="panel")
+        for title, label, effects, name in found
+        if effects
+    ]
     if not drawn:
         return Html("")
-    return tag("div", tag("div", *drawn, class_="grid"), tag("p", CAPTION, class_="quiet"), class_="effects")
+    first, *others = drawn
+    folded = [chapter("Effects on squared gradients, and runs of TDC that diverge", *others)] if others else []
+    return tag("div", tag("p", CAPTION, class_="quiet"), first, *folded, class_="effects")
 
 
-def _rewards(runs: Sequence[PanelRun]) -> Forest:
-    groups = [
-        _group(title, _claims(runs, figure, "default"), _share) for figure, title in AGAINST_VANILLA.items()
-    ]  # fmt: skip
+def _rewards(runs: Sequence[PanelRun]) -> list[Effect]:
+    groups = [_group(title, _claims(runs, figure, "default"), _share) for figure, title in AGAINST_VANILLA.items()]
     groups += [
         _group("Taxi, robust − RARL, worst case", _claims(runs, "rarl", "default"), _share),
         _group("… trained on the perturbed MDP", _claims(runs, "rarl", "perturbed-training"), _share, hollow=True),
         _group("… robust − plain Q-learning", _claims(runs, "rarl", "default", PLAIN), _share, hollow=True),
     ]
-    return Forest("Effects on rewards", "share of the way from no skill to the optimum", _filled(groups))
+    return [effect for group in groups for effect in group]
 
 
-def _gradients(runs: Sequence[PanelRun]) -> Forest:
+def _gradients(runs: Sequence[PanelRun]) -> list[Effect]:
     groups = [
         _group("TDC, features drawn anew for every run", _claims(runs, "tdc", "fresh-features"), _powers),
         _group("… one draw for all runs: an example", _claims(runs, "tdc", "default"), _powers, hollow=True),
         _group("… a second draw", _claims(runs, "tdc", "second-features"), _powers, hollow=True),
     ]
-    return Forest("Effects on squared gradients", "powers of ten, log vanilla − log robust", _filled(groups))
+    return [effect for group in groups for effect in group]
 
 
-def _diverged(runs: Sequence[PanelRun]) -> Forest:
+def _diverged(runs: Sequence[PanelRun]) -> list[Effect]:
     fresh = [run for run in runs if PANELS[run.panel].figure == "tdc" and run.interpretation == "fresh-features"]
-    groups = []
+    found = []
     for learner in ("robust", "vanilla"):
-        rows = []
         for run in fresh:
             assert run.diverged is not None
-            found = judge_divergence(run.diverged, run.runs)
-            low, high = found.intervals[learner]
-            share = found.diverged[learner] / run.runs
-            words = f"{found.diverged[learner]} of {run.runs}, {_interval(share, low, high)}"
-            rows.append(Row(run.panel, words, share, low, high, "bad" if learner == "robust" else "dim"))
-        groups.append(Group(f"{learner} TDC diverges, features drawn anew", tuple(rows)))
-    return Forest("Runs of TDC that diverge", "share of the runs", _filled(groups))
+            judged = judge_divergence(run.diverged, run.runs)
+            low, high = judged.intervals[learner]
+            share = judged.diverged[learner] / run.runs
+            words = f"{judged.diverged[learner]} of {run.runs}, {_interval(share, low, high)}"
+            name = _name(run.panel, f"{learner} TDC diverges, features drawn anew")
+            found.append(Effect(name, "finding", share, low, high, words, run.panel))
+    return found
+
+
+def _name(panel: str, about: str) -> list[Html]:
+    return [tag("code", panel), tag("div", about, class_="quiet")]
 
 
 def _interval(share: float, low: float, high: float) -> str:
@@ -90,20 +101,14 @@ def _claims(
 
 def _group(
     title: str, found: Sequence[tuple[str, Claim]], show: Callable[[float], str], *, hollow: bool = False
-) -> Group:
-    rows = [
-        Row(
-            panel, f"{symbol} {with_interval(one.effect, *one.interval, show)}", one.effect, *one.interval, kind, hollow
+) -> list[Effect]:
+    return [
+        Effect(
+            _name(panel, title), one.outcome, one.effect, *one.interval, with_interval(one.effect, *one.interval, show),
+            panel, one.much or None, hollow,
         )
         for panel, one in found
-        for kind, symbol in [look(one.outcome)]
-    ]
-    much = max((one.much for _, one in found), default=0.0)
-    return Group(title, tuple(rows), much or None)
-
-
-def _filled(groups: Iterable[Group]) -> tuple[Group, ...]:
-    return tuple(group for group in groups if group.rows)
+    ]  # fmt: skip
 
 
 _share = partial(percent, digits=2)

@@ -1,110 +1,125 @@
-"""A forest of effects as SVG: one row per effect with its interval, the line of zero, and the size that was asked for.
+"""Forest plots: one row per effect, drawn with its interval against a margin, next to its words.
 
-Every row is two lines high, name and numbers above, the interval below, so that it can be read on a phone.
+A forest is a table with a picture in each row, so it sorts, filters, wraps on a phone and can be read aloud.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from benchmarks.report.layout import Cell, table
 from benchmarks.report.markup import Html, tag
-from benchmarks.report.scales import Scale, compact, scale_of
+from benchmarks.report.scales import Scale, scale_of
+from benchmarks.report.words import badge, look
 
-WIDTH, SIDE = 400, 12
-HEAD, ROW, FOOT = 26, 30, 40
-"""The heights of the name of a group, of a row, and of the axis."""
-TEXT, LINE = 12, 21
-"""Where in a row its text and its interval stand."""
-DOT = 3.5
+WIDTH, HEIGHT, AXIS = 320, 22, 34
+"""The size of the picture of a row, and the height of the axis above them."""
+EDGE = 16
+"""Room at both ends, for the texts of the outermost ticks."""
+POINT = 4.0
 
 
 @dataclass(frozen=True)
-class Row:
-    """An effect with its interval, its words, and the class of its outcome; `hollow` for one that stands beside."""
+class Axis:
+    """The common axis of a forest; what lies beyond its ends is drawn at them as an arrow.
 
-    name: str
-    words: str
-    effect: float
+    `margin` is the interval that is shaded, within which an effect does not matter.
+    """
+
     low: float
     high: float
-    look: str
-    hollow: bool = False
-
-
-@dataclass(frozen=True)
-class Group:
-    """Rows of one claim; `much` is the size that its words ask for, None if they name none."""
-
-    title: str
-    rows: tuple[Row, ...]
-    much: float | None = None
-
-
-@dataclass(frozen=True)
-class Forest:
-    """Groups over a common axis."""
-
-    title: str
+    ticks: Sequence[tuple[float, str]]
     label: str
-    groups: tuple[Group, ...]
+    margin: tuple[float, float] | None = None
 
-    @property
-    def height(self) -> int:
-        """The height of the picture."""
-        return sum(HEAD + ROW * len(group.rows) for group in self.groups) + FOOT
-
-    def scale(self) -> Scale:
-        """The axis: it shows zero, every interval and every size that was asked for."""
-        ends = [x for group in self.groups for row in group.rows for x in (row.low, row.high)]
-        asked = [group.much for group in self.groups if group.much is not None]
-        return scale_of([0.0, *ends, *asked], SIDE, WIDTH - SIDE)
+    def at(self, x: float) -> float:
+        """The place of an effect, at most at the ends of the axis."""
+        return Scale(self.low, self.high, EDGE, WIDTH - EDGE).at(min(max(x, self.low), self.high))
 
 
-def draw(forest: Forest) -> Html:
-    """The forest as an SVG element; its label reads all rows."""
-    x, y, parts = forest.scale(), 0, [tag("title", forest.title)]
-    bottom = forest.height - FOOT
-    parts.append(tag("line", class_="axis", x1=x.at(0.0), x2=x.at(0.0), y1=HEAD, y2=bottom))
-    for group in forest.groups:
-        parts.append(tag("text", group.title, class_="head halo", x=SIDE, y=y + 18))
-        y += HEAD
-        end = y + ROW * len(group.rows)
-        if group.much is not None:
-            at = x.at(group.much)
-            parts.append(tag("line", class_="rule", x1=at, x2=at, y1=y - 4, y2=end))
-            parts.append(tag("text", "much", class_="note", x=at + 3, y=y - 1))
-        parts += [part for place, row in enumerate(group.rows) for part in _row(row, x, y + ROW * place)]
-        y = end
+@dataclass(frozen=True)
+class Effect:
+    """An effect with its interval (an end that is None is infinite), its verdict and its words."""
+
+    name: Any
+    verdict: str
+    at: float | None
+    low: float | None
+    high: float | None
+    words: str
+    key: str = ""
+    asked: float | None = None
+    """The size that a claim asks for, drawn as a dashed line."""
+    hollow: bool = False
+    """For an effect that stands beside the one that is claimed."""
+
+
+def axis_of(effects: Sequence[Effect], label: str) -> Axis:
+    """An axis that shows zero, every finite interval and every size that is asked for."""
+    ends = [x for one in effects for x in (one.at, one.low, one.high, one.asked) if x is not None]
+    scale = scale_of([0.0, *ends], 0.0, 1.0)
+    return Axis(scale.low, scale.high, scale.labels(), label)
+
+
+def forest(caption: str, axis: Axis, effects: Sequence[Effect], *, name: str, what: str = "measure") -> Html:
+    """The effects in their order, drawn on one axis."""
+    head = [what, "verdict", tag("div", axis.label, _axis(axis), class_="axis-head"), "effect and interval"]
+    rows = [
+        [Cell(one.name, one.key or None), badge(one.verdict), Cell(_picture(axis, one), _key(one.at), "drawn"),
+         Cell(one.words, _key(one.at), "effect")]
+        for one in effects
+    ]  # fmt: skip
+    return table(caption, head, rows, class_="forest", name=name)
+
+
+def _key(x: float | None) -> Any:
+    return "" if x is None else x
+
+
+def _axis(axis: Axis) -> Html:
+    texts = [tag("text", text, x=axis.at(x), y=AXIS - 12, text_anchor="middle") for x, text in axis.ticks] + [
+        tag("line", class_="axis", x1=axis.at(x), x2=axis.at(x), y1=AXIS - 7, y2=AXIS) for x, _ in axis.ticks
+    ]
+    return tag("svg", *texts, class_="forest-row", viewBox=f"0 0 {WIDTH} {AXIS}", width=WIDTH, aria_hidden="true")
+
+
+def _picture(axis: Axis, one: Effect) -> Html:
+    """The shaded margin, a line at every tick, the interval and the effect; arrows where it goes on."""
+    parts = []
+    if axis.margin is not None:
+        low, high = (axis.at(x) for x in axis.margin)
+        parts.append(tag("rect", class_="margin", x=low, y=0, width=round(high - low, 2), height=HEIGHT))
+    parts += [
+        tag("line", class_="axis" if x == 0 else "grid", x1=axis.at(x), x2=axis.at(x), y1=0, y2=HEIGHT)
+        for x, _ in axis.ticks
+    ]
+    if one.asked is not None:
+        at = axis.at(one.asked)
+        parts.append(tag("line", tag("title", "asked for"), class_="asked", x1=at, x2=at, y1=0, y2=HEIGHT))
+    if one.at is not None:
+        parts += _interval(axis, one)
+    kind = look(one.verdict)[0]
     return tag(
-        "svg", *parts, _axis(forest, x, bottom), class_="forest", viewBox=f"0 0 {WIDTH} {forest.height}", role="img",
-        aria_label=f"{forest.title}. {read_aloud(forest)}",
+        "svg", tag("g", *parts, class_=f"effect-{kind}"), class_="forest-row", viewBox=f"0 0 {WIDTH} {HEIGHT}",
+        width=WIDTH, role="img", aria_label=one.words,
     )  # fmt: skip
 
 
-def _row(row: Row, x: Scale, y: float) -> list[Html]:
-    at = y + LINE
-    hollow = " hollow" if row.hollow else ""
+def _interval(axis: Axis, one: Effect) -> list[Html]:
+    assert one.at is not None
+    middle = HEIGHT / 2
+    low, high = (end if one_end is None else one_end for end, one_end in ((axis.low, one.low), (axis.high, one.high)))
+    ends = axis.at(low), axis.at(high)
+    parts = [tag("line", class_="whisker", x1=ends[0], x2=ends[1], y1=middle, y2=middle)]
+    if low <= axis.low:
+        parts.append(_arrow(ends[0], middle, -6))
+    if high >= axis.high:
+        parts.append(_arrow(ends[1], middle, 6))
     return [
-        tag("text", row.name, class_="halo", x=SIDE, y=y + TEXT),
-        tag("text", row.words, class_="label halo", x=WIDTH - SIDE, y=y + TEXT, text_anchor="end"),
-        tag("line", class_=f"interval {row.look}", x1=x.at(row.low), x2=x.at(row.high), y1=at, y2=at),
-        tag("circle", class_=f"effect {row.look}{hollow}", cx=x.at(row.effect), cy=at, r=DOT),
+        *parts,
+        tag("circle", class_="point hollow" if one.hollow else "point", cx=axis.at(one.at), cy=middle, r=POINT),
     ]
 
 
-def _axis(forest: Forest, x: Scale, bottom: float) -> Html:
-    parts = [tag("line", class_="axis", x1=SIDE, x2=WIDTH - SIDE, y1=bottom, y2=bottom)]
-    for tick in x.ticks():
-        at = x.at(tick)
-        parts.append(tag("line", class_="axis", x1=at, x2=at, y1=bottom, y2=bottom + 4))
-        parts.append(tag("text", compact(tick), x=at, y=bottom + 16, text_anchor="middle"))
-    parts.append(tag("text", forest.label, class_="label", x=WIDTH / 2, y=bottom + 33, text_anchor="middle"))
-    return tag("g", *parts, aria_hidden="true")
-
-
-def read_aloud(forest: Forest) -> str:
-    """All rows in words."""
-    return "; ".join(f"{group.title}: {_aloud(group.rows)}" for group in forest.groups)
-
-
-def _aloud(rows: Sequence[Row]) -> str:
-    return ", ".join(f"{row.name} {row.words}" for row in rows)
+def _arrow(x: float, y: float, length: float) -> Html:
+    return tag("path", class_="tip-head", d=f"M{x + length:g},{y:g}L{x:g},{y - 5:g}L{x:g},{y + 5:g}Z")

@@ -32,16 +32,19 @@ def table(
     *,
     numeric: Sequence[int] = (),
     class_: str = "",
-    tools: bool = True,
+    name: str = "",
 ) -> Html:
-    """A table with a caption; with `tools` the script lets it be sorted and filtered. Empty columns are left out."""
+    """A table with a caption. Empty columns are left out.
+
+    The script lets a table with a name be sorted, filtered and saved; the address keeps the choice under that name.
+    """
     marked = [[_in_row(cell, place, place in numeric) for place, cell in enumerate(row)] for row in rows]
     used = [place for place in range(len(head)) if not marked or any(escape(row[place].content) for row in marked)]
     body = [tag("tr", *(row[place].markup() for place in used)) for row in marked]
     heads = [tag("th", head[i], scope="col", class_="num" if i in numeric else None) for i in used]
     whole = tag(
         "table", tag("caption", caption), tag("thead", tag("tr", *heads)), tag("tbody", *body),
-        class_=f"{class_} tools".strip() if tools else class_ or None,
+        class_=f"{class_} tools".strip() if name else class_ or None, id=f"table-{name}" if name else None,
     )  # fmt: skip
     return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=_text(caption))
 
@@ -54,6 +57,14 @@ def _in_row(cell: Any, place: int, numeric: bool) -> Cell:
 
 def _text(caption: Any) -> str:
     return caption if isinstance(caption, str) else "table"
+
+
+def heading(level: int, title: Any, id_: str | None = None) -> Html:
+    """A heading; one with an identifier shows the link to itself."""
+    if id_ is None:
+        return tag(f"h{level}", title)
+    link = tag("a", "#", href=f"#{id_}", class_="anchor", aria_label="Link to this part")
+    return tag(f"h{level}", title, " ", link, id=None if level == 2 else id_)
 
 
 def commands(*lines: str, lead: str = "Reproduce") -> Html:
@@ -73,5 +84,5 @@ def fold(summary: Any, *content: Any, shown: bool = False, class_: str | None = 
 
 
 def chapter(summary: Any, *content: Any, shown: bool = False) -> Html:
-    """A long part of a section, folded: where all is as it should be, its first line says enough."""
+    """A long part of a section, folded: its first line says enough where nothing is wrong."""
     return fold(summary, *content, shown=shown, class_="chapter")

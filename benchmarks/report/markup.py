@@ -50,6 +50,15 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
     return Html(f"{start}>{escape(children)}</{name}>")
 
 
+def slug(text: str) -> str:
+    """A text as an identifier.
+
+    >>> slug("linear evaluation")
+    'linear-evaluation'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
 def isolate(text: str) -> Html:
     """A name that somebody else chose: isolated from its surroundings in either writing direction."""
     return tag("bdi", breakable(text))

@@ -2,22 +2,29 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Mapping
 from importlib import resources
+from typing import Any
 
 from benchmarks.report import plots
+from benchmarks.report.layout import heading
 from benchmarks.report.markup import Html, data_block, tag
 from benchmarks.report.report import SECTIONS, Report
-from benchmarks.report.sections import verdict
+from benchmarks.report.section import Content, Section
+from benchmarks.report.sections import run, verdict
 
 TITLE = "robust-core report"
 
 
+PARTS = {"run": "This run", "paper": "The paper"}
+"""The two parts of the page: what can differ from run to run, and what is known about the paper."""
+
+
 def render(report: Report) -> str:
     """The report as an HTML page that needs nothing else."""
-    contents = {(verdict.ID, verdict.TITLE): verdict.render(report.verdict)}
-    for section in SECTIONS:
-        contents[section.id, section.title] = section.render(getattr(report, section.id))
+    drawn = {section: section.render(getattr(report, section.id)) for section in SECTIONS}
+    first = verdict.render(report.verdict)
+    plots_drawn = [plot for content in drawn.values() for plot in content.plots]
     style, script = _asset("page.css"), _asset("page.js")
     head = tag(
         "head",
@@ -32,14 +39,29 @@ def render(report: Report) -> str:
     body = tag(
         "body",
         tag("a", "Skip to the verdict", href="#verdict", class_="skip"),
-        tag("header", tag("h1", TITLE), _contents(contents), id="contents"),
-        tag("main", *(_section(*names, content.body) for names, content in contents.items()), id="main"),
+        tag("header", tag("h1", TITLE), run.render_header(report.run, quick=report.quick), id="top"),
+        tag("nav", *_contents(), aria_label="Contents", id="contents"),
+        tag("main", _section(verdict.ID, verdict.TITLE, first.body), *_parts(drawn), id="main"),
         tag("footer", tag("p", "Made by ", tag("code", "robust-core report"), ".")),
         tag("div", class_="tip", id="tip", role="status", aria_live="polite", hidden="hidden"),
-        data_block("points", {plot.id: plots.points(plot) for content in contents.values() for plot in content.plots}),
+        data_block("points", {plot.id: plots.points(plot) for plot in plots_drawn}),
         tag("script", Html(script)),
     )
     return "<!DOCTYPE html>\n" + tag("html", head, "\n", body, lang="en", dir="ltr") + "\n"
+
+
+def _parts(drawn: Mapping[Section[Any], Content]) -> list[Html]:
+    """The sections of both parts; the second begins with a line of its own."""
+    found = []
+    for about, title in PARTS.items():
+        if about == "paper":
+            found.append(tag("p", title, class_="part", id="paper"))
+        found += [
+            _section(section.id, section.title, content.body)
+            for section, content in drawn.items()
+            if section.about == about
+        ]
+    return found
 
 
 def _asset(name: str) -> str:
@@ -55,12 +77,18 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _contents(contents: Iterable[tuple[str, str]]) -> Html:
-    links = [tag("li", tag("a", title, href=f"#{id_}")) for id_, title in contents]
-    return tag("nav", tag("ul", *links), aria_label="Contents")
+def _contents() -> list[Html]:
+    """The links to all sections, part by part."""
+    found = []
+    for about, title in PARTS.items():
+        names = [(section.id, section.title) for section in SECTIONS if section.about == about]
+        names = [(verdict.ID, verdict.TITLE), *names] if about == "run" else names
+        links = [tag("li", tag("a", name, href=f"#{id_}")) for id_, name in names]
+        found += [tag("p", title, class_="part-name"), tag("ul", *links)]
+    return found
 
 
 def _section(id_: str, title: str, body: Html) -> Html:
-    """A section, with a way back to the contents."""
+    """A section, with a link to itself and, where the contents are out of sight, a way back to them."""
     back = tag("a", tag("span", "↑", aria_hidden="true"), " contents", href="#contents", class_="back")
-    return tag("section", tag("h2", title), back, body, id=id_)
+    return tag("section", heading(2, title, id_), back, body, id=id_)

@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.regression.history import Trend
+from benchmarks.report.cards import Card
 from benchmarks.report.section import Section
 from benchmarks.report.sections import (
     claims,
     convergence,
     counterexamples,
+    found,
+    history,
     mutants,
     panels,
     regression,
@@ -18,33 +22,37 @@ from benchmarks.report.sections import (
     verdict,
 )
 
-FORMAT = "robust-core/report/2"
+FORMAT = "robust-core/report/3"
 SECTIONS: tuple[Section[Any], ...] = (
-    claims.SECTION,
+    regression.SECTION,
+    history.SECTION,
     variants.SECTION,
+    found.SECTION,
     mutants.SECTION,
+    statistics.SECTION,
+    claims.SECTION,
     panels.SECTION,
     convergence.SECTION,
-    statistics.SECTION,
-    regression.SECTION,
     counterexamples.SECTION,
     run.SECTION,
 )
-"""In the order of the page, where the verdict comes before them."""
+"""In the order in which they are collected. The page has the verdict, those about the run, those about the paper."""
 
 
 @dataclass(frozen=True)
 class Report:
     """Everything that the page shows. A field is named for its section."""
 
-    claims: claims.Claims
+    regression: regression.Comparison | None
+    history: tuple[Trend, ...]
     variants: variants.Gallery
+    found: tuple[Card, ...]
     mutants: mutants.Kills
+    statistics: statistics.Statistics
+    claims: claims.Claims
     panels: panels.Panels
     convergence: tuple[convergence.Curve, ...]
-    statistics: statistics.Statistics
-    regression: regression.Comparison | None
-    counterexamples: counterexamples.Counterexamples
+    counterexamples: tuple[Card, ...]
     run: run.Run
     verdict: verdict.Verdict
     quick: bool

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 TICKS = 5
 """About how many ticks an axis gets."""
-FEWEST = 3
+FEWEST = 2
 """A logarithmic axis with fewer powers of ten than this shows what lies between them."""
 
 
@@ -69,8 +69,8 @@ def compact(x: float) -> str:
     ('12.5k', '600k', '0.25', '10⁻⁹', '10¹⁰')
     """
     power = math.log10(abs(x)) if x and math.isfinite(x) else 0.0
-    if abs(power) > 3 and abs(power - round(power)) < UNSEEN and x > 0 and not 3 < power < 7:
-        return "10" + str(round(power)).translate(_RAISED)
+    if abs(power) > 3 and _is_power(x) and not 3 < power < 7:
+        return power_of_ten(x)
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if size * (10 if letter == "k" else 1) <= abs(x) < 1e3 * size:
             return number(x / size, 3) + letter
@@ -78,6 +78,19 @@ def compact(x: float) -> str:
 
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def power_of_ten(x: float) -> str:
+    """The power of ten that is nearest to a positive number.
+
+    >>> power_of_ten(0.01), power_of_ten(1.0)
+    ('10⁻²', '10⁰')
+    """
+    return "10" + str(round(math.log10(x))).translate(_RAISED)
+
+
+def _is_power(x: float) -> bool:
+    return x > 0 and math.isfinite(x) and abs(math.log10(x) - round(math.log10(x))) < UNSEEN
 
 
 @dataclass(frozen=True)
@@ -109,6 +122,18 @@ class Scale:
         """Round numbers inside the range."""
         return _decades(self.low, self.high) if self.logarithmic else _round_steps(self.low, self.high)
 
+    def labels(self) -> list[tuple[float, str]]:
+        """The ticks with their texts: powers of ten on a logarithmic axis, unless it is too short for them.
+
+        >>> [text for _, text in Scale(0.5, 2e6, 0.0, 1.0, True).labels()]
+        ['10⁰', '10²', '10⁴', '10⁶']
+        >>> [text for _, text in Scale(0.5, 6.0, 0.0, 1.0, True).labels()]
+        ['0.5', '1', '2', '5']
+        """
+        ticks = self.ticks()
+        powers = self.logarithmic and all(_is_power(tick) for tick in ticks)
+        return [(tick, power_of_ten(tick) if powers else compact(tick)) for tick in ticks]
+
 
 def _round_steps(low: float, high: float) -> list[float]:
     rough = (high - low) / TICKS
@@ -125,7 +150,8 @@ def _decades(low: float, high: float) -> list[float]:
     stride = max(1, round((last - first) / TICKS))
     found: list[float] = []
     for factors in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
-        found = [factor * 10.0**power for power in range(first, last + 1, stride) for factor in factors]
+        powers = range(first - first % stride, last + 1, stride)
+        found = [factor * 10.0**power for power in powers for factor in factors]
         found = [x for x in found if low * (1 - UNSEEN) <= x <= high * (1 + UNSEEN)]
         if len(found) >= FEWEST:
             break

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from benchmarks.report.markup import Html
 from benchmarks.report.plots import Plot
@@ -29,6 +29,7 @@ class Work:
     workers: int = 1
     stores: Path = STORES
     baseline: Path | None = None
+    history: Path | None = None
     show: Show = lambda line: None
     begun: float = field(default_factory=time.time)
     seconds: list[tuple[str, float]] = field(default_factory=list)
@@ -87,13 +88,17 @@ class Content:
 
 @dataclass(frozen=True)
 class Section(Generic[Record]):
-    """Its anchor, its heading, and three functions: collect a record, draw it, and judge it for the verdict."""
+    """Its anchor, its heading, and three functions: collect a record, draw it, and judge it for the verdict.
+
+    A section is about this run of the code, or about the paper; the second part of the page has the latter.
+    """
 
     id: str
     title: str
     collect: Callable[[Work], Record]
     render: Callable[[Record], Content]
     judge: Callable[[Record], Sequence[Line]] = lambda record: ()
+    about: Literal["run", "paper"] = "run"
 
 
 def worst(outcomes: set[str]) -> str:

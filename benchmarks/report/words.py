@@ -1,4 +1,7 @@
-"""Verdicts as a reader meets them: a word, a symbol and a colour class; never the colour alone."""
+"""Verdicts as a reader meets them: a word, a symbol and a colour class; never the colour alone.
+
+Red (`bad`) is for trouble only. A violation that is intended and a refuted claim of the paper are findings (`info`).
+"""
 
 import re
 
@@ -14,7 +17,9 @@ LOOKS: dict[str, tuple[str, str]] = {
     "pending": ("dim", "…"),
     "corrected": ("info", "✎"),
     "conditional": ("info", "◐"),
-    "refuted": ("bad", "✗"),
+    "refuted": ("info", "✗"),
+    "violated, as intended": ("info", "✗"),
+    "blocked, as intended": ("dim", "–"),
     "not decidable as stated": ("dim", "∅"),
     "elsewhere": ("dim", "→"),
     "open": ("warn", "?"),
@@ -26,6 +31,8 @@ LOOKS: dict[str, tuple[str, str]] = {
     "worse": ("bad", "▼"),
     "equivalent": ("good", "="),
     "changed": ("bad", "≠"),
+    "change point": ("warn", "≠"),
+    "no change point": ("good", "="),
     "caught": ("good", "✓"),
     "missed": ("bad", "✗"),
     "alive": ("bad", "✗"),

@@ -6,9 +6,11 @@ from typing import Any
 
 from benchmarks.mutants.matrix import Kill
 from benchmarks.regression.compare import Row
+from benchmarks.regression.history import Change, Trend
+from benchmarks.report.cards import Card
 from benchmarks.report.report import Report, judge
 from benchmarks.report.section import Work
-from benchmarks.report.sections import claims, counterexamples, panels, statistics
+from benchmarks.report.sections import claims, counterexamples, found, panels, statistics
 from benchmarks.report.sections.convergence import Curve
 from benchmarks.report.sections.mutants import Kills
 from benchmarks.report.sections.regression import Comparison
@@ -29,7 +31,7 @@ HOSTILE = (
 
 
 @functools.cache
-def _paper() -> tuple[claims.Claims, panels.Panels, tuple[counterexamples.Card, ...]]:
+def _paper() -> tuple[claims.Claims, panels.Panels, tuple[Card, ...]]:
     committed = tuple(counterexamples.committed_cards())
     return replace(claims.collect(Work()), code="0123456789ab"), panels.collect(Work()), committed
 
@@ -130,6 +132,18 @@ def measure(name: str, verdict: str = "equivalent", **more: Any) -> Row:
     return Row(**{**usual, "variant": name, "verdict": verdict, **more})
 
 
+def trend(**more: Any) -> Trend:
+    """Five records of a measure that got worse with the fourth."""
+    usual: dict[str, Any] = {
+        "variant": "mine", "reference": "mine.py at v1", "metric": "last error", "problem": "garnet",
+        "revisions": ("aaaaaaaaaaaa", "bbbbbbbbbbbb", "", "dddddddddddd", "eeeeeeeeeeee"),
+        "effects": (0.0, 0.002, None, 0.06, 0.061), "lower": (-0.01, -0.01, None, 0.03, None),
+        "upper": (0.01, 0.012, None, 0.09, 0.09), "level": 12.5,
+        "alarm": Change("eeeeeeeeeeee", "dddddddddddd", "Halve the step size", 4, 3),
+    }  # fmt: skip
+    return Trend(**{**usual, **more})
+
+
 def change(report: Report, **records: Any) -> Report:
     """The report with other records and the verdict that follows from them."""
     changed = replace(report, **records)
@@ -149,8 +163,10 @@ def sample(*names: str) -> Report:
         "convergence": _convergence(),
         "statistics": _statistics(chosen, gallery),
         "regression": Comparison("equivalent", 1e-6, True, "first", tuple(measure(name) for name in chosen)),
-        "counterexamples": counterexamples.Counterexamples(committed, tuple(counterexamples.find(gallery))),
-        "run": Run("2021-12-06T00:00:00+00:00", (("claims", 1.5),), (("numpy", "2.0.0"),),
-                   (measure("loop", kind="ratio", unit="1"),)),
+        "counterexamples": committed,
+        "found": tuple(found.find(gallery)),
+        "history": (trend(), trend(alarm=None)),
+        "run": Run("2021-12-06T00:00:00+00:00", "0123456789ab", "0.1", "robust-core report --quick", "regression.jsonl",
+                   (("claims", 1.5),), (("numpy", "2.0.0"),), (measure("loop", kind="ratio", unit="1"),)),
     }  # fmt: skip
     return Report(**records, verdict=judge(records), quick=True)

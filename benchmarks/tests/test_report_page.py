@@ -20,7 +20,7 @@ from benchmarks.report.sections.run import Run
 from benchmarks.tests.report_sample import HOSTILE, change, law_verdict, sample
 from robust_core.json import dumps, from_data, loads
 
-RUN = re.compile(r'<section id="run">.*?</section>', re.DOTALL)
+RUN = re.compile(r'<section id="run">.*?</section>|<p class="facts".*?</p>', re.DOTALL)
 
 
 class _Reader(HTMLParser):
@@ -71,7 +71,8 @@ def test_the_page_is_well_formed_and_its_links_lead_somewhere() -> None:
     assert reader.faults == reader.open == []
     ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    links = {(attributes.get("href") or "")[1:] for name, attributes in reader.elements if name == "a"}
+    addresses = [(attributes.get("href") or "")[1:] for name, attributes in reader.elements if name == "a"]
+    links = {address.partition("?")[0] for address in addresses}
     assert links <= set(ids), f"links to nothing: {sorted(links - set(ids))}"
 
 
@@ -117,8 +118,9 @@ def test_the_same_data_give_the_same_bytes_even_through_json() -> None:
     assert _page() == render(again)
 
 
-def test_times_and_versions_are_in_one_section_only() -> None:
-    times = Run("2031-01-01T11:11:11+00:00", (("claims", 77.7),), (("numpy", "9.9.9"),), ())
+def test_times_and_versions_are_in_the_header_and_in_one_section_only() -> None:
+    times = Run("2031-01-01T11:11:11+00:00", "f" * 12, "9.9", "robust-core report", "none",
+                (("claims", 77.7),), (("numpy", "9.9.9"),), ())  # fmt: skip
     other = change(sample(), run=times)
     first, second = _page(), render(other)
     assert first != second
@@ -131,8 +133,23 @@ def test_the_verdict_comes_first_as_a_word_a_symbol_and_a_colour() -> None:
     assert banner == ("good", "✓", "Holds")
     assert text.index('id="overall"') < text.index("<table")
     order = re.findall(r'<section id="(\w+)">', text)
-    assert order == ["verdict", "claims", "variants", "mutants", "panels", "convergence", "statistics", "regression",
-                     "counterexamples", "run"]  # fmt: skip
+    assert order == ["verdict", "regression", "history", "variants", "found", "mutants", "statistics", "run",
+                     "claims", "panels", "convergence", "counterexamples"]  # fmt: skip
+
+
+RED = re.compile(r'class="(?:badge|mark|banner) bad"')
+
+
+def test_red_is_for_trouble_only() -> None:
+    assert RED.findall(_page()) == []
+    assert len(RED.findall(render(_violate(sample())))) >= 3
+
+
+def test_the_header_says_which_code_when_and_how_in_one_line() -> None:
+    (facts,) = re.findall(r'<p class="facts".*?</p>', _page())
+    shown = re.sub(r"<[^>]+>", "", facts)
+    assert shown == ("commit 0123456789abdate 2021-12-06 00:00version 0.1command robust-core report --quick"
+                     "baseline regression.jsonlsize quick")  # fmt: skip
 
 
 def test_no_two_verdicts_look_alike_but_for_their_colour() -> None:
@@ -156,10 +173,8 @@ def contrast(one: str, other: str) -> float:
 
 
 def _schemes() -> list[dict[str, str]]:
-    css = page._asset("page.css")
-    return [
-        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", part)) for part in css.split("@media (prefers-color-scheme")[:2]
-    ]
+    pairs = re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", page._asset("page.css"))
+    return [{name: colours[place] for name, *colours in pairs} for place in (0, 1)]
 
 
 @pytest.mark.parametrize("colours", _schemes(), ids=("light", "dark"))
@@ -219,9 +234,8 @@ def _worsen(report: Report) -> Report:
 
 
 def _lose(report: Report) -> Report:
-    first, *others = report.counterexamples.committed
-    cards = (replace(first, outcome="holds"), *others)
-    return change(report, counterexamples=replace(report.counterexamples, committed=cards))
+    first, *others = report.counterexamples
+    return change(report, counterexamples=(replace(first, outcome="holds"), *others))
 
 
 @pytest.mark.parametrize("defect", [_violate, _pass, _survive, _miss, _gate, _worsen, _lose], ids=lambda f: f.__name__)

@@ -17,11 +17,12 @@ from benchmarks.report import forest as forests
 from benchmarks.report.code import Provenance
 from benchmarks.report.layout import table
 from benchmarks.report.plots import points
-from benchmarks.report.sections import counterexamples, mutants, panels, regression, statistics, variants
+from benchmarks.report.sections import counterexamples, history, mutants, panels, regression, statistics, variants
 from benchmarks.report.sections.panels import Control
 from benchmarks.report.words import with_entry
 from benchmarks.tests.report_sample import change, law_verdict, measure, sample
 from robust_core.json import dumps, from_data, loads
+from robust_core.validate import EPS
 
 
 def shown(markup: str) -> str:
@@ -49,6 +50,9 @@ def compared(*rows: Row) -> list[dict[str, str]]:
 def test_what_must_be_looked_at_comes_first() -> None:
     verdicts = ("equivalent", "better", "undecided", "changed", "worse", "equivalent")
     found = compared(*(measure(word, word) for word in verdicts))
+    drawn = [row for row in found if "measure" in row]
+    assert [row["measure"].split()[2].rstrip(",") for row in drawn] == sorted(verdicts, key=SEVERITY.index)
+    found = [row for row in found if "variant" in row]
     assert [row["variant"] for row in found] == sorted(verdicts, key=SEVERITY.index)
     assert found[0]["verdict"] == "▼ worse"
     assert "note" not in found[0]
@@ -56,7 +60,7 @@ def test_what_must_be_looked_at_comes_first() -> None:
 
 def test_a_column_is_there_as_soon_as_one_row_needs_it() -> None:
     found = compared(measure("a"), measure("b", note="the seeds differ"))
-    assert [row["note"] for row in found] == ["", "the seeds differ"]
+    assert [row["note"] for row in found if "note" in row] == ["", "the seeds differ"]
     listed = table("T", ["a", "b", "c"], [["x", "", 1], ["y", None, 2]], numeric=[2])
     assert entries(listed) == [{"a": "x", "c": "1"}, {"a": "y", "c": "2"}]
     assert listed.count('class="num"') == 3
@@ -70,19 +74,25 @@ def _open(markup: str) -> list[bool]:
 
 def test_long_parts_are_folded_where_all_is_well_and_open_where_it_is_not() -> None:
     report = sample()
-    assert _open(mutants.render(report.mutants).body) == [False, False]
-    assert _open(variants.render(report.variants).body) == [False]
+    assert _open(mutants.render(report.mutants).body) == [False] * 3
+    assert _open(variants.render(report.variants).body) == [False] * 2
     assert report.regression is not None
     assert _open(regression.render(report.regression).body) == [False]
-    assert _open(statistics.render(report.statistics).body) == [False, False, False]
+    assert _open(statistics.render(report.statistics).body) == [False] * 5
     kills = tuple(replace(kill, cases=None) if kill.mutant == "zoo:0" else kill for kill in report.mutants.kills)
-    assert _open(mutants.render(replace(report.mutants, kills=kills)).body) == [True, False]
+    assert _open(mutants.render(replace(report.mutants, kills=kills)).body) == [True, True, False]
     first, *others = report.variants.variants
     wrong = replace(first, verdicts=(law_verdict("start", "violated"),))
-    assert _open(variants.render(replace(report.variants, variants=(wrong, *others))).body) == [True]
+    assert _open(variants.render(replace(report.variants, variants=(wrong, *others))).body) == [True] * 2
     (run,) = report.statistics.runs
     missed = replace(run, controls=(replace(run.controls[0], outcome="missed"),))
-    assert _open(statistics.render(replace(report.statistics, runs=(missed,))).body) == [False, True, False]
+    assert _open(statistics.render(replace(report.statistics, runs=(missed,))).body) == [
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_infinite_evidence_is_drawn_shown_and_kept_in_json() -> None:
@@ -101,14 +111,14 @@ def test_infinite_evidence_is_drawn_shown_and_kept_in_json() -> None:
 @pytest.mark.parametrize(
     ("fields", "effect", "margin"),
     [
-        ({"effect": 0.02, "lower": -0.01, "upper": 0.05}, "+2\xa0% [−1\xa0%, +5\xa0%]", "10\xa0%"),
-        ({"effect": 0.02, "lower": None, "upper": None}, "+2\xa0% [−∞, +∞]", "10\xa0%"),
+        ({"effect": 0.02, "lower": -0.01, "upper": 0.05}, "+2\xa0% [−1\xa0%, +5\xa0%]", "−9.09\xa0% … +10\xa0%"),
+        ({"effect": 0.02, "lower": None, "upper": None}, "+2\xa0% [−∞, +∞]", "−9.09\xa0% … +10\xa0%"),
         ({"effect": -0.002, "lower": None, "upper": 0.001, "scale": "absolute", "unit": "‖Q*‖", "margin": 0.005},
-         "−0.002 [−∞, +0.001] ‖Q*‖", "0.005 ‖Q*‖"),
+         "−0.002 [−∞, +0.001] ‖Q*‖", "−0.005 … +0.005 ‖Q*‖"),
         ({"effect": 1, "lower": None, "upper": None, "scale": "absolute", "unit": "sweeps", "margin": 0.0,
           "kind": "deterministic"}, "+1 sweeps", "exact"),
-        ({"effect": 0.0, "lower": 0.0, "upper": 0.0}, "0\xa0% [0\xa0%, 0\xa0%]", "10\xa0%"),
-        ({"effect": None}, "", "10\xa0%"),
+        ({"effect": 0.0, "lower": 0.0, "upper": 0.0}, "0\xa0% [0\xa0%, 0\xa0%]", "−9.09\xa0% … +10\xa0%"),
+        ({"effect": None}, "", "−9.09\xa0% … +10\xa0%"),
     ],
 )  # fmt: skip
 def test_effects_and_margins_have_their_unit(fields: dict[str, Any], effect: str, margin: str) -> None:
@@ -121,7 +131,47 @@ def test_effects_and_margins_have_their_unit(fields: dict[str, Any], effect: str
     [("lower", "lower is better"), ("higher", "higher is better"), ("exact", "must not change")],
 )
 def test_the_direction_is_a_column(direction: str, words: str) -> None:
-    assert compared(measure("v", direction=direction))[0]["direction"] == words
+    assert compared(measure("v", direction=direction))[-1]["direction"] == words
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"effect": 0.1, "scale": "relative", "margin": 0.1}, 1.0),
+        ({"effect": 1 / 1.1 - 1, "scale": "relative", "margin": 0.1}, -1.0),
+        ({"effect": 0.25, "scale": "absolute", "margin": 0.5}, 0.5),
+        ({"effect": 0.25, "scale": "absolute", "margin": 0.5, "direction": "higher"}, -0.5),
+        ({"effect": None}, None),
+        ({"effect": 3.0, "margin": 0.0, "kind": "deterministic"}, None),
+    ],
+)
+def test_a_forest_has_its_unit_in_margins_and_worse_on_the_right(fields: dict[str, Any], place: float | None) -> None:
+    row = measure("v", **fields)
+    assert regression.in_margins(row, row.effect) == (None if place is None else pytest.approx(place, rel=4 * EPS))
+
+
+def test_a_trend_has_its_change_point_and_its_margin() -> None:
+    (changed, quiet) = sample().history
+    (plot, other) = history.render((changed, quiet)).plots
+    assert plot.marks == [("change since ddddddd", 3.0)]
+    assert other.marks == []
+    assert [name for name, _ in plot.rules] == ["no change", "margin", "margin"]
+    assert points(plot)[-1][1:] == ["revision eeeeeee", "effect: 6.1 (−∞ … 9)"]
+    assert len(points(plot)) == 4, "a record without an effect has no point"
+    text = shown(history.render((changed, quiet)).body)
+    assert "Halve the step size" in text
+    assert "There is no history yet" in shown(history.render(()).body)
+    (line,) = history.judge((changed, quiet))
+    assert (line.outcome, line.decides) == ("change point", False)
+
+
+def test_plots_of_a_figure_have_the_same_axes() -> None:
+    drawn = panels.render(sample().panels).plots
+    cart = [plot.scales() for plot in drawn if plot.id.startswith("cartpole")]
+    assert len(cart) == 3
+    assert len({(x.low, x.high, y.low, y.high) for x, y in cart}) == 1
+    rules = [name for plot in drawn for name, _ in plot.rules]
+    assert rules.count("optimum") == rules.count("no skill") >= 9
 
 
 def panel(name: str) -> PanelRun:
@@ -166,7 +216,8 @@ def test_curves_that_lie_on_each_other_are_named_and_keep_their_legend() -> None
     assert "The curve of vanilla at γ(1−R) lies on that of robust." in caption(same)
     body = panels.render(replace(sample().panels, runs=(same,))).body
     legend = body.partition('data-plot="frozenlake-a"')[2].partition("</figure>")[0]
-    assert re.findall(r"</svg>([^<]+)</li>", legend) == ["robust", "vanilla", "vanilla at γ(1−R)"]
+    names = ["robust", "vanilla", "vanilla at γ(1−R)", panels.BAND]
+    assert re.findall(r"</svg>([^<]+)</li>", legend) == names
     moved = replace(robust, mean=(robust.mean[0] + 1.0, *robust.mean[1:]))
     assert panels.coincidences(panels.curves(replace(one, curves={**one.curves, "shorter horizon": moved}))) == []
 
@@ -250,7 +301,7 @@ def test_results_of_other_code_or_other_libraries_are_flagged(code: Provenance, 
 
 
 def test_cards_show_values_in_words() -> None:
-    (found,) = sample().counterexamples.found
+    (found,) = sample().found
     values = dict(found.values)
     assert values["step size"] == "clock constant, power 1, rate 0, scale 0.5"
     assert values["set"] == "contamination, 0.25"
@@ -259,14 +310,14 @@ def test_cards_show_values_in_words() -> None:
 
 
 def test_cards_say_what_a_counterexample_refutes_and_leave_no_empty_brackets() -> None:
-    record = sample().counterexamples
-    assert any(with_entry(card.what) != card.what for card in record.committed), "there is something to tidy"
-    body = counterexamples.render(record).body
+    cards = sample().counterexamples
+    assert any(with_entry(card.what) != card.what for card in cards), "there is something to tidy"
+    body = counterexamples.render(cards).body
     for line in map(shown, re.findall(r'<p class="what">.*?</p>', body)):
         assert not re.search(r"\[[\d, ]*\]$", line), line
-    assert body.count(" refutes the printed statement") == len(record.committed)
-    first, *others = record.committed
-    lost = replace(record, committed=(replace(first, outcome="holds"), *others))
+    assert body.count(" refutes the printed statement") == len(cards)
+    first, *others = cards
+    lost = (replace(first, outcome="holds"), *others)
     assert "no longer refutes the printed statement" in counterexamples.render(lost).body
 
 
@@ -274,25 +325,25 @@ def test_the_first_picture_of_the_panels_is_the_forest_of_effects() -> None:
     """Every panel has a row with its numbers; zero and 'much' are drawn; TDC's first rows are over draws."""
     record = sample().panels
     body = panels.render(record).body
-    first = re.findall(r"<svg[^>]*>", body)[0]
-    assert 'class="forest"' in first
-    assert "FrozenLake, robust − vanilla: frozenlake-a" in first
-    pictures = body.partition('class="effects"')[2].partition(panels.INTRODUCTION[:20])[0]
+    pictures, _, rest = body.partition(panels.INTRODUCTION[:20])
+    assert "svg" not in pictures.partition('class="effects"')[0]
+    assert 'class="plot"' in rest
     for one in record.panels:
         effect = panels.effect(one.first, PANELS[one.panel].figure).partition("]")[0]
         assert effect in pictures, one.panel
-    assert pictures.count(">much<") == 6
+    asked = sum(row.asked is not None for row in effects._rewards(record.runs) + effects._gradients(record.runs))
+    assert pictures.count('class="asked"') == asked > 15
     assert pictures.index("features drawn anew for every run") < pictures.index("one draw for all runs")
 
 
 def test_a_forest_puts_effects_intervals_and_sizes_on_one_axis() -> None:
-    row = forests.Row("x", "1", 1.0, -1.0, 3.0, "good")
-    forest = forests.Forest("t", "u", (forests.Group("g", (row,), 2.0),))
-    scale = forest.scale()
-    assert scale.low <= -1.0
-    assert scale.high >= 3.0
-    drawn = forests.draw(forest)
-    assert f'x1="{scale.at(-1.0)}" x2="{scale.at(3.0)}"' in drawn
-    assert f'class="rule" x1="{scale.at(2.0)}"' in drawn
-    assert f'class="axis" x1="{scale.at(0.0)}"' in drawn
+    row = forests.Effect("x", "holds", 1.0, -1.0, 3.0, "1", asked=2.0)
+    axis = forests.axis_of([row], "u")
+    assert axis.low <= -1.0
+    assert axis.high >= 3.0
+    drawn = forests.forest("t", axis, [row], name="n")
+    assert f'class="whisker" x1="{axis.at(-1.0)}" x2="{axis.at(3.0)}"' in drawn
+    assert f'class="asked" x1="{axis.at(2.0)}"' in drawn
+    assert f'class="axis" x1="{axis.at(0.0)}"' in drawn
+    assert "tip-head" not in drawn
     assert effects.picture(()) == ""

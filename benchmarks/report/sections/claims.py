@@ -3,16 +3,18 @@
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from benchmarks.report.code import present
-from benchmarks.report.layout import Cell, commands, fold, table
+from benchmarks.report.layout import Cell, chapter, commands, fold, table
 from benchmarks.report.markup import Html, inline, tag
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.words import badge, with_entry
 
 INTRODUCTION = (
     "Each claim is an executable statement. Corrected and conditional claims fail as printed (the counterexample is "
-    "kept) and hold in the amended form; claims settled elsewhere need an experiment or samples."
+    "kept) and hold in the amended form; claims settled elsewhere need an experiment or samples. A count leads to its "
+    "claims."
 )
 
 
@@ -72,12 +74,18 @@ def collect(work: Work) -> Claims:
 def render(record: Claims) -> Content:
     """A table of all claims, the statement and its evidence behind each."""
     counts = Counter(claim.status for claim in record.claims)
-    tally = tag("p", *(part for word, n in counts.most_common() for part in (badge(word, f"{n} {word}"), " ")))
+    tally = tag("p", *(part for word, n in counts.most_common() for part in (_filter(word, n), " ")))
     rows = [_row(claim) for claim in record.claims]
     caption = f"The {len(rows)} claims, in the order of the paper"
-    listed = table(caption, ["claim", "status", "statement", "where"], rows, class_="claims")
+    whole = table(caption, ["claim", "status", "statement", "where"], rows, class_="claims", name="claims")
+    listed = chapter(caption, whole)
     again = commands("robust-core claims ID", "robust-core claims ID --run", "robust-core claims --run")
     return Content(Html(tag("p", INTRODUCTION) + tally + _provenance(record.code) + listed + again))
+
+
+def _filter(word: str, count: int) -> Html:
+    """A count that leads to the table, filtered by it."""
+    return tag("a", badge(word, f"{count} {word}"), href=f"#table-claims?claims={quote(word)}", class_="plain")
 
 
 def _provenance(present: str) -> Html:
@@ -126,4 +134,4 @@ def judge(record: Claims) -> list[Line]:
     return [Line("claims", "Claims of the paper", "open" if counts["open"] else "finding", short, decides=False)]
 
 
-SECTION = Section("claims", "Claims of the paper", collect, render, judge)
+SECTION = Section("claims", "Claims of the paper", collect, render, judge, about="paper")

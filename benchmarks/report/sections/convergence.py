@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.report.layout import commands, figure
 from benchmarks.report.markup import Html, tag
-from benchmarks.report.plots import Plot, Series
+from benchmarks.report.plots import Plot, Series, share_axes
 from benchmarks.report.scales import number
 from benchmarks.report.section import Content, Section, Work
 from benchmarks.runner.units import Unit
@@ -23,6 +23,7 @@ EPSILON = 0.5
 CHECKPOINTS = 60
 LOW, HIGH = 5.0, 95.0
 """The percentiles of the envelope."""
+BAND = "5th to 95th percentile of the runs"
 DIGITS = 5
 PROBLEMS = ("two states", "machine", "garnet")
 INTRODUCTION = (
@@ -146,7 +147,7 @@ def _errors(benchmark: "BenchmarkProblem", alpha: float, times: Sequence[int], s
 
 def render(curves: Sequence[Curve]) -> Content:
     """One plot per problem."""
-    plots = [_plot(curve) for curve in curves]
+    plots = share_axes([_plot(curve) for curve in curves])
     figures = [figure(plot, _caption(curve)) for plot, curve in zip(plots, curves, strict=True)]
     again = commands(f"python -c \"from {__name__} import converge; print(converge('garnet', 30))\"")
     return Content(Html(tag("p", INTRODUCTION) + tag("div", *figures, class_="grid") + again), tuple(plots))
@@ -154,7 +155,7 @@ def render(curves: Sequence[Curve]) -> Content:
 
 def _plot(curve: Curve) -> Plot:
     series = [
-        Series(f"mean of {curve.runs} runs", curve.times, curve.mean, curve.low, curve.high),
+        Series(f"mean of {curve.runs} runs", curve.times, curve.mean, curve.low, curve.high, BAND),
         Series("bound", curve.times, curve.bound),
         Series("worst run", curve.times, curve.worst),
     ]
@@ -178,4 +179,4 @@ def _caption(curve: Curve) -> list[Any]:
     return [tag("strong", curve.problem), " ", tag("code", curve.model), " ", facts]
 
 
-SECTION = Section("convergence", "Convergence against the bound", collect, render)
+SECTION = Section("convergence", "Convergence against the bound", collect, render, about="paper")

@@ -1,7 +1,8 @@
 """The kill matrix: which law catches which wrong algorithm, after how many problems."""
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from benchmarks.mutants.matrix import EXAMPLES, Kill, kill_matrix, needed_laws, survivors, zoo
 from benchmarks.report import code
 from benchmarks.report.layout import Cell, chapter, commands, table
-from benchmarks.report.markup import Html, isolate, tag
+from benchmarks.report.markup import Html, isolate, slug, tag
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.words import badge, plural
 from benchmarks.runner.units import Unit
@@ -70,14 +71,34 @@ def kill(module: str, examples: int, seed: int, code: str) -> Any:
 
 
 def render(record: Kills) -> Content:
-    """What was caught, which laws are needed, and the matrix for every kind."""
+    """What was caught by kind, which laws are needed, and the matrix for every kind, folded if all are caught."""
     alive, count = record.alive, record.mutants
     word = "alive" if alive else "caught"
     line = tag("p", badge(word, f"{count - len(alive)} of {count} caught"), *(f" alive: {name}" for name in alive))
     kinds = dict.fromkeys(kill.kind for kill in record.kills)
-    matrices = [_matrix(kind, [kill for kill in record.kills if kill.kind == kind]) for kind in kinds]
+    by_kind = {kind: [kill for kill in record.kills if kill.kind == kind] for kind in kinds}
+    matrices = [_matrix(kind, kills) for kind, kills in by_kind.items()]
     again = commands(f"robust-core mutants --examples {record.examples} --seed {record.seed}")
-    return Content(Html("".join([tag("p", INTRODUCTION), line, *matrices, _laws(record.kills), again])))
+    folded = chapter(f"Which law catches which mutant, for {plural(len(kinds), 'kind')}", *matrices, shown=bool(alive))
+    parts = [tag("p", INTRODUCTION), line, _kinds(by_kind), folded, _laws(record.kills), again]
+    return Content(Html("".join(parts)))
+
+
+def _kinds(by_kind: Mapping[str, Sequence[Kill]]) -> Html:
+    """How many mutants of each kind are caught, and after how many problems at the median."""
+    rows = []
+    for kind, kills in by_kind.items():
+        first: dict[str, float] = {}
+        for kill in kills:
+            first[kill.mutant] = min(first.get(kill.mutant, math.inf), math.inf if kill.cases is None else kill.cases)
+        caught = [cases for cases in first.values() if cases < math.inf]
+        median = sorted(caught)[len(caught) // 2] if caught else ""
+        hardest = max(caught) if caught else ""
+        laws = len({kill.law for kill in kills})
+        state = badge("caught" if len(caught) == len(first) else "alive", f"{len(caught)} of {len(first)}")
+        rows.append([kind, Cell(state, len(caught) - len(first)), laws, median, hardest])
+    head = ["kind", "caught", "laws", "problems, median", "problems, most"]
+    return table("Mutants by kind", head, rows, numeric=[2, 3, 4], name="mutants-by-kind")
 
 
 def _laws(kills: Sequence[Kill]) -> Html:
@@ -89,7 +110,10 @@ def _laws(kills: Sequence[Kill]) -> Html:
         [law, Cell(asked[law], asked[law]), Cell(caught[law], caught[law]), len(alone.get(law, ()))] for law in asked
     ]
     head = ["law", "mutants it applies to", "caught", "caught by it alone"]
-    return chapter(f"What each of {plural(len(rows), 'law')} catches", table("Laws", head, rows, numeric=[1, 2, 3]))
+    return chapter(
+        f"What each of {plural(len(rows), 'law')} catches",
+        table("Laws", head, rows, numeric=[1, 2, 3], name="killing-laws"),
+    )
 
 
 def _matrix(kind: str, kills: list[Kill]) -> Html:
@@ -107,7 +131,9 @@ def _matrix(kind: str, kills: list[Kill]) -> Html:
     head = ["mutant", "caught", *(tag("span", law, class_="upright") for law in laws)]
     title = f"Kind {kind}: {plural(len(names), 'mutant')}"
     word = badge("alive", f"{alive} alive") if alive else badge("caught", "all caught")
-    return chapter([title, " ", word], table(title, head, rows, class_="kills"), shown=alive > 0)
+    return chapter(
+        [title, " ", word], table(title, head, rows, class_="kills", name=f"kills-{slug(kind)}"), shown=alive > 0
+    )
 
 
 def _entry(kill: Kill | None) -> Cell:

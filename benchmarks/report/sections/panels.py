@@ -15,9 +15,9 @@ from benchmarks.experiments.records import Curve, PanelRun, Sampled, Trend
 from benchmarks.experiments.results import load_results
 from benchmarks.report import effects
 from benchmarks.report.code import Provenance, compare
-from benchmarks.report.layout import Cell, chapter, commands, figure, table
+from benchmarks.report.layout import Cell, chapter, commands, figure, heading, table
 from benchmarks.report.markup import Html, inline, tag
-from benchmarks.report.plots import Plot, Series
+from benchmarks.report.plots import Plot, Series, share_axes
 from benchmarks.report.scales import number, percent, with_interval
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.words import badge
@@ -36,6 +36,8 @@ CURVE_LABELS = {"robust": "robust", "vanilla": "vanilla", "shorter horizon": "va
 """In the order in which they are drawn: a learner has the same colour in all panels."""
 FIXED = ("optimum", "never falling", "best constant action", "uniform policy")
 """What needs no learning, in the order in which it is shown."""
+NO_SKILL = ("best constant action", "uniform policy")
+BAND = "5th to 95th percentile of the runs"
 LIMITS = "where it converges, α → 0"
 ABOUT = {"FrozenLake": "frozenlake", "CartPole": "cartpole", "TDC": "tdc", "RARL": "rarl", "Taxi": "taxi"}
 """The first word of an explanation, and the figure that it is about."""
@@ -182,20 +184,27 @@ def explanations(text: str) -> list[Explanation]:
 def render(record: Panels) -> Content:
     """All effects in one picture; per figure three plots, controls, interpretations and reasons; the outcomes."""
     drawn, parts = [], [effects.picture(record.runs), tag("p", INTRODUCTION), _provenance(record.code)]
-    parts += [_outcomes(record.panels), _why(record, "")]
+    parts += [_outcomes(record.panels), chapter("What all figures have in common", _why(record, ""))]
     for name in dict.fromkeys(map(_figure, record.panels)):
         mine = [run for run in record.runs if _figure(run) == name]
         panels = [run for run in record.panels if _figure(run) == name]
-        plots = [_plot(panel) for panel in panels]
+        plots = share_axes([_plot(panel) for panel in panels])
         drawn += plots
         figures = [figure(plot, _caption(panel, mine)) for plot, panel in zip(plots, panels, strict=True)]
-        parts += [tag("h3", TITLES[name]), tag("div", *figures, class_="grid"), _why(record, name)]
-        parts += [_controls(name, panels), _interpretations(name, panels, mine, record.decided_by[name])]
+        parts += [heading(3, TITLES[name], f"figure-{name}"), tag("div", *figures, class_="grid")]
+        parts.append(_details(record, name, panels, mine))
     parts += [_trends(record.trends), chapter("What the interpretations mean", _meanings(record.interpretations))]
     parts.append(commands("robust-core panels --panel ID --interpretation NAME", AGAIN))
     note = "The plotted results are the committed ones (benchmarks/experiments/results.json); these commands run them "
     parts.append(tag("p", note, "again.", class_="quiet"))
     return Content(Html("".join(parts)), tuple(drawn))
+
+
+def _details(record: Panels, name: str, panels: Sequence[PanelRun], runs: Sequence[PanelRun]) -> Html:
+    """Why a figure is as it is, its values and its interpretations, folded."""
+    decided = ", ".join(record.decided_by[name]) or "none of those tried"
+    title = ["Reasons, values, and interpretations (those that flip a result: ", tag("em", decided), ")"]
+    return chapter(title, _why(record, name), _controls(name, panels), _interpretations(name, panels, runs))
 
 
 def _figure(run: PanelRun) -> str:
@@ -244,10 +253,22 @@ def _plot(panel: PanelRun) -> Plot:
         title=f"{panel.source}: p = {panel.p}, R = {panel.radius}",
         x_label="iterations" if name == "rarl" else "steps",
         y_label=Y_LABELS.get(name, "discounted reward"),
-        series=[Series(label, times, curve.mean, curve.low, curve.high) for label, curve in curves(panel).items()],
-        rules=[] if optimum is None else [("optimum", optimum)],
+        series=[
+            Series(label, times, curve.mean, curve.low, curve.high, BAND) for label, curve in curves(panel).items()
+        ],
+        rules=[
+            (label, level)
+            for label, level in (("optimum", optimum), ("no skill", no_skill(panel)))
+            if level is not None
+        ],
         log_y=name == "tdc",
     )
+
+
+def no_skill(panel: PanelRun) -> float | None:
+    """The better of the best constant action and the uniform policy, where they are known."""
+    known = [panel.values[name] for name in NO_SKILL if name in panel.values]
+    return max(known) if known else None
 
 
 def _caption(panel: PanelRun, runs: Sequence[PanelRun]) -> list[Any]:
@@ -276,7 +297,9 @@ def _outcomes(panels: Sequence[PanelRun]) -> Html:
             ])  # fmt: skip
     head = ["panel", "paper", "outcome", "by the median", "claim", "effect and interval", "required",
             "runs for / even / against"]  # fmt: skip
-    return chapter("All claims of all panels, with effects and intervals", table("Claims of the panels", head, rows))
+    return chapter(
+        "All claims of all panels, with effects and intervals", table("Claims of the panels", head, rows, name="panels")
+    )
 
 
 def _controls(figure_name: str, panels: Sequence[PanelRun]) -> Html:
@@ -291,8 +314,8 @@ def _controls(figure_name: str, panels: Sequence[PanelRun]) -> Html:
             rows.append([f"{name}, last policies of 30 runs, by Monte Carlo", *map(_by_monte_carlo, here)])
     head = ["", *(panel.source for panel in panels)]
     caption = f"Values and controls: {VALUES.get(figure_name, VALUES_OF_REWARDS)}"
-    listed = table(caption, head, rows, class_="controls", tools=False)
-    return chapter("Values and controls", listed) if rows else Html("")
+    listed = table(caption, head, rows, class_="controls")
+    return listed if rows else Html("")
 
 
 def _exact(control: Control | None) -> Cell:
@@ -310,9 +333,7 @@ def _by_monte_carlo(control: Control | None) -> Cell:
     return Cell([number(found.mean), tag("span", facts, class_="quiet")], found.mean)
 
 
-def _interpretations(
-    figure_name: str, panels: Sequence[PanelRun], runs: Sequence[PanelRun], decided_by: Sequence[str]
-) -> Html:
+def _interpretations(figure_name: str, panels: Sequence[PanelRun], runs: Sequence[PanelRun]) -> Html:
     found = {(run.panel, run.interpretation): run for run in runs}
     names = dict.fromkeys(run.interpretation for run in runs)
     rows = [
@@ -320,10 +341,8 @@ def _interpretations(
         for name in names
     ]
     head = ["interpretation", *(panel.source for panel in panels)]
-    decided = ", ".join(decided_by) or "none of those tried"
-    line = tag("p", tag("span", "Interpretations that flip a result: ", class_="lead"), decided, ".")
-    listed = table(f"Interpretations of {figure_name}", head, rows, class_="interpretations")
-    return Html(line + chapter(f"Outcomes under all {len(names)} interpretations, with intervals", listed))
+    caption = f"Interpretations of {figure_name}: {len(names)}, with intervals"
+    return table(caption, head, rows, class_="interpretations", name=f"interpretations-{figure_name}")
 
 
 def _beside(run: PanelRun | None, figure_name: str) -> Cell:
@@ -340,7 +359,7 @@ def _trends(trends: Sequence[Trend]) -> Html:
         for trend in trends
     ]  # fmt: skip
     head = ["figure", "claim", "outcome", "by the median", "change of the effect"]
-    return table("The trend: does the advantage grow with p and R?", head, rows)
+    return table("The trend: does the advantage grow with p and R?", head, rows, name="trends")
 
 
 def _meanings(interpretations: Sequence[tuple[str, str]]) -> Html:
@@ -356,4 +375,4 @@ def judge(record: Panels) -> list[Line]:
     return [Line("panels", "Panels of the paper", "finding", short, decides=False)]
 
 
-SECTION = Section("panels", "The fifteen panels", collect, render, judge)
+SECTION = Section("panels", "The fifteen panels", collect, render, judge, about="paper")

@@ -1,15 +1,19 @@
 """The present code against the committed baseline; ratios of times apart, for they differ from run to run."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from benchmarks.regression import compare as regression
-from benchmarks.regression.compare import Row
+from benchmarks.regression.baseline import COMMITTED
+from benchmarks.regression.compare import Row, margin_ends
 from benchmarks.regression.measures import Measurements
+from benchmarks.report.forest import Axis, Effect, forest
 from benchmarks.report.layout import Cell, chapter, commands, table
 from benchmarks.report.markup import Html, isolate, tag
 from benchmarks.report.scales import number, percent, with_interval, with_sign
@@ -19,12 +23,22 @@ from benchmarks.runner.store import Store
 
 COMMANDS = ("robust-core bench", "robust-core compare --all")
 INTRODUCTION = (
-    "Deterministic quantities are compared exactly, statistical ones seed by seed with an interval; equivalent is a "
+    "Deterministic quantities are compared exactly, statistical ones seed by seed with an interval. Equivalent is a "
     "positive finding: the whole interval lies within the margin. Each statistical measure has an equal share of α. "
-    "Worse and changed measures come first. Baseline and today are medians over the seeds; effects and margins with % "
-    "are shares of the baseline, the others differences in the unit that is named. Ratios of times are in the last "
-    "section: they differ from run to run and do not decide."
+    "Ratios of times are in the section on this run: they differ from run to run and do not decide."
 )
+TERMS = (
+    "Baseline and today are medians over the seeds. Effects and margins with % are shares of the baseline; the others "
+    "are differences in the unit that is named."
+)
+DRAWN = 12
+"""Measures that the forest shows, if no more are worse or changed."""
+MARGINS = 2.0
+"""The ends of the axis of the forest, in margins."""
+AXIS = Axis(
+    -MARGINS, MARGINS, ((-2, "−2"), (-1, "−1"), (0, "0"), (1, "+1"), (2, "+2")),
+    "effect in margins (right: worse)", (-1.0, 1.0),
+)  # fmt: skip
 ABSENT = "No baseline was found, so nothing is compared."
 BETTER = {"lower": "lower is better", "higher": "higher is better"}
 
@@ -47,16 +61,21 @@ def collect(work: Work) -> Comparison | None:
 
 def compare(work: Work) -> tuple[Comparison | None, tuple[Row, ...]]:
     """The comparison, and the ratios of times."""
-    from benchmarks.regression.baseline import COMMITTED, load
+    from benchmarks.regression.baseline import load
     from benchmarks.regression.bench import bench
 
-    path = COMMITTED if work.baseline is None else work.baseline
+    path = baseline_file(work)
     if not path.is_file():
         return None, ()
     # The store of `robust-core bench`: what it measured is not measured again.
     with closing(Store(work.stores / "regression.jsonl")) as store:
         today = bench(store=store, workers=work.workers, show=work.show)
     return split(load(str(path)), today)
+
+
+def baseline_file(work: Work) -> Path:
+    """The file to compare with."""
+    return COMMITTED if work.baseline is None else work.baseline
 
 
 def split(baseline: Measurements, today: Measurements) -> tuple[Comparison, tuple[Row, ...]]:
@@ -83,11 +102,24 @@ def effect(row: Row) -> str:
 
 
 def margin(row: Row) -> str:
-    """The margin in the same form."""
+    """Both ends of the margin: of a share they differ, for a ratio and its inverse count alike."""
     if not row.margin:
         return "exact"
-    shown = _amount(row, row.margin)
+    low, high = margin_ends(row.scale, row.margin)
+    shown = f"{with_sign(_amount(row, low))} … {with_sign(_amount(row, high))}"
     return shown if row.scale == "relative" else f"{shown} {row.unit}"
+
+
+def in_margins(row: Row, x: float | None) -> float | None:
+    """An effect in margins, positive if it is worse: its logarithm over that of the margin for shares."""
+    if x is None or not row.margin:
+        return None
+    size = math.log1p(max(x, -ALMOST)) / math.log1p(row.margin) if row.scale == "relative" else x / row.margin
+    return -size if row.direction == "higher" else size
+
+
+ALMOST = 1.0 - 1e-12
+"""A share of minus one has no logarithm; it is drawn at the end of the axis."""
 
 
 def _amount(row: Row, x: float) -> str:
@@ -102,10 +134,35 @@ def render(comparison: Comparison | None) -> Content:
     tally = tag("p", *(part for word, count in counts.items() for part in (_count(word, count), " ")))
     seeds = "the same seeds" if comparison.paired else "different seeds"
     facts = f"On {seeds}; α {number(comparison.alpha)} for all measures together. Baseline: {comparison.reason}"
-    listed = tables("Measures", comparison.rows)
-    return Content(
-        Html(tag("p", INTRODUCTION) + tally + listed + tag("p", facts, class_="quiet") + commands(*COMMANDS))
-    )
+    parts = [tag("p", INTRODUCTION), tally, draw_forest(comparison.rows), tables("Measures", comparison.rows)]
+    return Content(Html("".join([*parts, tag("p", f"{TERMS} {facts}", class_="quiet"), commands(*COMMANDS)])))
+
+
+def draw_forest(rows: Sequence[Row]) -> Html:
+    """The measures that somebody must look at, and those nearest to their margin, the worst first."""
+    ordered = sorted(rows, key=lambda row: (urgency(row), -_reach(row)))
+    urgent = sum(row.verdict in ("worse", "changed") for row in ordered)
+    with_margin = [row for row in ordered if row.margin or row.verdict in ("worse", "changed")]
+    shown = with_margin[: max(DRAWN, urgent)]
+    if not shown:
+        return Html("")
+    caption = f"The {len(shown)} measures nearest to their margins or beyond them, the worst first"
+    return forest(caption, AXIS, [_effect(row) for row in shown], name="forest")
+
+
+def _effect(row: Row) -> Effect:
+    low, high = in_margins(row, row.lower), in_margins(row, row.upper)
+    ends = (high, low) if row.direction == "higher" else (low, high)
+    name = [row.metric, tag("div", isolate(row.variant), ", ", isolate(row.problem), class_="quiet")]
+    words = effect(row) or f"{row.baseline} before, {row.today} now"
+    return Effect(name, row.verdict, in_margins(row, row.effect), *ends, words, f"{row.metric} {row.variant}")
+
+
+def _reach(row: Row) -> float:
+    """How far the interval goes towards the worse, or both ways where nothing may change, in margins."""
+    ends = [in_margins(row, end) for end in (row.lower, row.upper)]
+    sizes = [math.inf if end is None else abs(end) if row.direction == "exact" else end for end in ends]
+    return max(sizes)
 
 
 def _count(word: str, n: int) -> Html:
@@ -118,20 +175,23 @@ HEAD = (
 )  # fmt: skip
 
 
-def tables(caption: str, rows: Sequence[Row]) -> Html:
-    """Measures as tables: what somebody must look at, the most urgent first; the equivalent ones folded away."""
+def tables(caption: str, rows: Sequence[Row], name: str = "measures") -> Html:
+    """Measures as two folded tables, the most urgent first: those that are not equivalent, and the others."""
     ordered = sorted(rows, key=urgency)
     moved = [row for row in ordered if row.verdict != "equivalent"]
     quiet = [row for row in ordered if row.verdict == "equivalent"]
-    parts = [_table(caption, moved)] if moved else []
+    parts = []
+    if moved:
+        words = [part for word, n in Counter(row.verdict for row in moved).items() for part in (_count(word, n), " ")]
+        parts.append(chapter([f"{caption}: ", *words], _table(caption, moved, f"{name}-moved")))
     if quiet:
         title = f"{caption}: {len(quiet)} equivalent"
-        parts.append(chapter([f"{caption}: ", _count("equivalent", len(quiet))], _table(title, quiet)))
+        parts.append(chapter([f"{caption}: ", _count("equivalent", len(quiet))], _table(title, quiet, name)))
     return Html("".join(parts))
 
 
-def _table(caption: str, rows: list[Row]) -> Html:
-    return table(caption, HEAD, map(_cells, rows), numeric=[4, 5, 7, 8, 9], class_="compare")
+def _table(caption: str, rows: list[Row], name: str) -> Html:
+    return table(caption, HEAD, map(_cells, rows), numeric=[4, 5, 7, 8, 9], class_="compare", name=name)
 
 
 def _cells(row: Row) -> list[Any]:

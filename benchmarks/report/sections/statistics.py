@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.report.layout import Cell, chapter, commands, figure, table
+from benchmarks.report.layout import Cell, chapter, commands, figure, heading, table
 from benchmarks.report.markup import Html, breakable, inline, isolate, tag
-from benchmarks.report.plots import Plot, Series
+from benchmarks.report.plots import Plot, Series, share_axes
 from benchmarks.report.scales import number
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.sections import variants
@@ -113,14 +113,20 @@ def allowances(gallery: variants.Gallery) -> tuple[Allowance, ...]:
 
 
 def render(statistics: Statistics) -> Content:
-    """The runs: gate and budget, paths, cells, controls."""
-    parts, plots = [tag("p", INTRODUCTION)], []
+    """The run of this report; the committed one folded."""
+    parts, plots = [tag("p", INTRODUCTION)], list[Plot]()
     for place, run in enumerate(statistics.runs):
         slowest = _slowest(run.cells)
-        drawn = [_plot(cell, f"path-{place}-{i}") for i, cell in enumerate(slowest)]
+        drawn = share_axes([_plot(cell, f"path-{place}-{i}") for i, cell in enumerate(slowest)])
         plots += drawn
-        parts += [tag("h3", f"{run.source.capitalize()}: {plural(len(run.cells), 'cell')}"), _gate(run.gate)]
-        parts += [_budget(run), _figures(drawn, slowest), _cells(run), _controls(run), commands(run.command)]
+        title = f"{run.source.capitalize()}: {plural(len(run.cells), 'cell')}"
+        body = [_gate(run.gate), _figures(drawn, slowest), _budget(run, place), _cells(run, place)]
+        body += [_controls(run, place), commands(run.command)]
+        well = run.gate.outcome == "holds" and not run.missed
+        if place == 0:
+            parts += [heading(3, title, "statistics-run"), *body]
+        else:
+            parts.append(chapter([title, " ", badge(run.gate.outcome)], *body, shown=not well))
     parts += [_variants(statistics.variants), chapter("The statistical laws and their nulls", _laws(statistics.laws))]
     return Content(Html("".join(parts)), tuple(plots))
 
@@ -134,7 +140,7 @@ def _gate(gate: Gate) -> Html:
     return tag("p", badge(gate.outcome), words)
 
 
-def _budget(run: StatisticalRun) -> Html:
+def _budget(run: StatisticalRun, place: int) -> Html:
     """How the budget is allocated: half to the cells by weight, half to the product of all."""
     laws: dict[str, list[CellResult]] = {}
     for cell in run.cells:
@@ -145,8 +151,9 @@ def _budget(run: StatisticalRun) -> Html:
         for law, cells in laws.items()
     ]
     rows.append(_share("the joint evidence of all cells", len(run.cells), budget / 2, budget, None))
-    head = ["allocated to", "cells", "share of α", "", "samples"]
-    return table(f"The error budget, {run.source}", head, rows, numeric=[1, 2, 4], tools=False)
+    head = ["allocated to", "cells", "share of α", "share of the budget", "samples"]
+    listed = table(f"The error budget, {run.source}", head, rows, numeric=[1, 2, 4], name=f"budget-{place}")
+    return chapter(f"The allocation of the error budget to {plural(len(laws), 'law')}", listed)
 
 
 def _share(law: str, cells: int, share: float, budget: float, samples: int | None) -> list[Any]:
@@ -181,7 +188,7 @@ def _plot(cell: CellResult, id_: str) -> Plot:
 def _figures(plots: list[Plot], cells: list[CellResult]) -> Html:
     if not plots:
         return tag("p", "No cell of this run has a path with more than one look.", class_="quiet")
-    lead = tag("p", "The longest path of every law that needed more than one look:")
+    lead = tag("p", "The longest path of every law that needed more than one look, on the same axes:")
     figures = [
         figure(plot, [tag("strong", cell.law), " ", tag("code", cell.cell), " ", badge(cell.outcome)])
         for plot, cell in zip(plots, cells, strict=True)
@@ -189,7 +196,7 @@ def _figures(plots: list[Plot], cells: list[CellResult]) -> Html:
     return Html(lead + tag("div", *figures, class_="grid"))
 
 
-def _cells(run: StatisticalRun) -> Html:
+def _cells(run: StatisticalRun, place: int) -> Html:
     rows = [
         [
             Cell(breakable(cell.cell), cell.cell), cell.law, badge(cell.outcome), cell.n, cell.n_max,
@@ -199,17 +206,18 @@ def _cells(run: StatisticalRun) -> Html:
         for cell in run.cells
     ]  # fmt: skip
     head = ["cell", "law", "verdict", "n", "n max", "α", "log E against", "log E in favour", "detects"]
-    listed = table(f"Cells, {run.source}", head, rows, numeric=[3, 4, 5, 6, 7])
+    listed = table(f"Cells, {run.source}", head, rows, numeric=[3, 4, 5, 6, 7], name=f"cells-{place}")
     held = all(cell.outcome == "holds" for cell in run.cells)
     return chapter(f"All {plural(len(rows), 'cell')}", listed, shown=not held)
 
 
-def _controls(run: StatisticalRun) -> Html:
+def _controls(run: StatisticalRun, place: int) -> Html:
     rows = [
         [breakable(one.control), badge("caught" if one.outcome == "violated" else one.outcome), one.n, one.cell]
         for one in run.controls
     ]
-    listed = table(f"Controls, {run.source}", ["control", "verdict", "n", "in cell"], rows, numeric=[2])
+    head = ["control", "verdict", "n", "in cell"]
+    listed = table(f"Controls, {run.source}", head, rows, numeric=[2], name=f"controls-{place}")
     caught = sum(control.outcome == "violated" for control in run.controls)
     return chapter(f"Negative controls: {caught} of {len(rows)} caught", listed, shown=caught < len(rows))
 
@@ -218,14 +226,15 @@ def _variants(found: Sequence[Allowance]) -> Html:
     rows = [[isolate(one.variant), one.cells, number(one.alpha, 3), one.samples] for one in found]
     head = ["allocated to", "cells", "share of α", "samples"]
     caption = "The error budget of the verification of variants: 1e−6 for the gallery, and for every other variant"
-    return table(caption, head, rows, numeric=[1, 2, 3], tools=False) if rows else Html("")
+    listed = table(caption, head, rows, numeric=[1, 2, 3], name="allowances")
+    return chapter(f"The error budget of {plural(len(rows), 'variant')}", listed) if rows else Html("")
 
 
 def _laws(laws: Sequence[StatisticalLaw]) -> Html:
     rows = [
         [law.name, inline(law.statement), inline(law.null), [_claim(claim) for claim in law.claims]] for law in laws
     ]
-    return table("Statistical laws", ["law", "statement", "null", "claims"], rows)
+    return table("Statistical laws", ["law", "statement", "null", "claims"], rows, name="statistical-laws")
 
 
 def _claim(claim: str) -> Html:

@@ -1,12 +1,13 @@
 """Variants × laws: the verification of the gallery and of variants that the user names, kind by kind."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.report import code
-from benchmarks.report.layout import Cell, chapter, commands, table
-from benchmarks.report.markup import Html, breakable, inline, isolate, tag
+from benchmarks.report.layout import Cell, chapter, commands, fold, table
+from benchmarks.report.markup import Html, breakable, inline, isolate, slug, tag
 from benchmarks.report.section import Content, Line, Section, Show, Work, worst
 from benchmarks.report.words import badge, mark, plural
 from benchmarks.runner.units import Unit
@@ -20,12 +21,13 @@ from robust_core.problem import Variant
 EXAMPLES, QUICK_EXAMPLES, SEED = 200, 25, 0
 SIZE: Size = "quick"
 """Of the statistical laws."""
-NEGATIVE = "properties.variants.gallery.negative."
+GALLERY = "properties.variants.gallery."
+NEGATIVE = f"{GALLERY}negative."
 """Variants that must be violated: they show that the laws can fail."""
 INTRODUCTION = (
     "A law applies to a variant of its kind that makes the promise it tests. Exact laws come first, then the cells of "
-    "the statistical ones (with a slash in their name), which share one error budget. A blocked law says nothing new "
-    "while an earlier one is violated; a blank means that the law does not apply."
+    "the statistical laws, which share one error budget. A blocked law waits for an earlier one that is violated; a "
+    "blank means that the law does not apply."
 )
 
 
@@ -163,31 +165,59 @@ def _law_verdict(record: Record) -> LawVerdict:
 
 
 def render(gallery: Gallery) -> Content:
-    """A summary per variant, and for every kind a table of laws."""
+    """The variants that somebody must look at, then the others, and for every kind a table of laws."""
     variants = gallery.variants
+    mine = [variant for variant in variants if _is_urgent(variant)]
+    others = [variant for variant in variants if not _is_urgent(variant)]
+    parts = [tag("p", INTRODUCTION), _tally(variants)]
+    if mine:
+        parts.append(_summary("Your variants, and those that are not as intended", mine, "variants"))
+    if others:
+        title = f"{plural(len(others), 'variant')} of the gallery"
+        parts.append(chapter([title, " ", _state(others)], _summary(title, others, "gallery")))
     kinds = dict.fromkeys(variant.kind for variant in variants)
-    parts = [tag("p", INTRODUCTION), _summary(variants)]
-    parts += [_kind(kind, [v for v in variants if v.kind == kind], gallery.laws) for kind in kinds]
-    again = commands(
-        f"robust-core verify --examples {gallery.examples} --seed {gallery.seed}",
-        *(f"robust-core verify {variant.target}" for variant in variants if variant.expected == "violated"),
-    )
-    return Content(Html("".join([*parts, again])))
+    tables = [_kind(kind, [v for v in variants if v.kind == kind], gallery.laws) for kind in kinds]
+    wrong = any(variant.outcome != variant.expected for variant in variants)
+    parts.append(chapter(["Laws of ", plural(len(kinds), "kind"), " ", _state(variants)], *tables, shown=wrong))
+    again = commands(f"robust-core verify --examples {gallery.examples} --seed {gallery.seed}")
+    negative = [f"robust-core verify {variant.target}" for variant in variants if variant.expected == "violated"]
+    rest = fold("Commands for the negative variants", commands(*negative)) if negative else ""
+    return Content(Html("".join([*parts, again, rest])))
 
 
-def _summary(variants: Iterable[VariantResult]) -> Html:
+def _is_urgent(variant: VariantResult) -> bool:
+    """Whether it is the user's own, or is not as it should be."""
+    return not variant.target.startswith(GALLERY) or variant.outcome != variant.expected
+
+
+def _tally(variants: Sequence[VariantResult]) -> Html:
+    counts = Counter(_outcome(variant) for variant in variants)
+    return tag("p", *(part for word, count in counts.items() for part in (badge(word, f"{count} {word}"), " ")))
+
+
+def _outcome(variant: VariantResult) -> str:
+    """The outcome in a word that says whether it is intended."""
+    intended = variant.expected == variant.outcome == "violated"
+    return f"{variant.outcome}, as intended" if intended else variant.outcome
+
+
+def _state(variants: Iterable[VariantResult]) -> Html:
+    wrong = any(variant.outcome != variant.expected for variant in variants)
+    return badge("violated", "not as intended") if wrong else badge("holds", "as intended")
+
+
+def _summary(caption: str, variants: Iterable[VariantResult], table_name: str) -> Html:
     rows = []
     for variant in variants:
-        outcome = variant.outcome
-        shown = badge(outcome, f"{outcome}, as intended" if variant.expected == outcome == "violated" else None)
         wrong = [_cause(verdict) for verdict in variant.verdicts if verdict.outcome in ("violated", "error")]
         holds = [verdict for verdict in variant.verdicts if verdict.outcome == "holds"]
         cells = sum(verdict.statistics is not None for verdict in holds)
         name = [isolate(variant.name), tag("br"), tag("code", breakable(variant.target), class_="quiet")]
         counts = [len(holds) - cells, cells]
+        shown = badge(_outcome(variant))
         rows.append([Cell(name, variant.name), shown, variant.kind, *counts, Cell(wrong, class_="causes")])
     head = ["variant", "verdict", "kind", "exact laws that hold", "statistical cells that hold", "first causes"]
-    return table("Variants and their verdicts", head, rows, numeric=[3, 4], class_="variants")
+    return table(caption, head, rows, numeric=[3, 4], class_="variants", name=table_name)
 
 
 def _cause(verdict: LawVerdict) -> Html:
@@ -201,18 +231,21 @@ def _kind(kind: str, variants: list[VariantResult], laws: dict[str, str]) -> Htm
     for law in asked:
         statement = laws.get(law, "")
         name = [breakable(law), tag("div", inline(statement), class_="quiet")] if statement else breakable(law)
-        rows.append([Cell(name, law), *(_place(verdicts.get(law)) for verdicts in by_law)])
+        marks = [_place(verdicts.get(law), variant) for verdicts, variant in zip(by_law, variants, strict=True)]
+        rows.append([Cell(name, law), *marks])
     title = f"Kind {kind}: {plural(len(asked), 'law')}, {plural(len(variants), 'variant')}"
     head = ["law", *(isolate(variant.name) for variant in variants)]
     wrong = any(variant.outcome != variant.expected for variant in variants)
-    state = badge("violated", "not as intended") if wrong else badge("holds", "as intended")
-    return chapter([title, " ", state], table(title, head, rows, class_="matrix"), shown=wrong)
+    listed = table(title, head, rows, class_="matrix", name=f"laws-{slug(kind)}")
+    return chapter([title, " ", _state(variants)], listed, shown=wrong)
 
 
-def _place(verdict: LawVerdict | None) -> Cell:
+def _place(verdict: LawVerdict | None, variant: VariantResult) -> Cell:
     if verdict is None:
         return Cell("", "", "centre")
-    return Cell(mark(verdict.outcome, f"{verdict.outcome}: {verdict.evidence}"), verdict.outcome, "centre")
+    intended = verdict.outcome == "violated" == variant.expected
+    word = "violated, as intended" if intended else verdict.outcome
+    return Cell(mark(word, f"{verdict.outcome}: {verdict.evidence}"), verdict.outcome, "centre")
 
 
 def judge(gallery: Gallery) -> list[Line]:

@@ -11,7 +11,7 @@ from benchmarks.report.words import badge, look
 ID, TITLE = "verdict", "Verdict"
 NOTE = (
     "Holds means: no violation was found by the searches and samples described below, with the error probabilities "
-    "stated there. Rows marked “finding” are about the paper; they do not decide."
+    "stated there. Findings do not decide."
 )
 
 
@@ -42,5 +42,5 @@ def render(verdict: Verdict) -> Content:
         [tag("a", line.name, href=f"#{line.section}"), badge(line.outcome), tag("bdi", line.short)]
         for line in verdict.lines
     ]
-    lines = table("What was checked", ["part", "verdict", "in short"], rows, class_="verdict", tools=False)
+    lines = table("What was checked", ["part", "verdict", "in short"], rows, class_="verdict")
     return Content(Html(banner + lines + tag("p", NOTE, class_="quiet")))

@@ -14,7 +14,8 @@ import pytest
 from benchmarks.mutants.matrix import Kill
 from benchmarks.report.page import render
 from benchmarks.report.report import Report
-from benchmarks.tests.report_sample import HOSTILE, change, sample
+from benchmarks.report.sections.statistics import committed_runs
+from benchmarks.tests.report_sample import HOSTILE, change, measure, sample, trend
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DESKTOP, PHONE = (1280, 900), (390, 844)
@@ -22,7 +23,9 @@ PATIENCE = 20.0
 """Seconds until a state that does not come fails a test. The page answers within a frame; a busy machine does not."""
 POLL = 0.02
 """Seconds between two looks at a state: about one frame."""
-MUTANTS, LAWS, VARIANTS = 200, 15, 16
+KINDS = ("control", "evaluation", "linear evaluation", "operator", "planner", "policy planner", "sampler", "simulator",
+         "support", "value planner", "average cost planner", "policy gradient", "smoothed operator")  # fmt: skip
+MUTANTS, CONTROL, LAWS, VARIANTS, MEASURES, TRENDS = 650, 200, 15, 40, 171, 12
 """The size of a real report."""
 
 
@@ -190,13 +193,33 @@ def window(browser: Any, request: pytest.FixtureRequest) -> Window:
 
 
 def _full_size() -> Report:
+    """A report of the size of a real one: gallery, mutants of several kinds, measures, the committed batch, trends."""
     kills = tuple(
-        Kill(f"zoo:{i}", f"mutant {i}", "control", f"law {j}", i % 60 + 1 if i % LAWS == j else None, 0.0, "off")
+        Kill(f"zoo:{i}", f"mutant {i}", kind, f"law {j}", i % 60 + 1 if i % laws == j else None, 0.0, "off")
         for i in range(MUTANTS)
-        for j in range(LAWS)
+        for kind, laws in [("control", LAWS) if i < CONTROL else (KINDS[1 + i % (len(KINDS) - 1)], 5)]
+        for j in range(laws)
     )
     report = sample(*(f"variant {i}" for i in range(VARIANTS)))
-    return change(report, mutants=replace(report.mutants, kills=kills))
+    mine, *others = report.variants.variants
+    gallery = tuple(
+        replace(one, target=f"properties.variants.gallery.{'negative.' * (one.expected == 'violated')}v{i}:VARIANT",
+                kind=KINDS[i % len(KINDS)])
+        for i, one in enumerate(others)
+    )  # fmt: skip
+    assert report.regression is not None
+    rows = tuple(
+        measure(f"learner {i % 9}", metric=f"metric {i % 19}", lower=-0.002 * (i % 40), upper=0.002 * (i % 44))
+        for i in range(MEASURES)
+    )
+    return change(
+        report,
+        mutants=replace(report.mutants, kills=kills),
+        variants=replace(report.variants, variants=(mine, *gallery)),
+        regression=replace(report.regression, rows=rows),
+        statistics=replace(report.statistics, runs=(*report.statistics.runs, *committed_runs())),
+        history=tuple(trend(problem=f"problem {i}", alarm=None if i else trend().alarm) for i in range(TRENDS)),
+    )
 
 
 def _one_of_each() -> Report:
@@ -204,14 +227,14 @@ def _one_of_each() -> Report:
     report = sample(*HOSTILE[:4])
     claims = tuple({claim.status: claim for claim in report.claims.claims}.values())
     shown = {name for claim in claims for name in claim.counterexamples}
-    cards = (card for card in report.counterexamples.committed if card.file.rpartition("/")[2] in shown)
+    cards = (card for card in report.counterexamples if card.file.rpartition("/")[2] in shown)
     (law,) = report.statistics.laws
     return change(
         report,
         claims=replace(report.claims, claims=claims),
         statistics=replace(report.statistics, laws=(replace(law, claims=()),)),
         panels=replace(report.panels, runs=tuple(report.panels.panels[:1])),
-        counterexamples=replace(report.counterexamples, committed=tuple(cards)),
+        counterexamples=tuple(cards),
     )
 
 

@@ -1,5 +1,9 @@
 """The report in a real browser: quiet, quick, usable by mouse and keyboard, safe, accessible."""
 
+import base64
+import csv
+import io
+import re
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -7,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.report.page import render
 from benchmarks.tests.browser.conftest import DESKTOP, PHONE, Window
-from benchmarks.tests.report_sample import HOSTILE
+from benchmarks.tests.report_sample import HOSTILE, sample
 from properties.claims import catalogue
+from robust_core.json import loads
 
 OPENS_IN = 1.0
 """Seconds that the thread of the page works until it is loaded and drawn; other work on the machine does not count."""
@@ -118,6 +124,7 @@ def test_tables_filter(window: Window, pages: dict[str, Path], size: tuple[int, 
     window.size(*size)
     window.open(pages["usual"])
     number = len(catalogue())
+    window.table(f"The {number} claims")
     claims = partial(_column, window, f"The {number} claims", 0)
     whole = claims()
     assert len(whole) == number
@@ -215,7 +222,9 @@ def test_links_open_what_is_folded(window: Window, pages: dict[str, Path]) -> No
     window.open(pages["usual"])
     window.js("location.hash = '#example-conv'")
     window.expect(window.one("#example-conv").is_displayed, True)
-    window.js("document.querySelector('table.claims details').open = true")
+    window.js(
+        "document.querySelector('table.claims details').open = true", window.table(f"The {len(catalogue())} claims")
+    )
     window.expect(window.one("table.claims details dl").is_displayed, True)
 
 
@@ -277,16 +286,169 @@ def test_what_is_not_accessible_would_be_seen(window: Window, tmp_path: Path) ->
     assert "label" in found
 
 
-def test_on_paper_everything_but_the_tools_is_there(window: Window, pages: dict[str, Path]) -> None:
+def test_on_paper_it_is_as_on_the_screen_without_the_tools(window: Window, pages: dict[str, Path]) -> None:
     window.open(pages["usual"])
     window.scheme("light", media="print")
     window.expect(window.one("nav").is_displayed, False)
     assert window.one("#overall").is_displayed()
-    assert not any(field.is_displayed() for field in window.all(".filter"))
-    folded = "return document.querySelectorAll('details:not([open])').length"
-    before = window.js(folded)
-    assert before > 80
-    window.js("dispatchEvent(new Event('beforeprint'))")
-    assert window.js(folded) == 0
-    window.js("dispatchEvent(new Event('afterprint'))")
-    assert window.js(folded) == before
+    assert not any(tool.is_displayed() for tool in window.all(".filter, button.tool"))
+    window.scheme("light")
+    assert 3 <= _sheets(window) <= MOST_SHEETS
+    window.unfold()
+    assert _sheets(window) > MOST_SHEETS, "what the reader opens is printed"
+
+
+MOST_SHEETS = 15
+
+
+def _sheets(window: Window) -> int:
+    """The number of A4 pages that the browser prints."""
+    paper = {"paperWidth": 8.27, "paperHeight": 11.69}
+    printed = base64.b64decode(window.driver.execute_cdp_cmd("Page.printToPDF", paper)["data"])
+    return len(re.findall(rb"/Type\s*/Page\b", printed))
+
+
+def _theme(window: Window) -> list[str]:
+    script = "return [document.getElementById('theme').textContent, getComputedStyle(document.body).backgroundColor]"
+    return list(window.js(script))
+
+
+def test_the_theme_is_switched_and_remembered(window: Window, pages: dict[str, Path]) -> None:
+    window.open(pages["short"])
+    window.js("localStorage.clear()")
+    window.open(pages["short"])
+    light, dark = "rgb(255, 255, 255)", "rgb(15, 20, 25)"
+    assert _theme(window) == ["theme: auto", light]
+    for shown in (["theme: light", light], ["theme: dark", dark]):
+        window.one("#theme").click()
+        window.expect(partial(_theme, window), shown)
+    window.open(pages["short"])
+    assert _theme(window) == ["theme: dark", dark]
+    window.one("#theme").click()
+    window.scheme("dark")
+    window.expect(partial(_theme, window), ["theme: auto", dark])
+
+
+def test_commands_are_copied(window: Window, pages: dict[str, Path]) -> None:
+    window.open(pages["usual"])
+    window.js("navigator.clipboard.writeText = async (text) => { window.copied = text }")
+    button = window.one("#regression .commands button.copy")
+    window.js("arguments[0].scrollIntoView({block: 'center'})", button)
+    button.click()
+    window.expect(lambda: [button.text, window.js("return window.copied")], ["copied", "robust-core bench"])
+    window.expect(lambda: button.text, "copy")
+    copied = window.js("return document.querySelectorAll('.commands code, pre').length")
+    assert copied == window.js("return document.querySelectorAll('button.copy').length") > 20
+
+
+def _saved(window: Window, folder: Path, press: str) -> str:
+    """The text of the file that a button saves."""
+    before = set(folder.iterdir())
+    window.js("document.querySelector(arguments[0]).click()", press)
+    whole = window.until(lambda: {path for path in folder.iterdir() if path.suffix in (".csv", ".json")} - before, bool)
+    (path,) = whole
+    return path.read_text(encoding="utf-8")
+
+
+def test_tables_are_saved_as_csv_and_json(window: Window, tmp_path: Path) -> None:
+    report = sample("=HYPERLINK(1)", 'a "quoted", name')
+    page, folder = tmp_path / "page.html", tmp_path / "saved"
+    folder.mkdir()
+    page.write_text(render(report), encoding="utf-8")
+    allow = {"behavior": "allow", "downloadPath": str(folder)}
+    window.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allow)
+    window.open(page)
+    tools = "div.filter:has(+ div > #table-measures) button:nth-of-type({})"
+    rows = list(csv.DictReader(io.StringIO(_saved(window, folder, tools.format(1)))))
+    assert [row["variant"] for row in rows] == ["'=HYPERLINK(1)", 'a "quoted", name']
+    assert float(rows[0]["effect and interval (value)"]) == 0.02
+    found = loads(_saved(window, folder, tools.format(2)))
+    assert [row["variant"] for row in found] == ["=HYPERLINK(1)", 'a "quoted", name']
+    assert found[0]["margin (value)"] == 0.1
+    everything = loads(_saved(window, folder, "#save-all"))
+    assert len(everything["claims"]) == len(catalogue())
+    assert everything["measures"] == found
+    assert window.console() == []
+
+
+def test_what_was_chosen_for_a_table_is_in_the_address(window: Window, pages: dict[str, Path]) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    window.open(pages["usual"], "#table-claims?claims=corrected+expand")
+    claims = partial(_column, window, f"The {len(catalogue())} claims", 0)
+    window.expect(claims, ["expand-T"])
+    field = window.one("#filter-claims")
+    assert field.get_attribute("value") == "corrected expand"
+    field.clear()
+    field.send_keys("refuted")
+    window.expect(lambda: window.js("return location.hash"), "#table-claims?claims=refuted")
+    button = _button(window, f"The {len(catalogue())} claims", 0)
+    for order in ("1", "1-"):
+        button.send_keys(Keys.ENTER)
+        window.expect(lambda: window.js("return location.hash"), f"#table-claims?claims=refuted&claims.sort={order}")
+    refuted = claims()
+    window.one('nav a[href="#mutants"]').click()
+    window.expect(lambda: window.js("return location.hash"), "#mutants?claims=refuted&claims.sort=1-")
+    assert claims() == refuted != []
+    window.open(pages["usual"], "#claims?claims=&claims.sort=1-")
+    window.expect(lambda: claims() == sorted(claims(), reverse=True) or claims()[0], claims()[0])
+
+
+def test_a_count_of_claims_leads_to_them(window: Window, pages: dict[str, Path]) -> None:
+    window.open(pages["usual"])
+    link = next(link for link in window.all("#claims a.plain") if "corrected" in link.text)
+    number = int(link.text.split()[1])
+    window.js("arguments[0].click()", link)
+    rows = partial(_column, window, f"The {len(catalogue())} claims", 1)
+    window.expect(lambda: [len(rows()) >= number, window.one("#table-claims").is_displayed()], [True, True])
+    assert all("corrected" in row for row in rows()[:1])
+
+
+def test_a_plot_is_enlarged_by_a_click_by_its_button_and_by_a_key(window: Window, pages: dict[str, Path]) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    window.open(pages["usual"])
+    plot = window.one('svg[data-plot="frozenlake-a"]')
+    window.js("arguments[0].scrollIntoView({block: 'center'})", plot)
+    width = "return document.querySelector('svg[data-plot=frozenlake-a]').getBoundingClientRect().width"
+    small = window.js(width)
+    opened = "return document.querySelector('dialog').open"
+    ways: list[Any] = [
+        plot.click,
+        lambda: window.one("figure:has(svg[data-plot=frozenlake-a]) .enlarge").click(),
+        lambda: plot.send_keys(Keys.ENTER),
+    ]
+    for way in ways:
+        way()
+        window.expect(partial(window.js, opened), True)
+        assert window.js(width) > 1.5 * small
+        assert window.one("dialog figcaption").is_displayed()
+        window.picture("enlarged")
+        plot.send_keys(Keys.HOME)
+        window.expect(partial(_first_line, window.one("#tip")), "steps 512")
+        window.one("dialog button").click()
+        window.expect(partial(window.js, opened), False)
+        window.expect(partial(window.js, width), small)
+    assert window.js("return document.querySelectorAll('figure').length") == window.js(
+        "return document.querySelectorAll('figure > svg.plot').length"
+    )
+
+
+def test_the_contents_mark_the_section_in_sight(window: Window, pages: dict[str, Path]) -> None:
+    window.open(pages["usual"])
+    marked = "return [...document.querySelectorAll('nav a[aria-current]')].map((a) => a.hash)"
+    for name in ("mutants", "claims"):
+        window.one(f'nav a[href="#{name}"]').click()
+        window.expect(partial(window.js, marked), [f"#{name}"])
+        assert window.one("nav").is_displayed()
+        assert window.js("return document.querySelector('nav').getBoundingClientRect().top") >= 0
+
+
+def test_headings_show_the_link_to_themselves(window: Window, pages: dict[str, Path]) -> None:
+    window.open(pages["usual"])
+    anchors = window.all("h2 .anchor, h3 .anchor")
+    assert len(anchors) > len(window.all("section")) > 10
+    for anchor in anchors:
+        assert anchor.is_displayed()
+        place = window.js("return document.getElementById(arguments[0].hash.slice(1)).contains(arguments[0])", anchor)
+        assert place

@@ -85,21 +85,21 @@ def test_every_link_of_the_contents_leads_to_its_section(
 ) -> None:
     window.size(*size)
     window.open(pages["usual"])
-    names = window.js("return [...document.querySelectorAll('header a')].map((a) => a.hash.slice(1))")
-    assert len(names) == 10
+    names = window.js("return [...document.querySelectorAll('nav a')].map((a) => a.hash.slice(1))")
+    assert len(names) == 12
     for name in names:
         window.open(pages["usual"])
-        window.one(f'header a[href="#{name}"]').click()
+        window.one(f'nav a[href="#{name}"]').click()
         place = _arrival(window, name)
         assert _is_at(place), (name, place)
-        if name != "verdict":
+        if name != "verdict" and size == NARROW:  # elsewhere the contents stay in sight
             window.one(f"#{name} .back").click()
-            top = window.until(lambda: window.js("return scrollY"), lambda top: top < NEAR)
-            assert top < NEAR, f"back from {name}"
+            place = _arrival(window, "contents")
+            assert _is_at(place), f"back from {name}"
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=("wide", "narrow"))
-@pytest.mark.parametrize("name", ["regression", "panels", "claim-thm6", "example-thm6", "run"])
+@pytest.mark.parametrize("name", ["regression", "panels", "claim-thm6", "example-thm6", "table-cells-1", "run"])
 def test_an_address_with_a_place_leads_there(
     window: Window, pages: dict[str, Path], size: tuple[int, int], name: str
 ) -> None:
@@ -240,3 +240,70 @@ def test_nothing_is_wider_than_the_window(
     window.unfold()
     assert window.js("return document.documentElement.scrollWidth") <= size[0]
     assert len(window.picture(f"{name}-{size[0]}")) > 10_000
+
+
+LINES = """
+const found = [];
+for (const p of document.querySelectorAll("main p, main dd, main figcaption")) {
+  if (!p.checkVisibility() || p.matches(".banner, .commands, .part")) continue;
+  const range = document.createRange();
+  range.selectNodeContents(p);
+  const rows = new Set([...range.getClientRects()].map((r) => Math.round(r.bottom / 8)));
+  if (rows.size > 2) found.push(p.textContent.length / rows.size);
+}
+return found;
+"""
+
+
+def test_the_page_is_short_and_its_lines_are_too(window: Window, pages: dict[str, Path]) -> None:
+    window.open(pages["usual"])
+    assert window.js("return document.documentElement.scrollHeight") <= 12_000
+    lines = window.js(LINES)
+    assert len(lines) > 10
+    assert max(lines) <= 80
+    (top, height) = window.js(
+        "const line = document.getElementById('facts').getBoundingClientRect(); return [line.top, line.height]"
+    )
+    assert top < 100
+    assert height < 30, "the header is one line"
+    window.picture("top")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE, (360, 740)], ids=("desktop", "phone", "small phone"))
+def test_texts_of_plots_have_twelve_pixels(window: Window, pages: dict[str, Path], size: tuple[int, int]) -> None:
+    window.size(*size)
+    window.open(pages["usual"])
+    script = """
+    return [...document.querySelectorAll("svg.plot text, svg.forest-row text")].filter((e) => e.checkVisibility())
+      .map((e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a || 12);
+    """
+    sizes = window.js(script)
+    assert len(sizes) > 100
+    assert min(sizes) >= 12.0
+
+
+def test_a_forest_draws_effects_against_their_margins(window: Window, tmp_path: Path) -> None:
+    report = sample()
+    assert report.regression is not None
+    ends = {"worse": (0.12, 0.3), "undecided": (-0.2, None), "equivalent": (-0.05, 0.05)}
+    rows = tuple(
+        measure(word, word, effect=low / 2 + (high or 0.2) / 2, lower=low, upper=high)
+        for word, (low, high) in ends.items()
+    )
+    report = change(report, regression=replace(report.regression, rows=rows))
+    (tmp_path / "page.html").write_text(render(report), encoding="utf-8")
+    window.open(tmp_path / "page.html")
+    script = """
+    return [...document.querySelectorAll("#table-forest tbody tr")].map((row) => {
+      const margin = row.querySelector(".margin").getBoundingClientRect();
+      const interval = row.querySelector(".whisker").getBoundingClientRect();
+      return [row.cells[1].textContent.trim().split(" ")[1], interval.left > margin.right,
+              interval.left >= margin.left && interval.right <= margin.right, row.querySelectorAll(".tip-head").length];
+    });
+    """
+    assert window.js(script) == [
+        ["worse", True, False, 1],
+        ["undecided", False, False, 2],
+        ["equivalent", False, True, 0],
+    ]
+    window.picture("forest")
