@@ -70,7 +70,7 @@ def test_reports_are_the_same_but_for_times_and_a_second_one_computes_nothing(sm
     assert replace(second, run=first.run) == first
     assert sum("units in the store, 0 to compute" in line for line in lines) == 3
     assert len({line.partition("]")[0] for line in lines}) == len(SECTIONS)
-    assert lines[0] == f"[part 1/{len(SECTIONS)}] claims"
+    assert lines[0] == f"[part 1/{len(SECTIONS)}] {SECTIONS[0].id}"
     assert not any(" %" in line for line in lines)
     assert from_data(Report, loads(dumps(first))) == first
     fresh = _report(tmp_path / "b")
@@ -237,7 +237,7 @@ def test_the_summary_says_what_is_wrong() -> None:
     assert lines[0] == "## ✗ robust-core: violated"
     assert "| mine | start | got 1, wanted 2 |" in lines
     assert r"| ▼ worse | last error | mine | garnet | +50 % \[−1 %, +5 %\] |" in lines
-    assert summary(sample()).startswith("## ✓ robust-core: holds\n\n1 variant keeps its promises")
+    assert summary(sample()).startswith("## ✓ robust-core: holds\n\nnothing is worse; 1 variant keeps its promises")
 
 
 def test_hostile_names_cannot_break_the_summary() -> None:
