@@ -84,7 +84,7 @@ def _diverged(runs: Sequence[PanelRun]) -> list[Effect]:
 
 
 def _name(panel: str, about: str) -> list[Html]:
-    return [tag("code", panel), tag("div", about, class_="quiet")]
+    return [tag("code", panel), Html(" "), tag("span", about, class_="quiet")]
 
 
 def _interval(share: float, low: float, high: float) -> str:

@@ -359,7 +359,8 @@ def _trends(trends: Sequence[Trend]) -> Html:
         for trend in trends
     ]  # fmt: skip
     head = ["figure", "claim", "outcome", "by the median", "change of the effect"]
-    return table("The trend: does the advantage grow with p and R?", head, rows, name="trends")
+    caption = "The trend: does the advantage grow with p and R?"
+    return chapter(caption, table(caption, head, rows, name="trends"))
 
 
 def _meanings(interpretations: Sequence[tuple[str, str]]) -> Html:
