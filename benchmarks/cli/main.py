@@ -42,6 +42,7 @@ COMMANDS = (
     "search",
     "net",
     "certify",
+    "differ",
 )
 SHELLS = ("bash", "zsh", "fish")
 ESCAPED = "robust-core-escaped"

@@ -5,7 +5,7 @@ The order of the choices is part of the generator: the same seed gives the same 
 
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -154,17 +154,22 @@ _rng_seed: ContextVar[int] = ContextVar("seed of the rng of learners", default=0
 
 
 @contextmanager
-def rng_of(case: LawCase) -> Iterator[None]:
+def rng_seed(seed: int) -> Iterator[None]:
+    """Every learner that is built inside has an rng of this seed."""
+    token = _rng_seed.set(seed)
+    try:
+        yield
+    finally:
+        _rng_seed.reset(token)
+
+
+def rng_of(case: LawCase) -> AbstractContextManager[None]:
     """Every learner that is built inside has an rng of one seed, which the case as a whole decides.
 
     A randomised learner is so tried with many seeds, a judge compares learners that have the same draws, and a case
     that is judged again is judged alike.
     """
-    token = _rng_seed.set(_seed_of(case) if isinstance(case, Run) else 0)
-    try:
-        yield
-    finally:
-        _rng_seed.reset(token)
+    return rng_seed(_seed_of(case) if isinstance(case, Run) else 0)
 
 
 def _seed_of(case: Run) -> int:

@@ -104,13 +104,12 @@ def _problem(case: SimulatorCase, rng: np.random.Generator) -> Problem:
     )
 
 
-def _read_estimate(learner: Any) -> Any:
+def read_estimate(learner: Any) -> Any:
+    """The estimate in plain numbers."""
     return call_observed(lambda: plain(learner.estimate()))
 
 
-def _begin(
-    variant: Variant, case: SimulatorCase, tape: Tape, coins: int, steps: int, most: float
-) -> tuple[Any, Script]:
+def begin(variant: Variant, case: SimulatorCase, tape: Tape, coins: int, steps: int, most: float) -> tuple[Any, Script]:
     """A learner after some iterations, and its simulator; nothing of it is enumerated."""
     script = Script(case.mdp, tape, coins, most)
     with tape.paused():
@@ -123,7 +122,7 @@ def _begin(
 
 def table_before(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Floats:
     """The table after the history."""
-    return np.array(_read_estimate(_begin(variant, case, Tape(), coins, steps, math.inf)[0]), dtype=np.float64)
+    return np.array(read_estimate(begin(variant, case, Tape(), coins, steps, math.inf)[0]), dtype=np.float64)
 
 
 def outcomes(
@@ -139,7 +138,7 @@ def outcomes(
     tape, started = Tape(), time.process_time()
     tape.least = least
 
-    learner, script = _begin(variant, case, tape, coins, steps, most)
+    learner, script = begin(variant, case, tape, coins, steps, most)
 
     def run() -> Any:
         script.counts[:] = 0
@@ -149,7 +148,7 @@ def outcomes(
         except (TooMany, Unlikely):
             return None
         with tape.paused():
-            return np.array(_read_estimate(mine), dtype=np.float64)
+            return np.array(read_estimate(mine), dtype=np.float64)
 
     for probability, table in leaves(tape, run):
         if time.process_time() - started > MOST_SECONDS:
@@ -377,21 +376,21 @@ def _level_cost(variant: Variant, case: SimulatorCase, coins: int, steps: int) -
 def _pure(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Finding | None:
     """The first estimate is the given one; reading it or writing into it changes nothing; a second run is the same."""
     tape = Tape()
-    learner, _ = _begin(variant, case, tape, coins, 0, math.inf)
+    learner, _ = begin(variant, case, tape, coins, 0, math.inf)
     runs = []
     for disturbed in (False, True):
-        learner, _ = _begin(variant, case, tape, coins, 0, math.inf)
+        learner, _ = begin(variant, case, tape, coins, 0, math.inf)
         if not disturbed:
-            finding = _ill_formed(case, _read_estimate(learner)) or compare(
-                _read_estimate(learner), case.initial, 0.0, "the first estimate"
+            finding = _ill_formed(case, read_estimate(learner)) or compare(
+                read_estimate(learner), case.initial, 0.0, "the first estimate"
             )
             if finding is not None:
                 return finding
         for _ in range(steps + 1):
             if disturbed:
-                np.asarray(_read_estimate(learner))[...] = 0.5
+                np.asarray(read_estimate(learner))[...] = 0.5
             call_observed(learner.iterate)
-        runs.append(np.array(_read_estimate(learner)))
+        runs.append(np.array(read_estimate(learner)))
     return compare(runs[1], runs[0], 0.0, "the estimate of a learner whose estimates were overwritten: ")
 
 
