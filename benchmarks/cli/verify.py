@@ -24,11 +24,13 @@ from benchmarks.cli.conventions import (
 )
 from benchmarks.cli.handlers import Handler, JsonLines, Progress, QuietTable, Table
 from benchmarks.cli.loading import say
+from benchmarks.cli.timespan import seconds
 from robust_core.text import one_line, suggestion
 
 if TYPE_CHECKING:
     from properties.judging.verdict import Record
     from properties.process.session import Description, Event, Session
+    from robust_core.mdp import MDP
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -62,6 +64,19 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         default=[],
         metavar="NAME",
         help="this law only, or the cells whose names begin with NAME/; may be given more than once",
+    )
+    verify.add_argument(
+        "--model",
+        type=Path,
+        metavar="FILE",
+        help="try every exact law that takes a model on this one too: a .json or .npz file, a folder of them, or the "
+        "name of a Gymnasium environment with a table of transitions",
+    )
+    verify.add_argument(
+        "--gamma", type=float, metavar="G", help="the discount of --model (default: that of a file of JSON)"
+    )
+    verify.add_argument(
+        "--law-budget", type=seconds, metavar="TIME", help="begin no case of an exact law after this time: 5s, 2min"
     )
     verify.add_argument("--fail-fast", action="store_true", help="stop at the first violation or error")
     verify.add_argument("--list", choices=tuple(LISTS), help="print what there is, and verify nothing")
@@ -138,11 +153,12 @@ def _verify(options: argparse.Namespace) -> int:
         return HOLDS
     if options.junit is not None:
         require_writable("--junit", options.junit)
+    models = _models(options)
     with _session(options) as session:
         _require_laws(session, options.law)
         if options.expected is not None:
             _warn_of_other_variants(options.expected, session.variants.values())
-        records = list(_handle(_events(session, options), _handlers(options)))
+        records = list(_handle(_events(session, options, models), _handlers(options)))
         if not records:
             raise ValueError(_nothing_verified(session.variants.values(), options))
     for record in records:
@@ -201,11 +217,50 @@ def _warn_of_other_variants(path: Path, described: "Iterable[Description]") -> N
             print(f"warning: {path}: entry {number}: no variant of this run is called {name!r}", file=sys.stderr)
 
 
-def _events(session: "Session", options: argparse.Namespace) -> "Iterator[Event]":
+MOST_PAIRS = 1024
+"""Pairs of state and action of a model of the user's: exact oracles take minutes for more."""
+
+
+def _models(options: argparse.Namespace) -> "list[MDP]":
+    """The models of the user's, read and checked before any work; they are named on standard output."""
+    from benchmarks.cli.certify import read_model
+
+    if options.model is None:
+        if options.gamma is not None:
+            raise ValueError("--gamma is the discount of --model, which is not given")
+        return []
+    files = [options.model]
+    if options.model.is_dir():
+        files = sorted(path for path in options.model.iterdir() if path.suffix in (".json", ".npz"))
+        if not files:
+            raise ValueError(f"--model {options.model}: no .json or .npz file in this folder")
+    models = [read_model(str(path), options.gamma) for path in files]
+    for path, model in zip(files, models, strict=True):
+        pairs = model.n_states * model.n_actions
+        if pairs > MOST_PAIRS:
+            raise ValueError(f"--model {path}: at most {MOST_PAIRS} pairs of state and action, got {pairs}")
+    if not options.json and not options.quiet:
+        named = (
+            f"{path} (S={m.n_states}, A={m.n_actions}, gamma={m.gamma:g})"
+            for path, m in zip(files, models, strict=True)
+        )
+        print(f"beside generated problems: {one_line(', '.join(named))}")
+    return models
+
+
+def _events(session: "Session", options: argparse.Namespace, models: "list[MDP]") -> "Iterator[Event]":
     from properties.judging.verdict import FOLDER
     from properties.process.session import Effort
 
-    effort = Effort(options.examples, options.seed, FOLDER, laws=tuple(options.law), fail_fast=options.fail_fast)
+    effort = Effort(
+        options.examples,
+        options.seed,
+        FOLDER,
+        laws=tuple(options.law),
+        fail_fast=options.fail_fast,
+        budget=options.law_budget,
+        models=tuple(model.to_dict() for model in models),
+    )
     return session.verify(effort, options.workers)
 
 

@@ -376,6 +376,26 @@ def draw_cases(read: Reader, variant: Variant, seed: str) -> Iterator[LawCase]:
             return
 
 
+class WithModel(Seeded):
+    """Choices by a seed, but for the model, which is given; `used` says whether it was asked for."""
+
+    def __init__(self, model: MDP, seed: int) -> None:
+        super().__init__(seed)
+        self.model, self.used = model, False
+
+    def mdp(
+        self,
+        *,
+        scale: float = 1.0,
+        deterministic: bool = False,
+        gammas: tuple[float, ...] = GAMMAS,
+        sparse: bool = False,
+    ) -> MDP:
+        """The given one."""
+        self.used = True
+        return self.model
+
+
 def radii_of(variant: Variant, kind: type[UncertaintySet]) -> tuple[Level, ...]:
     """The levels at which a kind of set is tested; options['radii'] restricts a variant to some."""
     return tuple(variant.options.get("radii", kind.radii))

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -94,13 +95,9 @@ def equality(pair: Pair, *, examples: int, seed: int) -> Equality:
     """How far the two are equal, after so many cases."""
     source = Generated(runs.run if kind_of(pair.first.kind).learner else kind_of(pair.first.kind).generate)
     search = _Search(pair)
+    drawn = islice(source.draw(pair.common, f"difference {seed}"), examples)
     verdict = explore_and_reduce(
-        source.strategy(pair.common).map(lambda case: case.entries()),
-        search,
-        examples=examples,
-        master_seed=seed,
-        first=[case.entries() for case in source.first(pair.common)],
-        allowed=is_for(pair.common),
+        (case.entries() for case in chain(source.first(pair.common), drawn)), search, allowed=is_for(pair.common)
     )
     if verdict.case is None:
         return _never_parted(search)

@@ -4,19 +4,23 @@ Cases are drawn at random by their sources and reduced by `reductions`. `explora
 Hypothesis generates and shrinks.
 """
 
+import math
+import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import numpy as np
 
 from oracles.planning.rational import NoExactSupport
 from oracles.planning.truth import TooWide
-from properties.cases import reductions
+from properties.cases import law_schema, reductions
 from properties.cases.case import Case, LawCase
+from properties.cases.choices import WithModel
+from properties.cases.sources import Generated
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged, NotTested
 from properties.judging.guard import LONGEST_QUOTE, TooSlow, watch
@@ -24,6 +28,7 @@ from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Outcome, Verdict
 from properties.kinds import kind_of
 from properties.laws.law import Law
+from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
 
@@ -42,6 +47,9 @@ The first examples of Hypothesis are alike: four of them often end as one case.
 
 
 MEMORY = "misbehaviour: raised MemoryError"
+TOO_SLOW = "misbehaviour: time of one case"
+CASES_PER_MODEL = 8
+"""Cases of a law on one model of the user's: paths, policies, sets and starts differ."""
 
 
 class _End(BaseException):
@@ -50,6 +58,10 @@ class _End(BaseException):
 
 class _Enough(_End):
     """Enough cases have failed."""
+
+
+class _OutOfTime(_End):
+    """The time for the law is over."""
 
 
 class Disowned(_End):
@@ -64,7 +76,7 @@ class Search:
     """A search: the cases that were tried, those that failed, and those that could not be judged."""
 
     def __init__(self, judge: Judge) -> None:
-        self.judge, self.tried = judge, 0
+        self.judge, self.tried, self.stopped = judge, 0, ""
         self.failures: list[Failure] = []
         self.unjudged: list[CannotBeJudged] = []
         self.aside: list[CannotBeJudged] = []
@@ -89,7 +101,7 @@ class Search:
             outcome: Outcome = "untested" if all(isinstance(each, NotTested) for each in self.unjudged) else "error"
             reason = next((each for each in self.unjudged if not isinstance(each, NotTested)), self.unjudged[0])
             return Verdict(outcome, f"{reason} (so in {len(self.unjudged)} of {self.tried} cases)", self.tried)
-        said = f"no violation in {self.tried} cases"
+        said = f"no violation in {self.tried} cases{self.stopped}"
         if not self.aside:
             return Verdict("holds", said, self.tried)
         said = f"{said}; {len(self.aside)} of {self.tried} cases set aside: enclosure too wide"
@@ -104,16 +116,21 @@ def explore_and_reduce(
     failures: int = FAILURES,
     reduced: bool = True,
     allowed: Callable[[Case], bool] = lambda case: True,
+    seconds: float = math.inf,
 ) -> Verdict:
     """The verdict of an exact judge on cases of a law, tried in turn; up to `failures` that fail are collected.
 
     Those that are cheapest to judge are reduced, and the smallest result is reported; without `reduced` the first
     failure is. A reduction leads only to a case that is `allowed`. A case in which the judge is too slow ends the
-    search; if nothing failed before, it is reported as it is, for its reductions would take as long.
+    search; if nothing failed before, it is reported as it is, for its reductions would take as long. After `seconds`
+    no further case is begun, and the evidence says so; one that has failed is reported all the same.
     """
-    search = Search(judge)
+    search, deadline = Search(judge), time.monotonic() + seconds
 
     def attempt(case: Case) -> None:
+        if search.tried and time.monotonic() >= deadline:
+            search.stopped = ", where the time for the law was over"
+            raise _OutOfTime
         try:
             finding = search.finding(case)
         except TooSlow as slow:
@@ -132,7 +149,7 @@ def explore_and_reduce(
             raise _Enough
 
     try:
-        with suppress(_Enough):
+        with suppress(_Enough, _OutOfTime):
             for case in cases:
                 attempt(case)
         if search.failures:
@@ -232,12 +249,82 @@ def _of_radii(uncertainty_set: UncertaintySet, radii: Collection[float]) -> bool
     return set(np.ravel(getattr(uncertainty_set, "radius", ())).tolist()) <= set(radii)
 
 
-def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrink: bool = True) -> Verdict:
-    """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were."""
+@dataclass(frozen=True)
+class _OnModels:
+    """What came of the cases on the user's models: how many were judged, how many took too long, a violation."""
+
+    judged: int = 0
+    slow: int = 0
+    failure: Verdict | None = None
+
+    def beside(self, verdict: Verdict) -> Verdict:
+        """The verdict on the other cases, with these."""
+        if not self.judged + self.slow:
+            return verdict
+        said = f"{verdict.evidence}; {self.judged} cases on your models"
+        if self.slow:
+            said = f"{said}, {self.slow} more left out: they take longer than a case may"
+        return replace(verdict, evidence=said, cases=verdict.cases + self.judged)
+
+
+def _on_models(law: Law, variant: Variant, models: Sequence[MDP], warned: Counter[str], seconds: float) -> _OnModels:
+    """Judge the law on every model; the first violation, reduced, ends it."""
+    if not models or not isinstance(law.cases, Generated):
+        return _OnModels()
+    case_type, deadline = kind_of(variant.kind).case, time.monotonic() + seconds
+    judged = slow = 0
+    for case in cases_on_models(law, variant, models):
+        if judged and time.monotonic() >= deadline:
+            break
+        verdict = explore_and_reduce(
+            [case.entries()], lambda entries: _at_work(law, variant, case_type.of(entries), warned)
+        )
+        if verdict.outcome == "violated" and verdict.evidence.startswith(TOO_SLOW):
+            slow += 1
+        elif verdict.outcome != "holds":
+            return _OnModels(judged, slow, replace(verdict, evidence=f"{verdict.evidence} (on a model of yours)"))
+        else:
+            judged += 1
+    return _OnModels(judged, slow)
+
+
+def cases_on_models(law: Law, variant: Variant, models: Sequence[MDP]) -> Iterator[LawCase]:
+    """The cases of a law on models of the user's, as far as the law speaks of them."""
+    assert isinstance(law.cases, Generated)
+    narrowed = replace(variant, sets=law.sets_of(variant))
+    for model in models:
+        for seed in range(CASES_PER_MODEL):
+            choices = WithModel(model, seed)
+            case = law.cases.read(choices, narrowed)
+            with suppress(ValueError):
+                law_schema.check_hypotheses(law, case.entries())
+                if choices.used:
+                    yield case
+
+
+def search(
+    law: Law,
+    variant: Variant,
+    *,
+    examples: int,
+    master_seed: int,
+    shrink: bool = True,
+    seconds: float = math.inf,
+    models: Sequence[MDP] = (),
+) -> Verdict:
+    """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were.
+
+    Cases on the user's `models` come first. Their oracle may take long, which is not the variant's fault: such a case
+    is left out. After `seconds` no further case is begun.
+    """
     warned: Counter[str] = Counter()
     case_type = kind_of(variant.kind).case
     radii = variant.options.get("radii")
     reduced = shrink and law.reducible
+    began = time.monotonic()
+    given = _on_models(law, variant, models, warned, seconds)
+    if given.failure is not None:
+        return given.failure
     try:
         cases = chain(law.first_cases(variant), islice(law.cases_of(variant, master_seed), examples))
         verdict = explore_and_reduce(
@@ -247,10 +334,12 @@ def search(law: Law, variant: Variant, *, examples: int, master_seed: int, shrin
             failures=(examples if law.large else FAILURES) if reduced else 1,
             reduced=reduced,
             allowed=lambda entries: radii is None or _of_radii(entries["uncertainty_set"], radii),
+            seconds=seconds - (time.monotonic() - began),
         )
     except Exception as error:
         # The variant's exceptions are findings: this one comes from where the cases are made.
         return Verdict("error", str(CannotBeJudged.because(error)))
+    verdict = given.beside(verdict)
     if verdict.outcome != "holds" or not warned:
         return verdict
     notes = "; ".join(f"in {count} of them {what:.{LONGEST_QUOTE}}" for what, count in warned.most_common(MOST_NOTES))

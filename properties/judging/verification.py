@@ -3,6 +3,7 @@
 Exact laws first, then the cells of the statistical laws, which say nothing new while an exact law is violated.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from properties.judging.search import judge_case, search
 from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked
 from properties.kinds import kind_of
 from properties.laws.law import PROMISES, Law
+from robust_core.mdp import MDP
 from robust_core.problem import KINDS, Kind, Variant
 from robust_core.sets import UncertaintySet
 from robust_core.text import in_words, one_line, suggestion
@@ -198,6 +200,8 @@ def verify(
     cell_seconds: float = float("inf"),
     tick: Callable[[], None] = lambda: None,
     shrink: bool = True,
+    law_seconds: float = math.inf,
+    models: Sequence[MDP] = (),
 ) -> Iterator[Record]:
     """One record per applicable law, as they are decided, then one per cell of the statistical laws in `cells`.
 
@@ -207,7 +211,8 @@ def verify(
     work; the cells may take `cell_seconds` together. `statistics.suite.allotted` gives the cells that a variant calls
     for; by default there are none.
 
-    Without `shrink` a violation is reported as it was found. This runs the variant in the calling process;
+    Exact laws are tried on the user's `models` too, and each begins no case after `law_seconds`. Without `shrink` a
+    violation is reported as it was found. This runs the variant in the calling process;
     `properties.process.session` gives it one of its own.
     """
     causes = Causes(failed)
@@ -221,9 +226,10 @@ def verify(
         elif excuse is not None:
             verdict = _pinned(law, variant, excuse)
         else:
-            verdict = causes.distinct(
-                law.name, search(law, variant, examples=examples, master_seed=seed, shrink=shrink)
+            found = search(
+                law, variant, examples=examples, master_seed=seed, shrink=shrink, seconds=law_seconds, models=models
             )
+            verdict = causes.distinct(law.name, found)
         causes.note(law.name, verdict)
         verdict, example = _save(law, name or variant.name, verdict, keep)
         yield Record.of(

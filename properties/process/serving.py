@@ -39,6 +39,7 @@ from properties.process.session import (
 )
 from properties.statistics.suite import allot_cells
 from robust_core.ends import default_ends
+from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.text import shorten
 
@@ -124,6 +125,8 @@ class Worker:
             cells=[cell for cell in cells if cell.name in order.laws],
             cell_seconds=float("inf") if order.size is None else VARIANT_SECONDS[order.size],
             tick=_at_most_every(SIGN_OF_LIFE, lambda: self.send(Alive())),
+            law_seconds=float("inf") if order.budget is None else order.budget,
+            models=[MDP.from_dict(model) for model in order.models],
         )
         for record in records:
             example = record.counterexample

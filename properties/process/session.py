@@ -94,7 +94,10 @@ class JudgeCanary:
 
 @dataclass(frozen=True)
 class Verify:
-    """Judge a variant by the laws and cells of these names; `weight` is that of all cells of the run."""
+    """Judge a variant by the laws and cells of these names; `weight` is that of all cells of the run.
+
+    An exact law begins no case after `budget` seconds; `models` are the user's.
+    """
 
     target: str
     laws: tuple[str, ...]
@@ -104,6 +107,8 @@ class Verify:
     keep: str | None
     size: Size | None
     weight: float | None
+    budget: float | None = None
+    models: tuple[dict[str, Any], ...] = ()
 
 
 # Answers
@@ -194,7 +199,8 @@ class Effort:
     """How a variant is judged; `keep` is the folder for counterexamples, without one the records hold their data.
 
     With `laws`, only laws and cells of these names are tried, or whose names begin with one and a slash; with
-    `fail_fast` the run ends with the first violation or error.
+    `fail_fast` the run ends with the first violation or error. An exact law begins no case after `budget` seconds, and
+    is tried on `models` (`MDP.to_dict`) too.
     """
 
     examples: int = EXAMPLES
@@ -203,6 +209,8 @@ class Effort:
     law_seconds: float = child.SECONDS
     laws: tuple[str, ...] = ()
     fail_fast: bool = False
+    budget: float | None = None
+    models: tuple[dict[str, Any], ...] = ()
 
     def selects(self, law: str) -> bool:
         """Whether a law or cell is to be tried.
@@ -538,6 +546,8 @@ class Session:
                 keep,
                 self.size,
                 weight,
+                effort.budget,
+                effort.models,
             )
         )
 
