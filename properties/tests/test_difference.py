@@ -1,26 +1,20 @@
 """Two variants side by side: planted differences are found, and equal variants are equal on their level."""
 
-import inspect
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmarks.cli.main import main
 from properties.difference.comparison import compare
 from properties.difference.equality import Equality, equality
 from properties.difference.oracle import side_of_oracle
 from properties.difference.orders import Answer, Numbers
 from properties.difference.pair import Pair
 from properties.difference.serving import PairWorker
-from properties.kinds import kind_of
 from properties.process.loading import load
 from properties.process.serving import description
-from properties.variants import examples
 from robust_core import models
 from robust_core.problem import Variant
 
@@ -179,17 +173,3 @@ def test_rounding_is_not_a_parting_but_no_equality_of_bits() -> None:
 def test_variants_that_cannot_be_compared_are_refused(other: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         of_targets(f"{EXAMPLES}.control:VARIANT", other)
-
-
-def test_the_command_runs_both_in_workers_and_exits_by_the_level(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source = Path(inspect.getfile(examples)).with_name("operator.py").read_text(encoding="utf-8")
-    right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
-    right.write_text(source, encoding="utf-8")
-    example = kind_of("operator").example
-    wrong.write_text(source.replace(example.right, example.wrong), encoding="utf-8")
-    assert main(["differ", str(right), str(wrong), "--examples", "20", "--json"]) == 1
-    record = json.loads(capsys.readouterr().out)
-    assert (record["verdict"], record["oracle"]["side"]) == ("different", "first")
-    assert main(["differ", str(right), str(right)]) == 2

@@ -1,14 +1,11 @@
 """Models of the user's among the cases of laws, and the time of a law."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmarks.cli.main import main
 from properties.judging.search import cases_on_models, explore_and_reduce, search
 from properties.judging.verdict import Finding
 from properties.laws.catalogue import LAWS
@@ -19,7 +16,6 @@ from robust_core import MDP, models
 
 MODEL = models.garnet(7, 2, 3, gamma=0.9)
 BY_NAME = {law.name: law for law in LAWS}
-TARGET = "properties.variants.examples.operator"
 
 
 def _wrong_for_seven_states(mdp: MDP, uncertainty_set: Any, Q: np.ndarray) -> Any:
@@ -57,33 +53,3 @@ def test_a_law_without_time_counts_its_cases_and_keeps_a_violation(finding: Find
     assert found.outcome == outcome
     if finding is None:
         assert found.evidence == "no violation in 1 cases, where the time for the law was over"
-
-
-@pytest.mark.parametrize(
-    ("content", "more", "words"),
-    [
-        (None, (), "o such file"),
-        ("{", (), "not JSON"),
-        (json.dumps({"P": 3}), (), "model.json"),
-        (models.garnet(40, 30, 2, gamma=0.9).to_json(), (), "at most 1024 pairs"),
-        (MODEL.to_json(), ("--gamma", "2"), "gamma"),
-    ],
-)
-def test_a_bad_model_is_refused_before_any_work(
-    content: str | None, more: tuple[str, ...], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "model.json"
-    if content is not None:
-        file.write_text(content, encoding="utf-8")
-    assert main(["verify", TARGET, "--model", str(file), *more]) == 2
-    out, err = capsys.readouterr()
-    assert (words in err, out) == (True, "")
-
-
-def test_the_command_says_which_models_it_tries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "one.json").write_text(MODEL.to_json(), encoding="utf-8")
-    arguments = ["verify", TARGET, "--model", str(tmp_path), "--law", "bellman backup", "--examples", "3"]
-    assert main([*arguments, "--no-statistics", "--law-budget", "60s"]) == 0
-    out = capsys.readouterr().out
-    assert "one.json (S=7, A=2, gamma=0.9)" in out
-    assert "8 cases on your models" in out
