@@ -225,8 +225,11 @@ def mismatch(wanted: str, got: str, *, numbers: bool = True) -> str | None:
 
 @pytest.mark.parametrize(
     "path",
-    # The tutorial verifies three times.
-    [pytest.param(path, marks=[pytest.mark.robust_core_slow] * (path.name == "tutorial.md")) for path in DOCUMENTS],
+    # They verify several times.
+    [
+        pytest.param(path, marks=[pytest.mark.robust_core_slow] * (path.name in ("tutorial.md", "extending.md")))
+        for path in DOCUMENTS
+    ],
     ids=lambda path: path.name,
 )
 def test_the_document_does_what_it_says(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,8 +265,11 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    # The page of the gallery is a verification of all its variants.
-    [pytest.param(name, marks=[pytest.mark.robust_core_slow] * (name == "gallery")) for name in write.DOCUMENTS],
+    # The page of the gallery is a verification of all its variants, that of the statistics computes every power.
+    [
+        pytest.param(name, marks=[pytest.mark.robust_core_slow] * (name in ("gallery", "statistics")))
+        for name in write.DOCUMENTS
+    ],
 )
 def test_a_generated_document_is_up_to_date(name: str) -> None:
     if name == "experiments":

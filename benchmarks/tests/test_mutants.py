@@ -79,7 +79,7 @@ def test_what_the_mutants_are_made_of_is_right(variant: Variant) -> None:
     assert survivors(kill_matrix({"right": variant}, examples=EXAMPLES)) == ["right"]
 
 
-LONG = ("control", "linear evaluation", "planner", "sampler")
+LONG = ("control", "linear evaluation", "planner", "sampler", "simulator")
 """Kinds whose mutants take more than ten seconds."""
 
 
