@@ -203,3 +203,4 @@ TABULAR_PROMISES = {
     "bounded": "estimates stay in the box [min c, max c]/(1−gamma) if they start there (with ends of episodes the box"
     " reaches to min c and max c)",
 }
+TABULAR_LEARNING = ("mean update", "unbiased", "sample form", "sample form, next action")

@@ -76,21 +76,8 @@ can promise 'bellman', 'radii per pair'; did you mean 'bellman'?
         )
 
 
-LEARNING = frozenset(
-    {
-        "mean update",
-        "unbiased",
-        "sample form",
-        "sample form, next action",
-        "TDC",
-        "GTD2",
-        "converges",
-        "finite time",
-        "as fast as vanilla",
-        "stationary",
-    }
-)
-"""Promises of learners that one which never learns cannot keep."""
+STATISTICAL_LEARNING = ("converges", "finite time", "as fast as vanilla", "stationary")
+"""Promises that a statistical law tests and that a learner which never learns cannot keep."""
 # Of these a variant makes one at most: an update has one form.
 _FORMS = ({"sample form", "sample form, next action"}, {"TDC", "GTD2"})
 # What only a learner with one table and the update of Algorithm 1 can promise.
@@ -119,7 +106,8 @@ def possible_promises(variant: Variant) -> list[str]:
 def advice(variant: Variant) -> tuple[str, ...]:
     """What a person should know of the promises of a variant: those it could make, and whether they say enough."""
     lines = []
-    if kind_of(variant.kind).learner and not LEARNING & set(variant.promises):
+    learning = kind_of(variant.kind).learning
+    if learning and not {*learning, *STATISTICAL_LEARNING} & set(variant.promises):
         lines.append(
             "its promises say nothing about learning: a learner that never learns keeps them too (docs/promises.md)"
         )

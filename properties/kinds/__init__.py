@@ -46,7 +46,9 @@ class KindOfVariant:
     whose `make` is a factory of learners, takes the options of its run too. `promises` are those that its variants can
     make, in words. `rules` are added to those of `properties/cases/entry_rules.py` for entries that only this kind has,
     or that mean something else in it. `tables` are entries of its own with a row for each state. `shape` gives, where
-    `make` is a function that returns an array or a number, the shape of that for its arguments.
+    `make` is a function that returns an array or a number, the shape of that for its arguments. A kind with `learning`
+    is one of learners of some sort: these are its promises that one which never learns cannot keep. Without `visits`
+    step sizes count no visits.
     """
 
     case: type[LawCase]
@@ -58,6 +60,8 @@ class KindOfVariant:
     rules: Mapping[str, Rule] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
     shape: Callable[..., tuple[int, ...]] | None = None
+    learning: tuple[str, ...] = ()
+    visits: bool = True
 
     def trivial_case(self, variant: Variant) -> LawCase:
         """The case of first choices."""
@@ -70,7 +74,7 @@ def module_name(kind: str) -> str:
     >>> module_name("linear evaluation")
     'linear_evaluation'
     """
-    return kind.replace(" ", "_")
+    return kind.replace(" ", "_").replace("-", "_")
 
 
 @cache

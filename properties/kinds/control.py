@@ -1,7 +1,17 @@
 """Learners of the optimal values."""
 
 from properties.cases.choices import Choices
-from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, Run, RunOptions, schedule, tables
+from properties.cases.runs import (
+    LEARNER,
+    TABULAR_LEARNING,
+    TABULAR_PROMISES,
+    USUAL,
+    Beginning,
+    Run,
+    RunOptions,
+    schedule,
+    tables,
+)
 from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.problem import Variant
 
@@ -26,4 +36,5 @@ KIND = KindOfVariant(
     canary=Canary("control:LOST_GAMMA", ("sample step", "unbiased step")),
     example=Example(called=f"{LEARNER}; the estimate is Q[s, a]", right="R * V.max()", wrong="R * V.mean()"),
     learner=True,
+    learning=TABULAR_LEARNING,
 )

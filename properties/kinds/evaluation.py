@@ -7,7 +7,17 @@ import numpy as np
 from properties.cases.case import Case
 from properties.cases.choices import Choices
 from properties.cases.entry_rules import check_floats
-from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, Run, RunOptions, schedule, tables
+from properties.cases.runs import (
+    LEARNER,
+    TABULAR_LEARNING,
+    TABULAR_PROMISES,
+    USUAL,
+    Beginning,
+    Run,
+    RunOptions,
+    schedule,
+    tables,
+)
 from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.problem import Variant
 from robust_core.validate import Floats
@@ -54,5 +64,6 @@ KIND = KindOfVariant(
         wrong="self.V[step.s]",
     ),
     learner=True,
+    learning=TABULAR_LEARNING,
     rules={"initial": _initial},
 )

@@ -97,5 +97,7 @@ KIND = KindOfVariant(
         wrong="delta * phi[step.s] + tracked * gradient",
     ),
     learner=True,
+    learning=("mean update", "TDC", "GTD2"),
+    visits=False,
     rules={"step_size": _step_size, "second_step_size": _step_size, "initial": _initial, "projection": _projection},
 )

@@ -96,4 +96,5 @@ KIND = KindOfVariant(
         wrong="R * V.mean()",
     ),
     rules={"initial": _initial},
+    learning=("mean iteration", "multilevel"),
 )

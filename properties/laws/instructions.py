@@ -7,6 +7,7 @@ from properties.cases.case import Path
 from properties.cases.runs import Run
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
+from properties.kinds import kind_of
 from properties.laws.comparison import compare
 from properties.laws.every_learner import RUNS, with_steps
 from properties.laws.law import Law
@@ -47,7 +48,7 @@ def _agree(variant: Variant, case: Run, path: Path, other: StepSize) -> Finding 
 
 
 def _schedule(variant: Variant, case: Run) -> Finding | None:
-    visits = variant.kind != "linear evaluation" and variant.options.get("schedule") != "steps"
+    visits = kind_of(variant.kind).visits and variant.options.get("schedule") != "steps"
     alpha = case.step_size.scale
     for other in _spellings(alpha, visits=visits):
         finding = _agree(variant, case, case.path, other)
