@@ -34,6 +34,7 @@ Kind = Literal[
     "support",
     "sampler",
     "simulator",
+    "batch",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SETLESS: tuple[Kind, ...] = ("sampler",)
@@ -54,9 +55,10 @@ OPTIONS: Mapping[str, str] = {
     "samples": "n, if the mean of a learner with a simulator is that of the plug-in of n draws",
     "draws": "of a learner with a simulator, expected for each entry of its table in one iteration",
     "levels": "psi, where a level n is drawn with probability psi(1−psi)^n",
+    "batch": "the size of a batch, if a learner from batches is for one size only",
     "parameters": '"policy" or "softmax": by what a policy gradient is the derivative',
 }
-EXPECTED = ("robust backup", "gradient of J")
+EXPECTED = ("robust backup", "robust backup, per entry", "gradient of J")
 """The steps that a promise of a mean update can name."""
 WORDS: Mapping[str, tuple[str, ...]] = {
     "estimates": ("Q", "V"),
@@ -268,7 +270,7 @@ class Variant:
                 raise ValueError(f"{rule}: only learners of tables can learn from rewards, got kind {self.kind!r}")
             if name == "delay" and value != "visited":
                 validate.count(rule, value, least=1)
-            if name in ("tables", "samples"):
+            if name in ("tables", "samples", "batch"):
                 validate.count(rule, value, least=1)
             if name == "expected" and not callable(value) and value not in EXPECTED:
                 known = ", ".join(map(repr, EXPECTED))

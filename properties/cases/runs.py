@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,10 @@ class Run(LawCase):
     initial: Floats
     path: Path
     tables: int | None = None
+
+    def driven(self, learner: Any) -> Any:
+        """The learner as one that takes the steps of the path one by one."""
+        return learner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +126,12 @@ def policy_of(case: Run) -> Floats | None:
 
 
 def estimates(variant: Variant) -> str:
-    """What a tabular learner's table holds: 'Q' for control; for evaluation options['estimates'], by default 'V'."""
-    return "Q" if variant.kind == "control" else str(variant.options.get("estimates", "V"))
+    """What a tabular learner's table holds: 'Q' for control; else options['estimates'], by default 'V' or, where a
+    learner evaluates a policy only if it says so, 'Q'.
+    """
+    if variant.kind == "control":
+        return "Q"
+    return str(variant.options.get("estimates", "V" if "evaluation" in variant.kind else "Q"))
 
 
 def tables(variant: Variant) -> int | None:

@@ -2,6 +2,7 @@
 
 from properties.laws import (
     average_cost_planner,
+    batch,
     every_learner,
     horizon,
     instructions,
@@ -42,6 +43,7 @@ LAWS: tuple[Law, ...] = (
     *tabular_path.LAWS,
     *linear.LAWS,
     *linear_mean.LAWS,
+    *batch.LAWS,
     every_learner.BATCH,
     *large.LAWS,
     *large_learning.LAWS,

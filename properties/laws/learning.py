@@ -37,7 +37,7 @@ def follows_schedule(variant: Variant) -> bool:
 
 def new_learner(variant: Variant, case: Run) -> Any:
     """A learner at the start of the case."""
-    return variant.make(problem(case))
+    return case.driven(variant.make(problem(case)))
 
 
 def advance(learner: Any, path: Path) -> Any:

@@ -7,6 +7,7 @@ import pytest
 
 from properties.judging.search import search
 from properties.judging.verification import applicable
+from properties.variants.mutants.batch import MeanBatch, PerEntry
 from properties.variants.mutants.simulator import MeanQ, Multilevel, PlugIn
 from robust_core import Contamination, Problem, TotalVariation, Variant, sigma, support
 from robust_core.mdp import MDP
@@ -145,6 +146,57 @@ class _Base(Multilevel):
         return self.plug_in(nexts[:1], V) + (self.plug_in(nexts, V) - halves / 2.0) / self.weight(level)
 
 
+class _Matrices:
+    """A batch as arrays: sums by np.add.at, and a division by the fixed size."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.Q, self.count = problem, np.array(problem.initial), 0
+
+    def update(self, batch: Any) -> None:
+        s, a, cost, after, _, ended = (np.array(column) for column in zip(*batch, strict=True))
+        R, V = self.problem.uncertainty_set.radius, self.Q.min(axis=1)  # type: ignore[attr-defined]
+        target = cost + self.problem.gamma * ((1.0 - R) * np.where(ended, 0.0, V[after]) + R * V.max())
+        total = np.zeros_like(self.Q)
+        np.add.at(total, (s, a), target - self.Q[s, a])
+        self.Q += self.problem.step_size.at(self.count) / 4.0 * total
+        self.count += 1
+
+    def estimate(self) -> Any:
+        return self.Q.copy()
+
+
+class _Thinned(MeanBatch):
+    """A coin for every transition decides whether it counts, with twice the weight."""
+
+    def change(self, batch: Any) -> Any:
+        assert self.problem.rng is not None
+        kept = [step for step in batch if self.problem.rng.random() < 0.5]
+        return 2.0 * len(kept) / len(batch) * super().change(kept) if kept else np.zeros_like(self.table)
+
+
+class _HeavyBall(MeanBatch):
+    """Momentum: half of the last change is repeated."""
+
+    before: Any = None
+
+    def update(self, batch: Any) -> None:
+        last = self.table
+        super().update(batch)
+        if self.before is not None:
+            self.table = self.table + 0.5 * (last - self.before)
+        self.before = last
+
+
+def _with_momentum(view: Any) -> Any:
+    """The mean of all, and half of the last change."""
+    old, after = view.estimate, view.estimate
+    for s, a in view.batch:
+        place = view.place_of(s, a)
+        after[place] += view.alpha() / len(view.batch) * (view.T(old, s, a) - old[place])
+    return after + (old - view.estimates[-2]) / 2 if view.t else after
+
+
+_BATCH = ("batch mean", "batch variance", "batch order")
 _BOTH = (Contamination, TotalVariation)
 _MEAN = ("mean iteration", "expected draws")
 _LEVELS = ("multilevel", "expected draws")
@@ -162,8 +214,16 @@ RIGHT = (
     Variant("plug-in", "simulator", PlugIn, _BOTH, _MEAN, {"draws": 2, "samples": 2}),
     Variant("multilevel", "simulator", Multilevel, (TotalVariation,), _LEVELS, {"levels": 0.7, "draws": 4.5}),
     Variant("multilevel, own base", "simulator", _Base, (TotalVariation,), _LEVELS, {"levels": 0.7, "draws": 3.5}),
+    Variant("batch of V", "batch", MeanBatch, (Contamination,), _BATCH, {"estimates": "V"}),
+    Variant("batch per entry", "batch", PerEntry, (Contamination,), _BATCH, {"expected": "robust backup, per entry"}),
+    Variant("batch, momentum", "batch", _HeavyBall, (Contamination,), ("batch mean",), {"expected": _with_momentum}),
     Variant("robust advantage", "policy gradient", _robust_advantage, (Contamination,), ("policy gradient",)),
 )  # fmt: skip
+MORE_RIGHT = (
+    Variant("batch", "batch", MeanBatch, (Contamination,), _BATCH),
+    Variant("batch of four", "batch", _Matrices, (Contamination,), _BATCH, {"batch": 4}),
+    Variant("batch, thinned", "batch", _Thinned, (Contamination,), ("batch mean",)),
+)
 
 
 @pytest.mark.parametrize("variant", RIGHT, ids=lambda variant: variant.name)
@@ -174,7 +234,7 @@ def test_a_right_algorithm_holds(variant: Variant) -> None:
 
 @pytest.mark.robust_core_slow
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("variant", RIGHT, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", RIGHT + MORE_RIGHT, ids=lambda variant: variant.name)
 def test_a_right_algorithm_holds_with_every_seed(variant: Variant, seed: int) -> None:
     for law in applicable(variant):
         assert search(law, variant, examples=20, master_seed=seed).outcome == "holds", law.name

@@ -1,0 +1,367 @@
+"""Laws of learners from minibatches: the mean and the variance of an update, by enumerating all members of a batch.
+
+The pairs of a batch are given; their successors (and ends; for a table of V their actions) are independent, so the
+outcomes of a batch are tuples of transitions, beside the learner's own draws. Sums are those of rationals.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+
+from properties.cases import runs
+from properties.cases.case import Path
+from properties.cases.choices import Choices, Seeded
+from properties.cases.runs import ends_of, estimates
+from properties.cases.sources import Generated
+from properties.judging.verdict import Finding
+from properties.kinds.batch import BatchRun
+from properties.laws.coins import Coins, Tape, leaves
+from properties.laws.comparison import below, compare
+from properties.laws.law import Law
+from properties.laws.learning import advance, new_learner, problem
+from properties.laws.rounding import UNIT, mean_bound
+from properties.laws.tabular_path import solution_of
+from properties.laws.view import ZERO, View, to_rationals
+from robust_core import Transition
+from robust_core.problem import Kind, Variant
+from robust_core.sets import Contamination
+
+KIND: tuple[Kind, ...] = ("batch",)
+STREAMS = 32
+STEPS = 9
+MOST_OUTCOMES = 800
+"""Of the transitions of a batch."""
+CHANCES = (0.0, 0.25, 0.0, 0.5, 1.0, 0.0)
+"""Probabilities that a transition ends the episode."""
+PROMISES_TRIED = 24
+
+
+class BatchView(View):
+    """The past of a learner of minibatches, and the next batch: `batch` are its pairs (s, a), `t` counts batches."""
+
+    def __init__(self, variant: Variant, case: BatchRun, past: Sequence[Any], batch: Path, *, ends: float) -> None:
+        before = case.path[: (len(past) - 1) * case.size]
+        super().__init__(variant, case, past=past, steps=before, s=batch[0][0], a=batch[0][1], ends=ends)
+        self.batch = tuple((int(step[0]), int(step[1])) for step in batch)
+        self._members = [
+            View(variant, case, past=past, steps=before, s=s, a=a, ends=ends) for s, a in self.batch
+        ]  # fmt: skip
+
+    @property
+    def t(self) -> int:
+        """The number of batches so far."""
+        return len(self.estimates) - 1
+
+    def count(self, place: Any) -> int:
+        """How many transitions of the batch are of an entry."""
+        return sum(self.place_of(s, a) == place for s, a in self.batch)
+
+    def places(self) -> list[Any]:
+        """The entries of the batch, each once."""
+        return list(dict.fromkeys(self.place_of(s, a) for s, a in self.batch))
+
+    def error(self, table: Any, place: Any) -> Fraction:
+        """T of the table at an entry, less the entry."""
+        s, a = place if isinstance(place, tuple) else (place, None)
+        return self.T(table, s, a) - table[place]
+
+    def member_outcomes(self) -> list[list[tuple[Fraction, Transition]]]:
+        """For every transition of the batch, what it can be and with which probability."""
+        return [list(member.float_outcomes()) for member in self._members]
+
+
+def _mean_of_all(view: BatchView) -> Any:
+    return _moved(view, lambda place: Fraction(view.count(place), len(view.batch)))
+
+
+def _mean_per_entry(view: BatchView) -> Any:
+    return _moved(view, lambda place: Fraction(1))
+
+
+def _moved(view: BatchView, weight: Callable[[Any], Fraction]) -> Any:
+    table, old, alpha = view.estimate, view.estimate, view.alpha()
+    for place in view.places():
+        table[place] += alpha * weight(place) * view.error(old, place)
+    return table
+
+
+STEPS_BY_NAME: dict[str, Callable[[BatchView], Any]] = {
+    "robust backup": _mean_of_all,
+    "robust backup, per entry": _mean_per_entry,
+}
+
+
+def _step_of(variant: Variant) -> Callable[[BatchView], Any]:
+    step = variant.options.get("expected", "robust backup")
+    return step if callable(step) else STEPS_BY_NAME.get(step, _mean_of_all)
+
+
+def _table(estimate: Any) -> Any:
+    return np.array(estimate, dtype=np.float64)
+
+
+def _ill_formed(case: BatchRun, table: Any) -> Finding | None:
+    if table.shape != case.initial.shape or not np.isfinite(table).all():
+        return Finding("the estimate", table.tolist(), f"finite numbers in the shape {case.initial.shape}")
+    return None
+
+
+def _history(variant: Variant, case: BatchRun, tape: Tape, coins: int) -> tuple[Any, list[Any], Path]:
+    """A learner before the last batch, its estimates so far, and that batch."""
+    told = replace(problem(case), rng=Coins(tape, coins))
+    learner, batches = case.driven(variant.make(told)), case.batches()
+    past = [_table(learner.estimate()), *(_table(advance(learner, batch).estimate()) for batch in batches[:-1])]
+    return learner, past, batches[-1]
+
+
+def _outcomes(learner: Any, view: BatchView, tape: Tape) -> Iterator[tuple[Fraction, Any]]:
+    """Every estimate after the batch with its probability."""
+    for members in product(*view.member_outcomes()):
+        chance = math.prod((share for share, _ in members), start=Fraction(1))
+        batch = [step for _, step in members]
+        for share, estimate in leaves(tape, lambda batch=batch: advance(copy.deepcopy(learner), batch).estimate()):  # type: ignore[misc]
+            yield chance * share, estimate
+
+
+def _moments(
+    variant: Variant, case: BatchRun, ends: float, coins: int
+) -> tuple[BatchView, Any, Any, float, Tape, Finding | None]:
+    """(view, mean of the change, mean of its square, largest entry, tape, finding)."""
+    tape = Tape()
+    learner, past, batch = _history(variant, case, tape, coins)
+    view = BatchView(variant, case, [to_rationals(table) for table in past], batch, ends=ends)
+    before, first, second, largest = view.estimate, ZERO, ZERO, max(float(np.abs(x).max()) for x in past)
+    for table in past:
+        if (finding := _ill_formed(case, table)) is not None:
+            return view, None, None, largest, tape, finding
+    for probability, estimate in _outcomes(learner, view, tape):
+        after = _table(estimate)
+        if (finding := _ill_formed(case, after)) is not None:
+            return view, None, None, largest, tape, finding
+        largest = max(largest, float(np.abs(after).max()))
+        move = to_rationals(after) - before
+        first, second = first + probability * move, second + probability * move * move
+    return view, first, second, largest, tape, None
+
+
+def _allowed(case: BatchRun, view: BatchView, largest: float, tape: Tape) -> float:
+    size = largest + float(np.abs(case.mdp.cost).max())
+    steps = case.size * (view.t + 1)
+    return mean_bound(case.mdp, steps, size) + UNIT * size + float(tape.cut) * largest + float(view.width)
+
+
+def _mean(variant: Variant, case: BatchRun, ends: float, coins: int) -> Finding | None:
+    if not case.batches():
+        return None
+    view, first, _, largest, tape, finding = _moments(variant, case, ends, coins)
+    if finding is not None:
+        return finding
+    wanted = to_rationals(_step_of(variant)(view))
+    if wanted.shape != case.initial.shape:
+        return Finding("shape of the promised mean", wanted.shape, case.initial.shape)
+    got = (view.estimate + first).astype(np.float64)
+    what, when = f"expected {estimates(variant)}", f" after batch {view.t + 1}, of the pairs {list(view.batch)}"
+    finding = compare(got, wanted.astype(np.float64), _allowed(case, view, largest, tape), what, after=when)
+    if finding is not None:
+        tape.require_draws()
+    return finding
+
+
+def _variance(variant: Variant, case: BatchRun, ends: float, coins: int) -> Finding | None:
+    """Σ over the transitions of an entry of (weight)² Var(c + gamma(1−R)v'), v' = 0 at an end."""
+    if not case.batches():
+        return None
+    view, first, second, largest, tape, finding = _moments(variant, case, ends, coins)
+    if finding is not None:
+        return finding
+    variance = np.asarray(second - first * first).astype(np.float64)
+    per_entry = variant.options.get("expected") == "robust backup, per entry"
+    values, alpha, most = view.values(view.estimate), view.alpha(), np.zeros(case.initial.shape)
+    for (s, a), outcomes in zip(view.batch, view.member_outcomes(), strict=True):
+        place = view.place_of(s, a)
+        weight = alpha / (view.count(place) if per_entry else len(view.batch))
+        targets = [(p, Fraction(x.cost) + view.b * values[x.s_next] * (not x.terminal)) for p, x in outcomes]
+        mean = sum((p * target for p, target in targets), ZERO)
+        most[place] += float(weight**2 * sum((p * (target - mean) ** 2 for p, target in targets), ZERO))
+    size = largest + float(np.abs(case.mdp.cost).max())
+    # A change that errs by e errs by 2|change|e in its square, and so does the square of the mean.
+    allowed = 8.0 * size * _allowed(case, view, largest, tape)
+    when = f" after batch {view.t + 1}, of the pairs {list(view.batch)}"
+    return below(variance, most, allowed, f"variance of {estimates(variant)}", after=when)
+
+
+def _order(variant: Variant, case: BatchRun) -> Finding | None:
+    """Every batch backwards gives the same estimates."""
+    backwards = [step for batch in case.batches() for step in reversed(batch)]
+    left, right = (
+        _table(advance(new_learner(variant, case), path).estimate())
+        for path in (case.path[: len(backwards)], backwards)
+    )
+    finding = _ill_formed(case, left) or _ill_formed(case, right)
+    if finding is not None:
+        return finding
+    size = float(np.abs(case.mdp.cost).max()) + max(float(np.abs(x).max()) for x in (left, right, case.initial))
+    allowed = 2.0 * mean_bound(case.mdp, len(case.path) + 1, size)
+    what = f"{estimates(variant)} after batches that were given backwards: "
+    return compare(right, left, allowed, what, columns=("backwards", "as given"))
+
+
+def _at_solution(variant: Variant, case: BatchRun) -> Finding | None:
+    """The promise alone: from the solution it stays."""
+    if not case.batches():
+        return None
+    solution, error = solution_of(variant, case, np.zeros(case.mdp.P.shape))
+    view = BatchView(variant, case, [to_rationals(solution)], case.batches()[0], ends=0.0)
+    wanted = to_rationals(_step_of(variant)(view))
+    size = float(np.abs(solution).max()) + float(np.abs(case.mdp.cost).max())
+    allowed = mean_bound(case.mdp, case.size, size) + 2.0 * error + float(view.width)
+    what = f"the promised mean at the solution: {estimates(variant)}"
+    return compare(wanted.astype(np.float64), solution, allowed, what, columns=("promise", "solution"))
+
+
+def _content(variant: Variant, case: BatchRun) -> Finding | None:
+    """The promise alone: away from the solution it moves in at least half of the problems."""
+    moved = tried = 0
+    for seed in range(PROMISES_TRIED):
+        drawn = cast(BatchRun, runs.run(Seeded(seed), variant, steps=STEPS, least=case.size, ends=False))
+        if not drawn.batches() or not drawn.step_size.scale:
+            continue
+        start = to_rationals(drawn.initial)
+        view = BatchView(variant, drawn, [start], drawn.batches()[0], ends=0.0)
+        wrong = any(view.error(start, place) for place in view.places())
+        tried += wrong
+        moved += wrong and bool((to_rationals(_step_of(variant)(view)) != start).any())
+    if 2 * moved >= tried:
+        return None
+    return Finding("problems in which the promised mean moves the estimate", moved, f"at least half of {tried}")
+
+
+def _read(choices: Choices, variant: Variant) -> BatchRun:
+    """A run of at least one batch, whose last one has few enough outcomes to enumerate."""
+    least = max(3, int(variant.options.get("batch", 1)))
+    case = cast(BatchRun, runs.run(choices, variant, steps=max(STEPS, 3 * least), least=least))
+    ends = choices.pick(CHANCES) if ends_of(variant, type(case.uncertainty_set)) != "none" else 0.0
+    case, ends = _few_enough(variant, case, ends)
+    return case.plus(ends=ends, coins=choices.index(STREAMS))
+
+
+def _few_enough(variant: Variant, case: BatchRun, ends: float) -> tuple[BatchRun, float]:
+    """The case with fewer open ends or, where batches may have any size, smaller batches."""
+    while case.batches() and _count(variant, case, ends) > MOST_OUTCOMES:
+        if ends not in (0.0, 1.0):
+            ends = 0.0
+        elif case.size > 1 and "batch" not in variant.options:
+            case = replace(case, size=case.size - 1)
+        else:
+            # The last batch without its transitions of many outcomes: that of its first pair, over and over.
+            case = replace(case, path=[*case.path[: -case.size], *[_calmest(case)] * case.size])
+            break
+    return case, ends
+
+
+def _count(variant: Variant, case: BatchRun, ends: float) -> int:
+    start = to_rationals(case.initial)
+    view = BatchView(variant, case, [start] * len(case.batches()), case.batches()[-1], ends=ends)
+    return math.prod(len(outcomes) for outcomes in view.member_outcomes())
+
+
+def _calmest(case: BatchRun) -> Any:
+    """The transition of the last batch whose pair has fewest successors."""
+    return min(case.batches()[-1], key=lambda step: int((case.mdp.P[step[0], step[1]] > 0.0).sum()))
+
+
+def _read_one_pair(choices: Choices, variant: Variant) -> BatchRun:
+    """The same, with one pair for all members of the last batch."""
+    case = _read(choices, variant)
+    if not case.batches():
+        return case
+    last = case.batches()[-1][0]
+    path = [*case.path[: (len(case.batches()) - 1) * case.size], *[last] * case.size]
+    narrowed, ends = _few_enough(variant, replace(case, path=path), case.beside["ends"])
+    return narrowed.plus(ends=ends)
+
+
+def _has_own_step(variant: Variant) -> bool:
+    return callable(variant.options.get("expected"))
+
+
+def _read_nothing(choices: Choices, variant: Variant) -> BatchRun:
+    return cast(BatchRun, runs.run(Seeded(0), variant, steps=1, ends=False))
+
+
+def _read_first(choices: Choices, variant: Variant) -> BatchRun:
+    least = max(3, int(variant.options.get("batch", 1)))
+    return cast(BatchRun, runs.run(choices, variant, steps=2 * least, least=least, ends=False))
+
+
+def _read_order(choices: Choices, variant: Variant) -> BatchRun:
+    return cast(BatchRun, runs.run(choices, variant, steps=STEPS, least=2))
+
+
+_FIRST = ("start", "run purity")
+
+
+def _law(name: str, promise: str, statement: str, read: Any, judge: Any, *after: str, **more: Any) -> Law:
+    return Law(name, KIND, promise, statement, Generated(read), judge, after=(*_FIRST, *after), **more)
+
+
+_ON_PROMISE = ("promised batch mean moves", "promised batch mean at the solution")
+LAWS = (
+    _law(
+        _ON_PROMISE[0],
+        "batch mean",
+        "away from the solution the promised mean changes the estimate in at least half of the problems",
+        _read_nothing,
+        _content,
+        only=_has_own_step,
+    ),
+    _law(
+        _ON_PROMISE[1],
+        "batch mean",
+        "at the solution the promised mean of the first batch is the solution",
+        _read_first,
+        _at_solution,
+        only=_has_own_step,
+        endless=True,
+    ),
+    _law(
+        "batch mean",
+        "batch mean",
+        "E[estimate after a batch | past and pairs] is the promised step in every entry, by enumerating the "
+        "transitions of the batch and the draws of the learner",
+        _read,
+        _mean,
+        *_ON_PROMISE,
+    ),
+    _law(
+        "batch mean, one pair",
+        "batch mean",
+        "the same for batches of one pair",
+        _read_one_pair,
+        _mean,
+        *_ON_PROMISE,
+    ),
+    _law(
+        "batch variance",
+        "batch variance",
+        "under contamination the variance of an entry is at most the sum over its transitions of (weight)² times the "
+        "variance of one target",
+        _read_one_pair,
+        _variance,
+        sets=(Contamination,),
+        only=lambda variant: not _has_own_step(variant),
+    ),
+    _law(
+        "batch order",
+        "batch order",
+        "batches given backwards lead to the same estimates",
+        _read_order,
+        _order,
+    ),
+)

@@ -1,0 +1,293 @@
+"""Wrong learners from minibatches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robust_core import Contamination, Problem, Transition, Variant
+from robust_core.validate import Floats
+
+
+class MeanBatch:
+    """A right learner, in parts that a mutant replaces."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.table, self.count = problem, np.array(problem.initial), 0
+
+    @property
+    def radius(self) -> float:
+        """R."""
+        return float(getattr(self.problem.uncertainty_set, "radius", 0.0))
+
+    def alpha(self) -> float:
+        """The step size."""
+        return self.problem.step_size.at(self.count)
+
+    def values(self) -> Floats:
+        """V of the table."""
+        return self.table if self.table.ndim == 1 else np.asarray(self.table.min(axis=1))
+
+    def top(self, V: Floats, batch: Sequence[Transition]) -> float:
+        """What nature restarts at."""
+        return float(V.max())
+
+    def following(self, step: Transition, V: Floats) -> float:
+        """The value after the step."""
+        return 0.0 if step.terminal else float(V[step.s_next])
+
+    def place(self, step: Transition) -> Any:
+        """The entry of the step."""
+        return step.s if self.table.ndim == 1 else (step.s, step.a)
+
+    def target(self, step: Transition, V: Floats, batch: Sequence[Transition]) -> float:
+        """What the entry moves to."""
+        sigma = (1.0 - self.radius) * self.following(step, V) + self.radius * self.top(V, batch)
+        return step.cost + self.problem.gamma * sigma
+
+    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
+        """The transitions that count."""
+        return batch
+
+    def size(self, batch: Sequence[Transition]) -> float:
+        """By what the sum is divided."""
+        return float(len(batch))
+
+    def change(self, batch: Sequence[Transition]) -> Floats:
+        """The mean change."""
+        V, change = self.values(), np.zeros_like(self.table)
+        for step in batch:
+            change[self.place(step)] += self.target(step, V, batch) - self.table[self.place(step)]
+        return change / self.size(batch)
+
+    def update(self, batch: Sequence[Transition]) -> None:
+        """One step."""
+        self.table = self.table + self.alpha() * self.change(self.used(batch))
+        self.count += 1
+
+    def estimate(self) -> Floats:
+        """A copy of the table."""
+        return np.array(self.table)
+
+
+class PerEntry(MeanBatch):
+    """The mean over the transitions of each entry."""
+
+    def change(self, batch: Sequence[Transition]) -> Floats:
+        """The mean of each entry."""
+        V, total, count = self.values(), np.zeros_like(self.table), np.zeros_like(self.table)
+        for step in batch:
+            total[self.place(step)] += self.target(step, V, batch) - self.table[self.place(step)]
+            count[self.place(step)] += 1.0
+        return np.asarray(total / np.maximum(count, 1.0))
+
+
+class _Vanilla(MeanBatch):
+    radius = 0.0
+
+
+class _Half(MeanBatch):
+    @property
+    def radius(self) -> float:
+        return super().radius / 2.0
+
+
+class _Never(MeanBatch):
+    def alpha(self) -> float:
+        return 0.0
+
+
+class _First(MeanBatch):
+    """Only the first transition of a batch."""
+
+    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
+        return batch[:1]
+
+
+class _FirstOfEntry(PerEntry):
+    """Only the first transition of each entry: the mean is right."""
+
+    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
+        return list({self.place(step): step for step in reversed(batch)}.values())
+
+
+class _Last(MeanBatch):
+    """Each entry is written by its last transition."""
+
+    def change(self, batch: Sequence[Transition]) -> Floats:
+        V, change = self.values(), np.zeros_like(self.table)
+        for step in batch:
+            change[self.place(step)] = self.target(step, V, batch) - self.table[self.place(step)]
+        return change / self.size(batch)
+
+
+class _Sum(MeanBatch):
+    def size(self, batch: Sequence[Transition]) -> float:
+        return 1.0
+
+
+class _OneFewer(MeanBatch):
+    def size(self, batch: Sequence[Transition]) -> float:
+        return max(1.0, len(batch) - 1.0)
+
+
+class _Root(MeanBatch):
+    def size(self, batch: Sequence[Transition]) -> float:
+        return float(np.sqrt(len(batch)))
+
+
+class _Sequential(MeanBatch):
+    """Members one after the other, each at the newest table."""
+
+    def update(self, batch: Sequence[Transition]) -> None:
+        for step in batch:
+            self.table = self.table + self.alpha() * self.change([step]) / len(batch)
+        self.count += 1
+
+
+class _CountsTransitions(MeanBatch):
+    """The step size counts transitions."""
+
+    def update(self, batch: Sequence[Transition]) -> None:
+        super().update(batch)
+        self.count += len(batch) - 1
+
+
+class _SeenStates(MeanBatch):
+    """The maximum over the next states of the batch."""
+
+    def top(self, V: Floats, batch: Sequence[Transition]) -> float:
+        return float(max(V[step.s_next] for step in batch))
+
+
+class _PastEnd(MeanBatch):
+    def following(self, step: Transition, V: Floats) -> float:
+        return float(V[step.s_next])
+
+
+class _EndOfBatch(MeanBatch):
+    """One end in a batch ends all of it."""
+
+    def change(self, batch: Sequence[Transition]) -> Floats:
+        if any(step.terminal for step in batch):
+            batch = [step._replace(terminal=True) for step in batch]
+        return super().change(batch)
+
+
+class _MeanValue(MeanBatch):
+    """The targets of a batch share the mean of its next values."""
+
+    def change(self, batch: Sequence[Transition]) -> Floats:
+        V = self.values()
+        self.shared = float(np.mean([super(_MeanValue, self).following(step, V) for step in batch]))
+        return super().change(batch)
+
+    def following(self, step: Transition, V: Floats) -> float:
+        return self.shared
+
+
+class _Distinct(MeanBatch):
+    """Equal transitions count once."""
+
+    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
+        return list(dict.fromkeys(batch))
+
+
+class _BestAction(MeanBatch):
+    """max for min."""
+
+    def values(self) -> Floats:
+        return np.asarray(self.table.max(axis=1))
+
+
+class _Leftover(MeanBatch):
+    """The first transition of the last batch is used again."""
+
+    last: Sequence[Transition] = ()
+
+    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
+        before, self.last = self.last, batch
+        return [*batch, *before[:1]]
+
+
+class _Clipped(MeanBatch):
+    """Errors are clipped."""
+
+    def change(self, batch: Sequence[Transition]) -> Floats:
+        return np.asarray(sum(np.clip(MeanBatch.change(self, [step]), -1.0, 1.0) for step in batch)) / len(batch)
+
+
+class _LostGamma(MeanBatch):
+    def target(self, step: Transition, V: Floats, batch: Sequence[Transition]) -> float:
+        return step.cost + (1.0 - self.radius) * self.following(step, V) + self.radius * self.top(V, batch)
+
+
+class _OneDraw(MeanBatch):
+    """A member of the batch, drawn by a coin: the mean is right, the variance that of one."""
+
+    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
+        assert self.problem.rng is not None
+        return [batch[int(self.problem.rng.integers(len(batch)))]]
+
+
+class _Sorted(MeanBatch):
+    """The half of the batch with the larger next values."""
+
+    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
+        V = self.values()
+        return sorted(batch, key=lambda step: -V[step.s_next])[: (len(batch) + 1) // 2]
+
+
+def _half_backup(view: Any) -> Any:
+    """The step of half the radius."""
+    table, old = view.estimate, view.estimate
+    V = view.values(old)
+    for s, a in view.batch:
+        row, place, R = view._mdp.P[s, a], view.place_of(s, a), view.radius / 2
+        mean = sum(float(p) * v for p, v in zip(row, V, strict=True))
+        target = float(view._mdp.cost[s, a]) + view.gamma * ((1 - R) * mean + R * max(V))
+        table[place] += view.alpha() / len(view.batch) * (target - old[place])
+    return table
+
+
+_MEAN = ("batch mean",)
+_ALL = ("batch mean", "batch variance", "batch order")
+
+
+def _mutant(name: str, make: Any, promises: Any = _MEAN, **options: Any) -> Variant:
+    return Variant(f"batch {name}", "batch", make, (Contamination,), promises, options)
+
+
+VANILLA = _mutant("that is not robust", _Vanilla)
+VANILLA_V = _mutant("of V that is not robust", _Vanilla, estimates="V")
+HALF = _mutant("with half the radius", _Half)
+NEVER = _mutant("that never learns", _Never)
+FIRST = _mutant("of the first transition", _First)
+FIRST_OF_ENTRY = _mutant(
+    "of the first transition of an entry", _FirstOfEntry, _ALL, expected="robust backup, per entry"
+)
+LAST = _mutant("of the last transition", _Last)
+SUM = _mutant("with the sum", _Sum)
+ONE_FEWER = _mutant("divided by k - 1", _OneFewer)
+ROOT = _mutant("divided by the root of k", _Root)
+SEQUENTIAL = _mutant("one after the other", _Sequential)
+COUNTS_TRANSITIONS = _mutant("that counts transitions", _CountsTransitions)
+SEEN_STATES = _mutant("with the maximum of its states", _SeenStates)
+PAST_END = _mutant("that goes on after the end", _PastEnd)
+END_OF_BATCH = _mutant("that ends as a whole", _EndOfBatch)
+MEAN_VALUE = _mutant("with a shared next value", _MeanValue)
+DISTINCT = _mutant("of distinct transitions", _Distinct)
+BEST_ACTION = _mutant("with max for min", _BestAction)
+LEFTOVER = _mutant("with a transition of the last batch", _Leftover)
+CLIPPED = _mutant("with clipped errors", _Clipped)
+LOST_GAMMA = _mutant("without gamma", _LostGamma)
+ONE_DRAW = _mutant("of one drawn transition", _OneDraw, _ALL)
+SORTED = _mutant("of its upper half", _Sorted)
+PER_ENTRY = _mutant("per entry, sold as one of all", PerEntry)
+ORDERED = _mutant("that depends on the order", _Sequential, ("batch order",))
+EMPTY = _mutant("with an empty promise", _Never, expected=lambda view: view.estimate)
+HALF_PROMISE = _mutant(
+    "with a promise of half the radius",
+    _Half,
+    expected=_half_backup,
+)
