@@ -449,8 +449,8 @@ def _plainer_problem(case: Case) -> Pass:
         case = (yield from _first_of(models)) or case
     for name in ("step_size", "second_step_size"):
         if isinstance(case.get(name), StepSize):
-            # A linear learner counts no visits.
-            plain = tuple(step for step in STEP_SIZES if "features" not in case or step.clock != "visits")
+            # Not every learner counts visits.
+            plain = tuple(step for step in STEP_SIZES if step.clock != "visits" or case[name].clock == "visits")
             steps = _plainer_than(case[name], plain)
             case = (yield from _first_of([case | {name: step} for step in steps])) or case
     smoothing = case.get("smoothing")
