@@ -24,6 +24,7 @@ Kind = Literal[
     "control",
     "evaluation",
     "linear evaluation",
+    "off-policy evaluation",
     "operator",
     "planner",
     "value planner",
@@ -77,7 +78,8 @@ class Problem:
 
     `initial` is the first estimate: Q (S,A), V (S,) or theta (N,), or a tuple of such tables for a learner of several
     (options["tables"]; of linear evaluation (theta, omega)). `policy` is the policy to evaluate; `features`,
-    `smoothing`, `second_step_size` (beta) and `projection` (K) belong to linear evaluation.
+    `smoothing`, `second_step_size` (beta) and `projection` (K) belong to linear evaluation. In off-policy evaluation
+    `behaviour` is the policy that is followed, and `second_projection` the radius K of omega alone.
     """
 
     n_states: int
@@ -92,6 +94,8 @@ class Problem:
     second_step_size: StepSize | None = None
     projection: float = np.inf
     rng: np.random.Generator | None = None
+    behaviour: Floats | None = None
+    second_projection: float = np.inf
 
     @classmethod
     def of(
@@ -108,6 +112,8 @@ class Problem:
         second_step_size: StepSize | None = None,
         projection: float = np.inf,
         rng: np.random.Generator | None = None,
+        behaviour: Floats | None = None,
+        second_projection: float = np.inf,
     ) -> "Problem":
         """The problem of learning a model: its numbers of states and actions and its discount, but not its kernel.
 
@@ -135,6 +141,8 @@ class Problem:
             second_step_size=second_step_size,
             projection=projection,
             rng=rng,
+            behaviour=behaviour,
+            second_projection=second_projection,
         )
 
     def __post_init__(self) -> None:
@@ -142,12 +150,15 @@ class Problem:
         A = validate.count("n_actions", self.n_actions, least=1)
         # Stored as what they were checked to be: a float32 here would make every learner compute in float32.
         object.__setattr__(self, "gamma", validate.discount("gamma", self.gamma))
-        if self.projection != np.inf:
-            object.__setattr__(self, "projection", validate.positive("projection", self.projection))
+        for name in ("projection", "second_projection"):
+            if getattr(self, name) != np.inf:
+                object.__setattr__(self, name, validate.positive(name, getattr(self, name)))
         self._check_types()
         checked: dict[str, Floats] = {}
         if self.policy is not None:
             checked["policy"] = validate.policy(self.policy, S, A)
+        if self.behaviour is not None:
+            checked["behaviour"] = validate.policy(self.behaviour, S, A)
         if self.features is not None:
             checked["features"] = validate.array("features", self.features, shape=(S, None))
         tables = self.initial if isinstance(self.initial, tuple) else (self.initial,)

@@ -44,7 +44,8 @@ class MSPRBE:
     """J for one model, policy and feature matrix; refuses features with a singular C.
 
     `features` has shape (S, N), row s is φ_s. `smoothing` is LSE (the paper) or mellow-max, which is
-    LSE − log S/varrho.
+    LSE − log S/varrho. With a `behaviour` policy mu is the stationary law of that one, and the values are still those
+    of `policy`.
 
     >>> mdp = MDP([[[0.5, 0.5]], [[0.25, 0.75]]], [[1.0], [0.0]], 0.5)
     >>> problem = MSPRBE(mdp, [[1.0], [1.0]], [[1.0], [0.5]], radius=0.25, varrho=2.0)
@@ -63,6 +64,7 @@ class MSPRBE:
         radius: float,
         varrho: float,
         smoothing: Smoothing = "lse",
+        behaviour: ArrayLike | None = None,
     ) -> None:
         self.mdp = mdp
         self.policy = validate.policy(policy, mdp.n_states, mdp.n_actions)
@@ -73,8 +75,10 @@ class MSPRBE:
             raise ValueError(f"smoothing must be one of {SMOOTHINGS}, got {smoothing!r}")
         self.smoothing = smoothing
         self.chain: Chain = state_chain(mdp, self.policy)
-        _require_independent(self.features, self.chain.recurrent)
-        self.mu, self.mu_log_error = stationary_log(self.chain)
+        self.walked: Chain = self.chain if behaviour is None else state_chain(mdp, behaviour)
+        """The chain whose stationary law is mu."""
+        _require_independent(self.features, self.walked.recurrent)
+        self.mu, self.mu_log_error = stationary_log(self.walked)
         for values in (self.policy, self.features, self.mu):
             values.setflags(write=False)
         self._finite("C", self._C)

@@ -54,7 +54,7 @@ class ExactMSPRBE:
             weights = [_decimals(exact.distribution(row).fractions()) for row in problem.policy.tolist()]
             costs = [[Decimal(c) for c in row] for row in problem.mdp.cost.tolist()]
             cost = [_dot(w, c) for w, c in zip(weights, costs, strict=True)]
-            mu = _decimals(stationary_exact(problem.chain))
+            mu = _decimals(stationary_exact(problem.walked))
             columns = list(zip(*phi, strict=True))
             weighted = [[m * x for m, x in zip(mu, column, strict=True)] for column in columns]
             successor = [[_dot(row, column) for row in kernel] for column in columns]

@@ -16,11 +16,14 @@ import numpy as np
 from properties.cases.case import Case, LawCase
 from properties.cases.choices import SMOOTHINGS
 from properties.cases.entry_rules import RULES, require, said
-from properties.cases.runs import ends_of
+from properties.cases.runs import ends_of, tables
 from properties.cases.sources import Designed
 from properties.kinds import kind_of
 from properties.laws.law import Law
 from robust_core.problem import Kind, Variant
+
+BALLS = {"projection", "second_projection"}
+"""Radii of projection, which an unprojected law has none of."""
 
 
 def read(law: Law, entries: Case, variant: Variant | None = None) -> LawCase:
@@ -59,7 +62,7 @@ def _names(law: Law, kind: Kind) -> tuple[frozenset[str], frozenset[str]]:
     """The entries that a case has, and those that it may have."""
     case = kind_of(kind).case
     may = frozenset(case.names()) - case.needed()
-    return case.needed() | law.beside, may - {"projection"} if law.unprojected else may
+    return case.needed() | law.beside, may - BALLS if law.unprojected else may
 
 
 def check_names(what: str, case: Case, needed: Iterable[str], allowed: Iterable[str] = ()) -> None:
@@ -117,7 +120,7 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
     if len(law.kinds) > 1 and kind != variant.kind:
         raise ValueError(f"the case must be one {its} of kind {variant.kind!r}, got one of kind {kind!r}")
     if "initial" in case:
-        count = variant.options.get("tables")
+        count = tables(variant)
         require(case.get("tables") == count, "tables", f"be {count} {its}", case.get("tables"))
         axes = kind_of(kind).trivial_case(variant).entries()["initial"].ndim
         require(case["initial"].ndim == axes, "initial", f"have {axes} axes {its}", case["initial"])

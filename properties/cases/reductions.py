@@ -27,6 +27,7 @@ from robust_core.validate import Floats
 # Arrays with one row a state (and one column an action); `initial` is one unless there are features.
 TABLES = ("initial", "other", "dearer", "Q", *own_tables())
 VALUES = (*TABLES, "features", "v")
+POLICIES = ("policy", "behaviour")
 # How many states or actions are tried as the heir of one that goes.
 HEIRS = 4
 # Beyond MANY steps no single one is taken out of the middle of a path, only whole parts, down to one of PARTS.
@@ -165,7 +166,7 @@ def _possible(case: Case, habits: _Habits) -> bool:
     if "projection" in case and inside(case["initial"], case["projection"]) is not case["initial"]:
         return False
     path = case.get("path", [])
-    mdp, policy = case.get("mdp"), case.get("policy")
+    mdp, policy = case.get("mdp"), case.get("behaviour", case.get("policy"))
     for number, (s, a, cost, s_next, a_next, _) in enumerate(path):
         assert mdp is not None
         linked = not habits.chained or number + 1 == len(path) or tuple(path[number + 1][:2]) == (s_next, a_next)
@@ -252,7 +253,7 @@ def _without_states(case: Case, gone: range) -> Iterator[Case]:
         P = mdp.P[np.ix_(kept, np.arange(mdp.n_actions), kept)]
         P[home, :, home if heir is None else heir] += lost
         less = dict(case, mdp=_model(mdp, P, mdp.cost[kept])) | _selected(case, kept.tolist(), range(mdp.n_actions))
-        for name in (*_tables(case), "policy", "features"):
+        for name in (*_tables(case), *POLICIES, "features"):
             if name in case:
                 less[name] = np.take(case[name], kept, axis=_first_axis(case, name))
         yield _renumbered(less, gone, heir, ("s", "start"), (0, 3))
@@ -278,10 +279,10 @@ def _without_actions(case: Case, gone: range) -> Iterator[Case]:
                 less[name] = case[name][..., kept]
                 if lowest:
                     less[name][..., heir] = case[name][..., [kept[heir], *gone]].min(axis=-1)
-        if "policy" in case:
-            policy = case["policy"][:, kept]
-            policy[:, heir] += case["policy"][:, list(gone)].sum(axis=1)
-            less["policy"] = policy
+        for name in POLICIES:
+            if name in case:
+                less[name] = case[name][:, kept]
+                less[name][:, heir] += case[name][:, list(gone)].sum(axis=1)
         yield _renumbered(less, gone, heir, ("a",), (1, 4))
 
 

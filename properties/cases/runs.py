@@ -136,7 +136,7 @@ def estimates(variant: Variant) -> str:
 
 def tables(variant: Variant) -> int | None:
     """How many tables the estimate of a learner is a tuple of; None if it is not a tuple."""
-    count: int | None = variant.options.get("tables")
+    count: int | None = variant.options.get("tables", kind_of(variant.kind).parts)
     return count
 
 

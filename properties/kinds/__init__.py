@@ -48,7 +48,7 @@ class KindOfVariant:
     or that mean something else in it. `tables` are entries of its own with a row for each state. `shape` gives, where
     `make` is a function that returns an array or a number, the shape of that for its arguments. A kind with `learning`
     is one of learners of some sort: these are its promises that one which never learns cannot keep. Without `visits`
-    step sizes count no visits.
+    step sizes count no visits. Where all estimates are tuples of so many tables or vectors, that is `parts`.
     """
 
     case: type[LawCase]
@@ -62,6 +62,7 @@ class KindOfVariant:
     shape: Callable[..., tuple[int, ...]] | None = None
     learning: tuple[str, ...] = ()
     visits: bool = True
+    parts: int | None = None
 
     def trivial_case(self, variant: Variant) -> LawCase:
         """The case of first choices."""

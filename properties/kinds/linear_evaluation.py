@@ -1,6 +1,7 @@
 """Learners of the values of a policy that are linear in features."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,18 @@ class LinearRun(EvaluationRun):
     smoothing: Smoothing
     second_step_size: StepSize
     projection: float | None = None
+    weighs_actions: ClassVar[bool] = False
+    """Whether a learner may use the probabilities of actions."""
+
+    def largest_weight(self) -> float:
+        """The largest weight that a learner may give to a transition."""
+        return 1.0
+
+
+def walked_policy(case: LinearRun) -> Floats:
+    """The policy whose actions the path has."""
+    policy: Floats = getattr(case, "behaviour", case.policy)
+    return policy
 
 
 def linear_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) -> LinearRun:

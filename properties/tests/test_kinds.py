@@ -8,6 +8,7 @@ import pytest
 from properties.judging.search import search
 from properties.judging.verification import applicable
 from properties.variants.mutants.batch import MeanBatch, PerEntry
+from properties.variants.mutants.off_policy_evaluation import OffPolicy
 from properties.variants.mutants.simulator import MeanQ, Multilevel, PlugIn
 from robust_core import Contamination, Problem, TotalVariation, Variant, sigma, support
 from robust_core.mdp import MDP
@@ -196,6 +197,40 @@ def _with_momentum(view: Any) -> Any:
     return after + (old - view.estimates[-2]) / 2 if view.t else after
 
 
+class _RatioOnAll(OffPolicy):
+    """The ratio weighs the whole step, the tracked term included: E[r|s] = 1."""
+
+    def moves(self, step: Any) -> Any:
+        phi, r = self.features[step.s], self.ratio(step)
+        delta, gradient = self.delta(step, self.theta)
+        tracked = phi @ self.omega
+        return r * (delta * phi - tracked * gradient), r * (delta - tracked) * phi
+
+
+class _RatioOnNext(OffPolicy):
+    """The ratio weighs the cost and the next state alone."""
+
+    def moves(self, step: Any) -> Any:
+        p, features, R, r = self.problem, self.features, self.radius, self.ratio(step)
+        phi, after = features[step.s], features[step.s_next] * (not step.terminal)
+        smooth, softmax = self.smooth(features @ self.theta)
+        sampled = r * (step.cost + p.gamma * (1.0 - R) * after @ self.theta)
+        delta = sampled + p.gamma * R * smooth - phi @ self.theta
+        gradient = p.gamma * ((1.0 - R) * r * after + R * softmax @ features)
+        tracked = phi @ self.omega
+        return delta * phi - tracked * gradient, (delta - tracked) * phi
+
+
+class _OffPolicyGTD2(OffPolicy):
+    """(phi − g) phiᵀomega for the direction of theta."""
+
+    def moves(self, step: Any) -> Any:
+        phi, r = self.features[step.s], self.ratio(step)
+        tracked = phi @ self.omega
+        return r * (phi - self.delta(step, self.theta)[1]) * tracked, super().moves(step)[1]
+
+
+_OFF_POLICY = ("mean update", "fixed point", "projected onto two balls")
 _BATCH = ("batch mean", "batch variance", "batch order")
 _BOTH = (Contamination, TotalVariation)
 _MEAN = ("mean iteration", "expected draws")
@@ -217,9 +252,13 @@ RIGHT = (
     Variant("batch of V", "batch", MeanBatch, (Contamination,), _BATCH, {"estimates": "V"}),
     Variant("batch per entry", "batch", PerEntry, (Contamination,), _BATCH, {"expected": "robust backup, per entry"}),
     Variant("batch, momentum", "batch", _HeavyBall, (Contamination,), ("batch mean",), {"expected": _with_momentum}),
+    Variant("off-policy GTD2", "off-policy evaluation", _OffPolicyGTD2, (Contamination,), _OFF_POLICY),
     Variant("robust advantage", "policy gradient", _robust_advantage, (Contamination,), ("policy gradient",)),
 )  # fmt: skip
 MORE_RIGHT = (
+    Variant("ratio on the next", "off-policy evaluation", _RatioOnNext, (Contamination,), ("mean update",)),
+    Variant("off-policy TDC", "off-policy evaluation", OffPolicy, (Contamination,), _OFF_POLICY),
+    Variant("ratio on all", "off-policy evaluation", _RatioOnAll, (Contamination,), _OFF_POLICY),
     Variant("batch", "batch", MeanBatch, (Contamination,), _BATCH),
     Variant("batch of four", "batch", _Matrices, (Contamination,), _BATCH, {"batch": 4}),
     Variant("batch, thinned", "batch", _Thinned, (Contamination,), ("batch mean",)),

@@ -33,6 +33,7 @@ def problems(draw: st.DrawFn) -> MSPRBE:
         radius=draw(radii()),
         varrho=draw(st.sampled_from(VARRHOS)),
         smoothing=draw(st.sampled_from(("lse", "mellowmax"))),
+        behaviour=draw(st.none() | policies(mdp)),
     )
 
 

@@ -1,0 +1,274 @@
+"""Wrong learners of off-policy evaluation."""
+
+from typing import Any
+
+import numpy as np
+
+from robust_core import Contamination, Problem, Transition, Variant
+from robust_core.validate import Floats
+
+
+class OffPolicy:
+    """Robust TDC with importance ratios, in parts that a mutant replaces."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.t = problem, 0
+        self.theta, self.omega = (np.array(part) for part in problem.initial)
+
+    @property
+    def radius(self) -> float:
+        """R."""
+        return float(getattr(self.problem.uncertainty_set, "radius", 0.0))
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """alpha and beta."""
+        assert self.problem.second_step_size is not None
+        return self.problem.step_size.at(self.t), self.problem.second_step_size.at(self.t)
+
+    @property
+    def balls(self) -> tuple[float, float]:
+        """The radii of projection."""
+        return self.problem.projection, self.problem.second_projection
+
+    def ratio(self, step: Transition) -> float:
+        """pi(a|s)/behaviour(a|s)."""
+        policy: Any = self.problem.policy
+        behaviour: Any = self.problem.behaviour
+        return float(policy[step.s, step.a] / behaviour[step.s, step.a])
+
+    def smooth(self, V: Floats) -> tuple[float, Floats]:
+        """The smooth maximum and its gradient."""
+        smoothing: Any = self.problem.smoothing
+        return float(smoothing.value(V)), smoothing.gradient(V)
+
+    def delta(self, step: Transition, theta: Floats) -> tuple[float, Floats]:
+        """(delta, gradient of the target)."""
+        p, phi, R = self.problem, self.features, self.radius
+        V, following = phi @ theta, phi[step.s_next] * (not step.terminal)
+        smooth, softmax = self.smooth(V)
+        delta = step.cost + p.gamma * ((1.0 - R) * following @ theta + R * smooth) - V[step.s]
+        return float(delta), p.gamma * ((1.0 - R) * following + R * softmax @ phi)
+
+    @property
+    def features(self) -> Floats:
+        """Phi."""
+        features: Any = self.problem.features
+        return np.asarray(features)
+
+    def moves(self, step: Transition) -> tuple[Any, Any]:
+        """The directions of theta and omega."""
+        phi, r = self.features[step.s], self.ratio(step)
+        delta, gradient = self.delta(step, self.theta)
+        tracked = phi @ self.omega
+        return r * (delta * phi - tracked * gradient), (r * delta - tracked) * phi
+
+    def update(self, step: Transition) -> None:
+        """One step."""
+        found = []
+        for x, size, move, K in zip((self.theta, self.omega), self.sizes, self.moves(step), self.balls, strict=True):
+            after = x + size * move
+            norm = float(np.linalg.norm(after))
+            found.append(after if norm <= K else after * (K / norm))
+        self.theta, self.omega = found
+        self.t += 1
+
+    def estimate(self) -> tuple[Floats, Floats]:
+        """A copy of both."""
+        return self.theta.copy(), self.omega.copy()
+
+
+class _NoRatio(OffPolicy):
+    def ratio(self, step: Transition) -> float:
+        return 1.0
+
+
+class _Inverse(OffPolicy):
+    def ratio(self, step: Transition) -> float:
+        return 1.0 / max(super().ratio(step), 0.125)
+
+
+class _Clipped(OffPolicy):
+    def ratio(self, step: Transition) -> float:
+        return min(1.0, super().ratio(step))
+
+
+class _Squared(OffPolicy):
+    def ratio(self, step: Transition) -> float:
+        return super().ratio(step) ** 2
+
+
+class _NextRatio(OffPolicy):
+    """The ratio of the next action."""
+
+    def ratio(self, step: Transition) -> float:
+        return super().ratio(step._replace(s=step.s_next, a=step.a_next))
+
+
+class _Product(OffPolicy):
+    """Ratios are multiplied along the path."""
+
+    product = 1.0
+
+    def ratio(self, step: Transition) -> float:
+        return self.product * super().ratio(step)
+
+    def update(self, step: Transition) -> None:
+        after = 1.0 if step.terminal else self.product * OffPolicy.ratio(self, step)
+        super().update(step)
+        self.product = after
+
+
+class _LostOnDelta(OffPolicy):
+    def moves(self, step: Transition) -> tuple[Any, Any]:
+        phi, r = self.features[step.s], self.ratio(step)
+        delta, gradient = self.delta(step, self.theta)
+        return delta * phi - r * (phi @ self.omega) * gradient, (r * delta - phi @ self.omega) * phi
+
+
+class _LostOnOmega(OffPolicy):
+    def moves(self, step: Transition) -> tuple[Any, Any]:
+        phi = self.features[step.s]
+        return super().moves(step)[0], (self.delta(step, self.theta)[0] - phi @ self.omega) * phi
+
+
+class _LostOnCorrection(OffPolicy):
+    def moves(self, step: Transition) -> tuple[Any, Any]:
+        phi, r = self.features[step.s], self.ratio(step)
+        delta, gradient = self.delta(step, self.theta)
+        return r * delta * phi - (phi @ self.omega) * gradient, super().moves(step)[1]
+
+
+class _Swapped(OffPolicy):
+    """The behaviour is evaluated from actions of the policy."""
+
+    def ratio(self, step: Transition) -> float:
+        policy: Any = self.problem.policy
+        behaviour: Any = self.problem.behaviour
+        return float(behaviour[step.s, step.a] / max(policy[step.s, step.a], 0.125))
+
+
+class _PolicyAlone(OffPolicy):
+    """pi(a|s) without the behaviour's probability."""
+
+    def ratio(self, step: Transition) -> float:
+        policy: Any = self.problem.policy
+        return float(policy[step.s, step.a])
+
+
+class _Vanilla(OffPolicy):
+    radius = 0.0
+
+
+class _Half(OffPolicy):
+    @property
+    def radius(self) -> float:
+        return super().radius / 2.0
+
+
+class _Never(OffPolicy):
+    @property
+    def sizes(self) -> tuple[float, float]:
+        return 0.0, 0.0
+
+
+class _OmegaAsleep(OffPolicy):
+    @property
+    def sizes(self) -> tuple[float, float]:
+        return super().sizes[0], 0.0
+
+
+class _Semigradient(OffPolicy):
+    """TD(0) with ratios: no correction."""
+
+    def moves(self, step: Transition) -> tuple[Any, Any]:
+        phi = self.features[step.s]
+        return self.ratio(step) * self.delta(step, self.theta)[0] * phi, super().moves(step)[1]
+
+
+class _Sign(OffPolicy):
+    def moves(self, step: Transition) -> tuple[Any, Any]:
+        phi, r = self.features[step.s], self.ratio(step)
+        delta, gradient = self.delta(step, self.theta)
+        return r * (delta * phi + (phi @ self.omega) * gradient), super().moves(step)[1]
+
+
+class _OneCorrection(OffPolicy):
+    """The correction without nature's part."""
+
+    def delta(self, step: Transition, theta: Floats) -> tuple[float, Floats]:
+        found = super().delta(step, theta)[0]
+        return found, self.problem.gamma * (1.0 - self.radius) * self.features[step.s_next] * (not step.terminal)
+
+
+class _HardMaximum(OffPolicy):
+    def smooth(self, V: Floats) -> tuple[float, Floats]:
+        return float(V.max()), np.eye(len(V))[V.argmax()]
+
+
+class _OneBall(OffPolicy):
+    """Both vectors are projected onto the ball of theta."""
+
+    @property
+    def balls(self) -> tuple[float, float]:
+        return self.problem.projection, self.problem.projection
+
+
+class _SwappedBalls(OffPolicy):
+    @property
+    def balls(self) -> tuple[float, float]:
+        return self.problem.second_projection, self.problem.projection
+
+
+class _NoBalls(OffPolicy):
+    @property
+    def balls(self) -> tuple[float, float]:
+        return np.inf, np.inf
+
+
+class _SmallBalls(OffPolicy):
+    @property
+    def balls(self) -> tuple[float, float]:
+        return self.problem.projection / 2.0, self.problem.second_projection / 2.0
+
+
+class _Box(OffPolicy):
+    """Entries are clipped."""
+
+    def update(self, step: Transition) -> None:
+        alpha, beta = self.sizes
+        theta, omega = self.moves(step)
+        self.theta = np.clip(self.theta + alpha * theta, -self.balls[0], self.balls[0])
+        self.omega = np.clip(self.omega + beta * omega, -self.balls[1], self.balls[1])
+        self.t += 1
+
+
+def _mutant(name: str, make: Any, promises: Any = ("mean update",)) -> Variant:
+    return Variant(f"off-policy {name}", "off-policy evaluation", make, (Contamination,), promises)
+
+
+_BALLS = ("projected onto two balls",)
+NO_RATIO = _mutant("without ratios", _NoRatio)
+INVERSE = _mutant("with inverse ratios", _Inverse)
+CLIPPED = _mutant("with clipped ratios", _Clipped)
+SQUARED = _mutant("with squared ratios", _Squared)
+NEXT_RATIO = _mutant("with the ratio of the next action", _NextRatio)
+PRODUCT = _mutant("with products of ratios", _Product)
+LOST_ON_DELTA = _mutant("without the ratio of delta", _LostOnDelta)
+LOST_ON_OMEGA = _mutant("without the ratio of omega", _LostOnOmega)
+LOST_ON_CORRECTION = _mutant("without the ratio of the correction", _LostOnCorrection)
+SWAPPED = _mutant("with swapped policies", _Swapped)
+POLICY_ALONE = _mutant("weighted by the policy alone", _PolicyAlone)
+VANILLA = _mutant("that is not robust", _Vanilla)
+HALF = _mutant("with half the radius", _Half)
+NEVER = _mutant("that never learns", _Never)
+OMEGA_ASLEEP = _mutant("whose omega never moves", _OmegaAsleep)
+SEMIGRADIENT = _mutant("without a correction", _Semigradient)
+SIGN = _mutant("with the sign of the correction", _Sign)
+ONE_CORRECTION = _mutant("without nature's part of the correction", _OneCorrection)
+HARD_MAXIMUM = _mutant("with the hard maximum", _HardMaximum)
+ONE_BALL = _mutant("with one ball for both", _OneBall, _BALLS)
+SWAPPED_BALLS = _mutant("with swapped balls", _SwappedBalls, _BALLS)
+NO_BALLS = _mutant("without balls", _NoBalls, _BALLS)
+SMALL_BALLS = _mutant("with balls of half the radius", _SmallBalls, _BALLS)
+BOX = _mutant("with boxes for balls", _Box, _BALLS)
