@@ -25,6 +25,7 @@ Kind = Literal[
     "evaluation",
     "linear evaluation",
     "off-policy evaluation",
+    "linear control",
     "operator",
     "planner",
     "value planner",
@@ -79,7 +80,8 @@ class Problem:
     `initial` is the first estimate: Q (S,A), V (S,) or theta (N,), or a tuple of such tables for a learner of several
     (options["tables"]; of linear evaluation (theta, omega)). `policy` is the policy to evaluate; `features`,
     `smoothing`, `second_step_size` (beta) and `projection` (K) belong to linear evaluation. In off-policy evaluation
-    `behaviour` is the policy that is followed, and `second_projection` the radius K of omega alone.
+    `behaviour` is the policy that is followed, and `second_projection` the radius K of omega alone. In linear control
+    `features` are those of pairs, (S, A, N).
     """
 
     n_states: int
@@ -160,7 +162,10 @@ class Problem:
         if self.behaviour is not None:
             checked["behaviour"] = validate.policy(self.behaviour, S, A)
         if self.features is not None:
-            checked["features"] = validate.array("features", self.features, shape=(S, None))
+            per_pair = np.ndim(self.features) == 3
+            checked["features"] = validate.array(
+                "features", self.features, shape=(S, A, None) if per_pair else (S, None)
+            )
         tables = self.initial if isinstance(self.initial, tuple) else (self.initial,)
         if not tables:
             raise ValueError("initial must be a table, or a tuple of at least one, got ()")
@@ -168,7 +173,7 @@ class Problem:
         for table in tables:
             shape = np.shape(table)
             if self.features is not None:
-                shape = (checked["features"].shape[1],)
+                shape = checked["features"].shape[-1:]
             elif len(shape) not in (1, 2):
                 raise ValueError(f"initial must be a table (S, A) or a vector (S,), got shape {shape}")
             else:

@@ -169,16 +169,17 @@ class MSPRBE:
         residual = self._cost + self._nominal * (self._kernel @ V) + self._worst * smooth - V
         return self._weighted @ residual, softmax
 
-    def _slope(self, softmax: Ball) -> Ball:
-        """M(θ)."""
+    def _slope(self, theta: Floats, softmax: Ball) -> Ball:
+        """M(θ), which depends on θ by the softmax alone."""
         successor = (self._kernel @ self._Phi).T @ self._weighted.T
         g = self._Phi.T @ softmax
         return self._nominal * successor + self._worst * (g[:, None] * self._mean_phi[None, :]) - self._C
 
     def _derivatives(self, theta: ArrayLike) -> tuple[Ball, Ball, Ball]:
         """omega(θ), M(θ) and the softmax."""
-        b, softmax = self._moment(self._theta(theta))
-        return solve(self._C, b, self.floor), self._slope(softmax), softmax
+        point = self._theta(theta)
+        b, softmax = self._moment(point)
+        return solve(self._C, b, self.floor), self._slope(point, softmax), softmax
 
     @cached_property
     def C(self) -> Certified:
@@ -199,6 +200,10 @@ class MSPRBE:
         """Π = Φ C⁻¹ ΦᵀD, the mu-orthogonal projection onto the span of the features."""
         return self._certified("the projection", self._Phi @ solve(self._C, self._weighted, self.floor))
 
+    def is_smooth(self, theta: ArrayLike) -> bool:
+        """Whether J has a gradient at θ."""
+        return True
+
     @_quiet
     def moment(self, theta: ArrayLike) -> Certified:
         """b(θ) = E_mu[δ(θ)φ]."""
@@ -207,7 +212,8 @@ class MSPRBE:
     @_quiet
     def slope(self, theta: ArrayLike) -> Certified:
         """M(θ) = E_mu[∇δ(θ) φᵀ], so that ∇J = 2 M omega and E_mu[g φᵀ] = M + C."""
-        return self._certified("M", self._slope(self._moment(self._theta(theta))[1]))
+        point = self._theta(theta)
+        return self._certified("M", self._slope(point, self._moment(point)[1]))
 
     @_quiet
     def omega(self, theta: ArrayLike) -> Certified:

@@ -279,6 +279,8 @@ def _without_actions(case: Case, gone: range) -> Iterator[Case]:
                 less[name] = case[name][..., kept]
                 if lowest:
                     less[name][..., heir] = case[name][..., [kept[heir], *gone]].min(axis=-1)
+        if "features" in case and case["features"].ndim == 3:
+            less["features"] = case["features"][:, kept]
         for name in POLICIES:
             if name in case:
                 less[name] = case[name][:, kept]

@@ -1,10 +1,11 @@
 """Learners of the values of a policy that are linear in features."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self, cast
 
 import numpy as np
 
+from oracles.linear.msprbe import MSPRBE
 from properties.cases.case import Case
 from properties.cases.choices import FEATURES, Choices
 from properties.cases.entry_rules import SMALLEST, check_floats, check_number, check_step_size, require
@@ -13,7 +14,8 @@ from properties.kinds import Canary, Example, KindOfVariant
 from properties.kinds.evaluation import EvaluationRun
 from robust_core import StepSize
 from robust_core.problem import Variant
-from robust_core.smoothing import Smoothing
+from robust_core.sets import Contamination
+from robust_core.smoothing import LogSumExp, Smoothing
 from robust_core.validate import Floats
 
 
@@ -32,11 +34,34 @@ class LinearRun(EvaluationRun):
         """The largest weight that a learner may give to a transition."""
         return 1.0
 
+    def walked_policy(self) -> Floats:
+        """The policy whose actions the path has."""
+        return self.policy
 
-def walked_policy(case: LinearRun) -> Floats:
-    """The policy whose actions the path has."""
-    policy: Floats = getattr(case, "behaviour", case.policy)
-    return policy
+    def objective(self) -> MSPRBE:
+        """J, by the oracle."""
+        return MSPRBE(
+            self.mdp,
+            self.policy,
+            self.features,
+            radius=cast(Contamination, self.uncertainty_set).radius,
+            varrho=self.smoothing.varrho,
+            smoothing="lse" if isinstance(self.smoothing, LogSumExp) else "mellowmax",
+            behaviour=None if (walked := self.walked_policy()) is self.policy else walked,
+        )
+
+    def weights(self, mu: Floats) -> Floats:
+        """The probabilities of pairs under the stationary law that the objective has."""
+        return np.asarray(mu[:, None] * self.walked_policy())
+
+    def apart(self) -> Self:
+        """The case with a theta at which J has a gradient."""
+        return self
+
+    def values(self, theta: Floats) -> tuple[Floats, Floats]:
+        """(the value of each pair, the value of each state)."""
+        V = np.asarray(self.features @ theta)
+        return np.repeat(V[:, None], self.mdp.n_actions, axis=1), V
 
 
 def linear_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) -> LinearRun:

@@ -29,12 +29,16 @@ class OffPolicyRun(LinearRun):
         """The largest importance ratio, or its inverse."""
         return float(max(1.0, (self.policy / self.behaviour).max()))
 
+    def walked_policy(self) -> Floats:
+        """The policy whose actions the path has."""
+        return self.behaviour
+
 
 def off_policy_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) -> OffPolicyRun:
     """A problem with features, two policies and a path of the actions of the second."""
     begin = Beginning.choose(choices, variant, options)
     step_size = schedule(choices, variant, visits=False)
-    policy, behaviour = begin.policy(choices), _behaviour(choices, *begin.mdp.cost.shape)
+    policy, behaviour = begin.policy(choices), choose_behaviour(choices, *begin.mdp.cost.shape)
     N = choices.size("features")
     K, second = (choices.projection() if options.projected else None for _ in range(2))
     smallest = min(np.inf if K is None else K, np.inf if second is None else second)
@@ -55,7 +59,7 @@ def off_policy_run(choices: Choices, variant: Variant, options: RunOptions = USU
     )
 
 
-def _behaviour(choices: Choices, S: int, A: int) -> Floats:
+def choose_behaviour(choices: Choices, S: int, A: int) -> Floats:
     """Every action with a probability of few binary digits."""
     rows = np.array([[choices.any_of(SHARES) for _ in range(A)] for _ in range(S)])
     total = 1 << int(rows.sum(axis=1).max() - 1).bit_length()
@@ -63,12 +67,14 @@ def _behaviour(choices: Choices, S: int, A: int) -> Floats:
     return np.asarray(rows / total)
 
 
-def _behaviour_rule(name: str, case: Case) -> None:
+def check_behaviour(name: str, case: Case) -> None:
+    """Raise unless it is a policy that takes every action."""
     RULES["policy"](name, case)
     require(bool((case[name] > 0.0).all()), name, "take every action", case[name])
 
 
-def _path(name: str, case: Case) -> None:
+def check_path(name: str, case: Case) -> None:
+    """Raise unless it is a path of the behaviour."""
     RULES[name](name, case | {"policy": case["behaviour"]})
 
 
@@ -100,8 +106,8 @@ KIND = KindOfVariant(
     learner=True,
     rules={
         **_LINEAR.rules,
-        "behaviour": _behaviour_rule,
-        "path": _path,
+        "behaviour": check_behaviour,
+        "path": check_path,
         "second_projection": _second_projection,
     },
     learning=("mean update",),

@@ -28,7 +28,7 @@ FEW = 40
 def _wanted_start(told: Any) -> tuple[np.ndarray, ...]:
     if isinstance(told.initial, tuple):
         return told.initial
-    if told.features is None:
+    if np.ndim(told.features) != 2:  # tables, or one vector for features of pairs
         return (told.initial,)
     return told.initial, np.zeros_like(told.initial)
 

@@ -218,11 +218,13 @@ def read_ergodic(choices: Choices, variant: Variant, *, ends: bool = False) -> L
     ring[:, 0, 0] += 0.25
     # A quarter to the next state and a quarter to state 0: irreducible and aperiodic under every policy.
     ergodic = MDP(0.5 * mdp.P + ring, mdp.cost, mdp.gamma)
-    features = case.features[:, :S].copy()
+    rows = case.features.reshape(-1, case.features.shape[-1])
+    features = rows[:, : len(rows)].copy()
     N = features.shape[1]
     features[:N] = np.tril(features[:N])
     diagonal = np.arange(N)
     features[diagonal, diagonal] = np.where(features[diagonal, diagonal] == 0.0, 1.0, features[diagonal, diagonal])
+    features = features.reshape(*case.features.shape[:-1], N)
     return replace(case, mdp=ergodic, features=features, initial=case.initial[..., :N])
 
 

@@ -5,17 +5,17 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from oracles.linear.msprbe import MSPRBE
 from properties.cases import runs
 from properties.cases.choices import Choices, Seeded
 from properties.cases.runs import tables
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.kinds.linear_evaluation import LinearRun, walked_policy
+from properties.kinds.linear_control import LinearControlRun
+from properties.kinds.linear_evaluation import LinearRun
 from properties.laws.coins import Coins, Tape, leaves
 from properties.laws.comparison import compare
 from properties.laws.law import Law
@@ -26,16 +26,16 @@ from robust_core import Transition
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
 from robust_core.sets import Contamination
-from robust_core.smoothing import LogSumExp
 from robust_core.validate import Floats
 
-KINDS: tuple[Kind, ...] = (*KIND, "off-policy evaluation")
+KINDS: tuple[Kind, ...] = (*KIND, "off-policy evaluation", "linear control")
 STREAMS = 32
 PROMISES_TRIED = 16
 STEPS = 12
 SMALLEST_ROOT = 1e-8
 """What Adam adds to the root of the mean square."""
 Pair = tuple[Floats | None, Floats | None]
+LinearCase: TypeAlias = LinearRun | LinearControlRun
 
 
 class LinearView:
@@ -45,19 +45,11 @@ class LinearView:
     theta `M`, `omega` and `gradient` (of J) are those of Section 5, certified to a few roundings.
     """
 
-    def __init__(self, case: LinearRun, past: Sequence[tuple[Floats, ...]]) -> None:
-        smooth, self._case = case.smoothing, case
+    def __init__(self, case: LinearCase, past: Sequence[tuple[Floats, ...]]) -> None:
+        self._case = case
         self.estimates = tuple(past)
         self.transitions = tuple(Transition(*step) for step in case.path)
-        self._J = MSPRBE(
-            case.mdp,
-            case.policy,
-            case.features,
-            radius=cast(Contamination, case.uncertainty_set).radius,
-            varrho=smooth.varrho,
-            smoothing="lse" if isinstance(smooth, LogSumExp) else "mellowmax",
-            behaviour=getattr(case, "behaviour", None),
-        )
+        self._J = case.objective()
 
     @property
     def t(self) -> int:
@@ -100,6 +92,11 @@ class LinearView:
         return np.array(self._J.gradient(theta).value)
 
     @property
+    def is_smooth(self) -> bool:
+        """Whether J has a gradient at theta."""
+        return self._J.is_smooth(self.theta)
+
+    @property
     def tracks(self) -> bool:
         """Whether omega is omega(theta), to rounding: then TDC and GTD2 both follow −½∇J in the mean."""
         best = self._J.omega(self.theta)
@@ -118,17 +115,16 @@ class LinearView:
 
     def outcomes(self) -> list[tuple[float, Transition]]:
         """Every transition with its stationary probability."""
-        mdp, policy, mu = self._case.mdp, walked_policy(self._case), self._J.mu
-        found = []
-        for s, a, s_next in np.argwhere(mdp.P * policy[:, :, None] > 0.0).tolist():
+        mdp, weights, found = self._case.mdp, self._case.weights(self._J.mu), []
+        for s, a, s_next in np.argwhere(mdp.P * weights[:, :, None] > 0.0).tolist():
             for share, a_next in self._next_actions(s_next):
                 step = Transition(s, a, float(mdp.cost[s, a]), s_next, a_next, False)
-                found.append((float(mu[s] * policy[s, a] * mdp.P[s, a, s_next] * share), step))
+                found.append((float(weights[s, a] * mdp.P[s, a, s_next] * share), step))
         return found
 
     def _next_actions(self, s: int) -> list[tuple[float, int]]:
         """The next actions; only a learner that weighs actions can ask for them."""
-        row = walked_policy(self._case)[s]
+        row = self._case.walked_policy()[s]
         if self._case.weighs_actions:
             return [(float(row[a]), int(a)) for a in np.flatnonzero(row)]
         return [(1.0, int(np.argmax(row)))]
@@ -140,9 +136,9 @@ class LinearView:
 
 
 def follow_gradient(view: LinearView) -> Pair:
-    """theta − alpha ½∇J where omega is omega(theta), and omega − beta C(omega − omega(theta)) everywhere."""
+    """theta − alpha ½∇J where omega is omega(theta) and J has a gradient; omega − beta C(omega − omega(theta))."""
     theta, omega = view.theta, view.last_omega
-    moved = theta - 0.5 * view.alpha() * view.gradient(theta) if view.tracks else None
+    moved = theta - 0.5 * view.alpha() * view.gradient(theta) if view.tracks and view.is_smooth else None
     return moved, omega - view.beta() * view.C @ (omega - view.omega(theta))
 
 
@@ -151,7 +147,7 @@ def _step_of(variant: Variant) -> Callable[[LinearView], Pair]:
     return step if callable(step) else follow_gradient
 
 
-def judge_mean(variant: Variant, case: LinearRun, coins: int) -> Finding | None:
+def judge_mean(variant: Variant, case: LinearCase, coins: int) -> Finding | None:
     """After the path, the mean over transitions under the stationary law and over the draws of the learner."""
     tape = Tape()
     learner = variant.make(replace(problem(case), rng=Coins(tape, coins)))
@@ -168,7 +164,7 @@ def judge_mean(variant: Variant, case: LinearRun, coins: int) -> Finding | None:
                 mean[i] += chance * float(share) * change
                 largest[i] = max(largest[i], float(np.abs(change).max()))
     cost = float(np.abs(case.mdp.cost).max())
-    bounds = linear_step_bound(case.features, past[-1][0], past[-1][1], cost, case.smoothing.varrho)
+    bounds = linear_step_bound(_rows(case), past[-1][0], past[-1][1], cost, case.smoothing.varrho)
     sizes, weight = (view.alpha(), view.beta()), case.largest_weight()
     for i, name in enumerate(("theta", "omega")):
         if wanted[i] is None:
@@ -189,9 +185,9 @@ def _after(learner: Any, step: Transition) -> tuple[np.ndarray, ...]:
     return arrays(advance(copy.deepcopy(learner), [step]).estimate())
 
 
-def read_mean(choices: Choices, variant: Variant) -> LinearRun:
+def read_mean(choices: Choices, variant: Variant) -> LinearCase:
     """A run on an ergodic chain; every second one has no history and starts at omega(theta)."""
-    case = read_ergodic(choices, variant)
+    case = cast(LinearCase, read_ergodic(choices, variant)).apart()
     if choices.any_of((True, False)):
         case = replace(case, path=[])
     if not case.path and case.tables == 2:
@@ -199,28 +195,33 @@ def read_mean(choices: Choices, variant: Variant) -> LinearRun:
     return case.plus(coins=choices.index(STREAMS))
 
 
-def tracking(case: LinearRun) -> LinearRun:
+def tracking(case: LinearCase) -> LinearCase:
     """The case, started at omega(theta)."""
     theta = case.initial[0]
     return replace(case, initial=np.stack([theta, LinearView(case, [(theta, theta)]).omega(theta)]))
 
 
-def _planted(case: LinearRun) -> LinearRun:
+def _rows(case: LinearCase) -> Floats:
+    """The features as rows."""
+    return case.features.reshape(-1, case.features.shape[-1])
+
+
+def _planted(case: LinearCase) -> LinearCase:
     """The case with costs that make delta 0 in the mean at the given theta, and omega 0."""
     theta = case.initial[0] if case.tables else case.initial
-    V, R = case.features @ theta, cast(Contamination, case.uncertainty_set).radius
+    (own, V), R = case.values(theta), cast(Contamination, case.uncertainty_set).radius
     smooth = float(case.smoothing.value(V))
-    cost = V[:, None] - case.mdp.gamma * ((1.0 - R) * case.mdp.expectation(V) + R * smooth)
+    cost = own - case.mdp.gamma * ((1.0 - R) * case.mdp.expectation(V) + R * smooth)
     mdp = MDP(case.mdp.P, cost, case.mdp.gamma)
     path = [(s, a, float(cost[s, a]), t, b, end) for s, a, _, t, b, end in case.path]
     return replace(case, mdp=mdp, path=path, initial=np.stack([theta, 0.0 * theta]) if case.tables else theta)
 
 
-def _content(variant: Variant, case: LinearRun, coins: int) -> Finding | None:
+def _content(variant: Variant, case: LinearCase, coins: int) -> Finding | None:
     """The promise alone: away from omega(theta) it moves theta in at least half of the problems."""
     moved = 0
     for seed in range(PROMISES_TRIED):
-        drawn = read_ergodic(Seeded(seed), variant)
+        drawn = cast(LinearCase, read_ergodic(Seeded(seed), variant)).apart()
         pair = drawn.initial[0], drawn.initial[1] + 1.0
         change = _step_of(variant)(LinearView(replace(drawn, path=[]), [pair]))[0]
         moved += change is not None and bool((change != pair[0]).any())
@@ -231,14 +232,14 @@ def _content(variant: Variant, case: LinearRun, coins: int) -> Finding | None:
     )
 
 
-def _about_the_problem(variant: Variant, case: LinearRun, coins: int) -> Finding | None:
+def _about_the_problem(variant: Variant, case: LinearCase, coins: int) -> Finding | None:
     """The promise alone: where J is 0 it stays."""
     planted = _planted(replace(case, path=[]))
     theta = planted.initial[0]
     zero = 0.0 * theta
     view = LinearView(planted, [(theta, zero)])
     found = _step_of(variant)(view)
-    bounds = linear_step_bound(planted.features, theta, zero, float(np.abs(planted.mdp.cost).max()), 1.0)
+    bounds = linear_step_bound(_rows(planted), theta, zero, float(np.abs(planted.mdp.cost).max()), 1.0)
     for name, got, right, bound in zip(("theta", "omega"), found, (theta, zero), bounds, strict=True):
         # J is 0 up to the rounding of the costs, which M, C and the inverse of C carry.
         allowed = 4.0 * (view.error() + bound + float(np.abs(view.omega(theta)).max()))
@@ -249,7 +250,7 @@ def _about_the_problem(variant: Variant, case: LinearRun, coins: int) -> Finding
     return None
 
 
-def _fixed_point(variant: Variant, case: LinearRun) -> Finding | None:
+def _fixed_point(variant: Variant, case: LinearCase) -> Finding | None:
     """On a deterministic chain with delta = 0 everywhere, the first step from (theta, 0) changes nothing.
 
     delta is not 0 but of the size of rounding, and a learner may divide its step by the root of a mean square, which a
@@ -261,9 +262,9 @@ def _fixed_point(variant: Variant, case: LinearRun) -> Finding | None:
     for step in dict.fromkeys(map(tuple, run.path)):
         learner = new_learner(variant, run)
         start = arrays(learner.estimate())
-        bounds = linear_step_bound(run.features, start[0], start[1], cost, run.smoothing.varrho)
+        bounds = linear_step_bound(_rows(run), start[0], start[-1], cost, run.smoothing.varrho)
         after = arrays(advance(learner, [step]).estimate())
-        for name, got, right in zip(("theta", "omega"), after, start, strict=True):
+        for name, got, right in zip(("theta", "omega"), after, start, strict=False):
             when = f" after the first step from the solution, {step[0]} to {step[3]}"
             allowed = 2.0 * run.largest_weight() * max(bounds) / SMALLEST_ROOT
             finding = compare(got, right, allowed, name, after=when, axes=COMPONENTS)
@@ -272,9 +273,9 @@ def _fixed_point(variant: Variant, case: LinearRun) -> Finding | None:
     return None
 
 
-def _read_deterministic(choices: Choices, variant: Variant) -> LinearRun:
+def _read_deterministic(choices: Choices, variant: Variant) -> LinearCase:
     run = runs.run(choices, variant, steps=STEPS, least=1, ends=False, deterministic=True, projected=False)
-    return cast(LinearRun, run)
+    return cast(LinearCase, run)
 
 
 def _has_own_step(variant: Variant) -> bool:
@@ -333,5 +334,6 @@ LAWS = (
         endless=True,
         deterministic=True,
         sets=(Contamination,),
+        only=lambda variant: variant.kind != "linear control" or _is_free(variant),
     ),
 )

@@ -24,7 +24,7 @@ def _dot(x: Sequence[Decimal], y: Sequence[Decimal]) -> Decimal:
     return sum((a * b for a, b in zip(x, y, strict=True)), Decimal(0))
 
 
-def _smooth_max(V: Vector, smoothing: Any) -> tuple[Decimal, Vector]:
+def smooth_maximum(V: Vector, smoothing: Any) -> tuple[Decimal, Vector]:
     """LSE or mellow-max of V and its gradient, the softmax."""
     varrho, top = Decimal(smoothing.varrho), max(V)
     weights = [((v - top) * varrho).exp() for v in V]
@@ -64,7 +64,7 @@ def next_estimate(
         theta, omega = decimals(estimate[0]), decimals(estimate[1])
         V = [_dot(row, theta) for row in rows]
         worst = [*rows, [Decimal(0)] * len(theta)] if nature_ends else rows
-        smooth, softmax = _smooth_max([_dot(row, theta) for row in worst] if nature_ends else V, case.smoothing)
+        smooth, softmax = smooth_maximum([_dot(row, theta) for row in worst] if nature_ends else V, case.smoothing)
         phi = rows[s]
         following, phi_next = (Decimal(0), [Decimal(0)] * len(phi)) if terminal else (V[s_next], rows[s_next])
         delta = Decimal(cost) + gamma * (1 - R) * following + gamma * R * smooth - V[s]

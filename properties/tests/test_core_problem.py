@@ -35,6 +35,8 @@ def test_every_field_can_be_given() -> None:
         "second_step_size": constant(0.25),
         "projection": 4.0,
         "rng": np.random.default_rng(0),
+        "behaviour": uniform(MODEL.n_states, MODEL.n_actions),
+        "second_projection": 8.0,
     }
     problem = Problem.of(MODEL, Contamination(0.25), **given)
     assert {field.name for field in fields(Problem)} == given.keys() | {"n_states", "n_actions", "uncertainty_set"}

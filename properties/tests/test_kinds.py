@@ -8,6 +8,7 @@ import pytest
 from properties.judging.search import search
 from properties.judging.verification import applicable
 from properties.variants.mutants.batch import MeanBatch, PerEntry
+from properties.variants.mutants.linear_control import GreedyGQ, LinearQ, SmoothQ
 from properties.variants.mutants.off_policy_evaluation import OffPolicy
 from properties.variants.mutants.simulator import MeanQ, Multilevel, PlugIn
 from robust_core import Contamination, Problem, TotalVariation, Variant, sigma, support
@@ -230,6 +231,27 @@ class _OffPolicyGTD2(OffPolicy):
         return r * (phi - self.delta(step, self.theta)[1]) * tracked, super().moves(step)[1]
 
 
+class _GreedyGTD2(GreedyGQ):
+    """(psi − g) psiᵀomega for the direction of theta."""
+
+    def moves(self, step: Any) -> Any:
+        psi = self.psi[step.s, step.a]
+        return (psi - self.parts(step)[1]) * (psi @ self.omega), super().moves(step)[1]
+
+
+class _LinearRestarts(LinearQ):
+    """Nature's restarts are drawn, not averaged: a coin of the learner's own."""
+
+    def delta(self, step: Any) -> float:
+        assert self.problem.rng is not None
+        Q = self.psi @ self.theta
+        V = Q.min(axis=1)
+        restarts = self.problem.rng.random() < self.radius
+        after = V.max() if restarts else self.following(V, Q, step)
+        return float(step.cost + self.problem.gamma * after - Q[step.s, step.a])
+
+
+_CONTROL: Any = ("linear control", GreedyGQ, (Contamination,), ("mean update", "fixed point"), {"tables": 2})
 _OFF_POLICY = ("mean update", "fixed point", "projected onto two balls")
 _BATCH = ("batch mean", "batch variance", "batch order")
 _BOTH = (Contamination, TotalVariation)
@@ -252,10 +274,14 @@ RIGHT = (
     Variant("batch of V", "batch", MeanBatch, (Contamination,), _BATCH, {"estimates": "V"}),
     Variant("batch per entry", "batch", PerEntry, (Contamination,), _BATCH, {"expected": "robust backup, per entry"}),
     Variant("batch, momentum", "batch", _HeavyBall, (Contamination,), ("batch mean",), {"expected": _with_momentum}),
+    Variant("Greedy-GQ by GTD2", "linear control", _GreedyGTD2, *_CONTROL[2:]),
     Variant("off-policy GTD2", "off-policy evaluation", _OffPolicyGTD2, (Contamination,), _OFF_POLICY),
     Variant("robust advantage", "policy gradient", _robust_advantage, (Contamination,), ("policy gradient",)),
 )  # fmt: skip
 MORE_RIGHT = (
+    Variant("Greedy-GQ", *_CONTROL),
+    Variant("linear Q, smooth", "linear control", SmoothQ, (Contamination,), ("semi-gradient",), {"smoothing": "lse"}),
+    Variant("linear Q, restarts", "linear control", _LinearRestarts, (Contamination,), ("semi-gradient",)),
     Variant("ratio on the next", "off-policy evaluation", _RatioOnNext, (Contamination,), ("mean update",)),
     Variant("off-policy TDC", "off-policy evaluation", OffPolicy, (Contamination,), _OFF_POLICY),
     Variant("ratio on all", "off-policy evaluation", _RatioOnAll, (Contamination,), _OFF_POLICY),

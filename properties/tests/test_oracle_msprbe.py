@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from oracles.arithmetic.ball import SMALLEST, Ball, euclidean
 from oracles.arithmetic.certified import Certified
 from oracles.bounds import BesselBounds, CorrectedConstants
+from oracles.chains.chain import stationary_exact
+from oracles.linear.greedy import GreedyMSPRBE
 from oracles.linear.msprbe import MSPRBE
 from oracles.linear.msprbe_exact import ExactMSPRBE, third_derivative_bound
 from oracles.linear.stationary import certify, stationary_points
@@ -47,6 +49,49 @@ def random_problem(seed: int, S: int, N: int) -> MSPRBE:
     mdp = MDP(rng.dirichlet(np.ones(S), size=(S, 2)), rng.random((S, 2)), 0.9)
     phi = rng.random((S, N)) / np.sqrt(N)
     return MSPRBE(mdp, rng.dirichlet(np.ones(2), size=S), phi, radius=0.3, varrho=2.0)
+
+
+def greedy_problem(seed: int, radius: float) -> GreedyMSPRBE:
+    """Rows and behaviours in 64ths, so that the chain of pairs is exact."""
+    rng = np.random.default_rng(seed)
+    S, A, N = 3, 2, 2
+    rows = (1 + rng.multinomial(61, np.ones(3) / 3.0, size=(S, A))) / 64.0
+    behaviour = (1 + rng.multinomial(62, np.ones(2) / 2.0, size=S)) / 64.0
+    mdp = MDP(rows, rng.integers(-8, 9, size=(S, A)) / 4.0, 0.875)
+    psi = rng.integers(-8, 9, size=(S, A, N)) / 8.0
+    return GreedyMSPRBE(mdp, behaviour, psi, radius=radius, varrho=2.0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_gradient_of_control_is_that_of_complex_steps(seed: int) -> None:
+    problem = greedy_problem(seed, 0.375)
+    theta = np.random.default_rng(seed).integers(-9, 9, size=2) / 7.0
+    assert problem.is_smooth(theta)
+    assert problem.gradient(theta).agrees_with(problem.complex_gradient(theta))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_objective_of_control_without_nature_is_that_of_rationals(seed: int) -> None:
+    """J = bᵀC⁻¹b with b and C summed over transitions, where R = 0 leaves no logarithm."""
+    problem = greedy_problem(seed, 0.0)
+    theta = np.random.default_rng(seed).integers(-9, 9, size=2) / 8.0
+    psi, rows = problem.psi, problem._rows.mid
+    mu = stationary_exact(problem.walked)
+    Q = [[sum(Fraction(x) * Fraction(t) for x, t in zip(row, theta, strict=True)) for row in state] for state in psi]
+    b, C = [Fraction(0)] * 2, [[Fraction(0)] * 2 for _ in range(2)]
+    for pair, (s, a) in enumerate(np.ndindex(3, 2)):
+        mean = sum(Fraction(p) * min(Q[t]) for t, p in enumerate(rows[pair]))
+        delta = Fraction(problem.mdp.cost[pair, 0]) + Fraction(problem.mdp.gamma) * mean - Q[s][a]
+        x = [Fraction(v) for v in psi[s, a]]
+        for i in range(2):
+            b[i] += mu[pair] * delta * x[i]
+            for j in range(2):
+                C[i][j] += mu[pair] * x[i] * x[j]
+    J = (b[0] * (C[1][1] * b[0] - C[0][1] * b[1]) + b[1] * (C[0][0] * b[1] - C[1][0] * b[0])) / (
+        C[0][0] * C[1][1] - C[0][1] * C[1][0]
+    )
+    got = problem.J(theta)
+    assert abs(Fraction(float(got.value)) - J) <= Fraction(got.error_bound)
 
 
 @given(st.data())
