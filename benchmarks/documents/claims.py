@@ -11,7 +11,7 @@ from benchmarks.documents.markdown import table
 from properties.claims import evidence
 from properties.claims.claim import Claim
 from properties.claims.evidence import Evidence
-from properties.claims.paper import theorem3_constants
+from properties.claims.paper import tdc_table, theorem3_constants
 from properties.claims.text import SECTIONS, entries, parts
 from properties.judging.counterexample import describe
 
@@ -59,6 +59,10 @@ def ledger_document(introduction: str, chosen: Mapping[str, tuple[Claim, ...]]) 
         if part == "paper.finite_time":
             head = ["constant of Theorem 3", "printed", "amended", "sharpest known", "forced by an instance"]
             lines += ["", "### The constants of Theorem 3", "", table(head, theorem3_constants.rows())]
+        if part == "paper.tdc_constants":
+            head = ["constant of robust TDC", "printed", "by Bessel", "printed", "corrected", "by Bessel"]
+            words = f"The last three columns are values at {tdc_table.WORDS}; θ has the radius K, ω the radius K_ω."
+            lines += ["", "### The constants of robust TDC", "", words, "", table(head, tdc_table.rows())]
     return "\n".join(lines) + "\n"
 
 

@@ -8,11 +8,13 @@ from benchmarks.documents import experiments_text
 from benchmarks.documents.markdown import table
 from benchmarks.experiments import outcome
 from benchmarks.experiments.divergence import CLAIMED_FOR, judge_divergence
+from benchmarks.experiments.growth import BLOCKS, Growth
 from benchmarks.experiments.interpretations import FIGURES, INTERPRETATIONS, Figure, of_figure
 from benchmarks.experiments.outcome import Claim
 from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.records import LEARNERS, PanelRun, Trend
 from benchmarks.experiments.results import MadeBy, Results, load_results
+from benchmarks.studies import growth
 
 Found = Mapping[tuple[str, str], PanelRun]
 """Runs by panel and interpretation."""
@@ -34,7 +36,7 @@ def render(results: Results) -> str:
         _overview(runs),
         experiments_text.OUTCOMES,
     ]
-    parts += [_sizes(default), _draws(found), _divergence(found)]
+    parts += [_sizes(default), _draws(found), _divergence(found), _growths(growth.committed())]
     parts += ["## Which interpretations decide", _matrix(found), experiments_text.INTERPRETATIONS]
     parts += [
         "## The trend",
@@ -171,6 +173,36 @@ def _count_diverged(run: PanelRun | None) -> str:
         return "not run"
     counts, outcome_here = run.diverged, judge_divergence(run.diverged, run.runs).outcome
     return f"{outcome_here} ({counts['vanilla']}, {counts['robust']} of {run.runs})"
+
+
+def _growths(found: Sequence[Growth]) -> str:
+    """The growth of the recursion far out for draws of the features, beside runs that diverged."""
+    rows = [[f"tdc-{letter}", learner, *_growth_row(found, f"tdc-{letter}", learner)]
+            for letter in "abc" for learner in ("robust", "vanilla")]  # fmt: skip
+    head = ["panel", "learner", "draws", "growth below 0", "growth above 0", "runs diverged in one horizon"]
+    head += [f"in {growth.LONGER} horizons", "smallest, median and largest growth"]
+    words = experiments_text.GROWTH.format(
+        horizon=growth.horizon(), blocks=BLOCKS, longer=growth.LONGER, draws=growth.DRAWS,
+        surely=surely(found), needed=surely(found) * growth.LONGER,
+    )  # fmt: skip
+    return f"{textwrap.fill(words.strip(), WIDTH)}\n\n{table(head, rows)}\n\n`robust-core study growth` measures them."
+
+
+def surely(found: Sequence[Growth]) -> float:
+    """The least growth from which on all runs of all draws diverged within the longer horizon."""
+    stayed = max((one.growth for one in found if one.diverged_later < one.runs), default=0.0)
+    return min(one.growth for one in found if one.growth > stayed)
+
+
+def _growth_row(found: Sequence[Growth], panel: str, learner: str) -> list[str]:
+    mine = sorted((one for one in found if (one.panel, one.learner) == (panel, learner)), key=lambda one: one.growth)
+    runs = sum(one.runs for one in mine)
+    sizes = [mine[0].growth, mine[len(mine) // 2].growth, mine[-1].growth]
+    return [
+        str(len(mine)), str(sum(one.interval[1] < 0 for one in mine)), str(sum(one.interval[0] > 0 for one in mine)),
+        f"{sum(one.diverged for one in mine)} of {runs}", f"{sum(one.diverged_later for one in mine)} of {runs}",
+        ", ".join(f"{size:+.1f}".replace("-", "−") for size in sizes),
+    ]  # fmt: skip
 
 
 def _matrix(found: Found) -> str:

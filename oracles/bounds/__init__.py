@@ -20,7 +20,14 @@ from oracles.bounds.q_learning import (
     theorem6_corrected,
     theorem6_printed,
 )
-from oracles.bounds.tdc import DEGREE, BesselBounds, CorrectedConstants, PrintedConstants, hessian_delta_bound
+from oracles.bounds.tdc import (
+    DEGREE,
+    BesselBounds,
+    BesselConstants,
+    CorrectedConstants,
+    PrintedConstants,
+    hessian_delta_bound,
+)
 from oracles.bounds.tdc_rate import (
     K_1,
     Q_T,
@@ -42,6 +49,7 @@ __all__ = [
     "Q_T",
     "Admissible",
     "BesselBounds",
+    "BesselConstants",
     "CorrectedConstants",
     "ExplicitTheorem3",
     "Frames",

@@ -204,6 +204,16 @@ class PrintedConstants:
         """m'_z = 2m'_f + 2m'_g + 2(alpha/beta)m'_h."""
         return 2 * (self.mp_f + self.mp_g + self.ratio * self.mp_h)
 
+    @property
+    def early(self) -> dict[str, float]:
+        """The bounds of the noise lemmas on E[f], E[g], E[h], E[ζ] before tau."""
+        return {
+            "f": 4 * self.K_z**2,
+            "g": 2 * self.K_z * (1 + 1 / self.lam) * self.C_delta,
+            "h": self.K_z * self.C_h,
+            "zeta": self.C_zeta,
+        }
+
 
 class CorrectedConstants(PrintedConstants):
     """The constants of Appendix D with the wrong ones replaced, and the two loose ones (C_G, G_omega) taken tight.
@@ -268,6 +278,150 @@ class CorrectedConstants(PrintedConstants):
         """
         noise = 4 * self.K_z * self.C_delta * (1 + 1 / self.lam)
         return 8 * self.K_z**2 + noise + 2 * self.K_z * self.C_h * self.ratio
+
+
+@dataclass(frozen=True)
+class BesselConstants(CorrectedConstants):
+    """Every constant of Appendix D by Bessel's inequality: 1/√λ where the paper has 1/λ, and none in L_J and ‖∇J‖.
+
+    theta lies in the ball of radius K, omega in that of radius `K_omega` (K if it is not given). With X among δ, its
+    increments and its slope, ‖C⁻¹E[Xφ]‖ <= sup|X|/√λ, and ‖E[Xφ]ᵀC⁻¹E[Yφ]‖ <= sup|X| sup|Y|. Oscillations replace
+    twice the maximum where the lemmas compare a law with the stationary one. Steps with alpha/beta = `ratio`.
+
+    >>> sizes = dict(c_max=1.0, gamma=0.5, radius=0.0, n_states=2, varrho=1.0, K=1.0, lam=0.25)
+    >>> PrintedConstants(**sizes).K_z, BesselConstants(**sizes).K_z, BesselConstants(**sizes, K_omega=5.0).K_z
+    (11.0, 6.0, 10.0)
+    """
+
+    K_omega: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.K_omega is not None:
+            validate.positive("K_omega", self.K_omega)
+
+    @property
+    def _root(self) -> float:
+        return math.sqrt(self.lam)
+
+    @property
+    def _tracked(self) -> float:
+        """The radius of omega."""
+        return self.K if self.K_omega is None else self.K_omega
+
+    @property
+    def Lp_delta(self) -> float:
+        """‖∇²δ‖ <= gamma R varrho: half the printed one (`hessian_delta_bound`)."""
+        return hessian_delta_bound(self.gamma, self.radius, self.varrho)
+
+    @property
+    def slope(self) -> float:
+        """½‖∇J‖ = ‖Mω‖ <= L_δC_δ."""
+        return self.L_delta * self.C_delta
+
+    @property
+    def L_J(self) -> float:
+        """2(L_δ² + L'_δC_δ)."""
+        return 2 * (self.L_delta**2 + self.Lp_delta * self.C_delta)
+
+    @property
+    def C_G(self) -> float:
+        """C_δ + gamma K_omega."""
+        return self.C_delta + self.gamma * self._tracked
+
+    @property
+    def C_H(self) -> float:
+        """C_δ + K_omega."""
+        return self.C_delta + self._tracked
+
+    @property
+    def K_z(self) -> float:
+        """K_omega + C_δ/√λ."""
+        return self._tracked + self.C_delta / self._root
+
+    @property
+    def z_step(self) -> float:
+        """C_H + (alpha/beta)L_δC_G/√λ."""
+        return self.C_H + self.ratio * self.L_delta * self.C_G / self._root
+
+    @property
+    def C_1(self) -> float:
+        """3C_δ²(1+1/√λ)² + 3(alpha/beta)²L_δ²C_G²/λ."""
+        second = self.ratio * self.L_delta * self.C_G / self._root
+        return 3 * (self.C_delta * (1 + 1 / self._root)) ** 2 + 3 * second**2
+
+    @property
+    def C_Gstar(self) -> float:
+        """C_δ(1 + gamma/√λ)."""
+        return self.C_delta * (1 + self.gamma / self._root)
+
+    @property
+    def L_Gstar(self) -> float:
+        """L_δ + (gamma L_δ + L'_δC_δ)/√λ."""
+        return self.L_delta + (self.gamma * self.L_delta + self.Lp_delta * self.C_delta) / self._root
+
+    @property
+    def C_h(self) -> float:
+        """L_δ/√λ·(C_{G*} + L_δC_δ)."""
+        return self.L_delta / self._root * (self.C_Gstar + self.slope)
+
+    @property
+    def L_h(self) -> float:
+        """L'_δ/√λ·(C_{G*} + L_δC_δ) + L_δ/√λ·(L_{G*} + ½L_J)."""
+        return (self.Lp_delta * (self.C_Gstar + self.slope) + self.L_delta * (self.L_Gstar + self.L_J / 2)) / self._root
+
+    @property
+    def m_f(self) -> float:
+        """2K_z²: |f| <= K_z², because C and φφᵀ lie between 0 and I."""
+        return 2 * self.K_z**2
+
+    @property
+    def mp_f(self) -> float:
+        """2K_z·z_step: f is 2K_z-Lipschitz."""
+        return 2 * self.K_z * self.z_step
+
+    @property
+    def m_g(self) -> float:
+        """2K_zC_δ(1+1/√λ)."""
+        return 2 * self.early["g"]
+
+    @property
+    def mp_g(self) -> float:
+        """(1+1/√λ)(K_zL_δC_G·alpha/beta + C_δ·z_step)."""
+        moved = self.K_z * self.L_delta * self.C_G * self.ratio + self.C_delta * self.z_step
+        return (1 + 1 / self._root) * moved
+
+    @property
+    def mp_h(self) -> float:
+        """C_h·z_step + K_zL_hC_G·alpha/beta."""
+        return self.C_h * self.z_step + self.K_z * self.L_h * self.C_G * self.ratio
+
+    @property
+    def C_zeta(self) -> float:
+        """2L_δC_δ(L_δC_δ + C_{G*})."""
+        return 2 * self.slope * (self.slope + self.C_Gstar)
+
+    @property
+    def mp_zeta(self) -> float:
+        """C_G(L_J(L_δC_δ + C_{G*}) + 2L_δC_δ(½L_J + L_{G*}))."""
+        return self.C_G * (
+            self.L_J * (self.slope + self.C_Gstar) + 2 * self.slope * (self.L_J / 2 + self.L_Gstar)
+        )  # fmt: skip
+
+    @property
+    def early(self) -> dict[str, float]:
+        """K_z², K_zC_δ(1+1/√λ), K_zC_h and C_ζ."""
+        return {
+            "f": self.K_z**2,
+            "g": self.K_z * (1 + 1 / self._root) * self.C_delta,
+            "h": self.K_z * self.C_h,
+            "zeta": self.C_zeta,
+        }
+
+    @property
+    def C_z(self) -> float:
+        """Twice the bounds before tau_beta: 2(K_z² + K_zC_δ(1+1/√λ) + (alpha/beta)K_zC_h)."""
+        return 2 * (self.early["f"] + self.early["g"] + self.ratio * self.early["h"])
 
 
 def hessian_delta_bound(gamma: float, radius: float, varrho: float) -> float:

@@ -8,6 +8,7 @@ from oracles.linear.msprbe_exact import ExactMSPRBE
 from properties.claims import evidence
 from properties.claims.claim import Claim, Statement, judge
 from properties.claims.paper import (
+    h_mean,
     msprbe,
     smoothing,
     tdc_attained,
@@ -34,7 +35,7 @@ LINES = [
 ]
 SHARPER = [
     (claim, statement)
-    for module in (smoothing, tdc_delta, tdc_constants, tdc_drift, tdc_rate)
+    for module in (smoothing, tdc_delta, tdc_constants, tdc_drift, tdc_noise, tdc_rate)
     for claim, statement in module.SHARPER.items()
 ]
 OWN = {c.id: c for module in (smoothing, msprbe, tdc_constants, tdc_rate) for c in module.CLAIMS}
@@ -79,7 +80,19 @@ def test_mutated_statements_about_the_implementation_are_caught(monkeypatch: pyt
     assert judge(drift, examples=EXAMPLES).outcome == "violated"
 
 
-@pytest.mark.parametrize("name", ["J-lip", "omega-lip", "G-star", "h-const", "f-lip", "G-omega-lip"])
+BESSEL_CONTROLS = {"f-mean": 2.0, "g-mean": 2.0, "h-mean": 2.0, "zeta": 16.0}
+"""By how much the bounds before tau may be divided until they fail."""
+
+
+@pytest.mark.parametrize("claim", BESSEL_CONTROLS)
+def test_the_noise_lemmas_by_bessel_fail_when_divided(claim: str) -> None:
+    name = claim.removesuffix("-mean")
+    over = BESSEL_CONTROLS[claim]
+    divided = inequality("", dict(SHARPER)[claim].cases, tdc_noise._lemma(name, least=1, bessel=True, early_over=over))
+    assert judge(divided, examples=SEARCH).outcome == "violated"
+
+
+@pytest.mark.parametrize("name", ["J-lip", "omega-lip", "G-star", "h-const", "f-lip", "G-omega-lip", "G-bound"])
 def test_a_sharper_bound_divided_by_eight_fails(name: str) -> None:
     sides = {
         "J-lip": tdc_constants._J_lipschitz(bessel=True),
@@ -88,6 +101,7 @@ def test_a_sharper_bound_divided_by_eight_fails(name: str) -> None:
         "h-const": tdc_drift._h_constants(True),
         "f-lip": tdc_constants._f_lipschitz(2.0),
         "G-omega-lip": tdc_constants._G_omega(smooth=False),
+        "G-bound": tdc_constants._separate_radii,
     }[name]
     cases = dict(SHARPER)[name].cases
     lowered = inequality("", cases, lambda **case: [(what, left, bound / 8) for what, left, bound in sides(**case)])
@@ -126,3 +140,12 @@ def test_the_closed_form_of_one_state_is_the_path_of_the_learner(which: str) -> 
         run.update(Transition(0, 0, 0.25, 0, 0, False))
     rate = beta if which == "tracking" else alpha
     assert np.mean(values) == pytest.approx(values[0] * tdc_attained.one_state_path(rate, T), rel=1e-12)
+
+
+def test_the_printed_constants_of_the_lemma_on_h_are_enough_for_every_lambda() -> None:
+    """Seven divisions show the inequality on all cells; with a drift that is a third larger it is false."""
+    assert len(h_mean.failing_cells(depth=7)) == 0
+    worse = h_mean.failing_cells(depth=7, drift=4 / 3)
+    middle = worse.mean(axis=2, keepdims=True).repeat(2, axis=2)
+    assert (h_mean.margins(middle, drift=4 / 3) < 0).any()
+    assert (h_mean.margins(middle) > 0).all()

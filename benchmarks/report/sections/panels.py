@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from benchmarks.experiments.growth import Growth
 from benchmarks.experiments.interpretations import INTERPRETATIONS
 from benchmarks.experiments.outcome import Claim
 from benchmarks.experiments.paper import PANELS
@@ -99,6 +100,7 @@ class Panels:
     interpretations: tuple[tuple[str, str], ...]
     why: tuple[Explanation, ...]
     code: Provenance
+    growth: tuple[Growth, ...] = ()
 
     @property
     def panels(self) -> list[PanelRun]:
@@ -110,6 +112,7 @@ def collect(work: Work) -> Panels:
     """The committed results."""
     from benchmarks.documents import experiments_text
     from benchmarks.documents.experiments import flips
+    from benchmarks.studies import growth
 
     results = load_results()
     figures = dict.fromkeys(panel.figure for panel in PANELS.values())
@@ -120,6 +123,7 @@ def collect(work: Work) -> Panels:
         interpretations=tuple((name, one.what) for name, one in INTERPRETATIONS.items()),
         why=tuple(explanations(experiments_text.WHY)),
         code=compare(results.made_by.code, ENTRY, results.made_by.libraries),
+        growth=growth.committed(),
     )
 
 
@@ -192,6 +196,9 @@ def render(record: Panels) -> Content:
         drawn += plots
         figures = [figure(plot, _caption(panel, mine)) for plot, panel in zip(plots, panels, strict=True)]
         parts += [heading(3, TITLES[name], f"figure-{name}"), tag("div", *figures, class_="grid")]
+        if name == "tdc":
+            growths = effects.growth_picture(record.growth)
+            parts.append(chapter("What decides divergence: a certificate for every draw of the features", growths))
         parts.append(_details(record, name, panels, mine))
     parts += [_trends(record.trends), chapter("What the interpretations mean", _meanings(record.interpretations))]
     parts.append(commands("robust-core panels --panel ID --interpretation NAME", AGAIN))

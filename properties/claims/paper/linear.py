@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from oracles.arithmetic.ball import TINY, UNIT, Ball, solve, up
-from oracles.bounds.tdc import CorrectedConstants, PrintedConstants, Source
+from oracles.bounds.tdc import BesselConstants, CorrectedConstants, PrintedConstants, Source
 from oracles.chains.chain import row_defect
 from oracles.linear.msprbe import MSPRBE
 from properties.cases.case import Case
@@ -123,9 +123,11 @@ class Linear:
         """The oracle of the same problem."""
         return MSPRBE(self.mdp, self.policy, self.features, radius=self.radius, varrho=self.varrho)
 
-    def constants(self, K: float, *, corrected: bool = False, source: Source = "list", **options: Any) -> Any:
+    def constants(
+        self, K: float, *, corrected: bool = False, bessel: bool = False, source: Source = "list", **options: Any
+    ) -> Any:
         """The constants of Appendix D at the certified lower bound of lambda, where they are largest."""
-        kind = CorrectedConstants if corrected else PrintedConstants
+        kind = BesselConstants if bessel else CorrectedConstants if corrected else PrintedConstants
         return kind(
             float(np.abs(self.mdp.cost).max()), self.mdp.gamma, self.radius, self.mdp.n_states, self.varrho, K,
             min(self.oracle.floor, 1.0), source, **options,

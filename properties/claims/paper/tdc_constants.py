@@ -259,6 +259,21 @@ G_OMEGA_LIP = Claim(
     note="γ is enough, and sharp: the term 2 γ R ϱ K is not needed.",
 )
 
+SHARES = (0.25, 4.0)
+"""Radii of omega, as shares of that of theta."""
+
+
+def _separate_radii(**case: Any) -> Iterable[Side]:
+    """‖G‖, ‖H‖ and ‖z‖ for ‖theta‖ <= K and ‖omega‖ <= K_omega, by Bessel."""
+    problem, theta = problem_of(case), point(case)
+    for share in SHARES:
+        c = problem.constants(case["K"], bessel=True, K_omega=share * case["K"])
+        omega = Ball.exact(share * case["omega"])
+        yield "‖G‖ against C_δ + γK_ω", largest(row_norms(problem.G(theta, omega))), above(c.C_G)
+        yield "‖H‖ against C_δ + K_ω", largest(row_norms(problem.H(theta, omega))), above(c.C_H)
+        yield "‖z‖ against K_ω + C_δ/√λ", norm(omega - problem.omega(theta)), above(c.K_z)
+
+
 CLAIMS: tuple[Claim, ...] = (
     *tdc_delta.CLAIMS, J_LIP, OMEGA_LIP, G_BOUND, H_BOUND, G_LIP, F_LIP, G_OMEGA_LIP, *tdc_recursion.CLAIMS,
     *tdc_drift.CLAIMS, *tdc_sums.DRIFT_CLAIMS,
@@ -269,6 +284,11 @@ SHARPER = {
         "‖∇J − ∇J'‖ ≤ 2(L_δ² + γ R ϱ C_δ)‖θ − θ'‖ on the ball",
         in_ball("theta", "other"),
         _J_lipschitz(bessel=True),
+    ),
+    "G-bound": inequality(
+        "for ‖ω‖ ≤ K_ω, another radius than that of θ: ‖G‖ ≤ C_δ + γK_ω, ‖H‖ ≤ C_δ + K_ω, ‖z‖ ≤ K_ω + C_δ/√λ",
+        in_ball("theta", "omega"),
+        _separate_radii,
     ),
     "omega-lip": inequality("ω is L_δ/√λ-Lipschitz", in_ball("theta", "other"), _omega_increment(0.5)),
     "f-lip": inequality("f is 2K_z-Lipschitz", in_ball("z", "z_other"), _f_lipschitz(2.0)),

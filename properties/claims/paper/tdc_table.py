@@ -1,0 +1,42 @@
+"""The constants of robust TDC side by side: as printed, as corrected, and by Bessel's inequality."""
+
+from typing import Any
+
+from oracles.bounds.tdc import BesselConstants, CorrectedConstants, PrintedConstants
+
+EXAMPLE: dict[str, Any] = {
+    "c_max": 1.0,
+    "gamma": 0.9,
+    "radius": 0.2,
+    "n_states": 16,
+    "varrho": 10.0,
+    "K": 1.0,
+    "lam": 0.01,
+}
+WORDS = "c_max = 1, γ = 0.9, R = 0.2, S = 16, ϱ = 10, K = K_ω = 1, λ = 0.01, α = β"
+FORMULAS = {
+    "L_J": ("2(L_δ² + C_δL'_δ)/λ", "2(L_δ² + γRϱC_δ)"),
+    "K_z": ("K + C_δ/λ", "K_ω + C_δ/√λ"),
+    "z_step": ("C_H + C_δC_G/λ", "C_H + (α/β)L_δC_G/√λ"),
+    "C_G": ("C_δ + γK + 2γϱRK²", "C_δ + γK_ω"),
+    "C_H": ("C_δ + K", "C_δ + K_ω"),
+    "C_1": ("3C_δ²(1+1/λ)² + …", "3C_δ²(1+1/√λ)² + 3(α/β)²L_δ²C_G²/λ"),
+    "C_Gstar": ("C_δ + C_δ/λ·(γ + 2γRϱK)", "C_δ(1 + γ/√λ)"),
+    "L_Gstar": ("L_δ + (L_δ(γ + 2γRϱK) + C_δL'_δ)/λ", "L_δ + (γL_δ + γRϱC_δ)/√λ"),
+    "C_h": ("L_δ/λ·(C_δ + γ(1−R) + …)", "L_δ/√λ·(C_{G*} + L_δC_δ)"),
+    "L_h": ("L'_δ/L_δ·C_h + L_δ/λ·(L_{G*} + ½L_J)", "(γRϱ(C_{G*} + L_δC_δ) + L_δ(L_{G*} + ½L_J))/√λ"),
+    "C_zeta": ("C_δL_δ/λ·(C_δL_δ/(2λ) + C_{G*})", "2L_δC_δ(L_δC_δ + C_{G*})"),
+    "m_z": ("2(m_f + m_g + (α/β)m_h)", "the same sum"),
+    "mp_z": ("2(m'_f + m'_g + (α/β)m'_h)", "the same sum"),
+    "C_z": ("16K_z + 4K_zC_δ(1+1/λ) + 4K_zC_h·α/β", "2(K_z² + K_zC_δ(1+1/√λ) + K_zC_h·α/β)"),
+}
+NAMES = {"C_Gstar": "C_{G*}", "L_Gstar": "L_{G*}", "C_zeta": "C_ζ", "mp_z": "m'_z", "z_step": "‖z_{t+1} − z_t‖/β"}
+
+
+def rows() -> list[tuple[str, ...]]:
+    """(constant, printed, by Bessel, and the three values at the example)."""
+    kinds = [kind(**EXAMPLE) for kind in (PrintedConstants, CorrectedConstants, BesselConstants)]
+    return [
+        (NAMES.get(name, name), printed, sharper, *(f"{getattr(kind, name):.3g}" for kind in kinds))
+        for name, (printed, sharper) in FORMULAS.items()
+    ]
