@@ -97,24 +97,22 @@ GROWTH = (
 
 def growth_picture(found: Sequence[Growth]) -> Html:
     """The certificate of divergence for every draw of the features, for the panel of which the paper speaks."""
-    mine = sorted((one for one in found if one.panel == CLAIMED_FOR), key=lambda one: -one.growth)
-    forests = [
-        Forest(
-            f"Growth of {learner} TDC far out", "log of the growth over one horizon", (Group(f"{learner} TDC", rows),)
-        )
-        for learner in ("robust", "vanilla")
-        if (rows := tuple(_growth_row(one) for one in mine if one.learner == learner))
-    ]
-    if not forests:
+    mine = sorted((one for one in found if one.panel == CLAIMED_FOR), key=lambda one: (one.learner, -one.growth))
+    if not mine:
         return Html("")
-    drawn = tag("div", *(tag("div", draw(one)) for one in forests), class_="grid")
-    return tag("div", drawn, tag("p", GROWTH, class_="quiet"), class_="growths")
+    effects = [_growth_effect(one) for one in mine]
+    axis = axis_of(effects, "log of the growth over one horizon")
+    drawn = forest("Growth of TDC far out", axis, effects, name="effects-growth", what="draw")
+    return tag("div", tag("p", GROWTH, class_="quiet"), drawn, class_="effects")
 
 
-def _growth_row(one: Growth) -> Row:
-    words = f"{number(one.growth, 3)}; {one.diverged} and {one.diverged_later} of {one.runs} diverged"
-    look = "bad" if one.diverged_later else "good"
-    return Row(f"draw {one.draw}", words, one.growth, *one.interval, look, one.learner == "vanilla")
+def _growth_effect(one: Growth) -> Effect:
+    words = (
+        f"{with_interval(one.growth, *one.interval, _powers)}; {one.diverged} and {one.diverged_later} of {one.runs}"
+    )
+    verdict = "stays" if one.interval[1] < 0.0 else "diverges" if one.interval[0] > 0.0 else "undecided"
+    name, key = f"{one.learner}, draw {one.draw}", f"{one.learner} {one.draw:02}"
+    return Effect(name, verdict, one.growth, *one.interval, words, key, hollow=one.learner == "vanilla")
 
 
 def _interval(share: float, low: float, high: float) -> str:

@@ -27,6 +27,8 @@ LOOKS: dict[str, tuple[str, str]] = {
     "direction only": ("info", "↗"),
     "not reproduced": ("dim", "○"),
     "reversed": ("warn", "⇄"),
+    "diverges": ("bad", "↗"),
+    "stays": ("good", "✓"),
     "better": ("good", "▲"),
     "worse": ("bad", "▼"),
     "equivalent": ("good", "="),

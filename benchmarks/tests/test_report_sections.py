@@ -20,6 +20,7 @@ from benchmarks.report.plots import points
 from benchmarks.report.sections import counterexamples, history, mutants, panels, regression, statistics, variants
 from benchmarks.report.sections.panels import Control
 from benchmarks.report.words import with_entry
+from benchmarks.studies import growth
 from benchmarks.tests.report_sample import change, law_verdict, measure, sample
 from robust_core.json import dumps, from_data, loads
 from robust_core.validate import EPS
@@ -347,3 +348,12 @@ def test_a_forest_puts_effects_intervals_and_sizes_on_one_axis() -> None:
     assert f'class="axis" x1="{axis.at(0.0)}"' in drawn
     assert "tip-head" not in drawn
     assert effects.picture(()) == ""
+
+
+def test_every_draw_of_the_features_has_its_certificate_on_the_page() -> None:
+    found = growth.committed()
+    body = effects.growth_picture(found)
+    mine = [one for one in found if one.panel == "tdc-c"]
+    assert [body.count(f"{one.learner}, draw {one.draw}<") for one in mine] == [1] * len(mine)
+    assert body.count("</span> diverges</span>") == sum(one.interval[0] > 0 for one in mine)
+    assert effects.growth_picture(()) == ""
