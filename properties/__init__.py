@@ -75,6 +75,7 @@ def _verify_here(
         expected=None if expected is None else verification.read_expectations(expected, variant),
         cells=[] if size is None else allot_cells(variant, size),
         cell_seconds=float("inf") if size is None else VARIANT_SECONDS[size],
+        sampled=size is not None,
     )
 
 

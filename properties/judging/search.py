@@ -311,11 +311,13 @@ def search(
     shrink: bool = True,
     seconds: float = math.inf,
     models: Sequence[MDP] = (),
+    sampled: bool = False,
 ) -> Verdict:
     """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were.
 
     Cases on the user's `models` come first. Their oracle may take long, which is not the variant's fault: such a case
-    is left out. After `seconds` no further case is begun.
+    is left out. After `seconds` no further case is begun. With `sampled`, the twin of a law takes over where the draws
+    of a learner cannot be enumerated.
     """
     warned: Counter[str] = Counter()
     case_type = kind_of(variant.kind).case
@@ -339,6 +341,8 @@ def search(
     except Exception as error:
         # The variant's exceptions are findings: this one comes from where the cases are made.
         return Verdict("error", str(CannotBeJudged.because(error)))
+    if verdict.outcome == "untested" and sampled and law.twin is not None:
+        return law.twin(variant, verdict.evidence.removeprefix("untested: "), master_seed)
     verdict = given.beside(verdict)
     if verdict.outcome != "holds" or not warned:
         return verdict

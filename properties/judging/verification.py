@@ -190,6 +190,7 @@ def verify(
     shrink: bool = True,
     law_seconds: float = math.inf,
     models: Sequence[MDP] = (),
+    sampled: bool = False,
 ) -> Iterator[Record]:
     """One record per applicable law, as they are decided, then one per cell of the statistical laws in `cells`.
 
@@ -199,8 +200,9 @@ def verify(
     work; the cells may take `cell_seconds` together. `statistics.suite.allotted` gives the cells that a variant calls
     for; by default there are none.
 
-    Exact laws are tried on the user's `models` too, and each begins no case after `law_seconds`. Without `shrink` a
-    violation is reported as it was found. This runs the variant in the calling process;
+    Exact laws are tried on the user's `models` too, and each begins no case after `law_seconds`. With `sampled`
+    a law whose draws cannot be enumerated is judged by sampling. Without `shrink` a violation is reported as it was
+    found. This runs the variant in the calling process;
     `properties.process.session` gives it one of its own.
     """
     causes = Causes(failed)
@@ -215,7 +217,14 @@ def verify(
             verdict = _pinned(law, variant, excuse)
         else:
             found = search(
-                law, variant, examples=examples, master_seed=seed, shrink=shrink, seconds=law_seconds, models=models
+                law,
+                variant,
+                examples=examples,
+                master_seed=seed,
+                shrink=shrink,
+                seconds=law_seconds,
+                models=models,
+                sampled=sampled,
             )
             verdict = causes.distinct(law.name, found)
         causes.note(law.name, verdict)

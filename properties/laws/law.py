@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from properties.cases.case import LawCase
 from properties.cases.runs import ends_of, rng_of
 from properties.cases.sources import Designed, Large, Source
-from properties.judging.verdict import Finding
+from properties.judging.verdict import Finding, Verdict
 from properties.kinds import promises
 from robust_core.ends import Ends
 from robust_core.problem import Kind, Variant
@@ -33,7 +33,7 @@ class Law:
     whose formula the judge knows (none: any), and `ends` what the end of an episode may mean (none: anything); for the
     other sets of a variant the law says nothing. In an `endless` law no step ends an episode, in a `deterministic` one
     nothing is left to chance, an `unprojected` one has no ball of projection; `axes` are those of the rows of a support
-    function.
+    function. `twin(variant, reason, seed)` is the verdict by sampling where draws cannot be enumerated.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Law:
     axes: int = 1
     only: Callable[[Variant], bool] = lambda variant: True
     """Which variants that make the promise it speaks of."""
+    twin: Callable[[Variant, str, int], Verdict] | None = None
 
     def __post_init__(self) -> None:
         if self.promise is not None and self.promise not in PROMISES:

@@ -24,6 +24,7 @@ from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.learning import TABULAR, advance, problem
 from properties.laws.rounding import UNIT, mean_bound
+from properties.laws.sampled_mean import sampled_mean
 from properties.laws.tabular_path import solution_of
 from properties.laws.view import View, promised_step, to_rationals
 from robust_core.problem import Variant
@@ -278,6 +279,7 @@ LAWS = (
         Generated(_read),
         _mean_update,
         after=("start", "run purity", AT_SOLUTION, MOVES),
+        twin=sampled_mean,
     ),
     Law(
         "fixed point in the mean",

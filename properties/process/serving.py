@@ -127,6 +127,7 @@ class Worker:
             tick=_at_most_every(SIGN_OF_LIFE, lambda: self.send(Alive())),
             law_seconds=float("inf") if order.budget is None else order.budget,
             models=[MDP.from_dict(model) for model in order.models],
+            sampled=order.size is not None,
         )
         for record in records:
             example = record.counterexample

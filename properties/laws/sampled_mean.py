@@ -1,0 +1,170 @@
+"""The mean update by sampling: the twin of the exact law for learners whose draws cannot be enumerated.
+
+Claim of a cell: E[X] = 0, where X is a projection of the next estimate less its promised mean. The promise is evaluated
+at the past of every run, in rationals, so X has mean 0 given that past, whatever was drawn before. The next transition
+is drawn from the model. The process is one of bounded means: X in [−B, B], B twice the largest |X| of a pilot with
+other seeds. A run beyond B ends the cell *undecided*, never *violated*: of draws without a bound nothing is known.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from properties.cases import runs
+from properties.cases.choices import Seeded
+from properties.cases.runs import Run, ends_of
+from properties.judging import blame
+from properties.judging.blame import CannotBeJudged
+from properties.judging.guard import TooSlow, watch
+from properties.judging.observation import observed_variant
+from properties.judging.verdict import Finding, Verdict
+from properties.laws.learning import advance, problem
+from properties.laws.rounding import mean_bound
+from properties.laws.view import View, promised_step, to_rationals
+from properties.statistics import design
+from properties.statistics.budget import RUN_BUDGET
+from properties.statistics.sequential import BETA, Decision, drive, steps
+from robust_core.problem import Variant
+from robust_core.streams import key
+
+CELLS, STEPS, PILOT = 3, 4, 48
+EFFECT = 0.2
+"""The bias that is seen, in units of B."""
+SHARE = 2.0**-10
+"""Of the budget of a run, beside the planned cells, for which it is kept: at most 1000 variants take it once."""
+RADII = (0.2, 0.9)
+"""Where nature and the model both matter, so that a wrong radius is a large bias."""
+MOST_SEEDS = 400
+PIECE = 64
+
+
+class _Misbehaved(Exception):
+    """What a run did beside computing."""
+
+
+class _Beyond(Exception):
+    """A run left the range of the pilot."""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A case, the probability that the next step ends the episode, and the weights of the projection."""
+
+    number: int
+    case: Run
+    ends: float
+    weights: np.ndarray
+
+    def sample(self, variant: Variant, seed: int) -> float:
+        """X of one run."""
+        found: list[float] = []
+
+        def work() -> Finding | None:
+            try:
+                found.append(self._run(observed_variant(variant), seed))
+            except BaseException as error:
+                return Finding(blame.misbehaviour(error), None, None)
+            return None
+
+        try:
+            finding = watch(work)
+        except TooSlow as slow:
+            finding = slow.finding()
+        if finding is not None:
+            raise _Misbehaved(str(finding))
+        return found[0]
+
+    def _run(self, variant: Variant, seed: int) -> float:
+        case, history = self.case, self.case.path[:-1]
+        s, a = case.path[-1][:2]
+        learner = variant.make(replace(problem(case), rng=np.random.default_rng(seed)))
+        past = [learner.estimate(), *(advance(learner, [step]).estimate() for step in history)]
+        view = View(variant, case, past=[_rational(x) for x in past], steps=history, s=s, a=a, ends=self.ends)
+        said = promised_step(variant)(view)
+        wanted = np.array(to_rationals(np.array([*map(np.asarray, said)]) if isinstance(said, tuple) else said))
+        outcomes = list(view.float_outcomes())
+        chances = [float(p) for p, _ in outcomes]
+        (step,) = random.Random(seed).choices([step for _, step in outcomes], chances)
+        after = np.array(advance(learner, [step]).estimate(), dtype=np.float64)
+        return float(self.weights.ravel() @ (after - wanted.astype(np.float64)).ravel())
+
+    def rounding(self) -> float:
+        """How far rounding moves X: the weights sum to 1."""
+        size = float(np.abs(self.case.initial).max() + np.abs(self.case.mdp.cost).max()) / (1.0 - self.case.mdp.gamma)
+        return mean_bound(self.case.mdp, len(self.case.path), size)
+
+
+def _rational(estimate: Any) -> Any:
+    return tuple(map(to_rationals, estimate)) if isinstance(estimate, tuple) else to_rationals(estimate)
+
+
+def _cells(variant: Variant) -> Iterator[_Cell]:
+    """Cases in which a step moves the estimate, transitions are random, and the radius is neither small nor large."""
+    count = 0
+    for seed in range(MOST_SEEDS):
+        case = runs.run(Seeded(seed), variant, steps=STEPS, least=2)
+        radius = getattr(case.uncertainty_set, "radius", 0.5)
+        wide = np.ptp(case.initial) > 0.0 and case.mdp.n_states > 1 and not np.isin(case.mdp.P, (0.0, 1.0)).all()
+        told = variant.options.get("radii") is not None or RADII[0] <= float(np.max(radius)) <= RADII[1]
+        if not (wide and told and case.step_size.scale >= 0.25 and case.mdp.gamma > 0.0):
+            continue
+        weights = np.random.default_rng(seed).choice([-1.0, 1.0], size=case.initial.shape)
+        free = ends_of(variant, type(case.uncertainty_set)) != "none"
+        yield _Cell(count, case, 0.25 if free and count % 2 else 0.0, weights / weights.size)
+        count += 1
+        if count == CELLS:
+            return
+
+
+def sampled_mean(variant: Variant, refused: str, seed: int) -> Verdict:
+    """The verdict by sampling on the promise of a mean update; `refused` is the call that cannot be enumerated."""
+    because = f"by sampling, because draws cannot be enumerated ({refused})"
+    alpha, total = RUN_BUDGET * SHARE / CELLS, 0
+    undecided = ""
+    for cell in _cells(variant):
+        try:
+            decision = _decide(variant, cell, alpha, seed)
+        except _Misbehaved as fault:
+            return Verdict("violated", str(fault), total)
+        except CannotBeJudged as reason:
+            return Verdict("error", str(reason), total)
+        except _Beyond as beyond:
+            undecided = f"case {cell.number + 1}: {beyond}"
+            continue
+        total += decision.n
+        if decision.outcome == "violated":
+            where = f"{cell.case.mdp!r}, {cell.case.uncertainty_set!r}"
+            said = f"the mean of the next estimate is not the promised one in case {cell.number + 1} ({where})"
+            evidence = f"log E {decision.log_against:.3g}, {decision.n} runs"
+            return Verdict("violated", f"{said}: {evidence}, {because}", total)
+        if decision.outcome != "holds":
+            undecided = f"case {cell.number + 1}: log E {decision.log_favour:.3g} in favour after {decision.n} runs"
+    if undecided or not total:
+        return Verdict("undecided", f"{undecided or 'no case is fit for it'}; {because}", total)
+    words = (
+        f"no bias of {EFFECT:g} of the range of a step in {CELLS} cases, {total} runs, {because}; such a bias is "
+        f"missed with probability {BETA:g} a case, a false alarm has probability {RUN_BUDGET * SHARE:.2g}"
+    )
+    return Verdict("holds", words, total)
+
+
+def _decide(variant: Variant, cell: _Cell, alpha: float, seed: int) -> Decision:
+    """The decision of one cell."""
+    pilot = max(abs(cell.sample(variant, _seed(seed, cell, -index))) for index in range(1, PILOT))
+    bound = 2.0 * max(pilot, 64.0 * cell.rounding())
+    plan = design.two_sided_mean(0.0, EFFECT, low=-1.0, high=1.0, slack=cell.rounding() / bound, alpha=alpha)
+
+    def statistic(start: int, stop: int) -> Any:
+        values = [cell.sample(variant, _seed(seed, cell, index)) / bound for index in range(start, stop)]
+        if not max(map(abs, values)) <= 1.0:
+            raise _Beyond("a run is more than twice as far off as those of the pilot, so the draws have no known bound")
+        return plan.test.statistic(np.array(values))
+
+    return drive(steps(plan, piece=PIECE), statistic)
+
+
+def _seed(seed: int, cell: _Cell, index: int) -> int:
+    return int.from_bytes(key("sampled mean", seed, cell.number, index)[:6], "big")
