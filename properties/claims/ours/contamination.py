@@ -371,4 +371,62 @@ SPAN_MODULUS = Claim(
     "constructs is the span.",
 )
 
-CLAIMS = (DECOUPLING, GAME_VALUE, SOME_DISCOUNT, SOME_DISCOUNT_TV, SPAN_MODULUS)
+# span-restarts: the span modulus needs one set of restart laws.
+
+
+@st.composite
+def _restarting_values(draw: st.DrawFn) -> Case:
+    """A model, a radius, a restart law for every pair, and two value vectors."""
+    case = draw(_restarts())
+    states = case["mdp"].n_states
+    return case | {"V": draw(values(states)), "other": draw(values(states))}
+
+
+def _restart_span(
+    mdp: MDP, radius: float, laws: Floats, V: Floats, other: Floats, *, common: bool, factor: Fraction = Fraction(1)
+) -> Finding | None:
+    """Restarts by the law of the pair, or by the worst of all laws at every pair (`common`)."""
+    gamma, R, cost = Fraction(mdp.gamma), Fraction(radius), exact.costs(mdp)
+    restarts = [exact.distribution(law.tolist()).fractions() for law in laws]
+    images = []
+    for v in map(fractions, (V, other)):
+        means = [dot(q, v) for q in restarts]
+        moved = []
+        for s, rows in enumerate(exact.kernel(mdp)):
+            ends = [max(means) if common else means[s * mdp.n_actions + a] for a in range(mdp.n_actions)]
+            pairs = zip(cost[s], rows, ends, strict=True)
+            moved.append(min(c + gamma * ((1 - R) * dot(row.fractions(), v) + R * end) for c, row, end in pairs))
+        images.append(moved)
+    after = [x - y for x, y in zip(*images, strict=True)]
+    before = [x - y for x, y in zip(fractions(V), fractions(other), strict=True)]
+    return at_most("span(TV − TV')", _span(after), factor * gamma * (1 - R) * _span(before))
+
+
+SPAN_RESTARTS = Claim(
+    "span-restarts",
+    "Theorem T3, its limit (docs/theorems.md)",
+    "E",
+    "with restarts from a set Q of laws T contracts in the span with modulus γ(1−R)",
+    "one set Q for all pairs",
+    printed=Statement(
+        "without the hypothesis: a law for each pair",
+        _restarting_values,
+        lambda **case: _restart_span(**case, common=False),
+        exact=True,
+    ),
+    amended=Statement(
+        "σ(v) = (1−R)p·v + R max_Q q·v with one Q for all pairs",
+        _restarting_values,
+        lambda **case: _restart_span(**case, common=True),
+        exact=True,
+    ),
+    amendment="hypothesis",
+    broken=Statement(
+        "the same with seven eighths of the modulus",
+        _restarting_values,
+        lambda **case: _restart_span(**case, common=True, factor=Fraction(7, 8)),
+    ),
+    note="With a law for each pair the modulus is γ: two states that restart where they are.",
+)
+
+CLAIMS = (DECOUPLING, GAME_VALUE, SOME_DISCOUNT, SOME_DISCOUNT_TV, SPAN_MODULUS, SPAN_RESTARTS)

@@ -127,8 +127,55 @@ POLICY_GRADIENT = Claim(
         _policies_and_moves,
         lambda **case: _gradient(**case, unique=True, lost=True),
     ),
-    note="At a kink each maximiser gives a subgradient. Rates of ordinary (natural) policy gradient carry over with "
-    "the horizon 1/(1−γ(1−R)).",
+    note="At a kink each maximiser gives a subgradient, because the objective is a maximum of smooth functions.",
 )
 
-CLAIMS = (POLICY_GRADIENT,)
+# gradient-domination.
+
+
+@st.composite
+def _policies(draw: st.DrawFn) -> Case:
+    case = draw(_policies_and_moves())
+    return {name: case[name] for name in ("mdp", "radius", "policy", "start")}
+
+
+def _domination(mdp: MDP, radius: float, policy: Floats, start: Floats, *, at: str) -> Finding | None:
+    """rho·(V_R^pi − V_R*) against (rho + k·1_s)·(W^pi − W*), s a maximiser of W^pi or of W*."""
+    b = mdp.gamma * (1.0 - radius)
+    gamma, R = Fraction(mdp.gamma), Fraction(radius)
+    if Fraction(b) != gamma * (1 - R):
+        return None
+    rho, k = exact.distribution(start.tolist()).fractions(), gamma * R / (1 - gamma)
+    robust, short = Contamination(radius), MDP(mdp.P, mdp.cost, b)
+    here, best = rational.evaluate(mdp, robust, policy).V, rational.solve(mdp, robust).V
+    W = rational.evaluate(short, Contamination(0.0), policy).V
+    W_best = rational.solve(short, Contamination(0.0)).V
+    top = W.index(max(W)) if at == "policy" else W_best.index(max(W_best))
+    gaps = [w - v for w, v in zip(W, W_best, strict=True)]
+    return at_most("rho·(V_R^pi − V_R*)", dot(rho, here) - dot(rho, best), dot(rho, tuple(gaps)) + k * gaps[top])
+
+
+GRADIENT_DOMINATION = Claim(
+    "gradient-domination",
+    "Theorem T4, corollary (docs/theorems.md)",
+    "E",
+    "the robust excess cost is at most the ordinary one at discount γ(1−R) from ρ + (γR/(1−γ))δ_{s*}",
+    "contamination; s* a maximiser of W^π",
+    printed=Statement(
+        "without the hypothesis: s* a maximiser of the optimal W*",
+        _policies,
+        lambda **case: _domination(**case, at="optimum"),
+        exact=True,
+    ),
+    amended=Statement(
+        "ρ·(V_R^π − V_R*) ≤ (ρ + (γR/(1−γ))δ_{s*})·(W^π − W*), s* a maximiser of W^π",
+        _policies,
+        lambda **case: _domination(**case, at="policy"),
+        exact=True,
+    ),
+    amendment="hypothesis",
+    note="So what bounds the ordinary excess cost by a gradient bounds the robust one. Smoothness does not carry over: "
+    "where the maximiser changes the objective has a kink.",
+)
+
+CLAIMS = (POLICY_GRADIENT, GRADIENT_DOMINATION)

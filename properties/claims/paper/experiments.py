@@ -13,6 +13,7 @@ from oracles.arithmetic import exact
 from oracles.sets import vertices
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
+from properties.claims.paper.sentences import DEVIATION, GREEDY
 from properties.claims.sides import equal
 from properties.judging.verdict import Finding
 from properties.strategies import policies
@@ -67,6 +68,8 @@ TEST_IN_SET = Claim(
 )
 
 CLAIMS = (
+    GREEDY,
+    DEVIATION,
     TEST_IN_SET,
     _figure(
         "fig-frozenlake",

@@ -11,6 +11,7 @@ from properties.claims.paper.recursion import (
     ROUGH,
     UNROLLED,
 )
+from properties.claims.paper.sentences import MU_MIN
 from properties.claims.paper.visits import K1_BOUND, VISITS
 
 CLAIMS = (
@@ -19,6 +20,7 @@ CLAIMS = (
     RECURSION,
     UNROLLED,
     K1_FORM,
+    MU_MIN,
     K1_BOUND,
     VISITS,
     K2_FORM,
