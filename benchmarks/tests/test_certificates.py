@@ -26,16 +26,21 @@ from robust_core.certificates import checker, writer
 from robust_core.mdp import MDP, SparseRows
 from robust_core.sets import (
     L1,
+    L2,
     BoundedDensity,
     ChiSquare,
     Contamination,
     Interval,
     KullbackLeibler,
     LInfinity,
+    LocalAdversary,
     Restart,
+    ReverseKullbackLeibler,
     TotalVariation,
     UncertaintySet,
+    Wasserstein,
 )
+from robust_core.validate import Floats
 
 SOURCE = Path(checker.__file__)
 GARNET = models.garnet(4, 2, 3, gamma=0.9)
@@ -46,16 +51,28 @@ MODELS = (
 )  # fmt: skip
 
 
+def line(n: int) -> Floats:
+    """Points on a line, at distances that are not dyadic."""
+    places: Any = np.arange(float(n)) * 0.3
+    return np.abs(places[:, None] - places)
+
+
 def sets_for(mdp: MDP) -> Iterator[UncertaintySet]:
     S, A = mdp.n_states, mdp.n_actions
     first = np.eye(S)[0]
     for R in (0.0, 1e-12, 0.25, 1.0):
         yield from (Contamination(R), TotalVariation(R), Restart(R, first), L1(R), L1(R, True), LInfinity(R))
         yield from (LInfinity(R, True), ChiSquare(R), KullbackLeibler(R), BoundedDensity(R * 0.9))
-    yield from (ChiSquare(1e4), KullbackLeibler(1e4), Interval.around(mdp.P, 0.0), Interval.around(mdp.P, 0.1))
+        yield from (L2(R), L2(R, True), ReverseKullbackLeibler(R), ReverseKullbackLeibler(R, True))
+        yield from (Wasserstein(R, line(S)), LocalAdversary(R, line(S)))
+    yield from (ChiSquare(1e4), KullbackLeibler(1e4), ReverseKullbackLeibler(50.0), L2(5.0), Wasserstein(1e4, line(S)))
+    yield from (Interval.around(mdp.P, 0.0), Interval.around(mdp.P, 0.1))
     yield from (Interval(np.zeros(S), np.ones(S)), Interval(first, first))
     by_pair: Any = np.arange(1, S * A + 1).reshape(S, A) / (S * A + 1)
-    yield from (kind(by_pair) for kind in (Contamination, TotalVariation, ChiSquare, KullbackLeibler, BoundedDensity))
+    yield from (
+        kind(by_pair) for kind in (Contamination, TotalVariation, ChiSquare, KullbackLeibler, BoundedDensity, L2)
+    )
+    yield from (ReverseKullbackLeibler(by_pair), LocalAdversary(by_pair, line(S)), Wasserstein(by_pair, line(S)))
 
 
 @pytest.mark.parametrize("mdp", MODELS, ids=repr)

@@ -19,8 +19,9 @@ q·upper <= b for every q in U(s, pi(s)); the inequality is proved in the docstr
 the multipliers, so wrong ones cannot mislead. The checker verifies that c + gamma b <= upper(s). Then T_pi upper <=
 upper, so in the same way V^pi <= upper; and V* <= V^pi because T <= T_pi.
 
-The work is linear in the number of entries of the file, but for a search in the sorted values of upper, and for the
-vectors of interval and restart, which are read once for each pair.
+The work is linear in the number of entries of the file, but for a search in the sorted values of upper, for the vectors
+of interval and restart, which are read once for each pair, and for the metric of Wasserstein sets, of which one row is
+read for every entry of the kernel.
 """
 
 import bisect
@@ -103,17 +104,24 @@ def kernel(value: Any, n_states: int, n_actions: int, name: str) -> list[Row]:
 
 
 class Values:
-    """upper, with what the bounds of many rows share: its maximum and Σ (upper(s) − t)⁺ over all states."""
+    """upper, with what the bounds of many rows share: its maximum and sums of (upper(s) − t)⁺ over all states."""
 
     def __init__(self, values: list[Fraction]) -> None:
         self.at, self.maximum, self.order, self.sums = values, max(values), sorted(values), [Fraction(0)]
+        self.squares = [Fraction(0)]
         for value in reversed(self.order):
             self.sums.append(self.sums[-1] + value)
+            self.squares.append(self.squares[-1] + value * value)
 
     def excess(self, t: Fraction) -> Fraction:
         """Σ (upper(s) − t)⁺ over all states."""
         count = len(self.order) - bisect.bisect_right(self.order, t)
         return self.sums[count] - count * t
+
+    def excess_squares(self, t: Fraction) -> Fraction:
+        """Σ ((upper(s) − t)⁺)² over all states."""
+        count = len(self.order) - bisect.bisect_right(self.order, t)
+        return self.squares[count] - 2 * t * self.sums[count] + count * t * t
 
 
 class Set:
@@ -148,6 +156,10 @@ class Set:
         by_pair = type(given) is list and given and type(given[0]) is list
         chosen = array(array(given, self.n_states, name)[s], self.n_actions, name)[a] if by_pair else given
         return numbers(chosen, self.n_states, f"set.{name}")
+
+    def members(self, worst: Any, p: list[Row]) -> list[Row]:
+        """The rows of the worst kernel of a certificate; p are those of the nominal one."""
+        return kernel(worst, self.n_states, self.n_actions, "worst")
 
     def objection(self, s: int, a: int, p: Row, q: Row) -> str | None:
         """Why q is no member, or None. q is a distribution already."""
@@ -342,26 +354,40 @@ class ChiSquare(Set):
         return t + m + (scale * self.radius(s, a) + d / scale) / 2
 
 
-def upward(value: Fraction) -> Decimal:
-    """A decimal that is not less."""
+def digits(value: Fraction, up: bool) -> Decimal:
+    """A decimal of sixty digits that is not less, or not more."""
     context = DIGITS.copy()
-    context.rounding = decimal.ROUND_CEILING
+    context.rounding = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def log(value: Fraction, up: bool) -> Fraction:
+    """A number that is not less, or not more, than the logarithm; `decimal` rounds it correctly to nearest."""
+    x = digits(value, up)
+    if x == 1:  # the number next to 0 would have a denominator that fills the memory
+        return Fraction(0)
+    found = x.ln(DIGITS)
+    return Fraction(found.next_plus(DIGITS) if up else found.next_minus(DIGITS))
+
+
+def exp(value: Fraction, up: bool) -> Fraction:
+    """A number that is not less, or not more, than the exponential of a number above −10000."""
+    found = digits(value, up).exp(DIGITS)
+    return Fraction(found.next_plus(DIGITS) if up else found.next_minus(DIGITS))
 
 
 class KullbackLeibler(Set):
     """Σ q log(q/p) <= r, q in the support of p. For b > 0, q·u <= top + (r + log Σ p e^{b(u−top)})/b (Gibbs):
 
     with z = Σ p e^{b(u−top)} and g = p e^{b(u−top)}/z, 0 <= KL(q‖g) = KL(q‖p) − b(q·u − top) + log z.
-    `decimal` rounds exp and ln correctly to nearest, so the next number above is not less than the truth.
+    Logarithms and exponentials are rounded up.
     """
 
     def objection(self, s: int, a: int, p: Row, q: Row) -> str | None:
         """The divergence, rounded up, exceeds r; or q is outside the support of p."""
         if found := self.outside(p, q):
             return found
-        logs = {i: Fraction(upward(x / p[i]).ln(DIGITS).next_plus(DIGITS)) for i, x in q.items() if x != p[i]}
-        size = sum((q[i] * x for i, x in logs.items()), Fraction(0))
+        size = mean(q, lambda i: log(q[i] / p[i], up=True))
         return over(size, self.radius(s, a), "Σ q log(q/p) <= r fails")
 
     def bound(self, s: int, a: int, p: Row, u: Values, y: list[Fraction]) -> Fraction:
@@ -370,14 +396,159 @@ class KullbackLeibler(Set):
         if b == 0:
             return top
         require(b > 0, f"the multiplier {float(b)!r} at (s={s}, a={a}) must not be negative")
-        z = mean(p, lambda i: Fraction(upward(b * max(u.at[i] - top, -1000 / b)).exp(DIGITS).next_plus(DIGITS)))
-        return top + (self.radius(s, a) + Fraction(upward(z).ln(DIGITS).next_plus(DIGITS))) / b
+        z = mean(p, lambda i: exp(b * max(u.at[i] - top, -1000 / b), up=True))
+        return top + (self.radius(s, a) + log(z, up=True)) / b
+
+
+class L2(Set):
+    """Σ(q−p)² <= r². For any t and l > 0, by Σq = 1 and then state by state over q >= 0, with x = u − t:
+
+    q·u <= q·u − t (Σq − 1) + l (r² − Σ(q−p)²)/2 <= t + l r²/2 + Σ max {q x − l (q−p)²/2 : q >= 0}.
+    The maximum is p x + x²/(2l) if l p + x >= 0, at q = p + x/l, and −l p²/2 at q = 0 otherwise; the sum is over all
+    states, or over the support of p if q stays there.
+    """
+
+    fields, duals = ("radius", "within_support"), 2
+
+    def objection(self, s: int, a: int, p: Row, q: Row) -> str | None:
+        """q is too far from p, or outside its support."""
+        size = sum(((q.get(i, Fraction(0)) - p.get(i, Fraction(0))) ** 2 for i in p.keys() | q), Fraction(0))
+        return self.outside(p, q) or over(size, self.radius(s, a) ** 2, "Σ(q−p)² <= r² fails")
+
+    def bound(self, s: int, a: int, p: Row, u: Values, y: list[Fraction]) -> Fraction:
+        """t + l r²/2 + Σ max {q x − l (q−p)²/2 : q >= 0}; the largest value within reach for l = 0."""
+        t, scale = y
+        if scale == 0:
+            return self.top(p, u)
+        require(scale > 0, f"the multiplier {float(scale)!r} at (s={s}, a={a}) must not be negative")
+        result = t + scale * self.radius(s, a) ** 2 / 2
+        for i, x in ((i, u.at[i] - t) for i in p):
+            result += p[i] * x + x * x / (2 * scale) if scale * p[i] + x >= 0 else -scale * p[i] ** 2 / 2
+        if not self.data["within_support"]:
+            inside = sum((max(u.at[i] - t, Fraction(0)) ** 2 for i in p), Fraction(0))
+            result += (u.excess_squares(t) - inside) / (2 * scale)
+        return result
+
+
+class ReverseKullbackLeibler(Set):
+    """Σ p log(p/q) <= r. For g >= 0 put e = top + g, top the largest value within reach. Then q·u <= e − G,
+
+    G = exp(Σ p log(e−u) − r), and G = 0 if e = u in the support of p: e − q·u >= Σ p [q(e−u)/p] over the support of p,
+    which is at least Π [q(e−u)/p]^p = exp(Σ p log(e−u) − Σ p log(p/q)), by the inequality of the means.
+    """
+
+    fields = ("radius", "within_support")
+
+    def objection(self, s: int, a: int, p: Row, q: Row) -> str | None:
+        """The divergence, rounded up, exceeds r; or q is outside the support of p."""
+        empty = p.keys() - q.keys()
+        if found := self.outside(p, q) or (f"q({min(empty)}) = 0 < p({min(empty)})" if empty else None):
+            return found
+        size = mean(p, lambda i: log(p[i] / q[i], up=True))
+        return over(size, self.radius(s, a), "Σ p log(p/q) <= r fails")
+
+    def bound(self, s: int, a: int, p: Row, u: Values, y: list[Fraction]) -> Fraction:
+        """e − G, G rounded down."""
+        require(y[0] >= 0, f"the multiplier {float(y[0])!r} at (s={s}, a={a}) must not be negative")
+        e = self.top(p, u) + y[0]
+        if any(e == u.at[i] for i in p):
+            return e
+        exponent = mean(p, lambda i: log(e - u.at[i], up=False)) - self.radius(s, a)
+        return e - exp(exponent, up=False) if exponent > -10_000 else e
+
+
+class Transport(Set):
+    """Mass moves from p to q along a plan: worst has, for every pair, entries (source, target, share).
+
+    The mass p(i) is divided among the targets of i in proportion to their shares, and stays if it has none; so any
+    shares that are not negative make a plan from p, and q is its other end.
+    """
+
+    fields = ("radius", "metric")
+
+    def metric(self, s: int, a: int, i: int) -> list[Fraction]:
+        """The distances from a state, common to all pairs or of each pair; each row is read once."""
+        rows, known = array(self.data["metric"], self.n_states, "set.metric"), self.__dict__.setdefault("distances", {})
+        by_pair = type(rows[0]) is list and rows[0] != [] and type(rows[0][0]) is list
+        place = (s, a, i) if by_pair else (0, 0, i)
+        if place not in known:
+            chosen = (
+                array(array(rows[s], self.n_actions, "set.metric")[a], self.n_states, "metric") if by_pair else rows
+            )
+            known[place] = numbers(chosen[i], self.n_states, "set.metric")
+            require(min(known[place]) >= 0, "set.metric must not be negative")
+        found: list[Fraction] = known[place]
+        return found
+
+    def members(self, worst: Any, p: list[Row]) -> list[Row]:
+        """The other ends of the plans, which are kept in `plans`."""
+        data = record(worst, {"offsets", "sources", "targets", "shares"}, "worst")
+        entries, self.plans, rows = len(data["sources"]), list[dict[tuple[int, int], Fraction]](), []
+        ends = [index(x, entries + 1, "worst.offsets") for x in array(data["offsets"], len(p) + 1, "worst.offsets")]
+        require(ends[0] == 0 and ends[-1] == entries and ends == sorted(ends), f"worst.offsets must rise to {entries}")
+        sources, targets = ([index(x, self.n_states, f"worst.{name}") for x in array(data[name], entries, name)]
+                            for name in ("sources", "targets"))  # fmt: skip
+        shares = numbers(data["shares"], entries, "worst.shares")
+        require(all(x > 0 for x in shares), "worst.shares must be positive")
+        for row, nominal in enumerate(p):
+            part, whole, q = range(ends[row], ends[row + 1]), dict[int, Fraction](), Row()
+            require(len({(sources[k], targets[k]) for k in part}) == len(part), f"worst row {row} repeats a move")
+            for k in part:
+                whole[sources[k]] = whole.get(sources[k], Fraction(0)) + shares[k]
+            plan = {(i, i): x for i, x in nominal.items() if i not in whole}
+            plan |= {(sources[k], targets[k]): nominal.get(sources[k], Fraction(0)) * shares[k] / whole[sources[k]]
+                     for k in part}  # fmt: skip
+            for (_, j), x in plan.items():
+                q[j] = q.get(j, Fraction(0)) + x
+            self.plans.append(plan)
+            rows.append(q)
+        return rows
+
+
+class Wasserstein(Transport):
+    """Σ plan(i,j) d(i,j) <= r for a plan from p to q. For l >= 0, q·u = Σ plan(i,j) u(j), which is at most
+
+    l r + Σ plan(i,j) (u(j) − l d(i,j)) <= l r + Σ p(i) max over j of u(j) − l d(i,j). No axiom of a metric is used.
+    """
+
+    def objection(self, s: int, a: int, p: Row, q: Row) -> str | None:
+        """The plan costs more than r."""
+        plan = self.plans[s * self.n_actions + a]
+        distances = {i: self.metric(s, a, i) for i in {i for i, _ in plan}}
+        cost = sum((x * distances[i][j] for (i, j), x in plan.items()), Fraction(0))
+        return over(cost, self.radius(s, a), "Σ plan·d <= r fails")
+
+    def bound(self, s: int, a: int, p: Row, u: Values, y: list[Fraction]) -> Fraction:
+        """l r + Σ p(i) max over j of u(j) − l d(i,j)."""
+        require(y[0] >= 0, f"the multiplier {float(y[0])!r} at (s={s}, a={a}) must not be negative")
+        best = mean(p, lambda i: max(x - y[0] * d for x, d in zip(u.at, self.metric(s, a, i), strict=True)))
+        return y[0] * self.radius(s, a) + best
+
+
+class LocalAdversary(Transport):
+    """Every move of the plan has d(i,j) <= r. So q·u = Σ plan(i,j) u(j) <= Σ p(i) max {u(j) : d(i,j) <= r}."""
+
+    duals = 0
+
+    def objection(self, s: int, a: int, p: Row, q: Row) -> str | None:
+        """A move is too long."""
+        moves = (key for key, x in self.plans[s * self.n_actions + a].items() if x > 0)
+        found = (over(self.metric(s, a, i)[j], self.radius(s, a), f"d({i},{j}) <= r fails") for i, j in moves)
+        return next(filter(None, found), None)
+
+    def bound(self, s: int, a: int, p: Row, u: Values, y: list[Fraction]) -> Fraction:
+        """Σ p(i) max {u(j) : d(i,j) <= r}; a state from which no move is allowed makes the set empty."""
+        r = self.radius(s, a)
+        within = {i: [x for x, d in zip(u.at, self.metric(s, a, i), strict=True) if d <= r] for i in p}
+        require(all(within.values()), f"no state is within r of a successor of (s={s}, a={a})")
+        return mean(p, lambda i: max(within[i]))
 
 
 SETS: dict[str, type[Set]] = {
     "contamination": Contamination, "restart": Restart, "total_variation": TotalVariation, "l1": L1,
     "l_infinity": LInfinity, "interval": Interval, "bounded_density": BoundedDensity, "chi_square": ChiSquare,
-    "kullback_leibler": KullbackLeibler,
+    "kullback_leibler": KullbackLeibler, "l2": L2, "reverse_kullback_leibler": ReverseKullbackLeibler,
+    "wasserstein": Wasserstein, "local_adversary": LocalAdversary,
 }  # fmt: skip
 
 
@@ -395,7 +566,8 @@ def check(certificate: Any) -> str:
     require(type(kind) is str and kind in SETS, f"set.kind must be one of {sorted(SETS)}, got {kind!s:.40}")
     family = SETS[str(kind)]
     uncertainty = family(record(data["set"], {"kind", *family.fields}, f"the set {kind}"), S, A)
-    p, worst = kernel(data["kernel"], S, A, "kernel"), kernel(data["worst"], S, A, "worst")
+    p = kernel(data["kernel"], S, A, "kernel")
+    worst = uncertainty.members(data["worst"], p)
     lower, upper = numbers(data["lower"], S, "lower"), Values(numbers(data["upper"], S, "upper"))
     policy = [index(a, A, "policy") for a in array(data["policy"], S, "policy")]
     duals = [numbers(y, family.duals, f"duals[{s}]") for s, y in enumerate(array(data["duals"], S, "duals"))]

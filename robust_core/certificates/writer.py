@@ -15,6 +15,7 @@ import numpy as np
 
 from robust_core import json, validate
 from robust_core.certificates import checker
+from robust_core.certificates.multipliers import LEVELS, multipliers, spend
 from robust_core.mdp import MDP, SparseRows
 from robust_core.sets import Interval, UncertaintySet
 from robust_core.validate import EPS, Floats, Ints
@@ -37,6 +38,16 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Moves:
+    """A plan for every pair: the share of the mass of a source that goes to a target."""
+
+    offsets: list[int]
+    sources: list[int]
+    targets: list[int]
+    shares: list[float]
+
+
+@dataclass(frozen=True)
 class Certificate:
     """lower <= V* <= V^policy <= upper, with what proves it; `checker` has the statement and the proof."""
 
@@ -48,7 +59,7 @@ class Certificate:
     upper: list[float]
     width: float
     policy: list[int]
-    worst: Rows
+    worst: Rows | Moves
     duals: list[list[float]]
     format: str = checker.FORMAT
 
@@ -77,7 +88,7 @@ def certify(mdp: MDP, uncertainty_set: UncertaintySet, *, width: float = 1e-6) -
     judge = checker.SETS[kind](data, mdp.n_states, A)
     members, rows = _members(mdp, uncertainty_set, judge, worst, V)
     P = mdp.P  # made anew at each access to a sparse model
-    duals = [_multipliers(uncertainty_set.at(s, a), P[s, a], V) for s, a in enumerate(policy.tolist())]
+    duals = [multipliers(uncertainty_set.at(s, a), P[s, a], V) for s, a in enumerate(policy.tolist())]
     down, up = _moves(mdp, judge, V, policy.tolist(), members, duals)
     first = None
     for attempt in range(12):
@@ -105,7 +116,7 @@ def certify(mdp: MDP, uncertainty_set: UncertaintySet, *, width: float = 1e-6) -
 
 def _levels(kind: str) -> int:
     """How many of the multipliers are levels of values, which move with the values."""
-    return 1 if kind in _LEVELS else 0
+    return 1 if kind in LEVELS else 0
 
 
 def _width(lower: list[float], upper: list[float]) -> float:
@@ -166,11 +177,14 @@ Members = list[checker.Row]
 
 def _members(
     mdp: MDP, uncertainty_set: UncertaintySet, judge: checker.Set, worst: Floats, V: Floats
-) -> tuple[Members, Rows]:
+) -> tuple[Members, Rows | Moves]:
     """Members of the sets of all pairs close to the rows of `worst`, as fractions and as they are written."""
     members: Members = []
     written, P = Rows([0], [], []), mdp.P
     nominal = checker.kernel(json.to_data(_rows(mdp.rows)), mdp.n_states, mdp.n_actions, "kernel")
+    if isinstance(judge, checker.Transport):
+        moves = _moves_of(uncertainty_set, P, V)
+        return judge.members(json.to_data(moves), nominal), moves
     for row, p in enumerate(nominal):
         s, a = divmod(row, mdp.n_actions)
         here = uncertainty_set.at(s, a)
@@ -180,6 +194,26 @@ def _members(
         written.probabilities.extend(shown)
         written.offsets.append(len(written.successors))
     return members, written
+
+
+def _moves_of(uncertainty_set: UncertaintySet, P: Floats, V: Floats) -> Moves:
+    """The plans of all pairs; where mass stays, nothing is written."""
+    found = Moves([0], [], [], [])
+    for s, a in np.ndindex(*P.shape[:2]):
+        here: Any = uncertainty_set.at(s, a)
+        if here.kind == "wasserstein":
+            plan = spend(here, P[s, a], V)[0]
+        else:
+            near = np.where(here.metric <= here.radius, V, -np.inf)
+            plan = [(i, int(near[i].argmax()), 1.0) for i in np.flatnonzero(P[s, a] > 0.0).tolist()]
+        moving = {i for i, j, _ in plan if i != j}
+        for i, j, share in plan:
+            if i in moving:
+                found.sources.append(i)
+                found.targets.append(j)
+                found.shares.append(share)
+        found.offsets.append(len(found.sources))
+    return found
 
 
 def _member(
@@ -234,97 +268,3 @@ def _moves(
             y = [Fraction(x) for x in duals[s]]
             up.append(cost + gamma * judge.bound(s, a, nominal[row], exact, y) - exact.at[s])
     return max(down) / (1 - gamma), max(up) / (1 - gamma)
-
-
-_Bound = Callable[[float], float]
-
-
-def _level(here: Any, p: Floats, V: Floats) -> float:
-    """The level t at which the bound of a set on q·V, convex and piecewise linear in t, is least.
-
-    It is the first value where the slope to the right is not negative. Slopes are sums of masses: the bounds themselves
-    would be equal after rounding at values that are nearly equal.
-    """
-    order = np.argsort(V, kind="stable")
-    if here.kind in ("total_variation", "l1"):
-        slopes = np.cumsum(p[order]) - (here.radius / 2 if here.kind == "l1" else here.radius)
-    else:
-        low, high = np.zeros_like(p), p
-        if here.kind == "bounded_density":
-            high = p / (1.0 - here.radius)
-        elif here.kind == "interval":
-            low, high = here.low, here.high
-        else:
-            allowed = p > 0.0 if here.within_support else np.ones(len(p), dtype=bool)
-            low, high = np.maximum(p - here.radius, 0.0), np.where(allowed, p + here.radius, 0.0)
-        slopes = 1.0 - (high.sum() - np.cumsum(high[order])) - np.cumsum(low[order])
-    rises = np.flatnonzero(slopes >= 0.0)
-    return float(V[order[rises[0] if len(rises) else -1]])
-
-
-_LEVELS = ("total_variation", "l1", "l_infinity", "interval", "bounded_density", "chi_square")
-
-
-def _multipliers(here: Any, p: Floats, V: Floats) -> list[float]:
-    """Multipliers that make the bound on q·V about as low as it can be."""
-    p = p / p.sum()
-    if here.kind in ("contamination", "restart"):
-        return []
-    if here.kind == "chi_square":
-        return _chi_square(here.radius, p, V)
-    if here.kind == "kullback_leibler":
-        return [_tilt(here.radius, p[p > 0.0], V[p > 0.0])]
-    return [_level(here, p, V)]
-
-
-def _chi_square(r: float, p: Floats, V: Floats) -> list[float]:
-    """The level t and the scale √(d/r) of the least bound; 0 as scale says that the maximum is the bound."""
-    w, v = p[p > 0.0], V[p > 0.0]
-
-    def parts(t: float) -> tuple[float, float]:
-        x = np.maximum(v - t, 0.0)
-        m = float(w @ x)
-        return m, float(np.sqrt(w @ (x - m) ** 2))
-
-    def bound(t: float) -> float:
-        m, d = parts(t)
-        return t + m + float(np.sqrt(r)) * d
-
-    t = _least(bound, float(v.min()), float(v.max()))
-    deviation = parts(t)[1]
-    if r == 0.0 and deviation > 0.0:
-        return [t, deviation * 2.0**60]
-    scale = deviation / float(np.sqrt(r)) if r > 0.0 else 0.0
-    return [t, scale] if bound(t) < v.max() and scale > 0.0 else [t, 0.0]
-
-
-def _tilt(r: float, p: Floats, v: Floats) -> float:
-    """b of the least bound of the Kullback-Leibler ball; 0 says that the maximum is the bound."""
-    top, span = float(v.max()), float(np.ptp(v))
-    if span == 0.0:
-        return 0.0
-
-    def bound(logarithm: float) -> float:
-        b = float(np.exp(logarithm))
-        z = float(p @ np.expm1(b * (v - top) / span))
-        return (r + float(np.log1p(max(z, -1.0 + 1e-300)))) / b
-
-    found = _least(bound, -40.0, 40.0)
-    return float(np.exp(found)) / span if bound(found) < 0.0 else 0.0
-
-
-def _least(function: _Bound, low: float, high: float) -> float:
-    """Where a function that falls and then rises is least (golden section)."""
-    ratio = (5**0.5 - 1) / 2
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = function(left), function(right)
-    for _ in range(90):
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = function(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = function(right)
-    return min((low, left, right, high), key=function)
