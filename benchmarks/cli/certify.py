@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 LARGEST_MODEL = 1 << 27
 """Bytes of a model in JSON."""
 BY_RADIUS = (
-    "contamination", "total_variation", "l1", "l_infinity", "bounded_density", "chi_square", "kullback_leibler",
+    "contamination", "total_variation", "l1", "l_infinity", "l2", "bounded_density", "chi_square", "kullback_leibler",
+    "reverse_kullback_leibler",
 )  # fmt: skip
 SPELLINGS = f"KIND:RADIUS with KIND {', '.join(BY_RADIUS)}, or interval for nominal ± radius; or a file of JSON"
-WITHIN = "within-support"
+WITHIN, WITH_SUPPORT = "within-support", ("l1", "l2", "l_infinity", "reverse_kullback_leibler")
 
 
 def add_parser(commands: Commands) -> None:
@@ -156,7 +157,7 @@ def read_set(text: str, mdp: "MDP") -> "UncertaintySet":
         raise ValueError(f"--set must be {SPELLINGS}, got {text}") from None
     if kind == "interval" and not within:
         return Interval.around(mdp.P, radius)
-    bounded = {"within_support": within == WITHIN} if kind in ("l1", "l_infinity") else {}
+    bounded = {"within_support": within == WITHIN} if kind in WITH_SUPPORT else {}
     if kind not in BY_RADIUS or within not in (("", WITHIN) if bounded else ("",)):
         raise ValueError(f"--set must be {SPELLINGS}, got {text}")
     return UncertaintySet.from_dict({"kind": kind, "radius": radius} | bounded)

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ from robust_core.validate import Floats
 
 SOURCE = Path(checker.__file__)
 GARNET = models.garnet(4, 2, 3, gamma=0.9)
+SMALL = models.two_states()
 STEEP = MDP([[[0.1, 0.2, 0.7]], [[0.3, 0.3, 0.4]], [[1.0, 0.0, 0.0]]], [[1e6], [-3.0], [0.1]], 0.99)
 MODELS = (
     GARNET, STEEP, models.two_states(), models.river_swim(), models.machine_replacement(), models.ring(4),
@@ -55,6 +57,9 @@ def line(n: int) -> Floats:
     """Points on a line, at distances that are not dyadic."""
     places: Any = np.arange(float(n)) * 0.3
     return np.abs(places[:, None] - places)
+
+
+BURG, TRANSPORT, NEAR = ReverseKullbackLeibler(0.25), Wasserstein(0.25, line(4)), LocalAdversary(0.35, line(4))
 
 
 def sets_for(mdp: MDP) -> Iterator[UncertaintySet]:
@@ -109,22 +114,29 @@ def model_of(data: Any) -> tuple[MDP, UncertaintySet]:
     return MDP(SparseRows(**data["kernel"]), data["cost"], data["gamma"]), UncertaintySet.from_dict(data["set"])
 
 
-def is_true(data: Any) -> bool | None:
-    """Whether lower <= V* and V^policy <= upper with the stated width; None if no oracle can tell."""
+@cache
+def true_bounds(text: str) -> tuple[Floats, Floats] | None:
+    """A lower bound of V^policy and an upper one of V*, of a model, set and policy; None if no oracle can tell."""
+    data = json.loads(text)
     try:
         mdp, uncertainty_set = model_of(data)
     except ValueError:
         return None  # a row that the core takes for a typing error; the checker divides it by its sum
-    pi = np.eye(mdp.n_actions)[data["policy"]]
     try:
         optimum = enclosed.solve(mdp, uncertainty_set)
-        value, _ = enclosed.evaluate(mdp, uncertainty_set, pi)
+        value, _ = enclosed.evaluate(mdp, uncertainty_set, np.eye(mdp.n_actions)[data["policy"]])
     except (TooWide, rational.NoExactSupport):
         return None
-    best = optimum.value.min(axis=1)
+    return value.value - value.error_bound, optimum.value.min(axis=1) + optimum.error_bound
+
+
+def is_true(data: Any) -> bool | None:
+    """Whether lower <= V* and V^policy <= upper with the stated width; None if no oracle can tell."""
+    bounds = true_bounds(json.dumps({name: data[name] for name in ("kernel", "cost", "gamma", "set", "policy")}))
+    if bounds is None:
+        return None
     low, high = np.array(data["lower"], dtype=float), np.array(data["upper"], dtype=float)
-    below = (low <= best + optimum.error_bound).all() and (value.value - value.error_bound <= high).all()
-    return bool(below and (high - low <= data["width"]).all())
+    return bool((low <= bounds[1]).all() and (bounds[0] <= high).all() and (high - low <= data["width"]).all())
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -183,26 +195,42 @@ def lies(check: Callable[[Any], str], certificate: Any, rng: random.Random, coun
     return wrong, rejected
 
 
-def certificates(*sets: UncertaintySet) -> list[Any]:
-    return [json.to_data(writer.certify(GARNET, uncertainty_set)) for uncertainty_set in sets]
+def certificates(*sets: UncertaintySet, mdp: MDP = GARNET) -> list[Any]:
+    return [json.to_data(writer.certify(mdp, uncertainty_set)) for uncertainty_set in sets]
+
+
+def one_of_each(S: int) -> tuple[UncertaintySet, ...]:
+    return (
+        Contamination(0.25), TotalVariation(0.25), L1(0.3), L1(0.3, True), LInfinity(0.1), Restart(0.25, np.eye(S)[0]),
+        BoundedDensity(0.25), ChiSquare(0.25), KullbackLeibler(0.25), L2(0.2), L2(0.2, True),
+        ReverseKullbackLeibler(0.25), ReverseKullbackLeibler(0.25, True), Wasserstein(0.2, line(S)),
+        LocalAdversary(0.35, line(S)),
+    )  # fmt: skip
 
 
 def test_nothing_false_is_accepted() -> None:
     rng = random.Random(1)
-    for certificate in certificates(Contamination(0.25), TotalVariation(0.25)):
-        wrong, rejected = lies(checker.check, certificate, rng, 100)
-        assert wrong == 0
-        assert rejected >= 50
+    for certificate in certificates(*one_of_each(2), Interval.around(SMALL.P, 0.1), mdp=SMALL):
+        wrong, rejected = lies(checker.check, certificate, rng, 40)
+        assert wrong == 0, certificate["set"]
+        assert rejected >= 15, certificate["set"]
+
+
+def test_one_of_each_set_is_tampered_with() -> None:
+    assert {each.kind for each in one_of_each(2)} | {"interval"} == set(checker.SETS)
 
 
 @pytest.mark.robust_core_slow
-def test_nothing_false_is_accepted_of_any_set() -> None:
+@pytest.mark.parametrize("place", range(len(one_of_each(2)) + 1))
+def test_nothing_false_is_accepted_of_any_set(place: int) -> None:
+    """10,000 changes of the certificate of each set: 9,000 of a small model, 1,000 of a larger one."""
     rng = random.Random(2)
-    sets = (Contamination(0.25), TotalVariation(0.25), L1(0.3), LInfinity(0.1),
-            Restart(0.25, np.array([1.0, 0.0, 1.0, 0.0])), Interval.around(GARNET.P, 0.1), BoundedDensity(0.25),
-            ChiSquare(0.25), KullbackLeibler(0.25), L1(0.3, True))  # fmt: skip
-    for certificate in certificates(*sets):
-        assert lies(checker.check, certificate, rng, 1000)[0] == 0, certificate["set"]["kind"]
+    for mdp, count in ((SMALL, 9_000), (GARNET, 1_000)):
+        chosen = (*one_of_each(mdp.n_states), Interval.around(mdp.P, 0.1))[place]
+        certificate = certificates(chosen, mdp=mdp)[0]
+        wrong, rejected = lies(checker.check, certificate, rng, count)
+        assert wrong == 0, chosen
+        assert rejected >= count // 3, chosen
 
 
 def false_certificates(certificate: Any) -> Iterator[Any]:
@@ -246,18 +274,32 @@ MUTANTS = (
 )
 
 
+OF_ONE_SET = (
+    ('over(size, self.radius(s, a) ** 2, "Σ(q', 'over(size / 4, self.radius(s, a) ** 2, "Σ(q', L2(0.2)),
+    ("t + scale * self.radius(s, a) ** 2 / 2", "t + scale * self.radius(s, a) ** 2 / 4", L2(0.2)),
+    ("result += (u.excess_squares(t) - inside)", "result += 0 * (u.excess_squares(t) - inside)", L2(0.2)),
+    ("size = mean(p, lambda i: log(p[i] / q[i]", "size = mean(q, lambda i: log(p.get(i, q[i]) / q[i]", BURG),
+    ("up=False)) - self.radius(s, a)", "up=False)) - self.radius(s, a) / 2", BURG),
+    ('over(cost, self.radius(s, a), "Σ plan', 'over(cost / 2, self.radius(s, a), "Σ plan', TRANSPORT),
+    ("return y[0] * self.radius(s, a) + best", "return best", TRANSPORT),
+    ('over(self.metric(s, a, i)[j], self.radius(s, a), f"d', 'over(self.radius(s, a), self.radius(s, a), f"d', NEAR),
+    ("strict=True) if d <= r] for i in p}", "strict=True) if d == 0] for i in p}", NEAR),
+)
+
+
 @pytest.mark.robust_core_slow
-@pytest.mark.parametrize(("line", "wrong"), MUTANTS)
-def test_wrong_checkers_are_caught(line: str, wrong: str) -> None:
+@pytest.mark.parametrize(("line", "wrong", "of"), [(*each, None) for each in MUTANTS] + list(OF_ONE_SET))
+def test_wrong_checkers_are_caught(line: str, wrong: str, of: UncertaintySet | None) -> None:
     text = SOURCE.read_text(encoding="utf-8")
     assert line in text
     namespace: dict[str, Any] = {"__name__": "mutant"}
     exec(compile(text.replace(line, wrong), "mutant", "exec"), namespace)
     for seed in range(2):
         rng = random.Random(seed)
-        found = certificates(Contamination(0.25), TotalVariation(0.25))
+        found = certificates(*((Contamination(0.25), TotalVariation(0.25)) if of is None else (of, of)))
         # Values that move together satisfy more of the inequalities than single ones.
-        starts = [moved(data, rng) for data in found for _ in range(12)] + [of_another_policy(data) for data in found]
+        starts = [moved(data, rng) for data in found for _ in range(12)]
+        starts += [of_another_policy(data) for data in found if of is None]
         assert sum(lies(namespace["check"], data, rng, 60)[0] for data in starts) > 0
 
 
@@ -341,7 +383,14 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     Path("model.json").write_text(GARNET.to_json(), encoding="utf-8")
     np.savez("model.npz", P=GARNET.P, cost=GARNET.cost)
     Path("set.json").write_text(json.dumps(Restart(0.5, np.array([1.0, 0.0, 0.0, 0.0])).to_dict()), encoding="utf-8")
-    spelled = ("contamination:0.1", "total_variation:0.1", "l1:0.1:within-support", "interval:0.05", "set.json")
+    spelled = (
+        "contamination:0.1",
+        "total_variation:0.1",
+        "l1:0.1:within-support",
+        "l2:0.1",
+        "interval:0.05",
+        "set.json",
+    )
     for model in (["model.json"], ["model.npz", "--gamma", "0.9"]):
         for uncertainty_set in spelled:
             assert main(["certify", *model, "--set", uncertainty_set]) == 0
@@ -380,7 +429,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
         (["model.json", "--set", "l1:0.1", "--width", "1e-300"], "width must be at least"),
         (["absent.json", "--set", "l1:0.1"], "absent.json: no such file"),
         (["broken.npz", "--set", "l1:0.1", "--gamma", "0.5"], "broken.npz: "),
-        (["model.json", "--set", "set.json"], "must be one that the checker knows"),
+        (["model.json", "--set", "set.json"], "metric of Wasserstein must"),
         (["model.json", "--set", "l1:0.1", "--output", "absent/file"], "there is no folder absent"),
     ],
 )
@@ -394,7 +443,9 @@ def test_bad_input(
     monkeypatch.chdir(tmp_path)
     Path("model.json").write_text(GARNET.to_json(), encoding="utf-8")
     Path("broken.npz").write_bytes(b"PK\x03\x04 no archive")
-    Path("set.json").write_text('{"kind": "l2", "radius": 0.5, "within_support": false}', encoding="utf-8")
+    Path("set.json").write_text(
+        '{"kind": "wasserstein", "radius": 0.5, "metric": [[0.0, 1.0], [1.0, 0.0]]}', encoding="utf-8"
+    )
     np.savez("model.npz", P=GARNET.P, cost=GARNET.cost)
     assert main(["certify", *arguments]) == 2
     assert message in capsys.readouterr().err
