@@ -81,6 +81,22 @@ def from_toy_text(
     return _environment(name, P, reward, terminal, initial, gamma=gamma, interpretation=interpretation)
 
 
+def to_toy_text(mdp: MDP) -> Table:
+    """The transition table of a model, as `from_toy_text` and users of Gymnasium read it; no state is terminal.
+
+    >>> to_toy_text(MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.5))[0][0]
+    [(0.5, 0, -1.0, False), (0.5, 1, -1.0, False)]
+    """
+    rows, A = mdp.rows, mdp.n_actions
+
+    def outcomes(row: int) -> list[tuple[float, int, float, bool]]:
+        part, reward = slice(rows.offsets[row], rows.offsets[row + 1]), 0.0 - float(mdp.cost.ravel()[row])
+        pairs = zip(rows.probabilities[part].tolist(), rows.successors[part].tolist(), strict=True)
+        return [(p, s, reward, False) for p, s in pairs]
+
+    return {s: {a: outcomes(s * A + a) for a in range(A)} for s in range(mdp.n_states)}
+
+
 def _table_size(table: Table) -> tuple[int, int]:
     """S and A of a table that has all states, each with the same actions, counted from 0."""
     rule = f"table must be {{s: {{a: [{_OUTCOME}, …]}}}}"

@@ -1,7 +1,6 @@
 """`robust-core certify` and `robust-core check`: a certificate of robust values, and its independent checker."""
 
 import argparse
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,11 @@ BY_RADIUS = (
     "contamination", "total_variation", "l1", "l_infinity", "l2", "bounded_density", "chi_square", "kullback_leibler",
     "reverse_kullback_leibler",
 )  # fmt: skip
-SPELLINGS = f"KIND:RADIUS with KIND {', '.join(BY_RADIUS)}, or interval for nominal ± radius; or a file of JSON"
+SPELLINGS = (
+    f"KIND:RADIUS with KIND {', '.join(BY_RADIUS)}, or interval for nominal ± radius; or a file of JSON; or model, the "
+    "intervals of a .tra file"
+)
+OF_MODEL = "model"
 WITHIN, WITH_SUPPORT = "within-support", ("l1", "l2", "l_infinity", "reverse_kullback_leibler")
 
 
@@ -28,13 +31,16 @@ def add_parser(commands: Commands) -> None:
         help="solve a robust MDP and write a certificate of its values",
         description="Solves a robust MDP and writes lower and upper bounds of its optimal values with what proves "
         "them: a policy, a worst kernel and multipliers. `robust-core check` verifies the file without trusting this "
-        "program. MODEL is a file of JSON (`MDP.to_json`), an npz file with arrays P (S, A, S) and cost (S, A), or the "
-        "name of a Gymnasium environment with a table of transitions; rewards become costs.",
+        "program. MODEL is a file of JSON (`MDP.to_json`), an npz file (`robust_core.arrays`), a .tra file of PRISM "
+        "with rewards (costs) beside it, or the name of a Gymnasium environment with a table of transitions, whose "
+        "rewards become costs.",
         epilog="example: robust-core certify FrozenLake-v1 --gamma 0.95 --set total_variation:0.1",
     )
-    certify.add_argument("model", metavar="MODEL", help="a file of JSON or npz, or the name of an environment")
+    certify.add_argument("model", metavar="MODEL", help="a .json, .npz or .tra file, or the name of an environment")
     certify.add_argument("--set", required=True, metavar="SET", help=f"{SPELLINGS}; l1:R:{WITHIN} keeps the support")
-    certify.add_argument("--gamma", type=float, metavar="G", help="the discount (default: that of a model in JSON)")
+    certify.add_argument(
+        "--gamma", type=float, metavar="G", help="the discount (default: that of a .json or .npz file)"
+    )
     certify.add_argument("--width", type=float, default=1e-6, metavar="W", help="most of upper − lower (default 1e-6)")
     certify.add_argument("--output", type=Path, default=Path("certificate.json"), metavar="FILE",
                          help="where the certificate is written (default certificate.json)")  # fmt: skip
@@ -61,7 +67,7 @@ def _certify(options: argparse.Namespace) -> int:
 
     require_writable("--output", options.output)
     mdp = read_model(options.model, options.gamma)
-    found = certify(mdp, read_set(options.set, mdp), width=options.width)
+    found = certify(mdp, read_set(options.set, mdp, options.model), width=options.width)
     options.output.write_text(found.to_json() + "\n", encoding="utf-8")
     if options.json:
         print(dumps({"file": str(options.output), "states": mdp.n_states, "width": found.width}))
@@ -97,28 +103,22 @@ def _other_model(text: bytes, name: str) -> str | None:
 
 
 def read_model(name: str, gamma: float | None) -> "MDP":
-    """The model in a file, or of an environment, with this discount; None takes that of a file of JSON."""
-    import numpy as np
-
+    """The model in a file, or of an environment, with this discount; None takes that of the file."""
     from robust_core import json
+    from robust_core.arrays import read_npz
     from robust_core.mdp import MDP
+    from robust_core.prism import read_prism
 
     path = Path(name)
     if path.suffix == ".json":
         data = json.load(path, largest=LARGEST_MODEL)
         with json.blame_on(path):
             return MDP.from_dict(data if gamma is None or not isinstance(data, dict) else data | {"gamma": gamma})
+    if path.suffix == ".npz":
+        return read_npz(path, gamma)
     if gamma is None:
         raise ValueError(f"--gamma must be given: {name} has no discount")
-    if path.suffix == ".npz":
-        try:
-            with path.open("rb") as file, np.load(file) as arrays:
-                if set(arrays.files) != {"P", "cost"}:
-                    raise ValueError(f"must have the arrays P and cost, got {sorted(arrays.files)}")
-                return MDP(arrays["P"], arrays["cost"], gamma)
-        except (ValueError, zipfile.BadZipFile, EOFError) as error:
-            raise ValueError(f"{path}: {error!s:.200}") from None
-    return _from_gymnasium(name, gamma)
+    return read_prism(path, gamma).mdp if path.suffix == ".tra" else _from_gymnasium(name, gamma)
 
 
 def _from_gymnasium(name: str, gamma: float) -> "MDP":
@@ -132,7 +132,7 @@ def _from_gymnasium(name: str, gamma: float) -> "MDP":
         made = gymnasium.make(name).unwrapped
     except gymnasium.error.Error as error:
         raise ValueError(
-            f"MODEL must be a .json or .npz file or a Gymnasium environment, got {name}: {error}"
+            f"MODEL must be a .json, .npz or .tra file or a Gymnasium environment, got {name}: {error}"
         ) from None
     if not hasattr(made, "P"):
         raise ValueError(f"MODEL {name} must have a table of transitions, like FrozenLake-v1 and CliffWalking-v1")
@@ -140,15 +140,21 @@ def _from_gymnasium(name: str, gamma: float) -> "MDP":
     return from_toy_text(name, table, start, gamma=gamma, interpretation="continuing").mdp
 
 
-def read_set(text: str, mdp: "MDP") -> "UncertaintySet":
-    """The set of `KIND:RADIUS`, or of a file of JSON as `UncertaintySet.to_dict` writes it."""
+def read_set(text: str, mdp: "MDP", model: str = "") -> "UncertaintySet":
+    """The set of `KIND:RADIUS`, of a file of JSON as `UncertaintySet.to_dict` writes it, or of the model itself."""
     from robust_core import json
+    from robust_core.prism import read_prism
     from robust_core.sets import Interval, UncertaintySet
 
     if text.endswith(".json"):
         data = json.load(Path(text), largest=LARGEST_MODEL)
         with json.blame_on(text):
             return UncertaintySet.from_dict(data)
+    if text == OF_MODEL:
+        found = read_prism(Path(model), mdp.gamma).intervals if model.endswith(".tra") else None
+        if found is None:
+            raise ValueError(f"--set {OF_MODEL} must come with a .tra file that has intervals, got {model}")
+        return found
     kind, _, rest = text.partition(":")
     amount, _, within = rest.partition(":")
     try:

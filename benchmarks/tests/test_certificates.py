@@ -25,6 +25,7 @@ from oracles.planning.truth import TooWide
 from robust_core import json, models
 from robust_core.certificates import checker, writer
 from robust_core.mdp import MDP, SparseRows
+from robust_core.prism import write_prism
 from robust_core.sets import (
     L1,
     L2,
@@ -378,6 +379,20 @@ def test_other_files_are_rejected(text: str | bytes) -> None:
     assert line.startswith("rejected: ")
 
 
+def test_interval_models_of_prism_are_certified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_prism(Path("model.tra"), SMALL, intervals=Interval.around(SMALL.P, 0.125))
+    assert main(["certify", "model.tra", "--set", "model", "--gamma", "0.5"]) == 0
+    assert main(["check", "certificate.json", "--about", "model.tra"]) == 0
+    data = json.load(Path("certificate.json"))
+    V = [
+        min(row) for row in rational.solve(SMALL, TotalVariation(0.125)).Q
+    ]  # two states: one set, up to 16 EPS of rounding
+    assert all(
+        low <= v + 1e-13 and v - 1e-13 <= high for low, v, high in zip(data["lower"], V, data["upper"], strict=True)
+    )
+
+
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("model.json").write_text(GARNET.to_json(), encoding="utf-8")
@@ -419,7 +434,8 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["model.npz", "--set", "l1:0.1"], "--gamma must be given: model.npz has no discount"),
+        (["model.npz", "--set", "l1:0.1"], "model.npz: gamma must be given: the file has none"),
+        (["model.json", "--set", "model"], "--set model must come with a .tra file"),
         (["model.json", "--set", "l9:0.1"], "--set must be KIND:RADIUS"),
         (["model.json", "--set", "l1"], "--set must be KIND:RADIUS"),
         (["model.json", "--set", "contamination:0.1:within-support"], "--set must be KIND:RADIUS"),
