@@ -8,8 +8,9 @@ def test_my_variant(check):
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
@@ -24,6 +25,10 @@ from properties.process.confirmation import confirm
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
 from robust_core.problem import Variant
+from robust_core.text import suggestion
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
 
 
 @dataclass(frozen=True)
@@ -135,12 +140,41 @@ def checks(
     return found
 
 
+ExpectedFailures: TypeAlias = Mapping[str, str] | Callable[[Variant], Mapping[str, str]]
+"""Reasons by the name of a law, for all variants or as a function of the variant."""
+
+
 def parametrize_with_checks(
     variants: Iterable[Variant] | Mapping[str, Variant],
     *,
     examples: int = EXAMPLES,
     seed: int = 0,
     size: Size | None = "quick",
+    expected_failures: ExpectedFailures | None = None,
 ) -> pytest.MarkDecorator:
-    """A decorator that runs a test with the argument `check` once for every law of every variant."""
-    return pytest.mark.parametrize("check", checks(variants, examples=examples, seed=seed, size=size), ids=str)
+    """A decorator that runs a test with the argument `check` once for every law of every variant.
+
+    `expected_failures` says which laws are known to be violated, and why. Such a check is reported as xfailed; one that
+    holds fails the test, so that a reason does not outlive the fault. A name that no check has is a ValueError.
+    """
+    found = checks(variants, examples=examples, seed=seed, size=size)
+    if expected_failures is None:
+        return pytest.mark.parametrize("check", found, ids=str)
+    return pytest.mark.parametrize("check", _with_reasons(found, expected_failures), ids=str)
+
+
+def _with_reasons(found: Sequence[Check], expected: ExpectedFailures) -> "list[ParameterSet]":
+    """The checks, those with a reason marked as strict expected failures."""
+    names = {check.law.name for check in found}
+    parameters = []
+    for check in found:
+        reasons = expected(check.variant) if callable(expected) else expected
+        for law, reason in reasons.items():
+            if law not in names:
+                raise ValueError(f"expected_failures: no check of a law {law!r:.80}{suggestion(law, names)}")
+            if not isinstance(reason, str) or not reason.strip():
+                raise ValueError(f"expected_failures: {law!r:.80} needs a reason, got {reason!r:.80}")
+        why = reasons.get(check.law.name)
+        marks = [pytest.mark.xfail(reason=why, strict=True, raises=pytest.fail.Exception)] if why else []
+        parameters.append(pytest.param(check, marks=marks))
+    return parameters

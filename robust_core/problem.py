@@ -39,6 +39,16 @@ Kind = Literal[
     "batch",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+Promise = Literal[
+    "as fast as vanilla", "asynchronous", "average cost", "batch mean", "batch order", "batch variance", "bellman",
+    "bounded", "converges", "expected draws", "fast path", "finite time", "fixed point", "fixed point in the mean",
+    "GTD2", "mean iteration", "mean update", "monotone", "monotone in R", "multilevel", "non-expansive", "optimal",
+    "optimal policy", "optimal value", "policy gradient", "projected", "projected onto two balls", "radii per pair",
+    "rotation", "rows", "sample form", "sample form, next action", "samples the model", "scale", "semi-gradient",
+    "shift", "smoothed bellman", "stationary", "support function", "symmetric", "TDC", "trajectory", "unbiased",
+    "variance",
+]  # fmt: skip
+"""The names of all promises, for editors. Which of them a kind may make, and what follows, `properties` says."""
 SETLESS: tuple[Kind, ...] = ("sampler",)
 """Kinds that need no uncertainty set."""
 # What narrows the problems to those a variant is for; another name would narrow nothing, so it is refused.
@@ -235,7 +245,7 @@ class Variant:
     kind: Kind
     make: Callable[..., Any]
     sets: tuple[type[UncertaintySet], ...]
-    promises: tuple[str, ...]
+    promises: tuple[Promise | str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

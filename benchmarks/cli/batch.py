@@ -77,7 +77,7 @@ def add_parser(commands: Commands) -> None:
         epilog="example: robust-core batch accept benchmarks/baselines/statistical.json",
     )
     accept.add_argument("report", type=Path, metavar="FILE", help="written by robust-core batch run --output")
-    add_json(accept, "the file that was written, as one JSON object")
+    add_json(accept, "the file that was written")
     add_quiet(accept, "nothing")
     accept.set_defaults(run=_accept)
 
@@ -85,7 +85,7 @@ def add_parser(commands: Commands) -> None:
 def _add_common(parser: argparse.ArgumentParser, *, cluster: bool) -> None:
     parser.add_argument("--size", choices=("quick", "full"), default="full", help="how large (default: full)")
     add_running(parser, STORE, cluster=cluster)
-    add_json(parser, "the report as one JSON object")
+    add_json(parser, "the report")
     add_quiet(parser, "no progress, and nothing if everything holds")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the report, as JSON, to this file too")
     add_strict(parser, "undecided or pending")

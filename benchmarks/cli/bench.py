@@ -41,7 +41,7 @@ def add_parser(commands: Commands) -> None:
     add_targets(bench, "a variant of yours to measure: file.py[:NAME] or package.module[:NAME] (default: the suite's)")
     bench.add_argument("--replicates", type=positive, default=None, metavar="N", help="seeds of a variant (default 96)")
     add_measuring(bench)
-    add_json(bench, "the summary as one JSON object")
+    add_json(bench, "the summary, or one record per measure of a variant")
     bench.add_argument("--output", type=Path, metavar="FILE", help="write the measures in the form of a baseline")
     add_quiet(bench, "nothing unless measures are pending")
     bench.set_defaults(run=_bench)
@@ -67,7 +67,7 @@ def add_parser(commands: Commands) -> None:
     compare.add_argument(
         "--today", type=Path, metavar="FILE", help="compare this file (bench --output), measure nothing"
     )
-    add_json(compare, "the whole comparison as one JSON object")
+    add_json(compare, "the whole comparison, one line per variant")
     compare.add_argument("--all", action="store_true", help="list every measure, not only those that differ")
     add_quiet(compare, "nothing unless a measure is worse or has changed")
     add_strict(compare)
@@ -110,7 +110,7 @@ def _add_baseline(commands: Commands) -> None:
         "--reason", required=True, metavar="TEXT", help="one line: why these numbers are the right ones"
     )
     accept.add_argument("--file", type=Path, metavar="FILE", help="the baseline file (default: the committed one)")
-    add_json(accept, "what moves, and what was written, as one JSON object")
+    add_json(accept, "what moves, and what was written")
     add_quiet(accept, "write the file, and do not show what moves")
     accept.set_defaults(run=_accept)
 
@@ -173,7 +173,7 @@ def _bench(options: argparse.Namespace) -> int:
     if options.output is not None:
         baseline.write(options.output, baseline.text(today, reason="measured by robust-core bench"))
     if options.json:
-        print(dumps(summarize(today, options.store), indent=1))
+        print(dumps(summarize(today, options.store)))
     elif not options.quiet or today.pending:
         print(f"{len(today.measures)} measured, {len(today.pending)} pending; records in {options.store}")
     return HOLDS
@@ -193,7 +193,7 @@ def _compare(options: argparse.Namespace) -> int:
         raise ValueError(f"no measure contains {options.only!r}")
     found = compare(*sides)
     if options.json:
-        print(dumps(found, indent=1))
+        print(dumps(found))
     elif not options.quiet or found.counts["worse"] or found.counts["changed"]:
         print(table.text(found, everything=options.all))
     return own.exit_code(found, strict=options.strict)
@@ -237,7 +237,7 @@ def _accept(options: argparse.Namespace) -> int:
     baseline.write(path, content)
     written = Acceptance(str(path), len(today.measures), len(content.encode()), options.reason, found)
     if options.json:
-        print(dumps(written, indent=1))
+        print(dumps(written))
     elif not options.quiet:
         print(f"{written.file}: {written.measures} measures, {written.bytes} bytes: {written.reason}")
     return HOLDS

@@ -46,7 +46,7 @@ def add_parser(studies: Commands) -> None:
             help=f"master seeds for {what} (default {default})",
         )
     add_running(parser, STORE, cluster=False)
-    add_json(parser, "the summary as one JSON object")
+    add_json(parser, "the summary")
     add_quiet(parser, "nothing unless a right algorithm was accused")
     parser.add_argument("--output", type=Path, metavar="FILE", help="the summary (default: the committed one)")
     parser.set_defaults(run=_calibration)

@@ -44,7 +44,7 @@ def add_parser(commands: Commands) -> None:
     certify.add_argument("--width", type=float, default=1e-6, metavar="W", help="most of upper − lower (default 1e-6)")
     certify.add_argument("--output", type=Path, default=Path("certificate.json"), metavar="FILE",
                          help="where the certificate is written (default certificate.json)")  # fmt: skip
-    add_json(certify, "a JSON record with the file, the number of states and the width")
+    add_json(certify, "the file, the number of states and the width")
     add_quiet(certify, "print nothing")
     certify.set_defaults(run=_certify)
     check = commands.add_parser(
@@ -57,7 +57,7 @@ def add_parser(commands: Commands) -> None:
     )
     check.add_argument("certificate", type=Path, metavar="CERTIFICATE", help="a file that `robust-core certify` wrote")
     check.add_argument("--about", metavar="MODEL", help="also require that the certificate is about this model")
-    add_json(check, "a JSON record with the verdict and the reason")
+    add_json(check, "the verdict and the reason")
     add_quiet(check, "print only why a certificate is rejected")
     check.set_defaults(run=_check)
 

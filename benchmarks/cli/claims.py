@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from properties.judging.counterexample import Counterexample
 
 # Spelled out so that `--help` need not import the registry; a test compares them with it.
-KINDS = {"E": "exact", "P": "on every path", "S": "statistical", "X": "experiment"}
-IN_WORDS = ", ".join(f"{kind} {meaning}" for kind, meaning in KINDS.items())
+METHODS = {"E": "exact", "P": "on every path", "S": "statistical", "X": "experiment"}
+IN_WORDS = ", ".join(f"{kind} {meaning}" for kind, meaning in METHODS.items())
 LEDGERS = ("paper", "ours", "sets")
 IN_ORDER = ("holds", "elsewhere")
 STATUSES = ("holds", "corrected", "conditional", "refuted", "not decidable as stated", "elsewhere", "open")
@@ -48,7 +48,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--ledger", choices=LEDGERS, help="only the claims of the paper, our theorems, or the literature about sets"
     )
-    parser.add_argument("--kind", choices=tuple(KINDS), help=f"how it is decided: {IN_WORDS}")
+    parser.add_argument("--method", choices=tuple(METHODS), help=f"how it is decided: {IN_WORDS}")
     parser.add_argument(
         "--status", type=_status, choices=STATUSES, help="only claims with this status (hyphens may stand for blanks)"
     )
@@ -117,7 +117,7 @@ def _select(options: argparse.Namespace) -> "list[Claim]":
     found = [claim for claim in known.values() if not options.ids or claim.id in options.ids]
     filters: tuple[tuple[str, str | None, Callable[[Claim], str]], ...] = (
         ("ledger", options.ledger, _ledger_of),
-        ("kind", options.kind, _kind),
+        ("method", options.method, _method),
         ("status", options.status, _stored_status),
     )
     for option, wanted, of in filters:
@@ -139,7 +139,7 @@ def _ledger_of(claim: "Claim") -> str:
     return next(part.partition(".")[0] for part, claims in parts().items() if claim in claims)
 
 
-def _kind(claim: "Claim") -> str:
+def _method(claim: "Claim") -> str:
     return claim.kind
 
 

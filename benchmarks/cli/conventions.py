@@ -157,9 +157,9 @@ def require_clone(path: Path, *, otherwise: str = "") -> None:
         )
 
 
-def add_json(parser: argparse.ArgumentParser, what: str = "one JSON record per line instead of a table") -> None:
-    """`--json`: records instead of a table."""
-    parser.add_argument("--json", action="store_true", help=what)
+def add_json(parser: argparse.ArgumentParser, what: str = "one record per line instead of a table") -> None:
+    """`--json`: JSON lines instead of a table. Every line that a command prints then is a JSON object."""
+    parser.add_argument("--json", action="store_true", help=f"print JSON lines: {what}")
 
 
 def dumps(value: object) -> str:

@@ -1,16 +1,21 @@
 """Records as JUnit XML, for the test pages of continuous integration."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from properties.judging.counterexample import Counterexample, describe
 from properties.judging.verdict import Record
 from properties.process.session import Event, Judged
 from properties.statistics.records import CellResult
+from robust_core.text import shorten
 
 # XML 1.0 cannot carry control characters, halves of surrogate pairs and two others.
 _FORBIDDEN = {code: "�" for code in (*range(32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF) if code not in (9, 10, 13)}
 
+LONGEST_CASE = 20_000
+"""Characters of a case that is shown as it is written."""
 STATISTICS = ("cell", "law", "seed_set", "n", "alpha", "beta", "effect", "log_against", "log_favour")
 
 
@@ -62,8 +67,40 @@ def _case(record: Record) -> ElementTree.Element:
         ElementTree.SubElement(case, "skipped", message=_clean(reason))
     elif record.outcome in ("violated", "error"):
         tag = "failure" if record.outcome == "violated" else "error"
-        ElementTree.SubElement(case, tag, message=evidence).text = _clean(record.counterexample or "")
+        ElementTree.SubElement(case, tag, message=evidence).text = _clean("\n\n".join(_account(record)))
     return case
+
+
+def _account(record: Record) -> Iterator[str]:
+    """What a page of tests needs to show of a failure: the statement, the evidence, the case, how to see it again."""
+    if statement := _statements().get(record.law if record.statistics is None else record.statistics.law):
+        yield f"statement: {statement}"
+    yield f"evidence: {record.evidence}"
+    if isinstance(record.counterexample, str):
+        yield f"case:\n{_case_text(Path(record.counterexample))}"
+    if record.table:
+        yield f"results:\n{record.table}"
+    if isinstance(record.counterexample, str):
+        yield f"replay: robust-core replay {record.counterexample}"
+    elif record.target:
+        yield f"again: robust-core verify {record.target} --seed {record.seed}"
+
+
+@functools.cache
+def _statements() -> dict[str, str]:
+    """The statements of all laws by their names."""
+    from properties.laws.catalogue import LAWS
+    from properties.statistics.laws import laws
+
+    return {law.name: law.statement for law in LAWS} | {law.name: law.statement for law in laws()}
+
+
+def _case_text(path: Path) -> str:
+    """The case of a file in words. A set that the variant's module defines is not known here: then as it is written."""
+    try:
+        return describe(Counterexample.load(path).case)
+    except (ValueError, OSError):
+        return shorten(path.read_text(encoding="utf-8"), LONGEST_CASE) if path.is_file() else "(the file is gone)"
 
 
 def _numbers(statistics: CellResult) -> ElementTree.Element:

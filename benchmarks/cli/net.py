@@ -38,7 +38,7 @@ def add_parser(commands: Commands) -> None:
         epilog="example: robust-core net freeze commands documents",
     )
     _add_shared(freeze)
-    add_json(freeze, "one JSON record per part")
+    add_json(freeze, "one record per part")
     add_quiet(freeze, "nothing")
     freeze.set_defaults(run=_freeze)
     check = actions.add_parser(
@@ -55,7 +55,7 @@ def add_parser(commands: Commands) -> None:
         help="after a change of the generator: compare hit rates by an exact test, kill sets exactly, and let one "
         "counterexample in a hundred be larger",
     )
-    add_json(check, "one JSON record per difference")
+    add_json(check, "one record per difference")
     add_quiet(check, "differences only")
     check.set_defaults(run=_check)
 

@@ -75,7 +75,7 @@ def bench(options: argparse.Namespace) -> int:
         baseline.write(options.output, baseline.text(found, reason="measured by robust-core bench"))
     rows = own.summarize(found)
     if options.json:
-        print(dumps(rows, indent=1))
+        print("\n".join(map(dumps, rows)))
     elif not options.quiet or found.pending:
         print(f"{'metric':<16} {'problem':<26} {'n':>5} {'median':>10} {'90 %':>10} {'worst':>10}  variant")
         for row in rows:
@@ -116,7 +116,7 @@ def compare(options: argparse.Namespace) -> int:
     if options.junit is not None:
         junit.write([record for each in found for record in _records(each)], options.junit)
     if options.json:
-        print(dumps([each.comparison for each in found], indent=1))
+        print("\n".join(dumps(each.comparison) for each in found))
     elif options.markdown:
         print("\n\n".join(table.markdown(each.comparison, one_line(each.variant.name)) for each in found))
     elif not options.quiet or any(_fails(each) for each in found):

@@ -22,7 +22,7 @@ def add_parser(commands: Commands) -> None:
     )
     add_targets(rank, "variants: file.py[:NAME] or package.module[:NAME]; a file may hold several")
     add_measuring(rank)
-    add_json(rank, "the ranking as one JSON object")
+    add_json(rank, "the ranking")
     add_quiet(rank, "only ranks that are a single number")
     rank.set_defaults(run=_rank)
     _add_history(commands)
@@ -37,7 +37,7 @@ def _rank(options: argparse.Namespace) -> int:
     with work(options) as store:
         found = own.rank(options.targets, choice(options), store=store, effort=effort(options, clock=False))
     if options.json:
-        print(dumps(found, indent=1))
+        print(dumps(found))
         return HOLDS
     last = ("", "")
     certain = [row for row in found.ranks if row.best == row.last]
@@ -64,7 +64,7 @@ def _add_history(commands: Commands) -> None:
         "folder", nargs="?", type=Path, default=HISTORY, metavar="FOLDER", help=f"the history (default {HISTORY})"
     )
     history.add_argument("--merge", type=Path, metavar="FOLDER", help="add the records of another history to it")
-    add_json(history, "the records and change points as one JSON object")
+    add_json(history, "the records and change points")
     add_quiet(history, "nothing unless a measure has changed")
     add_strict(history, "changed")
     history.set_defaults(run=_history)
@@ -80,7 +80,7 @@ def _history(options: argparse.Namespace) -> int:
     records = history.read(options.folder)
     found = history.trends(records)
     if options.json:
-        print(dumps({"records": [history.short(record) for record in records], "trends": found}, indent=1))
+        print(dumps({"records": [history.short(record) for record in records], "trends": found}))
     elif not options.quiet or any(trend.alarm is not None for trend in found):
         print(history.text(records, found))
     return UNDECIDED if options.strict and any(trend.alarm is not None for trend in found) else HOLDS

@@ -38,7 +38,7 @@ def add_parser(commands: Commands) -> None:
     report.add_argument(
         "--history", type=Path, metavar="FOLDER", help="draw the trends of this history (default: .robust-core/history)"
     )
-    add_json(report, "print the data of the report instead of its place")
+    add_json(report, "the data of the report instead of its place")
     add_quiet(report, "nothing unless something does not hold")
     add_strict(report)
     add_workers(report)

@@ -22,7 +22,7 @@ def add_parser(commands: Commands) -> None:
         epilog="example: robust-core search --budget 30min",
     )
     add_budget(search, default=DEFAULT_BUDGET)
-    add_json(search, "one JSON record per violation")
+    add_json(search, "one record per violation")
     add_quiet(search, "violations only")
     search.set_defaults(run=_search, resume="(starts again, with new problems; counterexamples are kept)")
 

@@ -25,7 +25,7 @@ def add_parser(studies: Commands) -> None:
             description=f"Measures {what}. The result replaces the committed one.",
             epilog=f"example: robust-core study {name} --output {name}.json",
         )
-        add_json(study, "the result as JSON")
+        add_json(study, "the result")
         add_quiet(study, "write the file and print nothing")
         study.add_argument("--output", type=Path, metavar="FILE", help="the result (default: the committed one)")
         study.set_defaults(run=_study, study=name)
@@ -38,8 +38,8 @@ def _study(options: argparse.Namespace) -> int:
     single_thread()
     output = options.output or BASELINES / f"{options.study}.json"
     require_writable("--output", output)
-    text = dumps(importlib.import_module(f"benchmarks.studies.{options.study}").measure(), indent=1)
-    output.write_text(f"{text}\n", encoding="utf-8")
+    found = importlib.import_module(f"benchmarks.studies.{options.study}").measure()
+    output.write_text(f"{dumps(found, indent=1)}\n", encoding="utf-8")
     if options.json or not options.quiet:
-        print(text if options.json else output)
+        print(dumps(found) if options.json else output)
     return HOLDS

@@ -80,6 +80,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     verify.add_argument("--fail-fast", action="store_true", help="stop at the first violation or error")
     verify.add_argument("--list", choices=tuple(LISTS), help="print what there is, and verify nothing")
+    verify.add_argument(
+        "--watch", action="store_true", help="verify again whenever a file beside the TARGET changes, until Ctrl-C"
+    )
     add_workers(verify)
     verify.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
     verify.add_argument(
@@ -153,6 +156,15 @@ def _verify(options: argparse.Namespace) -> int:
         return HOLDS
     if options.junit is not None:
         require_writable("--junit", options.junit)
+    if options.watch:
+        from benchmarks.cli.watching import folders_of, watch
+
+        return watch(folders_of(options.targets), lambda: _judge(options))
+    return _judge(options)
+
+
+def _judge(options: argparse.Namespace) -> int:
+    """Verify once."""
     models = _models(options)
     with _session(options) as session:
         _require_laws(session, options.law)

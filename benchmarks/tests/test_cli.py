@@ -2,16 +2,19 @@
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from benchmarks.cli import conventions
 from benchmarks.cli.conventions import HOLDS, UNDECIDED, USAGE, VIOLATED
 from benchmarks.cli.handlers import Handler, QuietTable, Table
-from benchmarks.cli.junit import JUnit
+from benchmarks.cli.junit import JUnit, write
 from benchmarks.cli.main import main
 from benchmarks.cli.verify import exit_code
+from benchmarks.cli.watching import folders_of, watch
 from properties.judging.counterexample import FORMAT
 from properties.judging.verdict import Record
 from properties.process.session import Description, Event, Judged, VariantBegun, VariantEnded
@@ -37,6 +40,92 @@ def test_the_printed_replay_command_judges_the_counterexample_again(capsys: pyte
     command = next(line for line in capsys.readouterr().out.splitlines() if "replay:" in line)
     assert main(command.split("robust-core ")[1].split()) == VIOLATED
     assert "violated: TQ" in capsys.readouterr().out
+
+
+def test_a_failure_in_junit_has_the_statement_the_case_and_the_command_that_replays_it() -> None:
+    assert main(["verify", WRONG, "--examples", "50", "--quiet", "--junit", "junit.xml"]) == VIOLATED
+    (failure,) = ElementTree.parse("junit.xml").getroot().iter("failure")
+    parts = dict(part.partition(":")[::2] for part in str(failure.text).split("\n\n"))
+    assert list(parts) == ["statement", "evidence", "case", "results", "replay"]
+    assert parts["statement"].startswith(" TQ(s,a) = c(s,a) + γ")
+    assert "MDP(S=1, A=1" in parts["case"]
+    assert main(parts["replay"].removeprefix(" robust-core ").split()) == VIOLATED
+
+
+def test_a_case_in_junit_that_only_its_module_can_read_is_shown_as_it_is_written() -> None:
+    Path("x.json").write_text('{"case": "of my own set"}')
+    write([Record("v", "l", "violated", "e", 1, 0.0, 0, counterexample="x.json")], Path("junit.xml"))
+    assert "of my own set" in Path("junit.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["history", "nowhere"], ["claims", "expand-T"], ["claims", "--status", "corrected"],
+        ["verify", "--list", "laws"], ["documents", "command-line", "--check"], ["replay", "FILE"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_json_is_one_object_per_line(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    if command == ["replay", "FILE"]:
+        main(["verify", WRONG, "--examples", "20", "--quiet"])
+        command = ["replay", *map(str, Path(".robust-core/counterexamples").iterdir())]
+    capsys.readouterr()
+    main([*command, "--json"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    assert all(isinstance(json.loads(line), dict) for line in lines)
+
+
+def test_no_command_prints_json_over_several_lines() -> None:
+    for path in Path(conventions.__file__).parent.glob("*.py"):
+        assert not re.search(r"print\(.*[ (]indent=", path.read_text(encoding="utf-8")), path.name
+
+
+@pytest.mark.parametrize(
+    ("targets", "message"),
+    [
+        ([], "--watch: name the file to watch"),
+        ([RIGHT], "--watch: only files are watched"),
+        (["mien.py"], "--watch: mien.py: no such file; did you mean 'mine.py'?"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused(
+    targets: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine.py").touch()
+    assert main(["verify", *targets, "--watch"]) == USAGE
+    assert message in capsys.readouterr().err
+
+
+def test_a_file_is_verified_again_when_it_or_one_beside_it_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine.py").write_text("broken")
+    steps: Iterator[Callable[[], object]] = iter([
+        lambda: None,
+        lambda: Path("mine.py").write_text("fixed by hand"),
+        lambda: Path("beside.py").write_text("x = 1"),
+        lambda: Path("beside.py").unlink(),
+    ])  # fmt: skip
+    codes = iter([VIOLATED, HOLDS, VIOLATED])
+
+    def sleep(_: float) -> None:
+        try:
+            next(steps)()
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    def run() -> int:
+        if Path("mine.py").read_text() == "broken":
+            raise ValueError("mine.py, line 1: SyntaxError")
+        return next(codes)
+
+    assert watch(folders_of(["mine.py:MINE"]), run, sleep) == VIOLATED
+    said = capsys.readouterr().err
+    assert said.count("watching for changes") == 4
+    assert [line for line in said.splitlines() if line.startswith("changed")] == [
+        "changed: mine.py", "changed: beside.py", "changed: beside.py"
+    ]  # fmt: skip
+    assert "SyntaxError" in said
 
 
 WALK = "properties.variants.gallery.walk:VARIANT"

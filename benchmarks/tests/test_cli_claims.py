@@ -25,7 +25,7 @@ def test_the_list_has_every_claim_with_its_status(capsys: pytest.CaptureFixture[
 
 
 def test_filters_and_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["claims", "--kind", "E", "--status", "corrected", "--json"]) == HOLDS
+    assert main(["claims", "--method", "E", "--status", "corrected", "--json"]) == HOLDS
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {(record["kind"], record["status"]) for record in records} == {("E", "corrected")}
     assert next(record for record in records if record["id"] == "expand-T")["counterexamples"] == ["expand-T.json"]
@@ -72,7 +72,7 @@ def test_running_again_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["expand-T", "--kind", "S"], "no claim is left by --kind S: the kind of those asked for is E"),
+        (["expand-T", "--method", "S"], "no claim is left by --method S: the method of those asked for is E"),
         (["expand-T", "--status", "open"], "no claim is left by --status open: the status of those asked for is"),
         (["--quiet", "--status", "holds"], "no claim is left by --quiet"),
         (["expand-t"], "did you mean 'expand-T'?"),
@@ -92,7 +92,7 @@ def test_a_replay_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_options_name_the_kinds_and_statuses_of_the_registry() -> None:
-    assert set(get_args(Kind)) == set(claims.KINDS)
+    assert set(get_args(Kind)) == set(claims.METHODS)
     assert claims.LEDGERS == LEDGERS
     assert set(get_args(Status)) == set(claims.STATUSES)
 

@@ -219,7 +219,7 @@ def test_a_dumb_terminal_gets_no_colours(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
-    arguments = ["claims", "--run", "--kind", "E"]
+    arguments = ["claims", "--run", "--method", "E"]
     with interruptible([*PROGRAM, *arguments]) as child:
         assert child.stdout is not None
         first = child.stdout.readline()
@@ -227,7 +227,7 @@ def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
         _, complaint = child.communicate(timeout=60)
     assert first.rstrip().endswith(b"as stored")
     assert child.returncode == INTERRUPTED
-    assert b"To go on:\n  robust-core claims --run --kind E\n" in complaint
+    assert b"To go on:\n  robust-core claims --run --method E\n" in complaint
     assert b"Traceback" not in complaint
 
 

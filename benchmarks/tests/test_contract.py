@@ -1,18 +1,18 @@
 """The contract of a variant: an example of every kind that holds, a bug that is found, and the page with both."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from benchmarks.documents import write
 from benchmarks.documents.variants import first_violated, source, source_with_bug, variant_of
 from properties.cases.entry_rules import RULES
-from properties.judging.verification import verify
+from properties.judging.verification import promises_of, verify
 from properties.kinds import Example, kind_of
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES
 from robust_core import Contamination
-from robust_core.problem import KINDS, OPTIONS, Kind, Variant
+from robust_core.problem import KINDS, OPTIONS, Kind, Promise, Variant
 
 PAGE = write.read("variants")
 
@@ -35,6 +35,11 @@ def test_every_entry_of_a_case_has_a_rule(kind: Kind) -> None:
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(ValueError, match=r"kind must be one of control, .*, got 'controls'"):
         kind_of("controls")
+
+
+def test_editors_know_every_promise() -> None:
+    allowed = {promise for kind in KINDS for promise in promises_of(kind)}
+    assert set(get_args(Promise)) == allowed, "add the name to `Promise` in robust_core/problem.py"
 
 
 @pytest.mark.skipif(PAGE is None, reason="the documentation is not part of an installed package")

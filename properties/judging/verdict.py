@@ -127,15 +127,15 @@ class Record:
     outcome: Outcome
     evidence: str
     cases: int
-    seconds: float
-    seed: int
-    counterexample: Any = None
-    blocked_by: str | None = None
+    seconds: float = field(repr=False)
+    seed: int = field(repr=False)
+    counterexample: Any = field(default=None, repr=False)
+    blocked_by: str | None = field(default=None, repr=False)
     expected: str | None = None
-    statistics: CellResult | None = None
-    table: str | None = None
-    target: str | None = None
-    versions: dict[str, str] = field(default_factory=versions)
+    statistics: CellResult | None = field(default=None, repr=False)
+    table: str | None = field(default=None, repr=False)
+    target: str | None = field(default=None, repr=False)
+    versions: dict[str, str] = field(default_factory=versions, repr=False)
 
     @classmethod
     def of(

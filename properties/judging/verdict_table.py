@@ -44,11 +44,33 @@ class Verdicts(list[Record]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """A table; everything a variant could have written is escaped."""
-        head = "".join(f"<th>{name}</th>" for name in COLUMNS)
-        body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row(record))}</tr>" for record in self)
+        """A table with coloured verdicts; everything a variant could have written is escaped."""
+        head = "".join(f'<th style="text-align:left">{name}</th>' for name in COLUMNS)
         name = escape(self[0].variant) if self else "nothing to verify"
-        return f"<table><caption>{name}: {count_outcomes(self)}</caption><tr>{head}</tr>{body}</table>"
+        caption = f"<caption><b>{name}</b>: {count_outcomes(self)}</caption>"
+        return f"<table>{caption}<tr>{head}</tr>{''.join(map(_html_row, self))}</table>"
+
+
+COLOURS = {
+    "holds": "#0b7a55", "expected": "#0b7a55", "violated": "#c23b00", "error": "#c23b00", "undecided": "#8a6500",
+    "untested": "#8a6500",
+}  # fmt: skip
+"""Of verdicts in a notebook: they can be read on light and on dark ground."""
+
+
+def _html_row(record: Record) -> str:
+    """A row; under a violation the results side by side, aligned, and the command that shows it again."""
+    outcome, law, time, _ = row(record)
+    colour = COLOURS.get(outcome, "#6b7380")
+    cells = [f'<b style="color:{colour}">{outcome}</b>', *map(escape, (law, time, short_evidence(record)))]
+    lines = ["<tr>", *(f'<td style="text-align:left">{cell}</td>' for cell in cells), "</tr>"]
+    under = (record.table or "").splitlines()
+    if isinstance(record.counterexample, str):
+        under.append(f"robust-core replay {record.counterexample}")
+    if under:
+        text = escape("\n".join(under))
+        lines.append(f'<tr><td></td><td colspan="3"><pre style="text-align:left">{text}</pre></td></tr>')
+    return "".join(lines)
 
 
 def heading(width: int = 80) -> str:

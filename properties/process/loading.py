@@ -26,7 +26,7 @@ from types import ModuleType
 
 from properties.process.memory import shortage_note
 from robust_core.problem import Variant
-from robust_core.text import error_text, message_of
+from robust_core.text import error_text, message_of, suggestion
 
 GROUP = "robust_core.variants"
 OWN = ("properties", "oracles", "robust_core", "benchmarks")
@@ -165,7 +165,10 @@ def missing_file(target: str) -> str | None:
     path = Path(place_of(target))
     if path.suffix != ".py" or path.is_file():
         return None
-    return f"{path}: {'a folder, not a Python file' if path.is_dir() else 'no such file'}"
+    if path.is_dir():
+        return f"{path}: a folder, not a Python file"
+    beside = [str(other) for other in path.parent.glob("*.py")] if path.parent.is_dir() else []
+    return f"{path}: no such file{suggestion(path, beside)}"
 
 
 def target_of(variant: Variant) -> str | None:

@@ -43,6 +43,25 @@ def test_the_decorator_makes_a_test_of_every_law(tmp_path: Path) -> None:
     assert "violated: TQ" in replayed.stdout
 
 
+EXPECTED = DECORATED.replace("examples=30", "examples=30, size=None, expected_failures=REASONS")
+
+
+@pytest.mark.parametrize(
+    ("reasons", "code", "words"),
+    [
+        ("lambda variant: {'bellman backup': 'no discount, on purpose'} if variant is WRONG else {}", 0, "1 xfailed"),
+        ("{'bellman backup': 'no discount, on purpose'}", 1, "XPASS(strict)"),
+        ("{'bellman backups': 'a reason'}", 2, "no check of a law 'bellman backups'; did you mean 'bellman backup'?"),
+        ("{'bellman backup': ' '}", 2, "'bellman backup' needs a reason"),
+    ],
+)
+def test_expected_failures_of_the_decorator(tmp_path: Path, reasons: str, code: int, words: str) -> None:
+    (tmp_path / "test_mine.py").write_text(EXPECTED.replace("REASONS", reasons))
+    result = run_pytest(tmp_path, "test_mine.py")
+    assert result.returncode == code, result.stdout
+    assert words in result.stdout
+
+
 @pytest.mark.parametrize(
     ("target", "code", "words"),
     [

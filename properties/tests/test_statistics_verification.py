@@ -209,7 +209,9 @@ def test_the_function_returns_a_table_of_verdicts() -> None:
 def test_what_a_variant_writes_is_escaped_in_a_notebook() -> None:
     text = Verdicts([Record("<b>v</b>", "law", "violated", "<script>", 1, 0.1, 0)])._repr_html_()
     assert "<script>" not in text
-    assert "<b>" not in text
+    assert "<b>v" not in text
+    assert 'style="color:#c23b00">violated<' in text
+    assert "versions" not in repr(Record("v", "law", "violated", "x", 1, 0.1, 0))
     assert "&lt;script&gt;" in text
 
 
