@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from robust_core.learners.schedules import StepSize, constant, per_visit, polynomial
     from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
     from robust_core.mdp import MDP, SparseRows
-    from robust_core.operators import bellman, bellman_policy, smoothed_bellman_policy
+    from robust_core.operators import bellman, bellman_policy, bellman_values, smoothed_bellman_policy
     from robust_core.policy import deterministic, greedy, uniform
     from robust_core.problem import Problem, Variant
+    from robust_core.s_rectangular import SPlan, plan_states, solve_states
     from robust_core.sets import (
         L1,
         L2,
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
         LocalAdversary,
         Restart,
         ReverseKullbackLeibler,
+        SRectangular,
+        SRectangularKullbackLeibler,
+        SRectangularL1,
+        SRectangularL2,
+        SRectangularLInfinity,
         TotalVariation,
         UncertaintySet,
         Wasserstein,
@@ -47,16 +53,18 @@ if TYPE_CHECKING:
 __all__ = [
     "EXPECTED_SARSA", "L1", "L2", "MDP", "Q_LEARNING", "SARSA", "TD0", "BoundedDensity", "ChiSquare", "Contamination",
     "Interval", "KullbackLeibler", "LInfinity", "LinearLearner", "LocalAdversary", "LogSumExp", "Mellowmax",
-    "Problem", "Recording", "Restart", "ReverseKullbackLeibler", "SparseRows", "StepSize", "TabularLearner",
-    "TotalVariation", "Transition", "UncertaintySet", "Variant", "Walk", "Wasserstein", "bellman", "bellman_policy",
-    "constant", "deterministic", "greedy", "key", "per_visit", "polynomial", "sigma", "smoothed_bellman_policy",
+    "Problem", "Recording", "Restart", "ReverseKullbackLeibler", "SPlan", "SRectangular", "SRectangularKullbackLeibler",
+    "SRectangularL1", "SRectangularL2", "SRectangularLInfinity", "SparseRows", "StepSize", "TabularLearner",
+    "TotalVariation", "Transition", "UncertaintySet", "Variant", "Walk", "Wasserstein", "bellman", "bellman_policy", "bellman_values",
+    "constant", "deterministic", "greedy", "key", "per_visit", "plan_states", "polynomial", "sigma", "smoothed_bellman_policy", "solve_states",
     "stopping_time", "support", "uniform", "worst_case",
 ]  # fmt: skip
 
 MODULES = {
     name: module
     for module, names in {
-        "robust_core.operators": ("bellman", "bellman_policy", "smoothed_bellman_policy"),
+        "robust_core.operators": ("bellman", "bellman_policy", "bellman_values", "smoothed_bellman_policy"),
+        "robust_core.s_rectangular": ("SPlan", "plan_states", "solve_states"),
         "robust_core.learners.linear": ("LinearLearner", "stopping_time"),
         "robust_core.learners.schedules": ("StepSize", "constant", "per_visit", "polynomial"),
         "robust_core.learners.tabular": ("EXPECTED_SARSA", "Q_LEARNING", "SARSA", "TD0", "TabularLearner"),
@@ -79,6 +87,11 @@ MODULES = {
             "LocalAdversary",
             "Restart",
             "ReverseKullbackLeibler",
+            "SRectangular",
+            "SRectangularKullbackLeibler",
+            "SRectangularL1",
+            "SRectangularL2",
+            "SRectangularLInfinity",
             "TotalVariation",
             "UncertaintySet",
             "Wasserstein",

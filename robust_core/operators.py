@@ -5,7 +5,8 @@ from numpy.typing import ArrayLike
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets import UncertaintySet
+from robust_core.s_rectangular import state_values
+from robust_core.sets import SRectangular, UncertaintySet
 from robust_core.smoothing import Smoothing
 from robust_core.support_functions import support
 from robust_core.validate import Floats
@@ -26,6 +27,24 @@ def bellman(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Floats:
     table = validate.array("Q", Q, shape=(mdp.n_states, mdp.n_actions))
     with np.errstate(over="ignore"):
         return _finite("TQ", mdp.cost + mdp.gamma * support(mdp, uncertainty_set, table.min(axis=1)))
+
+
+def bellman_values(mdp: MDP, uncertainty_set: UncertaintySet, V: ArrayLike) -> Floats:
+    """(TV)(s) = min_pi max_q Σ_a pi_a q_a·(c(s,a) + gamma V), for every set; fixed point V*.
+
+    For an (s,a)-rectangular set that is min_a of `bellman`, for an s-rectangular one the policy may have to be randomised.
+
+    >>> from robust_core.sets import L1, SRectangularL1
+    >>> mdp = MDP([[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0]] * 2], [[0.0, 0.0], [1.0, 1.0]], 0.5)
+    >>> bellman_values(mdp, L1(1.0), [0.0, 2.0]), bellman_values(mdp, SRectangularL1(1.0), [0.0, 2.0])
+    (array([0.5, 2. ]), array([0.25, 2.  ]))
+    """
+    if isinstance(uncertainty_set, SRectangular):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _finite("TV", state_values(mdp, uncertainty_set, V))
+    validate.instance("mdp", mdp, MDP)
+    values = validate.array("V", V, shape=(mdp.n_states,))
+    return bellman(mdp, uncertainty_set, np.repeat(values[:, None], mdp.n_actions, axis=1)).min(axis=1)
 
 
 def bellman_policy(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Floats:

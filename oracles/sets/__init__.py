@@ -12,6 +12,7 @@ from oracles.sets import (  # each registers its set
     local_adversary,
     restart,
     reverse_kullback_leibler,
+    s_rectangular,
     total_variation,
     wasserstein,
 )
@@ -21,5 +22,5 @@ from oracles.sets.registration import Cut, SetOracle, oracle_of, register
 __all__ = [
     "Cut", "Multiplier", "SetOracle", "bounded_density", "chi_square", "contamination", "interval",
     "kullback_leibler", "l1", "l2", "l_infinity", "local_adversary", "oracle_of", "register", "restart",
-    "reverse_kullback_leibler", "total_variation", "wasserstein",
+    "reverse_kullback_leibler", "s_rectangular", "total_variation", "wasserstein",
 ]  # fmt: skip

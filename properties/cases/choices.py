@@ -220,12 +220,12 @@ class Choices(ABC):
         return level.factor * (float(found) if found is not None and np.isfinite(found) else 1.0)
 
     def set_per_pair(self, variant: Variant, chosen: UncertaintySet, mdp: MDP, v: Floats) -> UncertaintySet:
-        """The set with a radius of its own for each pair; the set itself where it has no radius."""
+        """The set with a radius of its own for each pair, or each state; the set itself where it has no radius."""
         if "radius" not in chosen.axes:
             return chosen
-        radii: Any = np.empty(mdp.cost.shape)
-        for s, a in np.ndindex(*radii.shape):
-            radii[s, a] = self.radius(chosen, self.level(variant, type(chosen)), mdp.P[s, a], v)
+        radii: Any = np.empty(mdp.cost.shape[:1] if chosen.by_state else mdp.cost.shape)
+        for place in np.ndindex(*radii.shape):
+            radii[place] = self.radius(chosen, self.level(variant, type(chosen)), mdp.P[place], v)
         return chosen.with_radius(radii)
 
     def set_kind(self, variant: Variant) -> type[UncertaintySet]:
@@ -428,4 +428,4 @@ def widened(uncertainty_set: UncertaintySet, radius: float) -> UncertaintySet:
 def radius_of(uncertainty_set: UncertaintySet) -> str:
     """The radius as a message has it."""
     radius = getattr(uncertainty_set, "radius", None)
-    return f"{radius:g}" if isinstance(radius, float) else "of each pair"
+    return f"{radius:g}" if isinstance(radius, float) else "of each state" if uncertainty_set.by_state else "of each pair"

@@ -116,7 +116,9 @@ def _features(name: str, case: Case) -> None:
 
 
 def _table(name: str, case: Case) -> None:
-    check_floats(name, case[name], case["mdp"].cost.shape)
+    """A table (S, A), or values of states where the set is s-rectangular."""
+    by_state = getattr(case.get("uncertainty_set"), "by_state", False)
+    check_floats(name, case[name], case["mdp"].cost.shape[:1] if by_state else case["mdp"].cost.shape)
 
 
 def _tables(name: str, case: Case) -> None:

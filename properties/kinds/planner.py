@@ -8,12 +8,19 @@ from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
+from robust_core.validate import Floats
 
 # A planner that iterates needs about 1/(1−gamma) sweeps for each digit: one horizon in thirteen is long, more would
 # only cost time.
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9) * 2 + (0.99,)
 
-PER_PAIR = "the radius may be an array with one for each pair of state and action"
+PER_PAIR = "the radius may be an array with one for each pair of state and action; of an s-rectangular set, each state"
+
+
+def state_values(table: Floats) -> Floats:
+    """V(s) = min_a Q(s,a) of a table; values of states as they are."""
+    values: Floats = table if table.ndim == 1 else table.min(axis=1)
+    return values
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,9 +46,9 @@ KIND = KindOfVariant(
     },
     canary=Canary("planner:WITHOUT_CONSTANT", ("optimum", "optimum order")),
     example=Example(
-        called="a function `(mdp, uncertainty_set) -> Q*`",
+        called="a function `(mdp, uncertainty_set) -> Q*`; for an s-rectangular set, which has no Q*, it returns V*",
         right="* np.abs(mdp.cost).max()",
         wrong="/ (1 - mdp.gamma)",
     ),
-    shape=lambda mdp, uncertainty_set: mdp.cost.shape,
+    shape=lambda mdp, uncertainty_set: (mdp.n_states,) if uncertainty_set.by_state else mdp.cost.shape,
 )

@@ -108,8 +108,9 @@ def _residual(variant: Variant, case: PlannerCase) -> Finding | None:
     """|TQ − Q| <= (1 + gamma)|Q − Q*|: a table near Q* is nearly left alone by T, which is evaluated in rationals."""
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     Q = np.array(variant.make(mdp, uncertainty_set), dtype=np.float64)
-    if Q.shape != mdp.cost.shape or not np.isfinite(Q).all():
-        return Finding("Q*", Q.tolist(), f"{mdp.cost.shape[0]} x {mdp.cost.shape[1]} finite numbers")
+    shape = mdp.cost.shape[:1] if uncertainty_set.by_state else mdp.cost.shape
+    if Q.shape != shape or not np.isfinite(Q).all():
+        return Finding("Q*", Q.tolist(), f"{' x '.join(map(str, shape))} finite numbers")
     image, error = true_backup(mdp, uncertainty_set, Q)
     allowed = (1.0 + mdp.gamma) * planner.allowed_error(variant, mdp, Q) + error
     return compare(Q, where_known(image, Q), allowed, "Q", after=" against TQ", columns=("Q", "TQ"))

@@ -5,19 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from oracles.planning import enclosed
+from oracles.planning import enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import Choices, Reader, radius_of, sets_beside, widened
-from properties.cases.enlarged import respellings
+from properties.cases.enlarged import old_entries, respellings, state_respellings
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.operator import OperatorCase, operator_case
+from properties.kinds.planner import state_values
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.rounding import UNIT, backup_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.sets import UncertaintySet
+from robust_core.sets import SRectangular, UncertaintySet
 
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
 # Entries of a kernel up to which every entry of a backup is enclosed; beyond, how many are, so that their pairs of
@@ -28,12 +29,12 @@ SMALL, ENTRIES, WORK = 1000, 8, 10_000
 def _read_shift(choices: Choices, variant: Variant) -> OperatorCase:
     case = operator_case(choices, variant)
     shift, level = choices.pick(SHIFTS), choices.level(variant, type(case.uncertainty_set))
-    return case.plus(shift=shift, larger=choices.radius(case.uncertainty_set, level, case.mdp.P, case.Q.min(axis=1)))
+    return case.plus(shift=shift, larger=choices.radius(case.uncertainty_set, level, case.mdp.P, state_values(case.Q)))
 
 
 def _read_per_pair(choices: Choices, variant: Variant) -> OperatorCase:
     case = operator_case(choices, variant)
-    each = choices.set_per_pair(variant, case.uncertainty_set, case.mdp, case.Q.min(axis=1))
+    each = choices.set_per_pair(variant, case.uncertainty_set, case.mdp, state_values(case.Q))
     return replace(case, uncertainty_set=each)
 
 
@@ -46,6 +47,8 @@ def true_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> tup
 
     Of a large model whose backup is no rational some entries, from all over it, are known; the others are NaN.
     """
+    if isinstance(uncertainty_set, SRectangular):
+        return _true_states(mdp, uncertainty_set, Q)
     if is_exact(type(uncertainty_set)) or mdp.P.size <= SMALL:
         found = enclosed.backup(mdp, uncertainty_set, Q)
         width = 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
@@ -55,6 +58,15 @@ def true_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> tup
     found = enclosed.backup_of(mdp, uncertainty_set, Q, pairs)
     values = np.full(mdp.cost.shape, np.nan)
     values.flat[places] = found.value
+    return values, UNIT * float(np.abs(found.value).max()) + found.error_bound
+
+
+def _true_states(mdp: MDP, uncertainty_set: SRectangular, V: np.ndarray) -> tuple[np.ndarray, float]:
+    """TV of an s-rectangular set and how far it may be off; of a large model some states are known."""
+    states = range(mdp.n_states) if mdp.P.size <= SMALL else (0, mdp.n_states // 2, mdp.n_states - 1)
+    found = s_rectangular.backup(mdp, uncertainty_set, V, states=states)
+    values = np.full(mdp.n_states, np.nan)
+    values[list(states)] = found.value
     return values, UNIT * float(np.abs(found.value).max()) + found.error_bound
 
 
@@ -152,12 +164,13 @@ def _monotone(variant: Variant, case: OperatorCase, shift: float, larger: float)
 def _respelled(variant: Variant, case: OperatorCase) -> Finding | None:
     mdp, uncertainty_set, Q = case.mdp, case.uncertainty_set, case.Q
     image = _applied(variant, mdp, uncertainty_set, Q)
-    for same in respellings(mdp, Q, splits=uncertainty_set.splits):
+    spell = state_respellings if uncertainty_set.by_state else respellings
+    for same in spell(mdp, Q, splits=uncertainty_set.splits):
         got = _applied(variant, same.mdp, uncertainty_set.select(*same.origin), same.Q)
         if got.shape != same.Q.shape:
             return Finding("shape of TQ", got.shape, same.Q.shape)
         allowed = backup_bound(mdp, Q) + backup_bound(same.mdp, same.Q)
-        part = got[np.ix_(same.states, same.actions)]
+        part = old_entries(got, same)
         finding = compare(part, image, allowed, f"TQ of the model {same.what}: entry ", columns=(same.what, "before"))
         if finding is not None:
             return finding
@@ -174,7 +187,8 @@ LAWS = (
     ),
     _law(
         "bellman backup",
-        "TQ(s,a) = c(s,a) + γ σ_{P_s^a}(min_a Q), against exact rational arithmetic (Theorem 1)",
+        "TQ(s,a) = c(s,a) + γ σ_{P_s^a}(min_a Q), against exact rational arithmetic (Theorem 1);"
+        " s-rectangular: TV(s) = min_π max_q Σ π_a q_a·(c + γV)",
         _matches,
         "bellman purity",
     ),

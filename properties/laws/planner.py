@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from oracles.planning import closed_form, enclosed
+from oracles.planning import closed_form, enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import Choices, radius_of, sets_beside, widened
-from properties.cases.enlarged import respellings, size
+from properties.cases.enlarged import old_entries, respellings, size, state_respellings
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.planner import PlannerCase, planner_case
@@ -17,12 +17,16 @@ from properties.laws.law import Law
 from properties.laws.rounding import UNIT, fixed_point_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.sets import Contamination, UncertaintySet
+from robust_core.sets import Contamination, SRectangular, UncertaintySet
 
 
 def true_optimum(mdp: MDP, uncertainty_set: UncertaintySet) -> tuple[np.ndarray, float]:
-    """Q* and how far it may be off: its rounding, and the width of the enclosure where it is no rational."""
-    found = enclosed.solve(mdp, uncertainty_set)
+    """Q* and how far it may be off: its rounding, and the width of the enclosure where it is no rational.
+
+    An s-rectangular set has no Q*: V*.
+    """
+    by_state = isinstance(uncertainty_set, SRectangular)
+    found = s_rectangular.solve(mdp, uncertainty_set) if by_state else enclosed.solve(mdp, uncertainty_set)
     width = 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
     return found.value, UNIT * float(np.abs(found.value).max()) + width
 
@@ -59,10 +63,11 @@ def _closed_form(variant: Variant, case: PlannerCase) -> Finding | None:
 def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     Q = np.asarray(variant.make(mdp, uncertainty_set))
-    for same in respellings(mdp, np.zeros((mdp.n_states, mdp.n_actions)), splits=uncertainty_set.splits):
+    spell = state_respellings if uncertainty_set.by_state else respellings
+    for same in spell(mdp, np.zeros(Q.shape), splits=uncertainty_set.splits):
         got = np.asarray(variant.make(same.mdp, uncertainty_set.select(*same.origin)))
         allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, same.mdp, Q)
-        part = got[np.ix_(same.states, same.actions)]
+        part = old_entries(got, same)
         finding = compare(part, Q, allowed, f"Q* of the model {same.what}: entry ", columns=(same.what, "before"))
         if finding is not None:
             return finding
@@ -116,7 +121,7 @@ def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
 
 
 LAWS = (
-    _law("optimum", "the result is Q*, against exact rational policy iteration (Theorem 1)", _matches),
+    _law("optimum", "the result is Q*, against exact rational policy iteration (Theorem 1); s-rectangular: V*", _matches),
     _law(
         "closed form",
         "under contamination Q* = Q_b + (γ R/(1−γ)) max W at the discount b = γ(1−R)",

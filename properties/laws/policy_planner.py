@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from oracles.planning import enclosed
+from oracles.planning import enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import radius_of, sets_beside
-from properties.cases.enlarged import respellings
+from properties.cases.enlarged import respellings, state_respellings
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.kinds.planner import PlannerCase, planner_case
+from properties.kinds.planner import PlannerCase, planner_case, state_values
 from properties.laws.comparison import below
 from properties.laws.law import Law
 from properties.laws.planner import true_optimum
 from properties.laws.rounding import UNIT, fixed_point_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.sets import UncertaintySet
+from robust_core.sets import SRectangular, UncertaintySet
 
 
 def allowed_loss(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
@@ -52,10 +52,13 @@ def _loss(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, what: str
     if (finding := _malformed(policy, mdp)) is not None:
         return finding
     Q, error = true_optimum(mdp, uncertainty_set)
-    V, _ = enclosed.evaluate(mdp, uncertainty_set, np.array(policy))
+    if isinstance(uncertainty_set, SRectangular):
+        V = s_rectangular.evaluate(mdp, uncertainty_set, np.array(policy))
+    else:
+        V, _ = enclosed.evaluate(mdp, uncertainty_set, np.array(policy))
     width = 0.0 if is_exact(type(uncertainty_set)) else V.error_bound
     allowed = allowed_loss(variant, mdp, Q) + error + width + UNIT * float(np.abs(V.value).max())
-    return below(V.value, Q.min(axis=1), allowed, what, columns=("V of the policy", "V*"))
+    return below(V.value, state_values(Q), allowed, what, columns=("V of the policy", "V*"))
 
 
 def _optimal(variant: Variant, case: PlannerCase) -> Finding | None:
@@ -70,7 +73,9 @@ def _optimal(variant: Variant, case: PlannerCase) -> Finding | None:
 
 def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
-    for same in respellings(mdp, np.zeros(mdp.cost.shape), splits=uncertainty_set.splits):
+    by_state, spell = uncertainty_set.by_state, state_respellings if uncertainty_set.by_state else respellings
+    start = np.zeros(mdp.n_states) if by_state else np.zeros(mdp.cost.shape)
+    for same in spell(mdp, start, splits=uncertainty_set.splits):
         what = f"robust value of the policy in the model {same.what}: state "
         if (finding := _loss(variant, same.mdp, uncertainty_set.select(*same.origin), what)) is not None:
             return finding

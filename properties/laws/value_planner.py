@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from properties.cases.choices import radius_of, sets_beside
-from properties.cases.enlarged import respellings
+from properties.cases.enlarged import respellings, state_respellings
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.kinds.planner import PlannerCase, planner_case
+from properties.kinds.planner import PlannerCase, planner_case, state_values
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.planner import allowed_error, dearer_model, true_optimum, wider_set
@@ -22,7 +22,7 @@ def _matches(variant: Variant, case: PlannerCase) -> Finding | None:
         Q, error = true_optimum(mdp, chosen)
         said = "V*" if chosen == case.uncertainty_set else f"V*, then with radius {radius_of(chosen)}: entry "
         allowed = allowed_error(variant, mdp, Q) + error
-        finding = compare(variant.make(mdp, chosen), Q.min(axis=1), allowed, said)
+        finding = compare(variant.make(mdp, chosen), state_values(Q), allowed, said)
         if finding is not None:
             return finding
     return None
@@ -47,7 +47,8 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
 def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     V = np.asarray(variant.make(mdp, uncertainty_set))
-    for same in respellings(mdp, np.zeros(mdp.cost.shape), splits=uncertainty_set.splits):
+    by_state, spell = uncertainty_set.by_state, state_respellings if uncertainty_set.by_state else respellings
+    for same in spell(mdp, np.zeros(V.shape if by_state else mdp.cost.shape), splits=uncertainty_set.splits):
         got = np.asarray(variant.make(same.mdp, uncertainty_set.select(*same.origin)))
         allowed = allowed_error(variant, mdp, V) + allowed_error(variant, same.mdp, V)
         what = f"V* of the model {same.what}: state "

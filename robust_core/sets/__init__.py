@@ -12,6 +12,13 @@ from robust_core.sets.l_infinity import LInfinity
 from robust_core.sets.local_adversary import LocalAdversary
 from robust_core.sets.restart import Restart
 from robust_core.sets.reverse_kullback_leibler import ReverseKullbackLeibler
+from robust_core.sets.s_rectangular import (
+    SRectangular,
+    SRectangularKullbackLeibler,
+    SRectangularL1,
+    SRectangularL2,
+    SRectangularLInfinity,
+)
 from robust_core.sets.total_variation import TotalVariation
 from robust_core.sets.wasserstein import Wasserstein
 
@@ -20,9 +27,14 @@ SETS: tuple[type[UncertaintySet], ...] = (
     BoundedDensity, Restart, LocalAdversary, Wasserstein,
 )  # fmt: skip
 """The sets of the suite, the simplest first. A set that is defined elsewhere works in the same way."""
+S_RECTANGULAR: tuple[type[SRectangular], ...] = (
+    SRectangularL1, SRectangularL2, SRectangularLInfinity, SRectangularKullbackLeibler,
+)  # fmt: skip
+"""The s-rectangular sets: nature has one budget for all rows of a state."""
 
 __all__ = [
-    "L1", "L2", "LEVELS", "SETS", "BoundedDensity", "ChiSquare", "Contamination", "Interval", "KullbackLeibler",
-    "LInfinity", "LocalAdversary", "Restart", "ReverseKullbackLeibler", "Threshold", "TotalVariation", "UncertaintySet",
+    "L1", "L2", "LEVELS", "SETS", "S_RECTANGULAR", "BoundedDensity", "ChiSquare", "Contamination", "Interval", "KullbackLeibler",
+    "LInfinity", "LocalAdversary", "Restart", "ReverseKullbackLeibler", "SRectangular", "SRectangularKullbackLeibler", "SRectangularL1", "SRectangularL2",
+    "SRectangularLInfinity", "Threshold", "TotalVariation", "UncertaintySet",
     "Wasserstein",
 ]  # fmt: skip

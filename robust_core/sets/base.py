@@ -60,11 +60,13 @@ class UncertaintySet(ABC):
     """Whether sigma stays as it is where a state becomes two with equal values, which share its mass equally."""
     grows: ClassVar[bool] = True
     """Whether p is in the set around p, and a larger radius gives a larger set."""
+    by_state: ClassVar[bool] = False
+    """Whether nature chooses the rows of a state together: backups are of values V(s), not of tables Q(s, a)."""
     moves_to_the_end: ClassVar[bool | None] = None
     """Whether nature may move mass to and from the end of an episode, an outcome of value 0; None: it is not said."""
 
     def __init_subclass__(cls) -> None:
-        if "kind" in vars(cls):
+        if "kind" in vars(cls):  # the base of several sets has none
             _BY_KIND[cls.kind] = cls
         for name in ("__eq__", "__hash__", "__repr__"):  # a dataclass keeps those that are in the class itself
             if name not in vars(cls):
