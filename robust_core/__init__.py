@@ -51,13 +51,14 @@ if TYPE_CHECKING:
     strategies: Any
 
 __all__ = [
-    "EXPECTED_SARSA", "L1", "L2", "MDP", "Q_LEARNING", "SARSA", "TD0", "BoundedDensity", "ChiSquare", "Contamination",
-    "Interval", "KullbackLeibler", "LInfinity", "LinearLearner", "LocalAdversary", "LogSumExp", "Mellowmax",
-    "Problem", "Recording", "Restart", "ReverseKullbackLeibler", "SPlan", "SRectangular", "SRectangularKullbackLeibler",
-    "SRectangularL1", "SRectangularL2", "SRectangularLInfinity", "SparseRows", "StepSize", "TabularLearner",
-    "TotalVariation", "Transition", "UncertaintySet", "Variant", "Walk", "Wasserstein", "bellman", "bellman_policy", "bellman_values",
-    "constant", "deterministic", "greedy", "key", "per_visit", "plan_states", "polynomial", "sigma", "smoothed_bellman_policy", "solve_states",
-    "stopping_time", "support", "uniform", "worst_case",
+    "EXPECTED_SARSA", "L1", "L2", "MDP", "Q_LEARNING", "SARSA", "TD0", "BoundedDensity", "ChiSquare",
+    "Contamination", "Interval", "KullbackLeibler", "LInfinity", "LinearLearner", "LocalAdversary", "LogSumExp",
+    "Mellowmax", "Problem", "Recording", "Restart", "ReverseKullbackLeibler", "SPlan", "SRectangular",
+    "SRectangularKullbackLeibler", "SRectangularL1", "SRectangularL2", "SRectangularLInfinity", "SparseRows",
+    "StepSize", "TabularLearner", "TotalVariation", "Transition", "UncertaintySet", "Variant", "Walk",
+    "Wasserstein", "bellman", "bellman_policy", "bellman_values", "constant", "deterministic", "greedy", "key",
+    "per_visit", "plan_states", "polynomial", "sigma", "smoothed_bellman_policy", "solve_states", "stopping_time",
+    "support", "uniform", "worst_case",
 ]  # fmt: skip
 
 MODULES = {

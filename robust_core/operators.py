@@ -32,7 +32,7 @@ def bellman(mdp: MDP, uncertainty_set: UncertaintySet, Q: ArrayLike) -> Floats:
 def bellman_values(mdp: MDP, uncertainty_set: UncertaintySet, V: ArrayLike) -> Floats:
     """(TV)(s) = min_pi max_q Σ_a pi_a q_a·(c(s,a) + gamma V), for every set; fixed point V*.
 
-    For an (s,a)-rectangular set that is min_a of `bellman`, for an s-rectangular one the policy may have to be randomised.
+    For an (s,a)-rectangular set that is min_a of `bellman`; for an s-rectangular one the policy may have to be random.
 
     >>> from robust_core.sets import L1, SRectangularL1
     >>> mdp = MDP([[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0]] * 2], [[0.0, 0.0], [1.0, 1.0]], 0.5)

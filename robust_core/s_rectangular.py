@@ -4,10 +4,10 @@
 
     Tv + f min d  <=  V*  <=  Tv + f max d        (MacQueen).
 
-A round makes a backup, fixes its policy and rows of nature, sweeps that Markov chain until its own change is a tenth as
-wide, and makes a backup there. Sweeps of a fixed pair need not come nearer to V*: policy iteration for both players at
-once is not known to converge. The safeguard makes it terminate. Let h(v) = f span(Tv − v)/2 be the half width at v, and x
-the best point so far:
+A round makes a backup, fixes its policy and rows of nature, sweeps that Markov chain until its own change is a tenth
+as wide, and makes a backup there. Sweeps of a fixed pair need not come nearer to V*: policy iteration for both players
+at once is not known to converge. The safeguard makes it terminate. Let h(v) = f span(Tv − v)/2 be the half width at v,
+and x the best point so far:
 
 - a round that ends at y with h(y) <= h(x)/2 is accepted: x = y;
 - any other round is thrown away (a *fall*). Then x is replaced by T^m x, shifted by a constant, with m = 1 at the first
@@ -16,13 +16,13 @@ the best point so far:
 **Termination.** span(Tx − Ty) <= gamma span(x − y) for every x and y: from x <= y + max(x−y) follows Tx <= Ty + gamma
 max(x−y), and likewise from below. A shift by a constant moves T by a constant and leaves h alone. So a fall with m
 backups makes h(x) at most gamma^m as large, an accepted round at most half as large: h(x) never grows, and falls below
-every positive accuracy e. With N the number of plain backups that reach e, gamma^N h(0) <= e: after j falls plain backups
-alone have made h(x) <= gamma^(2^j − 1) h(0), so there are at most log2(N + 1) + 1 falls with at most 4N + 1 plain
-backups, and at most log2(h(0)/e) + 1 accepted rounds. Each round has at most `MOST_SWEEPS` sweeps. Hence the
+every positive accuracy e. With N the number of plain backups that reach e, gamma^N h(0) <= e: after j falls plain
+backups alone have made h(x) <= gamma^(2^j − 1) h(0), so there are at most log2(N + 1) + 1 falls with at most 4N + 1
+plain backups, and at most log2(h(0)/e) + 1 accepted rounds. Each round has at most `MOST_SWEEPS` sweeps. Hence the
 whole costs at most a few times what plain iteration costs, whatever the sweeps do.
 
-In floats h stops falling at the level of rounding; a fall that does not lower it ends the loop, and the certificate tells
-the width that was reached.
+In floats h stops falling at the level of rounding; a fall that does not lower it ends the loop, and the certificate
+tells the width that was reached.
 
 **Certificate.** Bounds on the exact backup of the final v, with margins for rounding (`kernels.s_rectangular`), in
 MacQueen's inequality.
@@ -137,7 +137,9 @@ def compiled_backup(outcomes: Any, uncertainty_set: SRectangular) -> Callable[[F
 
     if type(uncertainty_set) not in FORMS:
         known = ", ".join(cls.__name__ for cls in FORMS)
-        raise TypeError(f"uncertainty_set must be one of {known}, which have a compiled form, got {uncertainty_set!r:.80}")
+        raise TypeError(
+            f"uncertainty_set must be one of {known}, which have a compiled form, got {uncertainty_set!r:.80}"
+        )
     form, within = FORMS[type(uncertainty_set)], bool(getattr(uncertainty_set, "within_support", True))
     budgets = uncertainty_set.budgets(outcomes.n_states)
 

@@ -1,8 +1,8 @@
 """Backups, optimal values and values of policies for s-rectangular sets, enclosed.
 
 T acts on values V (S,), is monotone, and T(V+k) = TV + gamma k. So one backup whose entries are enclosed in fractions
-encloses V* (MacQueen; see `enclosed`), for any V. It comes from Newton's steps in floats with about the saddle points of
-the states; where they do not help, a plain backup is made. Their only part is to make the enclosure narrow.
+encloses V* (MacQueen; see `enclosed`), for any V. It comes from Newton's steps in floats with about the saddle points
+of the states; where they do not help, a plain backup is made. Their only part is to make the enclosure narrow.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,10 +33,16 @@ class _Game:
     def __init__(self, mdp: MDP, uncertainty_set: SRectangular) -> None:
         uncertainty_set.require_fit(mdp.n_states, mdp.cost.shape)
         self.mdp, self.gamma = mdp, Fraction(mdp.gamma)
-        self.rows = [[row.fractions() for row in rows] for rows in exact.kernel(mdp)]
-        self.costs = exact.costs(mdp)
         budgets = np.broadcast_to(uncertainty_set.radius, mdp.n_states).tolist()
         self.sets = [uncertainty_set.with_radius(float(x)) for x in budgets]
+        self.costs = exact.costs(mdp)
+        self._rows: dict[int, list[Vector]] = {}
+
+    def rows(self, s: int) -> list[Vector]:
+        """The rows of a state."""
+        if s not in self._rows:
+            self._rows[s] = [exact.distribution(row).fractions() for row in self.mdp.P[s].tolist()]
+        return self._rows[s]
 
     def values(self, s: int, V: list[Fraction]) -> list[Vector]:
         """w_a = c(s,a) + gamma V of each action."""
@@ -45,7 +51,7 @@ class _Game:
     def enclose(self, V: Floats, at: Enclose, states: Iterable[int] | None = None) -> tuple[Any, Any]:
         """Bounds on the backup of every state, or of some."""
         given, chosen = [Fraction(x) for x in V.tolist()], range(self.mdp.n_states) if states is None else states
-        found = [at(s, self.rows[s], self.values(s, given)) for s in chosen]
+        found = [at(s, self.rows(s), self.values(s, given)) for s in chosen]
         lower, upper = (np.array(side, dtype=object) for side in zip(*found, strict=True))
         return lower, upper
 
@@ -58,9 +64,7 @@ class _Game:
         return s_rectangular.saddle(self.sets[s], rows, w)
 
 
-def backup(
-    mdp: MDP, uncertainty_set: SRectangular, V: ArrayLike, *, states: Iterable[int] | None = None
-) -> Certified:
+def backup(mdp: MDP, uncertainty_set: SRectangular, V: ArrayLike, *, states: Iterable[int] | None = None) -> Certified:
     """TV, enclosed; of some states, in their order.
 
     >>> from robust_core.sets import SRectangularL1
@@ -131,15 +135,15 @@ def _iterate(game: _Game, saddle: Saddle) -> tuple[Floats, Floats]:
     """About V*, and the inverse of I − gamma·chain there."""
     mdp, S = game.mdp, game.mdp.n_states
     V, narrowest, failures = np.zeros(S), np.inf, 0
-    best = V, np.eye(S)
+    best: tuple[Floats, Floats] = V, np.eye(S)
     for _ in range(ROUNDS):
         given = [Fraction(x) for x in V.tolist()]
-        found = [saddle(s, game.rows[s], game.values(s, given)) for s in range(S)]
-        image = np.array([value for value, _, _ in found])
+        found = [saddle(s, game.rows(s), game.values(s, given)) for s in range(S)]
+        image: Floats = np.array([value for value, _, _ in found])
         chain = np.array([pi @ q for _, pi, q in found])
         change = image - V
         width = float(np.ptp(change))
-        inverse = np.linalg.inv(np.eye(S) - mdp.gamma * chain)
+        inverse = np.asarray(np.linalg.inv(np.eye(S) - mdp.gamma * chain), dtype=np.float64)
         if width < narrowest:
             best = image + mdp.gamma / (1.0 - mdp.gamma) * (change.max() + change.min()) / 2.0, inverse
             narrowest, failures = width, 0

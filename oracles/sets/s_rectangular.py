@@ -2,9 +2,10 @@
 
 `value`: TV = max {u : Σ_a xi_a(u) <= kappa}, with xi_a(u) the least distance of a row with q·w_a >= u. It is enclosed
 from the definition: u is reached if upper bounds on the distances add up to at most kappa, and not reached if lower
-bounds exceed it. For L1 and L∞ distances are rationals and Newton's method on the piecewise linear sum is finite; for L2
-they are roots of rationals (the path of projections of `oracles.sets.l2`, at a given mean); for Kullback-Leibler a
-multiplier b gives the lower bound b u − log Σ p e^{bw}, and a tilted row with mean u or more the upper one, in many digits.
+bounds exceed it. For L1 and L∞ distances are rationals and Newton's method on the piecewise linear sum is finite; for
+L2 they are roots of rationals (the path of projections of `oracles.sets.l2`, at a given mean); for Kullback-Leibler a
+multiplier b gives the lower bound b u − log Σ p e^{bw}, and a tilted row with mean u or more the upper one, in many
+digits.
 
 `policy_value`: max over the set of Σ pi_a q_a·w_a, from members (below) and multipliers (above).
 
@@ -44,7 +45,7 @@ MARGIN = Decimal(10) ** -30
 GRID = 1 << 200
 """Values are multiples of 1/GRID of the scale, so that fractions stay small."""
 SMALL_TILT = 1e4
-"""From here on the rows p e^{d/lam}, |d| <= 1, are p (1 + d/lam) up to 1e-8 of their distance: enough for a proposal."""
+"""From here on the rows p e^{d/lam}, |d| <= 1, are p (1 + d/lam) up to 1e-8: enough for a proposal."""
 NEAR = Fraction(1, 1 << 54)
 """The half width with which an enclosure is tried first, as a share of max|w|."""
 
@@ -75,7 +76,7 @@ def segments_l1(kind: SRectangular, p: Vector, w: Vector) -> list[Ends]:
 
 
 def filled(kind: SRectangular, p: Vector, w: Vector, r: Fraction) -> Ends:
-    """The largest value over {|q−p| <= r} and a supergradient in r, from the dual at the level where the filling stops."""
+    """The largest value over {|q−p| <= r} and a supergradient in r, from the level where the filling stops."""
     states = sorted(allowed(kind, p), key=lambda j: -w[j])
     lower = {j: max(p[j] - r, ZERO) for j in states}
     left, level = 1 - sum(lower.values(), ZERO), w[states[0]]
@@ -212,8 +213,9 @@ def least(kind: SRectangular, p: Vector, w: Vector, u: Fraction) -> Ends:
 def value(kind: SRectangular, rows: Rows, w: Rows) -> Ends:
     """Bounds on the value of a state; equal for L1 and L∞."""
     budget = Fraction(float(kind.radius))
-    means, cap = [dot(*pair) for pair in zip(rows, w, strict=True)], min(
-        reach(kind, *pair) for pair in zip(rows, w, strict=True)
+    means, cap = (
+        [dot(*pair) for pair in zip(rows, w, strict=True)],
+        min(reach(kind, *pair) for pair in zip(rows, w, strict=True)),
     )
     if budget == 0 or min(means) == cap:
         return min(means), min(means)
@@ -302,7 +304,7 @@ def propose(kind: SRectangular, rows: Rows, w: Rows) -> float:
     high = float(min(reach(kind, *pair) for pair in zip(rows, w, strict=True)))
     u = 0.5 * (low + high)
     for _ in range(100):
-        found = [_float_least(kind, *pair, u) for *pair, mean in zip(p, values, means, strict=True) if u > mean]
+        found = [_float_least(kind, row, x, u) for row, x, mean in zip(p, values, means, strict=True) if u > mean]
         excess, slope = sum(xi for xi, _ in found) - budget, sum(g for _, g in found)
         low, high = (u, high) if excess <= 0.0 else (low, u)
         following = u - excess / slope if 0.0 < slope < math.inf else math.inf
@@ -421,7 +423,9 @@ def _policy_l2(kind: SRectangular, rows: Rows, w: Rows, pi: Vector, budget: Frac
     mixed, prices = _members_l2(kind, used, budget)
     spent = sum((_norm(q, p)[1] for q, (_, p, _) in zip(mixed, used, strict=True)), ZERO)
     share = min(Fraction(1), budget / spent) if spent else ZERO
-    lower = sum((x * (dot(p, y) + share * (dot(q, y) - dot(p, y))) for q, (x, p, y) in zip(mixed, used)), ZERO)
+    lower = sum(
+        (x * (dot(p, y) + share * (dot(q, y) - dot(p, y))) for q, (x, p, y) in zip(mixed, used, strict=True)), ZERO
+    )
     bounds = [_kept_l2(kind, used, thetas, budget) for thetas in prices]
     top = sum((x * reach(kind, p, y) for x, p, y in used), ZERO)
     return lower, min(*bounds, top)
@@ -477,7 +481,9 @@ def _shift(kind: SRectangular, p: Vector, w: Vector, theta: Fraction) -> Fractio
 def _row_l2(kind: SRectangular, p: Vector, w: Vector, theta: Fraction) -> Vector:
     """The projection of p + theta w on the distributions on the allowed states."""
     tau, states = _shift(kind, p, w, theta), set(allowed(kind, p))
-    return tuple(max(x + theta * y - tau, ZERO) if j in states else ZERO for j, (x, y) in enumerate(zip(p, w)))
+    return tuple(
+        max(x + theta * y - tau, ZERO) if j in states else ZERO for j, (x, y) in enumerate(zip(p, w, strict=True))
+    )
 
 
 def _norm(q: Vector, p: Vector) -> Ends:
@@ -486,7 +492,8 @@ def _norm(q: Vector, p: Vector) -> Ends:
 
 def _path_l2(kind: SRectangular, p: Vector, w: Vector) -> list[tuple[float, float, float]]:
     """(theta at the end, fixed part of the squared distance, spread) of the pieces of the path, in floats."""
-    active, found = allowed(kind, p), []
+    active = allowed(kind, p)
+    found: list[tuple[float, float, float]] = []
     while True:
         count = len(active)
         out = [x for j, x in enumerate(p) if j not in active]

@@ -1,11 +1,11 @@
 """A state of an s-rectangular ball as a convex program: cvxpy proposes, weak duality in fractions decides.
 
-    maximise u   subject to   q_a·w_a >= u  (pi_a),   Σ_a D(q_a, p_a) <= kappa  (lam),   q_a >= 0  (nu_a),   Σ_j q_a = 1.
+    maximise u  subject to  q_a·w_a >= u  (pi_a),  Σ_a D(q_a, p_a) <= kappa  (lam),  q_a >= 0  (nu_a),  Σ_j q_a = 1.
 
 - Below: the proposed rows, pulled to p until their distances add up to at most kappa, are in the set, and no policy
   costs less than the least of their values.
-- Above: for the proposed policy and any y_a >= w_a, here w_a + nu_a/pi_a, a norm gives Σ pi_a p_a·y_a + kappa max_a pi_a
-  N(y_a); Kullback-Leibler gives lam kappa + Σ lam log Σ p_a e^{pi_a w_a/lam} for any lam > 0.
+- Above: for the proposed policy and any y_a >= w_a, here w_a + nu_a/pi_a, a norm gives Σ pi_a p_a·y_a + kappa max_a
+  pi_a N(y_a); Kullback-Leibler gives lam kappa + Σ lam log Σ p_a e^{pi_a w_a/lam} for any lam > 0.
 
 The solver's output is never trusted: a wrong proposal makes the enclosure wide, not wrong.
 """

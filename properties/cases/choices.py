@@ -428,4 +428,6 @@ def widened(uncertainty_set: UncertaintySet, radius: float) -> UncertaintySet:
 def radius_of(uncertainty_set: UncertaintySet) -> str:
     """The radius as a message has it."""
     radius = getattr(uncertainty_set, "radius", None)
-    return f"{radius:g}" if isinstance(radius, float) else "of each state" if uncertainty_set.by_state else "of each pair"
+    return (
+        f"{radius:g}" if isinstance(radius, float) else "of each state" if uncertainty_set.by_state else "of each pair"
+    )

@@ -24,20 +24,20 @@ class Respelled(NamedTuple):
 def state_respellings(mdp: MDP, V: np.ndarray, *, splits: bool = True) -> list[Respelled]:
     """The same for s-rectangular sets, whose backups are of values V (S,), and where an action may be hopeless.
 
-    A copy of an action helps the agent, because nature has to pay for it too. An action that is dominated changes nothing
-    if its nominal cost exceeds all that the action it copies can cost: nature then pays nothing for it. So it costs more
-    by the span of all values, which is at most max c − min c + gamma (max V − min V), and for V* at most
+    A copy of an action helps the agent, because nature has to pay for it too. An action that is dominated changes
+    nothing if its nominal cost exceeds all that the action it copies can cost: nature then pays nothing for it. So it
+    costs more by the span of all values, which is at most max c − min c + gamma (max V − min V), and for V* at most
     (max c − min c)/(1−gamma).
     """
     wide = respellings(mdp, np.repeat(V[:, None], mdp.n_actions, axis=1), splits=splits)
     more = 4.0 * (size(mdp.cost) / (1.0 - mdp.gamma) + size(V))
     found = []
     for same in wide[1:]:
-        values = V[same.origin[0]]
+        other = same._replace(Q=V[same.origin[0]])
         if same.mdp.n_actions > mdp.n_actions:
             cost = np.concatenate((mdp.cost, mdp.cost[:, :1] + more), axis=1)
-            same = same._replace(what="with a hopeless action", mdp=MDP(same.mdp.P, cost, mdp.gamma))
-        found.append(same._replace(Q=values))
+            other = other._replace(what="with a hopeless action", mdp=MDP(same.mdp.P, cost, mdp.gamma))
+        found.append(other)
     return found
 
 

@@ -34,7 +34,7 @@ KIND = KindOfVariant(
     promises={"bellman": "the operator is the robust Bellman operator T", "radii per pair": PER_PAIR},
     canary=Canary("operator:NO_DISCOUNT", ("bellman backup", "contraction")),
     example=Example(
-        called="a function `(mdp, uncertainty_set, Q) -> TQ`; for an s-rectangular set `(mdp, uncertainty_set, V) -> TV`",
+        called="a function `(mdp, uncertainty_set, Q) -> TQ`; for an s-rectangular set of values V, `-> TV`",
         right="V, R = Q.min(axis=1)",
         wrong="V, R = Q.max(axis=1)",
     ),

@@ -62,8 +62,8 @@ def true_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> tup
 
 
 def _true_states(mdp: MDP, uncertainty_set: SRectangular, V: np.ndarray) -> tuple[np.ndarray, float]:
-    """TV of an s-rectangular set and how far it may be off; of a large model some states are known."""
-    states = range(mdp.n_states) if mdp.P.size <= SMALL else (0, mdp.n_states // 2, mdp.n_states - 1)
+    """TV of an s-rectangular set and how far it may be off; of a large model one state is known."""
+    states = range(mdp.n_states) if mdp.P.size <= SMALL else (mdp.n_states // 2,)
     found = s_rectangular.backup(mdp, uncertainty_set, V, states=states)
     values = np.full(mdp.n_states, np.nan)
     values[list(states)] = found.value

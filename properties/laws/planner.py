@@ -25,8 +25,10 @@ def true_optimum(mdp: MDP, uncertainty_set: UncertaintySet) -> tuple[np.ndarray,
 
     An s-rectangular set has no Q*: V*.
     """
-    by_state = isinstance(uncertainty_set, SRectangular)
-    found = s_rectangular.solve(mdp, uncertainty_set) if by_state else enclosed.solve(mdp, uncertainty_set)
+    if isinstance(uncertainty_set, SRectangular):
+        found = s_rectangular.solve(mdp, uncertainty_set)
+    else:
+        found = enclosed.solve(mdp, uncertainty_set)
     width = 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
     return found.value, UNIT * float(np.abs(found.value).max()) + width
 
@@ -121,7 +123,9 @@ def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
 
 
 LAWS = (
-    _law("optimum", "the result is Q*, against exact rational policy iteration (Theorem 1); s-rectangular: V*", _matches),
+    _law(
+        "optimum", "the result is Q*, against exact rational policy iteration (Theorem 1); s-rectangular: V*", _matches
+    ),
     _law(
         "closed form",
         "under contamination Q* = Q_b + (γ R/(1−γ)) max W at the discount b = γ(1−R)",

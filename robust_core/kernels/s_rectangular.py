@@ -1,18 +1,18 @@
 """States of s-rectangular balls, compiled: value, policy, rows of nature, and certified bounds.
 
-A state is the root u of Σ_a xi_a(u) = kappa (`robust_core.sets.s_rectangular`), found by Newton's method: xi_a is convex,
-so from any point a tangent meets kappa at or to the right of the root, and the steps fall towards it. Points where the
-sum is at most kappa bound the root from the left; where a step leaves the bracket, it is halved.
+A state is the root u of Σ_a xi_a(u) = kappa (`robust_core.sets.s_rectangular`), found by Newton's method: xi_a is
+convex, so from any point a tangent meets kappa at or to the right of the root, and the steps fall towards it. Points
+where the sum is at most kappa bound the root from the left; where a step leaves the bracket, it is halved.
 
-All forms of one state work on one layout: `p`, `w` and `state` hold, for each action, the outcomes that matter by rising
-w. Those of L1 are the row and the best state outside it, of Kullback-Leibler the row, of L2 and L∞ all states.
+All forms of one state work on one layout: `p`, `w` and `state` hold, for each action, the outcomes that matter by
+rising w. Those of L1 are the row and the best state outside it, of Kullback-Leibler the row, of L2 and L∞ all states.
 
 Bounds (`certify`). Everything is scaled to |c| + gamma|v| <= 1; sums of n products of weights that add up to 1 and such
 values err by at most (n+4) u, u = 2^-53, and so do their quotients by the sums of the weights, up to a factor 2.
 
 - Lower: the rows q_a of nature have distances of at most D_a = the computed ones plus (12n+16) EPS. Kullback-Leibler is
   Σ p φ(x), x = q/p, φ(x) = x log x − x + 1 >= 0. A relative error d <= 2(n+4) EPS of x moves φ by x|log x| d + x d² at
-  most; rounding of a term is below 4 EPS x|log x|, or 4 EPS p if x < ½, where |log x| may not cover the 1. All distances
+  most; rounding of a term is below 4 EPS x|log x|, or 4 EPS p if x < ½, where x|log x| may be too small. All distances
   are convex and 0 at p, so p_a + t(q_a − p_a) with t = min(1, kappa/ΣD_a) are in the set, and no policy costs less than
   the least of their values.
 - Upper, norms: for every policy and y_a >= w_a, Σ pi_a q_a·w_a <= Σ pi_a p_a·y_a + kappa max_a pi_a N(y_a), N(y) the
@@ -36,24 +36,25 @@ UNIT = 2.0**-53
 STEPS, ROW_STEPS = 300, 400
 CLOSE = 2.0**-52
 """Two values of a state of scale 1 that are as good as equal."""
-SHORT = 32
-"""Rows up to this length are sorted by insertion."""
+TRIES = 6
+"""Of rows for a lower bound, each for a value four times as far below as the last."""
 
 
 @compiled
 def _sort(p: Floats, w: Floats, cost: Floats, state: Ints, n: int) -> None:
-    """The outcomes of a row by rising w, in place."""
-    if n > SHORT:
-        order = np.argsort(w[:n])
-        p[:n], w[:n], cost[:n], state[:n] = p[:n][order], w[:n][order], cost[:n][order], state[:n][order]
-        return
-    for i in range(1, n):
-        x, y, c, s = w[i], p[i], cost[i], state[i]
-        k = i - 1
-        while k >= 0 and w[k] > x:
-            w[k + 1], p[k + 1], cost[k + 1], state[k + 1] = w[k], p[k], cost[k], state[k]
-            k -= 1
-        w[k + 1], p[k + 1], cost[k + 1], state[k + 1] = x, y, c, s
+    """The outcomes of a row by rising w, in place (Shell's sort: insertion for short rows)."""
+    gap = 1
+    while 3 * gap < n // 4:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            x, y, c, s = w[i], p[i], cost[i], state[i]
+            k = i - gap
+            while k >= 0 and w[k] > x:
+                w[k + gap], p[k + gap], cost[k + gap], state[k + gap] = w[k], p[k], cost[k], state[k]
+                k -= gap
+            w[k + gap], p[k + gap], cost[k + gap], state[k + gap] = x, y, c, s
+        gap //= 3
 
 
 @compiled
@@ -61,7 +62,7 @@ def _gather(
     first: int, last: int, successors: Ints, probabilities: Floats, costs: Floats, outside: float, v: Floats, gamma:
     float, best: Ints, width: int, p: Floats, w: Floats, cost: Floats, state: Ints,
 ) -> int:  # fmt: skip
-    """The outcomes of one row that matter; how many there are. `best`: states of highest v, for L1; `width` 0 for all."""
+    """The outcomes of one row that matter; how many there are. `best`: states of highest v, for L1; `width` 0: all."""
     mass, n = 0.0, last - first
     for k in range(first, last):
         mass += probabilities[k]
@@ -221,7 +222,7 @@ def _least_kl(p: Floats, w: Floats, n: int, u: float, mu: float, q: Floats) -> t
         for i in range(n):
             q[i] = p[i] if w[i] == top else 0.0
             best += q[i]
-        return -math.log(best), np.inf
+        return max(-math.log(best), 0.0), np.inf
     span = top - w[0]
     small = u - mu <= 0.25 * (top - mu)
     b = (u - mu) / max(_tilt(p, w, n, mu, 0.0, q)[1], 1e-300)
@@ -344,12 +345,14 @@ def _rows_of(form: int, p: Floats, w: Floats, n: Ints, mu: Floats, u: float, q: 
     """The rows of nature for the value u: the nearest ones that reach it."""
     for a in range(mu.size):
         m = n[a]
+        if u <= mu[a] or form == L1:
+            for i in range(m):
+                q[a, i] = p[a, i]
         if u <= mu[a]:
-            q[a, :m] = p[a, :m]
-        elif form == L1:
+            continue
+        if form == L1:
             xi, _, _ = _least_l1(p[a], w[a], m, u - mu[a])
             left = 0.5 * xi
-            q[a, :m] = p[a, :m]
             for i in range(m - 1):
                 moved = min(left, p[a, i])
                 q[a, i] -= moved
@@ -398,21 +401,30 @@ def _distance(form: int, p: Floats, q: Floats, n: int) -> float:
 
 @compiled
 def _lower(form: int, p: Floats, w: Floats, n: Ints, mu: Floats, budget: float, u: float, q: Floats) -> float:
-    """A value that nature reaches in every action."""
-    _rows_of(form, p, w, n, mu, u, q)
-    total = 0.0
-    for a in range(mu.size):
-        if u > mu[a]:
-            total += _distance(form, p[a], q[a], n[a])
-    share = 1.0 if total <= budget else budget / total * (1.0 - 4.0 * EPS)
-    least = np.inf
-    for a in range(mu.size):
-        value = mass = 0.0
-        for i in range(n[a]):
-            value += q[a, i] * w[a, i]
-            mass += q[a, i]
-        least = min(least, mu[a] + share * (value / mass - mu[a]))
-    return least
+    """A value that nature reaches in every action: the best of the rows for u and for a little less.
+
+    Where values are equal but for rounding, distances jump within a rounding of u.
+    """
+    best, step = -np.inf, 0.0
+    for _ in range(TRIES):
+        _rows_of(form, p, w, n, mu, u - step, q)
+        total = 0.0
+        for a in range(mu.size):
+            if u - step > mu[a]:
+                total += _distance(form, p[a], q[a], n[a])
+        share = 1.0 if total <= budget else budget / total * (1.0 - 4.0 * EPS)
+        least = np.inf
+        for a in range(mu.size):
+            value = mass = 0.0
+            for i in range(n[a]):
+                value += q[a, i] * w[a, i]
+                mass += q[a, i]
+            least = min(least, mu[a] + share * (value / mass - mu[a]))
+        best = max(best, least)
+        if share == 1.0 or best >= u - step - 4.0 * CLOSE:
+            break
+        step = max(4.0 * step, 2.0 * CLOSE)
+    return best
 
 
 @compiled
@@ -528,8 +540,8 @@ def _states(
 
 @compiled
 def sweep(
-    ends: Ints, places: Ints, shares: Floats, constants: Floats, gamma: float, v: Floats, image: Floats, most: int, goal:
-    float,
+    ends: Ints, places: Ints, shares: Floats, constants: Floats, gamma: float, v: Floats, image: Floats, most: int,
+    goal: float,
 ) -> int:  # fmt: skip
     """Sweeps of a fixed policy and kernel with a shift by the middle of the change, until its span is the goal."""
     factor = gamma / (1.0 - gamma)

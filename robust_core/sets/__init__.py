@@ -33,8 +33,8 @@ S_RECTANGULAR: tuple[type[SRectangular], ...] = (
 """The s-rectangular sets: nature has one budget for all rows of a state."""
 
 __all__ = [
-    "L1", "L2", "LEVELS", "SETS", "S_RECTANGULAR", "BoundedDensity", "ChiSquare", "Contamination", "Interval", "KullbackLeibler",
-    "LInfinity", "LocalAdversary", "Restart", "ReverseKullbackLeibler", "SRectangular", "SRectangularKullbackLeibler", "SRectangularL1", "SRectangularL2",
-    "SRectangularLInfinity", "Threshold", "TotalVariation", "UncertaintySet",
-    "Wasserstein",
+    "L1", "L2", "LEVELS", "SETS", "S_RECTANGULAR", "BoundedDensity", "ChiSquare", "Contamination", "Interval",
+    "KullbackLeibler", "LInfinity", "LocalAdversary", "Restart", "ReverseKullbackLeibler", "SRectangular",
+    "SRectangularKullbackLeibler", "SRectangularL1", "SRectangularL2", "SRectangularLInfinity", "Threshold",
+    "TotalVariation", "UncertaintySet", "Wasserstein",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ a budget for each action is the (s,a)-rectangular set.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -29,7 +30,7 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import LEVELS, Pick, Sequence, Threshold, UncertaintySet
+from robust_core.sets.base import LEVELS, Pick, Threshold, UncertaintySet
 from robust_core.sets.kullback_leibler import KullbackLeibler
 from robust_core.sets.l1 import L1
 from robust_core.sets.l2 import L2
@@ -78,19 +79,22 @@ class SRectangular(UncertaintySet):
         exponent = int(np.frexp(np.abs(w).max())[1])
         scaled = np.ldexp(w, -exponent)
         value, policy = self._solve(p, scaled, budget)
-        budgets = [self.least_budget(row, x, value)[0] if value > row @ x else 0.0 for row, x in zip(p, scaled)]
+        budgets = [
+            self.least_budget(row, x, value)[0] if value > row @ x else 0.0 for row, x in zip(p, scaled, strict=True)
+        ]
         balls = [self._ball(min(xi, budget)) for xi in budgets]
-        worst = np.array([ball.row_worst_case(row, x) for ball, row, x in zip(balls, p, scaled)])
+        worst = np.array([ball.row_worst_case(row, x) for ball, row, x in zip(balls, p, scaled, strict=True)])
         return StateUpdate(math.ldexp(value, exponent), policy, worst)
 
     def _solve(self, p: Floats, w: Floats, budget: float) -> tuple[float, Floats]:
         """The value and the policy of a state."""
-        means, tops = (p * w).sum(axis=1), np.array([self.reach(*pair) for pair in zip(p, w)])
+        means, tops = (p * w).sum(axis=1), np.array([self.reach(*pair) for pair in zip(p, w, strict=True)])
         cap = float(tops.min())
 
         def needed(u: float) -> tuple[float, Floats]:
             found = [
-                self.least_budget(row, x, u) if u > mean else (0.0, 0.0) for row, x, mean in zip(p, w, means)
+                self.least_budget(row, x, u) if u > mean else (0.0, 0.0)
+                for row, x, mean in zip(p, w, means, strict=True)
             ]
             return sum(xi for xi, _ in found), np.array([slope for _, slope in found])
 
@@ -130,15 +134,17 @@ class SRectangular(UncertaintySet):
 
     def at(self, s: int, a: int) -> Self:
         """Refused: there is no set of one row."""
-        raise TypeError(f"{type(self).__name__} has one budget for the rows of a state, and no set of one row: in_state(s)")
+        raise TypeError(
+            f"{type(self).__name__} has one budget for the rows of a state, and no set of one row: in_state(s)"
+        )
 
     def require_fit(self, n_states: int, pairs: tuple[int, ...]) -> None:
         """Raise unless the budget is one number or one for each state."""
         shape = np.shape(self.radius)
         if shape not in ((), (n_states,)):
             raise ValueError(
-                f"radius of {type(self).__name__}, the budget of a state for all its actions together, must be one number "
-                f"or have shape {(n_states,)}, one for each state, got shape {shape}"
+                f"radius of {type(self).__name__}, the budget of a state for all its actions together, must be one "
+                f"number or have shape {(n_states,)}, one for each state, got shape {shape}"
             )
 
     def select(self, states: Sequence[int], actions: Sequence[int]) -> Self:
@@ -165,8 +171,8 @@ class SRectangular(UncertaintySet):
 
     def _rowless(self) -> TypeError:
         return TypeError(
-            f"{type(self).__name__} is s-rectangular: a row has no support function of its own, because the actions of a "
-            "state share one budget; use bellman_values or solve_states"
+            f"{type(self).__name__} is s-rectangular: a row has no support function of its own, because the actions of "
+            "a state share one budget; use bellman_values or solve_states"
         )
 
 
@@ -176,7 +182,7 @@ def _budget(value: Any) -> Any:
         return validate.radius("radius (the budget of a state for all its actions together)", value)
     if np.ndim(value) != 1:
         raise ValueError(
-            "radius (the budget of a state for all its actions together) must be one number or have one for each state, "
+            "radius (the budget of a state for all its actions together) must be one number or one for each state, of "
             f"shape (S,); a budget for each pair is an (s,a)-rectangular set; got shape {np.shape(value)}"
         )
     result = validate.array("radius", value, shape=(None,))
@@ -271,14 +277,17 @@ class SRectangularLInfinity(SRectangular):
     within_support: bool = False
 
     def least_budget(self, p: Floats, w: Floats, u: float) -> tuple[float, float]:
-        """The least r at which the box (p−r)⁺ <= q <= min(p+r, 1), filled from the highest value on, reaches u."""
-        low, high = 0.0, 1.0
-        for _ in range(HALVINGS):
-            middle = math.sqrt(low * high) if low > 0.0 else high * 2.0**-20
-            if middle in (low, high) or high < 2.0**-1000:
-                break
-            low, high = (low, middle) if self._filled(p, w, middle)[0] >= u else (middle, high)
-        return high, 1.0 / max(self._filled(p, w, high)[1], 2.0**-1000)
+        """The least r at which the box (p−r)⁺ <= q <= min(p+r, 1), filled from the highest value on, reaches u.
+
+        The value is concave in r, so its tangents reach u no later: Newton's method from r = 0.
+        """
+        r = 0.0
+        while True:
+            value, slope = self._filled(p, w, r)
+            following = min(r + (u - value) / slope, 1.0) if slope > 0.0 else r
+            if value >= u or following <= r:
+                return r, 1.0 / slope if slope > 0.0 else math.inf
+            r = following
 
     def _filled(self, p: Floats, w: Floats, r: float) -> tuple[float, float]:
         """The value of the filled box and its slope in r."""
@@ -307,7 +316,7 @@ class SRectangularKullbackLeibler(SRectangular):
         top = self.reach(p, w)
         d, aim = np.where(p > 0.0, w - top, 0.0), u - top
         if aim >= 0.0:
-            return -math.log(p[(d == 0.0) & (p > 0.0)].sum()), math.inf
+            return max(-math.log(p[(d == 0.0) & (p > 0.0)].sum()), 0.0), math.inf
         low, high = 0.0, 1.0
         while _tilted(p, d, high)[0] < aim and high < 2.0**1000:
             low, high = high, 2.0 * high
