@@ -12,6 +12,7 @@ import contextlib
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,6 +33,8 @@ HUGE = 1e100
 _PRIVATE = (MDP, Problem, UncertaintySet, StepSize, Smoothing, Recording)
 _SCALARS = frozenset((float, int, bool, *np.sctypeDict.values()))
 _REAL = "biuf"
+_WITHOUT_PARTS = frozenset((float, int, bool, str, bytes, type(None)))
+"""Types whose objects have no parts and cannot change."""
 
 
 Answer: TypeAlias = tuple[Any, tuple[int, ...] | None]
@@ -64,6 +67,8 @@ def private_copy(value: Any) -> Any:
 
 def _protect(value: Any, mine: Any, deep: int) -> None:
     """Make the arrays of a copy read-only where those of the original are."""
+    if type(value) in _WITHOUT_PARTS:
+        return
     if isinstance(value, np.ndarray):
         mine.setflags(write=value.flags.writeable)
     elif deep and not isinstance(value, type):
@@ -75,14 +80,19 @@ def _protect(value: Any, mine: Any, deep: int) -> None:
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
     """The parts of an object that are compared, with their names."""
-    if isinstance(value, Mapping):
+    if is_dataclass(value):
+        return [(name, getattr(value, name[1:], None)) for name in _field_names(type(value))]
+    if isinstance(value, dict | Mapping):
         return [(f"[{key!r:.40}]", part) for key, part in value.items()]
     if isinstance(value, list | tuple):
         return [(f"[{number}]", part) for number, part in enumerate(value)]
-    if is_dataclass(value):
-        return [(f".{each.name}", getattr(value, each.name, None)) for each in fields(value)]
     # Caches may be among them in one of two objects: parts that both have are compared.
     return [(f".{name}", part) for name, part in getattr(value, "__dict__", {}).items()]
+
+
+@cache
+def _field_names(cls: Any) -> tuple[str, ...]:
+    return tuple(f".{each.name}" for each in fields(cls))
 
 
 def difference(given: Any, now: Any, name: str = "", deep: int = DEEPEST) -> str | None:
