@@ -132,6 +132,8 @@ def judge_source(
     session.kill_worker(variant)
     if isinstance(answer, Failed):
         raise RuntimeError(answer.reason)
+    if answer.kind == "killed":
+        raise ValueError(f"{variant.target}: a mutant cannot be judged: {answer.fate}")
     return SourceJudged(law, answer.misbehaviour())
 
 

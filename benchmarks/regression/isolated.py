@@ -115,7 +115,7 @@ class MeasuringWorker(Worker):
             self.send(Refused(str(error), misbehaved=False))
         except functions.Misbehaved as error:
             self.send(Refused(f"misbehaviour: {error}", misbehaved=True))
-        except Exception as error:
+        except BaseException as error:  # SystemExit too would end the worker without a word
             self.send(Refused(misbehaviour(error), misbehaved=True))
 
     def _measure(self, variant: Any, order: MeasurePiece, model: Any) -> Part:
@@ -128,6 +128,9 @@ class MeasuringWorker(Worker):
 
 def serve(pipe: int) -> None:
     """Measure as the parent orders."""
+    # Before a module of the user's, which could change what is imported after it, the clock for one.
+    from benchmarks.regression import variants  # noqa: F401
+
     follow_orders(pipe, MeasuringWorker)
 
 

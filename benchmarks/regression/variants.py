@@ -7,10 +7,10 @@ workers, for it calls the user's code.
 """
 
 import hashlib
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -298,10 +298,10 @@ def _lengthen(work: Work) -> Callable[[], float]:
 
 
 def _seconds(work: Work, count: int) -> float:
-    started = time.process_time()
+    started = process_time()
     for _ in range(count):
         work()
-    return time.process_time() - started
+    return process_time() - started
 
 
 def contestants(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[Work, Work]:

@@ -81,7 +81,8 @@ def _protect(value: Any, mine: Any, deep: int) -> None:
 def _parts(value: Any) -> list[tuple[str, Any]]:
     """The parts of an object that are compared, with their names."""
     if is_dataclass(value):
-        return [(name, getattr(value, name[1:], None)) for name in _field_names(type(value))]
+        cls: Any = type(value)
+        return [(name, getattr(value, name[1:], None)) for name in _field_names(cls)]
     if isinstance(value, dict | Mapping):
         return [(f"[{key!r:.40}]", part) for key, part in value.items()]
     if isinstance(value, list | tuple):

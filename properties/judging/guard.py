@@ -15,10 +15,10 @@ import random
 import signal
 import tempfile
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -235,9 +235,9 @@ def _legacy_memory(generator: Any) -> "ctypes.Array[ctypes.c_char]":
 def _time_limit(busy: float, idle: float) -> Iterator[None]:
     """Interrupt the main thread after so much time of the processor or of idleness; elsewhere complain afterwards."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        started = time.process_time()
+        started = process_time()
         yield
-        if time.process_time() - started > busy:
+        if process_time() - started > busy:
             raise TooSlow(busy, busy=True)
         return
     pause = idle / LOOKS

@@ -5,13 +5,13 @@ Hypothesis generates and shrinks.
 """
 
 import math
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from time import monotonic
 
 import numpy as np
 
@@ -125,10 +125,10 @@ def explore_and_reduce(
     search; if nothing failed before, it is reported as it is, for its reductions would take as long. After `seconds`
     no further case is begun, and the evidence says so; one that has failed is reported all the same.
     """
-    search, deadline = Search(judge), time.monotonic() + seconds
+    search, deadline = Search(judge), monotonic() + seconds
 
     def attempt(case: Case) -> None:
-        if search.tried and time.monotonic() >= deadline:
+        if search.tried and monotonic() >= deadline:
             search.stopped = ", where the time for the law was over"
             raise _OutOfTime
         try:
@@ -271,10 +271,10 @@ def _on_models(law: Law, variant: Variant, models: Sequence[MDP], warned: Counte
     """Judge the law on every model; the first violation, reduced, ends it."""
     if not models or not isinstance(law.cases, Generated):
         return _OnModels()
-    case_type, deadline = kind_of(variant.kind).case, time.monotonic() + seconds
+    case_type, deadline = kind_of(variant.kind).case, monotonic() + seconds
     judged = slow = 0
     for case in cases_on_models(law, variant, models):
-        if judged and time.monotonic() >= deadline:
+        if judged and monotonic() >= deadline:
             break
         verdict = explore_and_reduce(
             [case.entries()], lambda entries: _at_work(law, variant, case_type.of(entries), warned)
@@ -323,7 +323,7 @@ def search(
     case_type = kind_of(variant.kind).case
     radii = variant.options.get("radii")
     reduced = shrink and law.reducible
-    began = time.monotonic()
+    began = monotonic()
     given = _on_models(law, variant, models, warned, seconds)
     if given.failure is not None:
         return given.failure
@@ -336,7 +336,7 @@ def search(
             failures=(examples if law.large else FAILURES) if reduced else 1,
             reduced=reduced,
             allowed=lambda entries: radii is None or _of_radii(entries["uncertainty_set"], radii),
-            seconds=seconds - (time.monotonic() - began),
+            seconds=seconds - (monotonic() - began),
         )
     except Exception as error:
         # The variant's exceptions are findings: this one comes from where the cases are made.

@@ -4,10 +4,10 @@ Exact laws first, then the cells of the statistical laws, which say nothing new 
 """
 
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from properties.cases import law_schema
@@ -208,7 +208,7 @@ def verify(
     causes = Causes(failed)
     for law in applicable(variant, laws):
         progress(law.name)
-        started = time.perf_counter()
+        started = perf_counter()
         cause = causes.before(law)
         excuse = (expected or {}).get(law.name)
         if cause is not None:
@@ -233,7 +233,7 @@ def verify(
             verdict,
             variant=variant.name,
             law=law.name,
-            seconds=time.perf_counter() - started,
+            seconds=perf_counter() - started,
             seed=seed,
             counterexample=example,
             excuse=None if excuse is None else excuse.reason,

@@ -6,10 +6,10 @@ is known (`view`). Two laws speak of the promise alone: it is about the robust p
 """
 
 import copy
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -69,12 +69,12 @@ def _mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Findin
     if finding is not None:
         return finding
     mean, largest = ZEROS, 0.0
-    started = time.process_time()
+    started = process_time()
     for probability, estimate in _successors(learner, view, tape):
         finding = _ill_formed(case, estimate, f" after {len(history) + 1} steps")
         if finding is not None:
             return finding
-        if time.process_time() - started > MOST_SECONDS:
+        if process_time() - started > MOST_SECONDS:
             raise tape.refuse("the tree of draws", f"takes more than {MOST_SECONDS:g} s")
         after = as_array(estimate)
         largest = max(largest, float(np.abs(after).max()))

@@ -7,10 +7,10 @@ that can happen in one iteration are sums of rationals, and no samples are neede
 
 import copy
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,7 @@ def outcomes(
     least: Fraction = Fraction(0),
 ) -> Iterator[Leaf]:
     """Every outcome of the iteration after the history."""
-    tape, started = Tape(), time.process_time()
+    tape, started = Tape(), process_time()
     tape.least = least
 
     learner, script = begin(variant, case, tape, coins, steps, most)
@@ -151,7 +151,7 @@ def outcomes(
             return np.array(read_estimate(mine), dtype=np.float64)
 
     for probability, table in leaves(tape, run):
-        if time.process_time() - started > MOST_SECONDS:
+        if process_time() - started > MOST_SECONDS:
             raise tape.refuse("the tree of draws", f"takes more than {MOST_SECONDS:g} s")
         yield Leaf(probability, table, script.counts.copy())
 

@@ -153,8 +153,9 @@ def _padded(variant: Variant, case: Run) -> Finding | None:
     S, A = mdp.n_states, mdp.n_actions
     costs = [step[2] for step in case.path] or [0.0]
     start = case.initial
-    low = min(0.0, float(start.min()), min(costs) / (1.0 - mdp.gamma)) - 1.0
-    high = max(0.0, float(start.max()), max(costs) / (1.0 - mdp.gamma)) + 1.0
+    least, largest = _reached(variant, case)
+    low = min(0.0, least, float(start.min()), min(costs) / (1.0 - mdp.gamma)) - 1.0
+    high = max(0.0, largest, float(start.max()), max(costs) / (1.0 - mdp.gamma)) + 1.0
     P = np.zeros((S + 1, A + 1, S + 1))
     P[:S, :A, :S] = mdp.P
     P[:S, A, 0] = P[S, :, 0] = 1.0
@@ -173,6 +174,13 @@ def _padded(variant: Variant, case: Run) -> Finding | None:
     within = tuple(map(slice, start.shape))
     what = "with a state never visited (low) and an action never taken (high)"
     return _together(variant, case, right, lambda x, y: _equal(x, y[within], allowed, what))
+
+
+def _reached(variant: Variant, case: Run) -> tuple[float, float]:
+    """The least and the largest estimate of the run: a learner with momentum leaves the box of its targets."""
+    learner = new_learner(variant, case)
+    estimates = [table(advance(learner, [step])) for step in case.path]
+    return (float(np.min(estimates)), float(np.max(estimates))) if estimates else (0.0, 0.0)
 
 
 def _boxed(variant: Variant, case: Run) -> tuple[Run, float, float, float]:

@@ -7,8 +7,8 @@ that came in time.
 """
 
 import os
-import time
 from pathlib import Path
+from time import monotonic, process_time
 
 LOOKS = 16
 """Looks within a limit: so many parts of it are told apart."""
@@ -18,7 +18,7 @@ class Idleness:
     """The idle time of a process since now, as seen by looks that are `pause` seconds apart; `stopped` is not in it.
 
     >>> idleness = Idleness(os.getpid(), 0.01)
-    >>> time.sleep(0.01)
+    >>> from time import sleep; sleep(0.01)
     >>> 0.0 <= idleness.look() <= 0.01
     True
     """
@@ -45,13 +45,13 @@ class Idleness:
         return self._last[1] - self._first[1]
 
     def _now(self) -> tuple[float, float, float]:
-        return time.monotonic(), _worked(self._process), _queued(self._process)
+        return monotonic(), _worked(self._process), _queued(self._process)
 
 
 def _worked(process: int) -> float:
     """Seconds of the processor that all threads have used; 0 where the system does not tell."""
     if process == os.getpid():
-        return time.process_time()
+        return process_time()
     fields = _status(process)
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 

@@ -1,10 +1,10 @@
 """The worker's side of a verification: load the variants, describe them, judge them as ordered."""
 
 import os
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import ClassVar
 
 from properties.judging.blame import CannotBeJudged, said
@@ -200,12 +200,12 @@ def _shortly_named(variant: Variant) -> Variant:
 
 
 def _at_most_every(seconds: float, act: Callable[[], None]) -> Callable[[], None]:
-    last = time.monotonic()
+    last = monotonic()
 
     def tick() -> None:
         nonlocal last
-        if time.monotonic() - last >= seconds:
-            last = time.monotonic()
+        if monotonic() - last >= seconds:
+            last = monotonic()
             act()
 
     return tick

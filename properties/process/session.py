@@ -328,7 +328,8 @@ class Session:
     def _start(self, group: _Group) -> Described | Refused:
         """Load the targets of the group in a new worker.
 
-        If something else is in the pipe, that is a finding about the module, which is described as far as it is known.
+        If something else is in the pipe, that is a finding about the module, which is described as far as it is known;
+        where there are no records for it, the module is refused.
         """
         group.kill()
         group.believed.clear()
@@ -341,7 +342,7 @@ class Session:
         answer = group.worker.hear(
             Described, Refused, seconds=self._seconds, waiting=lambda: self._waiting(group.place)
         )
-        if answer == GARBLED:
+        if answer == GARBLED and self._serve == SERVE:
             self._garbled.add(group.targets[0])
             answer = Described((Description(group.targets[0], group.place, "", (), (), (), (), (), ()),))
         if isinstance(answer, Fault):

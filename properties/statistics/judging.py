@@ -4,10 +4,10 @@ A variant that raises, hangs, prints or draws from global random state has broke
 ends a cell it is *undecided*, never *violated*: a slow variant is not a wrong one.
 """
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from time import monotonic, perf_counter, process_time
 
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
@@ -126,7 +126,7 @@ def records(
     known: dict[bytes, Floats] = {}
     for item in cells:
         progress(item.name)
-        started = time.perf_counter()
+        started = perf_counter()
         excuse = (expected or {}).get(item.name)
         if cause is not None:
             verdict = blocked(cause)
@@ -143,7 +143,7 @@ def records(
             verdict,
             variant=name,
             law=item.name,
-            seconds=time.perf_counter() - started,
+            seconds=perf_counter() - started,
             seed=seed,
             excuse=None if excuse is None else excuse.reason,
         )
@@ -151,8 +151,8 @@ def records(
 
 def _clock(seconds: float) -> Callable[[], bool]:
     """Whether so much time of the processor has passed, or, for a variant that sleeps, far more on the wall."""
-    busy, wall = time.process_time() + seconds, time.monotonic() + IDLE_FACTOR * seconds
-    return lambda: time.process_time() >= busy or time.monotonic() >= wall
+    busy, wall = process_time() + seconds, monotonic() + IDLE_FACTOR * seconds
+    return lambda: process_time() >= busy or monotonic() >= wall
 
 
 def _pinned(item: Planned, excuse: Expectation, tick: Callable[[], None]) -> Verdict:
