@@ -33,6 +33,7 @@ Kind = Literal[
     "average cost planner",
     "policy gradient",
     "smoothed operator",
+    "objective",
     "support",
     "sampler",
     "simulator",
@@ -63,7 +64,8 @@ OPTIONS: Mapping[str, str] = {
     "smoothing": '"lse" or "mellowmax"',
     "ends": '"nature stays", "nature ends" or "none": what the end of an episode means (robust_core/ends.py)',
     "accuracy": "of a planner, times max|c|/(1−gamma); of an average cost, times max|c|;"
-    " of a policy gradient, times max|c|/(1−gamma)²; of a support function, times max|v|",
+    " of a policy gradient, times max|c|/(1−gamma)²; of an objective, times the size of its terms;"
+    " of a support function, times max|v|",
     "samples": "n, if the mean of a learner with a simulator is that of the plug-in of n draws",
     "draws": "of a learner with a simulator, expected for each entry of its table in one iteration",
     "levels": "psi, where a level n is drawn with probability psi(1−psi)^n",
@@ -236,6 +238,7 @@ class Variant:
     (mdp, uncertainty_set) -> Q*, V*,
     a policy pi (S, A) or the gain; policy gradient: (mdp, uncertainty_set, policy, rho) -> an array (S, A);
     smoothed operator: (mdp, uncertainty_set, policy, smoothing, V) -> TV;
+    objective: (mdp, uncertainty_set, policy, features, smoothing, theta) -> J, its gradient, omega(theta);
     support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
     `sets` are the types of uncertainty set it is for, `promises` the names of what it promises
     (`properties.laws.law.PROMISES`), `options` narrow the problems (`OPTIONS`).

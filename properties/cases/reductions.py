@@ -26,7 +26,7 @@ from robust_core.validate import Floats
 
 # Arrays with one row a state (and one column an action); `initial` is one unless there are features.
 TABLES = ("initial", "other", "dearer", "Q", *own_tables())
-VALUES = (*TABLES, "features", "v")
+VALUES = (*TABLES, "features", "v", "theta")
 POLICIES = ("policy", "behaviour")
 # How many states or actions are tried as the heir of one that goes.
 HEIRS = 4

@@ -41,10 +41,7 @@ def observed_variant(variant: Variant) -> Variant:
     shape = kind_of(variant.kind).shape
 
     def answer(*args: Any) -> Any:
-        if shape is None:
-            result = call_observed(make, *_lent(args))
-        else:
-            result = call_observed(lambda: plain(make(*_lent(args))))
+        result = call_observed(lambda: plain(make(*_lent(args))))
         note_answer(result, None if shape is None else shape(*args))
         return result
 

@@ -186,7 +186,12 @@ def limits(variant: Variant) -> tuple[str, ...]:
         if without:
             words.append(f"tried without ends of episodes for {', '.join(without)}: options['ends'] says none")
     if "accuracy" in variant.options:
-        scales = {"support": "max|v|", "average cost planner": "max|c|", "policy gradient": "max|c|/(1-gamma)^2"}
+        scales = {
+            "support": "max|v|",
+            "average cost planner": "max|c|",
+            "policy gradient": "max|c|/(1-gamma)^2",
+            "objective": "the size of its terms",
+        }
         scale = scales.get(variant.kind, "max|c|/(1-gamma)")
         words.append(f"judged to an accuracy of {variant.options['accuracy']:.2g} times {scale}")
     return tuple(words)

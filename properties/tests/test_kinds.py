@@ -9,6 +9,7 @@ from properties.judging.search import search
 from properties.judging.verification import applicable
 from properties.variants.mutants.batch import MeanBatch, PerEntry
 from properties.variants.mutants.linear_control import GreedyGQ, LinearQ, SmoothQ
+from properties.variants.mutants.objective import Objective
 from properties.variants.mutants.off_policy_evaluation import OffPolicy
 from properties.variants.mutants.simulator import MeanQ, Multilevel, PlugIn
 from robust_core import Contamination, Problem, TotalVariation, Variant, sigma, support
@@ -251,6 +252,50 @@ class _LinearRestarts(LinearQ):
         return float(step.cost + self.problem.gamma * after - Q[step.s, step.a])
 
 
+def _sampled_sums(
+    mdp: MDP, uncertainty_set: Any, policy: np.ndarray, features: np.ndarray, smoothing: Any, theta: np.ndarray
+) -> Any:
+    """Sums over transitions, and the law of the chain by squaring its kernel."""
+    R, gamma, N = uncertainty_set.radius, mdp.gamma, features.shape[1]
+    chain = np.einsum("sa,sat->st", policy, mdp.P)
+    for _ in range(12):
+        chain = chain @ chain
+        chain /= chain.sum(axis=1, keepdims=True)
+    V, moment, C, slope = features @ theta, np.zeros(N), np.zeros((N, N)), np.zeros((N, N))
+    worst = smoothing.gradient(V) @ features
+    for s, a, t in np.ndindex(*mdp.P.shape):
+        weight, phi = chain[0, s] * policy[s, a] * mdp.P[s, a, t], features[s]
+        delta = mdp.cost[s, a] + gamma * ((1.0 - R) * V[t] + R * smoothing.value(V)) - V[s]
+        moment += weight * delta * phi
+        C += weight * np.outer(phi, phi)
+        slope += weight * np.outer(gamma * ((1.0 - R) * features[t] + R * worst) - phi, phi)
+    omega = np.linalg.lstsq(C, moment, rcond=None)[0]
+    return moment @ omega, 2.0 * slope @ omega, omega
+
+
+def _differences(*case: Any) -> Any:
+    """The gradient of J by central differences, whose step is small beside 1/varrho."""
+    *model, smoothing, theta = case
+    h = 1e-3 / smoothing.varrho
+    J: Any = Objective()
+    above, below = ([J(*model, smoothing, theta + step)[0] for step in sign * np.eye(len(theta))] for sign in (h, -h))
+    return (np.array(above) - np.array(below)) / (2.0 * h)
+
+
+def _projected_norm(*case: Any) -> Any:
+    """J as the squared norm of the projected error, by a weighted least squares fit; omega are its coefficients."""
+    mdp, uncertainty_set, policy, features, smoothing, theta = case
+    R, chain = uncertainty_set.radius, np.einsum("sa,sat->st", policy, mdp.P)
+    values, vectors = np.linalg.eig(chain.T)
+    mu = np.abs(np.real(vectors[:, np.argmin(np.abs(values - 1.0))]))
+    V, root = features @ theta, np.sqrt(mu / mu.sum())
+    mean = (policy * mdp.cost).sum(axis=1) + mdp.gamma * ((1.0 - R) * chain @ V + R * smoothing.value(V))
+    omega = np.linalg.lstsq(root[:, None] * features, root * (mean - V), rcond=None)[0]
+    fitted = root * (features @ omega)
+    return float(fitted @ fitted), omega
+
+
+_PARTS = ("objective", "objective gradient", "tracked weights")
 _CONTROL: Any = ("linear control", GreedyGQ, (Contamination,), ("mean update", "fixed point"), {"tables": 2})
 _OFF_POLICY = ("mean update", "fixed point", "projected onto two balls")
 _BATCH = ("batch mean", "batch variance", "batch order")
@@ -275,10 +320,14 @@ RIGHT = (
     Variant("batch per entry", "batch", PerEntry, (Contamination,), _BATCH, {"expected": "robust backup, per entry"}),
     Variant("batch, momentum", "batch", _HeavyBall, (Contamination,), ("batch mean",), {"expected": _with_momentum}),
     Variant("Greedy-GQ by GTD2", "linear control", _GreedyGTD2, *_CONTROL[2:]),
+    Variant("sums over transitions", "objective", _sampled_sums, (Contamination,), _PARTS),
     Variant("off-policy GTD2", "off-policy evaluation", _OffPolicyGTD2, (Contamination,), _OFF_POLICY),
     Variant("robust advantage", "policy gradient", _robust_advantage, (Contamination,), ("policy gradient",)),
 )  # fmt: skip
 MORE_RIGHT = (
+    Variant("objective", "objective", Objective(), (Contamination,), _PARTS),
+    Variant("objective by a fit", "objective", _projected_norm, (Contamination,), (_PARTS[0], _PARTS[2])),
+    Variant("differences of J", "objective", _differences, (Contamination,), _PARTS[1:2], {"accuracy": 1e-5}),
     Variant("Greedy-GQ", *_CONTROL),
     Variant("linear Q, smooth", "linear control", SmoothQ, (Contamination,), ("semi-gradient",), {"smoothing": "lse"}),
     Variant("linear Q, restarts", "linear control", _LinearRestarts, (Contamination,), ("semi-gradient",)),

@@ -1,0 +1,103 @@
+"""Laws of the objective of linear evaluation: J, its gradient and omega(theta) against the oracle.
+
+The tolerance is that of a float implementation that solves for the stationary law and for omega. Every state of a case
+goes to state 0 with probability of at least 1/4, so a law with a residual r in the 1-norm is within 4r of the
+stationary one (Dobrushin); of chains that do not, which files may hold, these laws say nothing.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from oracles.linear.msprbe import MSPRBE
+from properties.cases.sources import Generated
+from properties.judging.verdict import Finding
+from properties.kinds.objective import PARTS, ObjectiveCase, objective_case
+from properties.laws.comparison import compare
+from properties.laws.law import Law
+from properties.laws.linear import COMPONENTS
+from properties.laws.rounding import UNIT
+from robust_core.mdp import MDP
+from robust_core.problem import Kind, Variant
+from robust_core.sets import Contamination
+
+KIND: tuple[Kind, ...] = ("objective",)
+FORGETTING = 0.25
+"""The least probability with which every state goes to one of them."""
+NAMES = ("J", "gradient", "omega")
+SOLVE = 64
+"""Units of rounding, for each state or feature, of the residual of a linear system or an eigenvector in floats."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How far J, its gradient and omega may be from the truth by rounding, and how large their terms can be."""
+
+    allowed: tuple[float, float, float]
+    sizes: tuple[float, float, float]
+
+
+def _errors(case: ObjectiveCase, J: MSPRBE) -> Errors:
+    """With f = max|phi|, D >= |delta| and the error e of mu in the 1-norm:
+
+    E[delta phi] errs by e f D and the roundings of its sums, C by e f², omega by (√N of the first + N|omega| times the
+    second)/λ, λ the least eigenvalue of C; softmax weights err by the factor exp(2 varrho N u v), v = max Σ|phi theta|.
+    """
+    S, N = case.features.shape
+    f, theta = float(np.abs(case.features).max()), case.theta
+    v = float((np.abs(case.features) @ np.abs(theta)).max())
+    D = float(np.abs(case.mdp.cost).max()) + 2.0 * (2.0 * v + np.log(S + 1) / case.smoothing.varrho)
+    e = (SOLVE * S / FORGETTING + 16 * (S + N + case.mdp.n_actions)) * UNIT
+    omega, slope = J.omega(theta), J.slope(theta)
+    o, m, floor = float(np.abs(omega.value).max()), float(np.abs(slope.value).max()), J.floor
+    moment = e * f * D
+    weights = (np.sqrt(N) * moment + N * (e + SOLVE * N * UNIT) * f * f * o) / floor
+    bend = e * f * f * 3.0 + 4.0 * case.smoothing.varrho * (N + 2) * v * UNIT * f * f
+    value = N * (moment * o + (f * D) * weights)
+    gradient = 2.0 * N * (bend * o + m * weights)
+    allowed = value, gradient, weights
+    sizes = N * (f * D) ** 2 / floor, 2.0 * N * m * f * D / floor, f * D / floor
+    return Errors(allowed, sizes)
+
+
+def _forgets(mdp: MDP) -> bool:
+    return bool((mdp.P.min(axis=(0, 1)) >= FORGETTING).any())
+
+
+def _answer(variant: Variant, case: ObjectiveCase) -> dict[str, Any]:
+    """What the variant returns, by promise."""
+    result = variant.make(
+        case.mdp, case.uncertainty_set, case.policy, case.features, case.smoothing, case.theta
+    )  # fmt: skip
+    made = [promise for promise in PARTS if promise in variant.promises]
+    parts = result if isinstance(result, tuple) else (result,)
+    return dict(zip(made, parts, strict=False)) if len(parts) == len(made) else {}
+
+
+def _matches(promise: str, variant: Variant, case: ObjectiveCase) -> Finding | None:
+    J = case.objective()
+    if J is None or not _forgets(case.mdp):
+        return None
+    found, place = _answer(variant, case), PARTS.index(promise)
+    if promise not in found:
+        made = [each for each in PARTS if each in variant.promises]
+        return Finding("the result", "another number of parts", f"one for each of {', '.join(made)}")
+    right = (J.J, J.gradient, J.omega)[place](case.theta)
+    errors = _errors(case, J)
+    accuracy = float(variant.options.get("accuracy", 0.0))
+    allowed = errors.allowed[place] + accuracy * errors.sizes[place] + right.error_bound
+    return compare(found[promise], np.asarray(right.value), allowed, NAMES[place], axes=COMPONENTS)
+
+
+def _law(promise: str, statement: str) -> Law:
+    judge = partial(_matches, promise)
+    return Law(promise, KIND, promise, statement, Generated(objective_case), judge, sets=(Contamination,))
+
+
+LAWS = (
+    _law(PARTS[0], "J(θ) is E[δφ]ᵀC⁻¹E[δφ], against ball arithmetic"),
+    _law(PARTS[2], "ω(θ) is C⁻¹E[δφ], against ball arithmetic"),
+    _law(PARTS[1], "∇J(θ) is 2 M ω(θ), against ball arithmetic"),
+)
