@@ -39,7 +39,7 @@ def read(law: Law, entries: Case, variant: Variant | None = None) -> LawCase:
     Traceback (most recent call last):
     ValueError: uncertainty_set must be an uncertainty set, got 3
     """
-    kind = _kind(law, entries)
+    kind = _kind(law, entries, variant)
     check_names(law.name, entries, *_names(law, kind))
     for name, rule in {**RULES, **kind_of(kind).rules}.items():
         if name in entries:
@@ -53,9 +53,19 @@ def read(law: Law, entries: Case, variant: Variant | None = None) -> LawCase:
 # --- which entries there are
 
 
-def _kind(law: Law, entries: Case) -> Kind:
-    """The kind of variant that the case is for, of those that the law speaks of: that with most of the entries."""
-    return max(law.kinds, key=lambda kind: len(entries.keys() & kind_of(kind).case.names()))
+def _kind(law: Law, entries: Case, variant: Variant | None) -> Kind:
+    """The kind of variant that the case is for, of those that the law speaks of: that with most of the entries.
+
+    Of kinds whose cases have the same entries, it is that of the variant.
+    """
+
+    def fit(kind: Kind) -> int:
+        case = kind_of(kind).case
+        return len(entries.keys() & case.names()) - len(case.needed() - entries.keys())
+
+    best = max(law.kinds, key=fit)
+    same = variant is not None and variant.kind in law.kinds and fit(variant.kind) == fit(best)
+    return variant.kind if variant is not None and same else best
 
 
 def _names(law: Law, kind: Kind) -> tuple[frozenset[str], frozenset[str]]:
