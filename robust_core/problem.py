@@ -31,6 +31,7 @@ Kind = Literal[
     "value planner",
     "policy planner",
     "average cost planner",
+    "average cost learner",
     "policy gradient",
     "smoothed operator",
     "objective",
@@ -69,6 +70,7 @@ OPTIONS: Mapping[str, str] = {
     "samples": "n, if the mean of a learner with a simulator is that of the plug-in of n draws",
     "draws": "of a learner with a simulator, expected for each entry of its table in one iteration",
     "levels": "psi, where a level n is drawn with probability psi(1−psi)^n",
+    "reference": "of a learner of the average cost: the function of a view that is its estimate of the gain",
     "batch": "the size of a batch, if a learner from batches is for one size only",
     "parameters": '"policy" or "softmax": by what a policy gradient is the derivative',
 }
@@ -304,6 +306,8 @@ class Variant:
             if name == "expected" and not callable(value) and value not in EXPECTED:
                 known = ", ".join(map(repr, EXPECTED))
                 raise ValueError(f"{rule} must be a function of a view, or one of {known}, got {value!r:.80}")
+            if name == "reference" and not callable(value):
+                raise TypeError(f"{rule} must be a function of a view, got {value!r:.80}")
             if name in ("accuracy", "draws"):
                 validate.non_negative(rule, value)
             if name == "levels":

@@ -153,7 +153,11 @@ def schedule(choices: Choices, variant: Variant, *, visits: bool = True) -> Step
 
 
 def ends_of(variant: Variant, uncertainty_set: type[UncertaintySet]) -> Ends:
-    """What the end of an episode means to a variant: options['ends'], or the default of the set."""
+    """What the end of an episode means to a variant: options['ends'], or the default of the set; of a kind without
+    episodes, nothing.
+    """
+    if not kind_of(variant.kind).episodes:
+        return "none"
     stated: Ends | None = variant.options.get("ends")
     return default_ends(uncertainty_set) if stated is None else stated
 

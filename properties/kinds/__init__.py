@@ -49,6 +49,7 @@ class KindOfVariant:
     `make` is a function that returns an array or a number, the shape of that for its arguments. A kind with `learning`
     is one of learners of some sort: these are its promises that one which never learns cannot keep. Without `visits`
     step sizes count no visits. Where all estimates are tuples of so many tables or vectors, that is `parts`.
+    Without `episodes` no step ends one.
     """
 
     case: type[LawCase]
@@ -63,6 +64,7 @@ class KindOfVariant:
     learning: tuple[str, ...] = ()
     visits: bool = True
     parts: int | None = None
+    episodes: bool = True
 
     def trivial_case(self, variant: Variant) -> LawCase:
         """The case of first choices."""

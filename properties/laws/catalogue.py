@@ -1,6 +1,7 @@
 """Laws that apply to any variant of a kind; `LAWS` has them all, cheapest and most basic first."""
 
 from properties.laws import (
+    average_cost_learner,
     average_cost_planner,
     batch,
     every_learner,
@@ -50,6 +51,7 @@ LAWS: tuple[Law, ...] = (
     *off_policy_evaluation.LAWS,
     *linear_control.LAWS,
     *batch.LAWS,
+    *average_cost_learner.LAWS,
     every_learner.BATCH,
     *large.LAWS,
     *large_learning.LAWS,

@@ -7,6 +7,7 @@ import pytest
 
 from properties.judging.search import search
 from properties.judging.verification import applicable
+from properties.variants.mutants.average_cost_learner import Relative
 from properties.variants.mutants.batch import MeanBatch, PerEntry
 from properties.variants.mutants.linear_control import GreedyGQ, LinearQ, SmoothQ
 from properties.variants.mutants.objective import Objective
@@ -295,6 +296,45 @@ def _projected_norm(*case: Any) -> Any:
     return float(fitted @ fitted), omega
 
 
+class _ToMean(Relative):
+    """Relative to the mean of all entries."""
+
+    def gain(self, step: Any) -> float:
+        return float(self.Q.mean())
+
+
+class _ToWorst(Relative):
+    """Relative to the largest value."""
+
+    def gain(self, step: Any) -> float:
+        return float(self.values().max())
+
+
+class _Differential(Relative):
+    """An estimate of the gain beside the table, which moves by a quarter of the same errors."""
+
+    rate = 0.0
+
+    def gain(self, step: Any) -> float:
+        return self.rate
+
+    def update(self, step: Any) -> None:
+        before = float(self.Q[step.s, step.a])
+        super().update(step)
+        self.rate += 0.25 * (float(self.Q[step.s, step.a]) - before)
+
+
+class _AverageRestarts(Relative):
+    """Nature's restarts are drawn, not averaged: a coin of the learner's own."""
+
+    def target(self, step: Any) -> float:
+        assert self.problem.rng is not None
+        V = self.values()
+        after = V.max() if self.problem.rng.random() < self.radius else V[step.s_next]
+        return float(step.cost + after - self.gain(step))
+
+
+_AVERAGE = ("relative update", "relative fixed point", "relative shift")
 _PARTS = ("objective", "objective gradient", "tracked weights")
 _CONTROL: Any = ("linear control", GreedyGQ, (Contamination,), ("mean update", "fixed point"), {"tables": 2})
 _OFF_POLICY = ("mean update", "fixed point", "projected onto two balls")
@@ -320,11 +360,29 @@ RIGHT = (
     Variant("batch per entry", "batch", PerEntry, (Contamination,), _BATCH, {"expected": "robust backup, per entry"}),
     Variant("batch, momentum", "batch", _HeavyBall, (Contamination,), ("batch mean",), {"expected": _with_momentum}),
     Variant("Greedy-GQ by GTD2", "linear control", _GreedyGTD2, *_CONTROL[2:]),
+    Variant(
+        "relative to the mean", "average cost learner", _ToMean, (Contamination,), _AVERAGE,
+        {"reference": lambda view: view.estimate.mean()},
+    ),
+    Variant(
+        "differential", "average cost learner", _Differential, (Contamination,), ("relative update",),
+        {"reference": lambda view: (view.estimate - view.estimates[0]).sum() / 4},
+    ),
     Variant("sums over transitions", "objective", _sampled_sums, (Contamination,), _PARTS),
     Variant("off-policy GTD2", "off-policy evaluation", _OffPolicyGTD2, (Contamination,), _OFF_POLICY),
     Variant("robust advantage", "policy gradient", _robust_advantage, (Contamination,), ("policy gradient",)),
 )  # fmt: skip
 MORE_RIGHT = (
+    Variant("relative Q", "average cost learner", Relative, (Contamination,), _AVERAGE),
+    Variant(
+        "relative to the worst",
+        "average cost learner",
+        _ToWorst,
+        (Contamination,),
+        _AVERAGE,
+        {"reference": lambda view: max(view.values(view.estimate))},
+    ),
+    Variant("relative, restarts", "average cost learner", _AverageRestarts, (Contamination,), ("relative update",)),
     Variant("objective", "objective", Objective(), (Contamination,), _PARTS),
     Variant("objective by a fit", "objective", _projected_norm, (Contamination,), (_PARTS[0], _PARTS[2])),
     Variant("differences of J", "objective", _differences, (Contamination,), _PARTS[1:2], {"accuracy": 1e-5}),

@@ -1,0 +1,57 @@
+"""Learners of the optimal average cost: relative Q-learning, without a discount and without ends of episodes."""
+
+from properties.cases.case import Case
+from properties.cases.choices import Choices, SetChoice, radii_of
+from properties.cases.entry_rules import RULES, require
+from properties.cases.runs import LEARNER, USUAL, Beginning, Run, RunOptions, schedule
+from properties.kinds import Canary, Example, KindOfVariant
+from robust_core.problem import Variant
+
+LEAST = 1 / 64
+"""The smallest radius that is drawn: for R > 0 the gain exists whatever the chains are."""
+
+
+def average_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) -> Run:
+    """A problem, whose discount means nothing, with a positive radius, and a path of any actions."""
+    begin = Beginning.choose(choices, variant, options)
+    kind = type(begin.uncertainty_set)
+    levels = [level for level in radii_of(variant, kind) if isinstance(level, float) and level >= LEAST]
+    chosen = SetChoice(kind, choices.pick(levels or [1.0]))
+    return Run(
+        mdp=begin.mdp,
+        uncertainty_set=choices.uncertainty_set(chosen, begin.mdp.P, begin.mdp.cost.min(axis=1)),
+        step_size=schedule(choices, variant),
+        initial=begin.table(choices, variant),
+        path=begin.path(choices, None),
+    )
+
+
+def _set(name: str, case: Case) -> None:
+    RULES[name](name, case)
+    radius = getattr(case[name], "radius", None)
+    require(isinstance(radius, float) and radius > 0.0, name, "have one positive radius", case[name])
+
+
+KIND = KindOfVariant(
+    case=Run,
+    generate=average_run,
+    promises={
+        "relative update": "given the past and the pair, the mean of the visited entry is Q + alpha (c + sigma(V) − f −"
+        " Q), V = min_a Q, without a discount, and the others stay; f, the estimate of the gain, is"
+        " options['reference'], a function of a view (default: the entry of state 0 and action 0)",
+        "relative fixed point": "started at the solution of a deterministic problem, plus the constant at which f is"
+        " the gain, it stays there",
+        "relative shift": "costs and a start that are k higher give estimates that are k higher (f must rise by k with"
+        " the table)",
+    },
+    canary=Canary("average_cost_learner:VANILLA", ("relative update", "relative update, deterministic")),
+    example=Example(
+        called=f"{LEARNER}; the estimate is Q[s, a]; `problem.gamma` has no meaning, and no step ends an episode",
+        right="R * V.max()",
+        wrong="R * V.mean()",
+    ),
+    learner=True,
+    rules={"uncertainty_set": _set},
+    learning=("relative update",),
+    episodes=False,
+)
