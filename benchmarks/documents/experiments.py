@@ -31,6 +31,7 @@ def render(results: Results) -> str:
     default = {run.panel: run for run in runs if run.interpretation == "default"}
     parts = [
         experiments_text.HEAD,
+        _short(found),
         _rule(),
         "## Outcomes under the default interpretation",
         _overview(runs),
@@ -57,6 +58,49 @@ def render(results: Results) -> str:
         _made_by(results.made_by),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _short(found: Found) -> str:
+    """What was found, in the words that every other page uses, with numbers from the records if all were made."""
+    if not {(f"{figure}-{letter}", "default") for figure in FIGURES for letter in "abc"} <= found.keys():
+        return ""
+    lake = found["frozenlake-a", "default"].values
+    turned = found["rarl-a", "perturbed-training"]
+    plain = [next(one for one in found[f"rarl-{letter}", "default"].claims if one.claim == PLAIN) for letter in "abc"]
+    grown = {learner: _grown(learner) for learner in growth.LEARNERS}
+    words = experiments_text.SHORT.format(
+        robust_diverged=_shares_diverged(found, "robust", "fresh-features"),
+        vanilla_diverged=_shares_diverged(found, "vanilla", "fresh-features"),
+        robust_grows=grown["robust"], vanilla_grows=grown["vanilla"], draws=growth.DRAWS,
+        lake_robust=number(lake["robust"]), lake_vanilla=number(lake["vanilla"]),
+        lake_constant=number(lake["best constant action"]), lake_optimum=number(lake["optimum"]),
+        rarl=_shares([found[f"rarl-{letter}", "default"].first.effect for letter in "abc"]),
+        plain=_shares([-one.effect for one in plain]), turned=turned.outcome,
+        turned_size=_shares([turned.first.effect]),
+        taxi=_shares([-found[f"taxi-{letter}", "default"].first.effect for letter in "abc"]),
+        pole=_shares([-found[f"cartpole-{letter}", "default"].first.effect for letter in "abc"]),
+    )  # fmt: skip
+    items = [" ".join(item.split()) for item in words.strip().removeprefix("- ").split("\n- ")]
+    filled = [textwrap.fill(f"- {item}", WIDTH, subsequent_indent="  ", break_on_hyphens=False) for item in items]
+    return "## In short\n\n" + "\n".join(filled)
+
+
+PLAIN = "robust earns more than vanilla"
+
+
+def _grown(learner: str) -> str:
+    """For how many draws the recursion grows, in the panels a, b and c."""
+    counts = [
+        sum(one.interval[0] > 0 for one in growth.committed() if (one.panel, one.learner) == (f"tdc-{letter}", learner))
+        for letter in "abc"
+    ]
+    return f"{counts[0]}, {counts[1]} and {counts[2]}"
+
+
+def _shares(effects: Sequence[float]) -> str:
+    """Effects as shares of the scale, in words."""
+    words = [f"{100 * x:.2g} %".replace("-", "−") for x in effects]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _by_name(runs: Iterable[PanelRun]) -> Found:
