@@ -16,6 +16,7 @@ from benchmarks.cli.conventions import (
     add_workers,
     progress,
 )
+from benchmarks.cli.loading import say
 
 OUTPUT = Path(".robust-core") / "report"
 EXIT_CODES = {"violated": VIOLATED, "error": USAGE}
@@ -48,13 +49,14 @@ def add_parser(commands: Commands) -> None:
 def _report(options: argparse.Namespace) -> int:
     from benchmarks.report.collect import collect
     from benchmarks.report.files import SUMMARY, write
-    from properties.process.loading import missing_file
+    from properties.process.session import Session
 
     if options.history is not None and not options.history.is_dir():
         raise ValueError(f"history must be a folder that `compare --history` has written, got {options.history}")
-    for target in options.targets:
-        if reason := missing_file(target):
-            raise ValueError(reason)
+    try:
+        Session(options.targets, waiting=say).close()  # what cannot be loaded is refused before any work
+    finally:
+        progress("")
     options.output.mkdir(parents=True, exist_ok=True)
     try:
         report = collect(targets=options.targets, quick=options.quick, workers=options.workers,
