@@ -20,6 +20,7 @@ from robust_core.validate import Floats, Ints
 
 FORMAT = "robust-core/mdp/1"
 SHOWN_PAIRS = 60  # how many pairs (s, a) of a large model are printed
+CHUNK = 1 << 20  # entries of a large array that are read at a time
 LONGEST_REASON = 400  # a hostile value quoted in full would fill the screen
 
 
@@ -28,6 +29,9 @@ class SparseRows:
     """The kernel by rows: row s*A+a gives successors[k] the probability probabilities[k],
 
     for k in offsets[row] … offsets[row+1]-1.
+
+    A model takes a copy, with 64-bit successors. It keeps read-only arrays that own their memory as they are, if the
+    successors of each row ascend and no probability is 0; successors may then have 32 bits (large models).
     """
 
     offsets: Ints
@@ -142,9 +146,11 @@ class MDP:
         digest = hashlib.blake2b(digest_size=16)
         digest.update(f"{FORMAT} {self.n_states} {self.n_actions} {self.gamma.hex()}".encode())
         rows = self.rows
-        for values, kind in ((self.cost, "<f8"), (rows.offsets, "<i8"), (rows.successors, "<i8")):
-            digest.update(np.ascontiguousarray(values, dtype=kind).tobytes())
-        digest.update(np.ascontiguousarray(rows.probabilities, dtype="<f8").tobytes())
+        parts = ((self.cost, "<f8"), (rows.offsets, "<i8"), (rows.successors, "<i8"), (rows.probabilities, "<f8"))
+        for values, kind in parts:
+            flat = values.reshape(-1)
+            for begin in range(0, flat.size, CHUNK):
+                digest.update(np.ascontiguousarray(flat[begin : begin + CHUNK], dtype=kind).tobytes())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -272,7 +278,48 @@ def _checked_dense(kernel: ArrayLike, n_states: int, n_actions: int) -> Floats:
     return _frozen(dense)
 
 
+def _can_be_kept(kernel: SparseRows, n_states: int, n_actions: int) -> bool:
+    """Whether the arrays are valid, in the one spelling of sparse rows, and nobody's to change."""
+    offsets, successors, probabilities = kernel.offsets, kernel.successors, kernel.probabilities
+    arrays: tuple[Any, ...] = (offsets, successors, probabilities)
+    types = ((np.int64,), (np.int32, np.int64), (np.float64,))
+    for values, allowed in zip(arrays, types, strict=True):
+        if type(values) is not np.ndarray or values.dtype not in allowed or values.ndim != 1:
+            return False
+        if values.flags.writeable or not (values.flags.owndata and values.flags.c_contiguous):
+            return False
+    n_rows = n_states * n_actions
+    if len(offsets) != n_rows + 1 or offsets[0] != 0 or offsets[-1] != len(successors) != 0:
+        return False
+    if len(probabilities) != len(successors):
+        return False
+    return all(_is_canonical(kernel, begin, min(begin + CHUNK, n_rows), n_states) for begin in range(0, n_rows, CHUNK))
+
+
+def _is_canonical(kernel: SparseRows, first: int, last: int, n_states: int) -> bool:
+    """Whether some rows are distributions without zeros over ascending successors."""
+    offsets = kernel.offsets[first : last + 1]
+    lengths = np.diff(offsets)
+    if not (lengths > 0).all() or offsets[0] < 0 or offsets[-1] > len(kernel.successors):
+        return False
+    part = slice(int(offsets[0]), int(offsets[-1]))
+    successors, probabilities, starts = kernel.successors[part], kernel.probabilities[part], offsets[:-1] - offsets[0]
+    ascends = np.diff(successors) > 0
+    ascends[starts[1:] - 1] = True
+    with np.errstate(over="ignore"):
+        sums = np.add.reduceat(probabilities, starts)
+    return bool(
+        ascends.all()
+        and successors.min() >= 0
+        and successors.max() < n_states
+        and probabilities.min() > 0.0
+        and (np.abs(sums - 1.0) <= validate.row_sum_tolerance(lengths)).all()
+    )
+
+
 def _checked_sparse(kernel: SparseRows, n_states: int, n_actions: int) -> SparseRows:
+    if _can_be_kept(kernel, n_states, n_actions):
+        return kernel
     offsets = validate.whole_numbers("offsets", kernel.offsets)
     successors = validate.whole_numbers("successors", kernel.successors)
     probabilities = validate.array("probabilities", kernel.probabilities, shape=(len(successors),)) + 0.0

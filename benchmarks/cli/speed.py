@@ -6,7 +6,7 @@ from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_
 
 # Spelled out so that help need not import what is measured; a test compares them.
 PARTS = ("loops", "adversary", "python", "threads", "tdc", "support", "sets", "help", "first call", "memory")
-ORACLES = ("plans", "programs")
+ORACLES = ("plans", "scale", "programs")
 CLUSTER = "cluster"
 ON_REQUEST = (*ORACLES, CLUSTER)
 """Planning and convex programs take minutes; the cost of a cluster has a table of its own and no limits."""
@@ -20,8 +20,8 @@ def add_parser(commands: Commands) -> None:
         help="measure our processor time against peers and limits (needs an idle machine)",
         description="Prints the speed table: ours against peers and limits, interleaved in one run, the best of "
         "several passes. Exit code 1: a limit is exceeded. The parts 'plans' (against QuantEcon, which must be "
-        "installed) and 'programs' measure oracles; 'cluster' starts a scheduler and workers on this machine and "
-        "prints the cost of a unit of work there.",
+        "installed), 'scale' (up to ten million states, in 10 GB of memory) and 'programs' measure oracles; 'cluster' "
+        "starts a scheduler and workers on this machine and prints the cost of a unit of work there.",
         epilog="example: robust-core speed help --passes 1",
     )
     parts = speed.add_argument(

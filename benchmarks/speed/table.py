@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from benchmarks.documents import markdown
-from benchmarks.speed import oracle_planning, oracle_support, q_learning, sets, startup, support, tdc
+from benchmarks.speed import oracle_planning, oracle_support, q_learning, scale, sets, startup, support, tdc
 from benchmarks.speed.timing import Measurement, best_of
 
 PARTS: dict[str, Callable[..., list[Measurement]]] = {
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[..., list[Measurement]]] = {
     "first call": startup.first_call,
     "memory": startup.memory,
     "plans": oracle_planning.plans,
+    "scale": scale.curve,
     "programs": oracle_support.blocks,
 }
 
@@ -47,7 +48,7 @@ def _row(line: Measurement) -> list[str]:
 def _amount(value: float) -> str:
     if value >= 1e4:
         return f"{value:.3g}"
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if value >= scale:
-            return f"{value / scale:.3g} {unit}"
+    for unit, seconds in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= seconds:
+            return f"{value / seconds:.3g} {unit}"
     return f"{value / 1e-9:.3g} ns"

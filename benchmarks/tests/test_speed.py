@@ -10,11 +10,12 @@ import pytest
 from benchmarks.cli import speed
 from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
 from benchmarks.cli.main import main
-from benchmarks.speed import oracle_planning, oracle_support, q_learning, support, table, tdc
+from benchmarks.speed import oracle_planning, oracle_support, q_learning, scale, support, table, tdc
 from benchmarks.speed.c_peer import library
 from benchmarks.speed.timing import at_least, at_most, best_times, closest
 from oracles.planning import bounds
 from robust_core.learners.linear import learn
+from robust_core.mdp import MDP, SparseRows
 from robust_core.models import garnet
 from robust_core.sets import UncertaintySet
 from robust_core.validate import EPS
@@ -111,6 +112,21 @@ def test_oracles_are_timed_with_their_limits(monkeypatch: pytest.MonkeyPatch) ->
     line = oracle_planning._against_naive(5, 0.95, oracle_planning.ATTACKS[0])
     assert line.ratio == pytest.approx(line.theirs / line.ours)
     assert line.limit == ">= 300"
+
+
+@pytest.mark.robust_core_slow
+def test_the_curve_of_sizes_has_its_limits_and_plans_what_the_plain_model_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "QUICK", (100,))
+    lines = scale.curve(quick=True)
+    assert [line.limit for line in lines] == ["<= 1.3", "<= 1.1", "<= 1.3", "<= 2.5", "<= 1"]
+    mdp = scale.large_model(100, 0.9)
+    rows = mdp.rows
+    assert rows.successors.dtype == np.int32
+    plain = MDP(SparseRows(rows.offsets.copy(), rows.successors.copy(), rows.probabilities.copy()), mdp.cost, 0.9)
+    assert plain == mdp
+    for uncertainty_set in oracle_planning.ATTACKS:
+        first, second = (bounds.solve(each, uncertainty_set, width=1e-6).q for each in (mdp, plain))
+        assert np.array_equal(first, second)
 
 
 def test_the_command_knows_the_parts() -> None:

@@ -180,7 +180,8 @@ def _plan(
     if isinstance(kernel, SparseRows):
         longest = int(np.diff(kernel.offsets).max())
         # Unsigned, or the compiled code would test every index for being negative.
-        offsets, successors = kernel.offsets.view(np.uint64), kernel.successors.view(np.uint64)
+        offsets = kernel.offsets.view(np.uint64)
+        successors = kernel.successors.view(np.uint32 if kernel.successors.itemsize == 4 else np.uint64)
         model = (_NO_KERNEL, offsets, successors, kernel.probabilities)
     else:
         longest = mdp.n_states

@@ -128,7 +128,7 @@ def room(problem: Problem, players: Players, control: bool) -> tuple[Indices, In
     elif n_states > 0:
         for row in players.chosen:
             size += np.int64(offsets[row + 1]) - np.int64(offsets[row])
-    return np.zeros(n_states + 1, dtype=np.uint64), np.empty(size, dtype=np.uint64), np.empty(size)
+    return np.zeros(n_states + 1, dtype=np.uint64), np.empty(size, dtype=problem.model[2].dtype), np.empty(size)
 
 
 @jit

@@ -356,3 +356,73 @@ def test_expectations_are_of_one_value_per_state(mdp: MDP, v: Any) -> None:
     with pytest.raises(ValueError, match=r"v must have shape \(2,\), got"):
         mdp.expectation(np.array(v))
     assert mdp.expectation(np.ones(2)).tolist() == np.ones((2, mdp.n_actions)).tolist()
+
+
+def read_only(**fields: Any) -> SparseRows:
+    """Sparse rows in the one spelling, which nobody may change; successors have 32 bits."""
+    rows = sparse(**fields)
+    types = (np.int64, np.int32, np.float64)
+    arrays = [
+        np.array(x, dtype=t) for x, t in zip((rows.offsets, rows.successors, rows.probabilities), types, strict=True)
+    ]
+    for values in arrays:
+        values.setflags(write=False)
+    return SparseRows(*arrays)
+
+
+def test_read_only_arrays_are_kept_and_are_the_same_model() -> None:
+    given = read_only()
+    mdp = MDP(given, COST, 0.5)
+    assert mdp.rows.successors is given.successors
+    assert mdp.rows.probabilities is given.probabilities
+    assert mdp == MDP(sparse(), COST, 0.5)
+    assert np.array_equal(mdp.P, MDP(sparse(), COST, 0.5).P)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"successors": [1, 0, 1, 0, 0, 1]},
+        {
+            "offsets": [0, 3, 4, 5, 7],
+            "successors": [0, 1, 2, 1, 0, 0, 1],
+            "probabilities": [0.5, 0.5, 0, 1, 1, 0.25, 0.75],
+        },
+    ],
+    ids=["not ascending", "a zero"],
+)
+def test_read_only_arrays_in_another_spelling_are_copied(fields: dict[str, Any]) -> None:
+    states = 3 if "offsets" in fields else 2
+    given = read_only(**fields)
+    kernel = SparseRows(given.offsets, given.successors, given.probabilities)
+    if states == 3:
+        offsets = np.array([0, 3, 4, 5, 7, 8, 9], dtype=np.int64)
+        successors, probabilities = np.append(given.successors, [2, 2]), np.append(given.probabilities, [1.0, 1.0])
+        for values in (offsets, successors, probabilities):
+            values.setflags(write=False)
+        kernel = SparseRows(offsets, successors, probabilities)
+    mdp = MDP(kernel, np.zeros((states, 2)), 0.5)
+    assert mdp.rows.successors is not kernel.successors
+    assert mdp.rows.successors.dtype == np.int64
+    assert (mdp.rows.probabilities > 0.0).all()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"successors": [0, 1, 1, 0, 0, 2]},
+        {"successors": [0, 1, 1, 0, 1, 1]},
+        {"successors": [0, 1, 1, 0, 0, -1]},
+        {"probabilities": [0.5, 0.25, 1.0, 1.0, 0.25, 0.75]},
+        {"probabilities": [0.5, 0.5, 1.0, 1.0, 1.25, -0.25]},
+        {"probabilities": [0.5, 0.5, 1.0, 1.0, 0.25, float("nan")]},
+        {"offsets": [0, 2, 3, 6, 6]},
+        {"offsets": [0, 3, 2, 4, 6]},
+        {"offsets": [0, 2, 3, 4]},
+    ],
+    ids=str,
+)
+def test_bad_read_only_arrays_are_refused_like_others(fields: dict[str, Any]) -> None:
+    for rows in (sparse(**fields), read_only(**fields)):
+        with pytest.raises(ValueError, match=r"must|sums|names|gives"):
+            MDP(rows, COST, 0.5)

@@ -30,6 +30,7 @@ from robust_core import (
     support,
     worst_case,
 )
+from robust_core.sets import SETS
 from robust_core.validate import Floats
 
 MODELS = 16
@@ -159,6 +160,28 @@ def _loose(kind: Any) -> Any:
 def test_a_bad_field_is_named_with_its_rule(make: partial[object], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         make()
+
+
+BAD_RADII = (
+    (-0.5, r"radius must .*got -0\.5"),
+    (float("nan"), r"radius must be finite|radius must .*got nan"),
+    (float("inf"), r"radius must be finite|radius must .*got inf"),
+    ("0.5", "radius must"),
+    ([0.1, 0.2], r"radius must .*\(2,\)|radius must .*\[0\.1, 0\.2\]"),
+    ([[0.1, -0.2]], r"radius must .*-0\.2|radius\[0, 1\] must .*-0\.2|radius .*-0\.2"),
+)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SETS if kind is not Interval], ids=lambda kind: kind.kind)
+def test_a_bad_radius_of_every_set_is_named_with_its_value(kind: type[UncertaintySet]) -> None:
+    rest: Any = {Restart: [[1.0, 0.0]], Wasserstein: [DISCRETE], LocalAdversary: [DISCRETE]}.get(kind, [])
+    for radius, message in BAD_RADII:
+        with pytest.raises((TypeError, ValueError), match=message):
+            _loose(kind)(radius, *rest)
+    two = MDP(np.full((2, 1, 2), 0.5), np.zeros((2, 1)), 0.5)
+    wrong = _loose(kind)([[0.1, 0.2, 0.3]], *rest)
+    with pytest.raises(ValueError, match=rf"radius of {kind.__name__} must .*2 states.*got shape \(1, 3\)"):
+        support(two, wrong, [0.0, 1.0])
 
 
 def test_a_kept_multiplier_gives_an_upper_bound_that_closes() -> None:
