@@ -10,6 +10,7 @@ tries, and on the clock.
 import contextlib
 import glob
 import io
+import json
 import os
 import re
 import shlex
@@ -336,3 +337,29 @@ def test_dots_stand_for_anything() -> None:
         )
         is None
     )
+
+
+EXAMPLES = ROOT / "docs" / "examples"
+
+
+@pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the documentation is not part of an installed package")
+@pytest.mark.parametrize("name", ["robust_q_learning.py", "wrap_a_library.py"])
+def test_an_example_keeps_its_promises(name: str) -> None:
+    from properties import verify
+    from properties.process.loading import load
+
+    for variant in load(str(EXAMPLES / name)).values():
+        assert {record.outcome for record in verify(variant, examples=5, statistics=False)} == {"holds"}
+
+
+@pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the documentation is not part of an installed package")
+def test_the_page_of_examples_lists_every_file_and_the_notebook_has_been_executed() -> None:
+    page = (EXAMPLES.parent / "examples.md").read_text(encoding="utf-8")
+    files = [path.name for path in EXAMPLES.iterdir() if path.is_file()]
+    assert sorted(re.findall(r"\]\(examples/([^)]+)\)", page)) == sorted(files)
+    cells = json.loads((EXAMPLES / "first_variant.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    shown = "".join("".join(output["data"]["text/plain"]) for cell in code for output in cell["outputs"])
+    assert "violated  unbiased step" in shown
+    assert "wanted 0.5" in shown

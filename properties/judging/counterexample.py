@@ -94,6 +94,8 @@ class Counterexample:
     def __str__(self) -> str:
         return f"{self.variant}: {self.law}: {self.finding}\n{describe(self.case)}"
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         """What is broken and how, then the case; everything is escaped."""
         head = f"<b>{escape(self.variant)}: {escape(self.law)}</b><br>{escape(_shown(self.finding))}"

@@ -91,7 +91,7 @@ BELLMAN_MATRIX = Claim(
         exact=True,
     ),
     broken=Statement(
-        "the same without γ before R (the slip of eq:exp=0)",
+        "the same without γ before R (the error of eq:exp=0)",
         _models,
         lambda **case: _bellman_matrix(**case, discounted=False),
     ),
