@@ -14,11 +14,15 @@ import pytest
 from benchmarks.report.page import render
 from benchmarks.tests.browser.conftest import DESKTOP, PHONE, Window
 from benchmarks.tests.report_sample import HOSTILE, sample
-from properties.claims import catalogue
 from robust_core.json import loads
 
 OPENS_IN = 1.0
 """Seconds that the thread of the page works until it is loaded and drawn; other work on the machine does not count."""
+
+
+def _count_of_claims() -> int:
+    """The claims of the page: those of the paper and our own."""
+    return len(sample().claims.claims)
 
 
 def _column(window: Window, caption: str, column: int) -> list[str]:
@@ -123,7 +127,7 @@ def test_tables_filter(window: Window, pages: dict[str, Path], size: tuple[int, 
 
     window.size(*size)
     window.open(pages["usual"])
-    number = len(catalogue())
+    number = _count_of_claims()
     window.table(f"The {number} claims")
     claims = partial(_column, window, f"The {number} claims", 0)
     whole = claims()
@@ -223,7 +227,7 @@ def test_links_open_what_is_folded(window: Window, pages: dict[str, Path]) -> No
     window.js("location.hash = '#example-conv'")
     window.expect(window.one("#example-conv").is_displayed, True)
     window.js(
-        "document.querySelector('table.claims details').open = true", window.table(f"The {len(catalogue())} claims")
+        "document.querySelector('table.claims details').open = true", window.table(f"The {_count_of_claims()} claims")
     )
     window.expect(window.one("table.claims details dl").is_displayed, True)
 
@@ -366,7 +370,7 @@ def test_tables_are_saved_as_csv_and_json(window: Window, tmp_path: Path) -> Non
     assert [row["variant"] for row in found] == ["=HYPERLINK(1)", 'a "quoted", name']
     assert found[0]["margin (value)"] == 0.1
     everything = loads(_saved(window, folder, "#save-all"))
-    assert len(everything["claims"]) == len(catalogue())
+    assert len(everything["claims"]) == _count_of_claims()
     assert everything["measures"] == found
     assert window.console() == []
 
@@ -375,14 +379,14 @@ def test_what_was_chosen_for_a_table_is_in_the_address(window: Window, pages: di
     from selenium.webdriver.common.keys import Keys
 
     window.open(pages["usual"], "#table-claims?claims=corrected+expand")
-    claims = partial(_column, window, f"The {len(catalogue())} claims", 0)
+    claims = partial(_column, window, f"The {_count_of_claims()} claims", 0)
     window.expect(claims, ["expand-T"])
     field = window.one("#filter-claims")
     assert field.get_attribute("value") == "corrected expand"
     field.clear()
     field.send_keys("refuted")
     window.expect(lambda: window.js("return location.hash"), "#table-claims?claims=refuted")
-    button = _button(window, f"The {len(catalogue())} claims", 0)
+    button = _button(window, f"The {_count_of_claims()} claims", 0)
     for order in ("1", "1-"):
         button.send_keys(Keys.ENTER)
         window.expect(lambda: window.js("return location.hash"), f"#table-claims?claims=refuted&claims.sort={order}")
@@ -399,7 +403,7 @@ def test_a_count_of_claims_leads_to_them(window: Window, pages: dict[str, Path])
     link = next(link for link in window.all("#claims a.plain") if "corrected" in link.text)
     number = int(link.text.split()[1])
     window.js("arguments[0].click()", link)
-    rows = partial(_column, window, f"The {len(catalogue())} claims", 1)
+    rows = partial(_column, window, f"The {_count_of_claims()} claims", 1)
     window.expect(lambda: [len(rows()) >= number, window.one("#table-claims").is_displayed()], [True, True])
     assert all("corrected" in row for row in rows()[:1])
 
