@@ -163,8 +163,9 @@ def _possible(case: Case, habits: _Habits) -> bool:
         return False
     if habits.sure and case.get("path", []) and not _sure(case):
         return False
-    if "projection" in case and inside(case["initial"], case["projection"]) is not case["initial"]:
-        return False
+    for name in ("projection", "second_projection"):
+        if name in case and inside(case["initial"], case[name]) is not case["initial"]:
+            return False
     path = case.get("path", [])
     mdp, policy = case.get("mdp"), case.get("behaviour", case.get("policy"))
     for number, (s, a, cost, s_next, a_next, _) in enumerate(path):

@@ -1,8 +1,6 @@
 """Learners of the optimal average cost: relative Q-learning, without a discount and without ends of episodes."""
 
-from properties.cases.case import Case
 from properties.cases.choices import Choices, SetChoice, radii_of
-from properties.cases.entry_rules import RULES, require
 from properties.cases.runs import LEARNER, USUAL, Beginning, Run, RunOptions, schedule
 from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.problem import Variant
@@ -26,12 +24,6 @@ def average_run(choices: Choices, variant: Variant, options: RunOptions = USUAL)
     )
 
 
-def _set(name: str, case: Case) -> None:
-    RULES[name](name, case)
-    radius = getattr(case[name], "radius", None)
-    require(isinstance(radius, float) and radius > 0.0, name, "have one positive radius", case[name])
-
-
 KIND = KindOfVariant(
     case=Run,
     generate=average_run,
@@ -51,7 +43,6 @@ KIND = KindOfVariant(
         wrong="R * V.mean()",
     ),
     learner=True,
-    rules={"uncertainty_set": _set},
     learning=("relative update",),
     episodes=False,
 )

@@ -95,4 +95,5 @@ KIND = KindOfVariant(
         right="2.0 * slope @ omega",
         wrong="slope @ omega",
     ),
+    rules={"theta": _theta},
 )
