@@ -149,7 +149,7 @@ def test_undecided_is_listed_and_strict_is_3(
     from benchmarks.cli import verify
 
     undecided = Record("v", "cell", "undecided", "too few", 16, 0.1, 0)
-    monkeypatch.setattr(verify, "_events", lambda session, options: iter([Judged(undecided)]))
+    monkeypatch.setattr(verify, "_events", lambda *_: iter([Judged(undecided)]))
     assert main(["verify", RIGHT, "--quiet", "--no-statistics"]) == HOLDS
     assert "warning: undecided: v: cell: too few" in capsys.readouterr().err
     assert exit_code([undecided], strict=True, allow_untested=False) == UNDECIDED
