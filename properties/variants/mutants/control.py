@@ -263,7 +263,7 @@ class _Float32Gamma(PlainQ):
 
 TWO_ACTIONS = _mutant("of two actions", _TwoActions)
 THREE_STATES = _mutant("of three states", _ThreeStates)
-SELF_LOOP = _mutant("with a slip at loops", _SelfLoop)
+SELF_LOOP = _mutant("with a bug at loops", _SelfLoop)
 FLOAT32_GAMMA = _mutant("with gamma in float32", _Float32Gamma)
 LOST_GAMMA = _mutant("with a lost gamma", _LostGamma)
 LOST_GAMMA_NOMINAL = _mutant("with a lost gamma in the nominal term", _LostGammaNominal)

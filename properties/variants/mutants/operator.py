@@ -116,7 +116,7 @@ def _sparse_rows_unscaled(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) 
     return mdp.cost + (1.0 if mdp.is_sparse else mdp.gamma) * support(mdp, uncertainty_set, V)
 
 
-SPARSE_ROWS_UNSCALED = _mutant("with a slip for sparse kernels", _sparse_rows_unscaled)
+SPARSE_ROWS_UNSCALED = _mutant("with a bug for sparse kernels", _sparse_rows_unscaled)
 MAXIMUM_FOR_MINIMUM = _mutant("with max for min", _maximum_for_minimum)
 NO_DISCOUNT = _mutant("without gamma", _no_discount)
 DISCOUNTED_COST = _mutant("with a discounted cost", _discounted_cost)
