@@ -101,7 +101,7 @@ def allowed_difference(
     S, A = mdp.cost.shape if mdp else (case["p"].shape[-1], 1)
     roundings, growth = 4 * S + 4 * A + 32, 1.0
     if "features" in case:
-        features = case["features"]
+        features = case["features"].reshape(-1, case["features"].shape[-1])
         roundings += 8 * (S + features.shape[1]) + 64
         varrho = float(getattr(case["smoothing"], "varrho", 0.0))
         growth = linear_growth(features, size, varrho)

@@ -38,7 +38,7 @@ from properties.kinds import kind_of
 from properties.kinds.simulator import SimulatorCase
 from properties.laws import simulator
 from properties.laws.coins import Coins, NotEnumerable, Tape, leaves
-from properties.laws.learning import advance, arrays, problem
+from properties.laws.learning import advance, arrays, new_learner, problem
 from properties.laws.mean_update import as_array
 from properties.laws.view import View, to_rationals
 from properties.process.serving import Worker, follow_orders
@@ -121,7 +121,7 @@ def _steps(variant: Variant, case: LawCase, seed: int) -> Iterator[Step]:
     kind = kind_of(variant.kind)
     if kind.learner:
         assert isinstance(case, Run)
-        learner = variant.make(problem(case))
+        learner = new_learner(variant, case)
         yield arrays(learner.estimate())
         for step in case.path:
             yield arrays(advance(learner, [step]).estimate())

@@ -17,6 +17,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from time import process_time
 from typing import Any
@@ -177,7 +178,11 @@ def watch(work: Callable[[], Finding | None], *, seconds: float | None = None) -
     watch, limit = _Watch(), CASE_SECONDS if seconds is None else seconds
     with watch.installed(), _time_limit(limit, IDLE_FACTOR * limit):
         finding = work()
-    return watch.finding() or finding
+    misbehaviour = watch.finding()
+    if misbehaviour is None or finding is None:
+        return misbehaviour or finding
+    # A printed line does not hide a wrong value.
+    return replace(misbehaviour, also=str(finding), causes=finding.causes)
 
 
 def call_observed(function: Callable[..., Any], *args: Any) -> Any:

@@ -47,6 +47,8 @@ The first examples of Hypothesis are alike: four of them often end as one case.
 
 
 MEMORY = "misbehaviour: raised MemoryError"
+MORE = 24
+"""Cases that are tried after enough misbehaviour, to find a wrong value too."""
 TOO_SLOW = "misbehaviour: time of one case"
 CASES_PER_MODEL = 8
 """Cases of a law on one model of the user's: paths, policies, sets and starts differ."""
@@ -76,7 +78,8 @@ class Search:
     """A search: the cases that were tried, those that failed, and those that could not be judged."""
 
     def __init__(self, judge: Judge) -> None:
-        self.judge, self.tried, self.stopped = judge, 0, ""
+        self.judge, self.tried, self.extra = judge, 0, 0
+        self.stopped = self.beside = ""
         self.failures: list[Failure] = []
         self.unjudged: list[CannotBeJudged] = []
         self.aside: list[CannotBeJudged] = []
@@ -96,7 +99,7 @@ class Search:
         """The verdict on what the search came to."""
         if self.failures:
             ((case, finding),) = self.failures
-            return Verdict("violated", str(finding), self.tried, case, finding)
+            return Verdict("violated", f"{finding}{self.beside}", self.tried, case, finding)
         if self.unjudged:
             outcome: Outcome = "untested" if all(isinstance(each, NotTested) for each in self.unjudged) else "error"
             reason = next((each for each in self.unjudged if not isinstance(each, NotTested)), self.unjudged[0])
@@ -145,7 +148,7 @@ def explore_and_reduce(
         search.failures.append((case, finding))
         if finding.what.startswith(MEMORY):
             raise _End  # its reductions would fill the memory as often
-        if len(search.failures) == failures:
+        if len(search.failures) >= failures and not (reduced and _only_misbehaviour(search)):
             raise _Enough
 
     try:
@@ -153,12 +156,43 @@ def explore_and_reduce(
             for case in cases:
                 attempt(case)
         if search.failures:
+            reported = search.failures[0][1]
+            search.beside = f"{_others(search.failures, reported)}{_cause(search.failures)}"
             search.failures[:] = [_smallest(search, allowed) if reduced else _first(search)]
     except Disowned as end:
         return Verdict("error", str(end), search.tried)
     except _End:
         pass
     return search.verdict()
+
+
+def _only_misbehaviour(search: Search) -> bool:
+    """Whether all failures so far are misbehaviour; then some cases more are tried: a crash hides no wrong value."""
+    search.extra += 1
+    return search.extra <= MORE and all(_is_misbehaviour(finding) for _, finding in search.failures)
+
+
+def _is_misbehaviour(finding: Finding) -> bool:
+    return finding.what.startswith("misbehaviour:")
+
+
+def _others(failures: list[Failure], reported: Finding) -> str:
+    """Findings of other sorts than the reported one, one of each sort."""
+    said: dict[str, str] = {}
+    for _, finding in failures:
+        if not _same_sort(reported, finding):
+            said.setdefault(finding.what if _is_misbehaviour(finding) else "", str(finding))
+        if finding.also and _is_misbehaviour(reported):
+            said.setdefault("", finding.also)
+    return "".join(f"; also {text}" for text in list(said.values())[:MOST_NOTES])
+
+
+def _cause(failures: list[Failure]) -> str:
+    """The one factor that alone explains every failure, if there is one."""
+    common = set.intersection(*(set(finding.causes) for _, finding in failures))
+    if len(common) != 1:
+        return ""
+    return f"; {common.pop()} is off: no other factor alone explains all {len(failures)} violations"
 
 
 def flaky(case: Case, finding: Finding) -> Failure:

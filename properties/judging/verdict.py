@@ -23,7 +23,8 @@ class Finding:
     """One violation in one case: the quantity, its value, the true value, and the allowed error.
 
     `tables` are the variant's and the oracle's whole result, where a law compares more than one number. Where nothing
-    was compared, `got` and `wanted` are None and `what` says it all.
+    was compared, `got` and `wanted` are None and `what` says it all. `also` is what the law found beside misbehaviour
+    in the same case; `causes` are the factors of a formula of which each alone would explain the violation.
     """
 
     what: str
@@ -31,6 +32,8 @@ class Finding:
     wanted: Any
     allowed: float = 0.0
     tables: Tables | None = None
+    also: str = ""
+    causes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("got", "wanted", "allowed"):

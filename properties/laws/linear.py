@@ -20,6 +20,7 @@ from properties.kinds.linear_evaluation import LinearRun
 from properties.laws.comparison import RUNS, compare
 from properties.laws.law import Law
 from properties.laws.learning import LONG, advance, arrays, new_learner, step_size_at
+from properties.laws.linear_cause import Step, causes_of
 from properties.laws.linear_step import next_estimate
 from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
 from robust_core import polynomial
@@ -70,7 +71,8 @@ def follow_steps(variant: Variant, rule: str, case: LinearRun, places: Collectio
             allowed_here = error + UNIT * float(np.abs(right).max())
             finding = compare(got, right, allowed_here, name, after=f" after step {number + 1}", axes=COMPONENTS)
             if finding is not None:
-                return finding
+                parts = Step.of(case, step, before, alpha, beta)
+                return replace(finding, causes=() if nature_ends else causes_of(rule, parts, after, wanted))
         before = after
     return None
 
