@@ -13,6 +13,8 @@ from properties.laws.rounding import linear_growth, operations_bound
 from robust_core.text import shorten
 
 PLANNERS = "planner"
+CONDITION = 2.0**20
+"""The condition number of the linear systems of an objective, at most."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,11 @@ class Parting:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether two answers have the same bits, and where they part, if they do."""
+    """Whether two answers have the same bits, and where they part, if they do; `misbehaved` if neither is an answer."""
 
     same_bits: bool
     parting: Parting | None
+    misbehaved: str = ""
 
 
 def compare(
@@ -47,6 +50,8 @@ def compare(
 ) -> Comparison:
     """Compare the answers of two variants to one case."""
     first, second = answers
+    if first.misbehaviour and first == second:
+        return Comparison(False, None, first.misbehaviour)
     if first == second:
         return Comparison(True, None)
     before = 0.0
@@ -111,6 +116,8 @@ def allowed_difference(
     found = growth * before + 2.0 * operations_bound((steps + 1) * roundings, 2.0 * (steps + 1) * float(size))
     if mdp and (PLANNERS in kind or kind == "policy gradient"):
         found /= 1.0 - mdp.gamma
+    if kind == "objective":
+        found *= CONDITION
     return found + sum(_stated(kind, case, each) for each in options)
 
 

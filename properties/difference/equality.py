@@ -85,11 +85,13 @@ class _Search:
 
     def __init__(self, pair: Pair) -> None:
         self.pair, self.cases, self.same = pair, 0, 0
+        self.misbehaved: list[str] = []
 
     def __call__(self, case: Case) -> Finding | None:
         found = compare(self.pair.first.kind, case, self.pair.answers(case), self.pair.options)
         self.cases += 1
         self.same += found.same_bits
+        self.misbehaved += [found.misbehaved] if found.misbehaved else []
         return None if found.parting is None else Finding(str(found.parting), None, None)
 
 
@@ -116,6 +118,9 @@ def equality(pair: Pair, *, examples: int, seed: int) -> Equality:
 
 
 def _never_parted(search: _Search) -> Equality:
+    if search.misbehaved:
+        count = f"{len(search.misbehaved)} of {search.cases} cases"
+        raise ValueError(f"differ: neither variant gives an answer in {count}: {search.misbehaved[0]}")
     share = 1.0 - (1.0 - POWER) ** (1.0 / search.cases)
     power = f"a difference in {share:.1%} of such cases or more is found with probability {POWER:g}"
     if search.same == search.cases:

@@ -135,11 +135,11 @@ def _steps(variant: Variant, case: LawCase, seed: int) -> Iterator[Step]:
         names = inspect.signature(kind.shape).parameters
         values = (getattr(case, name) for name in names)
         yield (np.asarray(variant.make(*(value() if callable(value) else value for value in values))),)
-    else:
-        entries = case.entries()
-        path = variant.make(*entries.values(), np.random.default_rng(seed))
-        for transition in path:
+    elif variant.kind == "sampler":
+        for transition in variant.make(*case.entries().values(), np.random.default_rng(seed)):
             yield (np.array(transition, dtype=np.float64),)
+    else:
+        yield arrays(variant.make(*case.entries().values()))
 
 
 def take_mean(variant: Variant, case: LawCase, ends: float) -> MeanTaken:

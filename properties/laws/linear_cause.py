@@ -6,7 +6,7 @@ possible, with one feature nearly all; the search names the factor that is possi
 nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -87,7 +87,7 @@ def causes_of(rule: str, step: Step, after: Sequence[np.ndarray], wanted: Sequen
     judge = _Judge(rule, step, (after[0], after[1]), (wanted[0], wanted[1]))
     if judge.leaves_the_ball():
         return (PROJECTION,) if judge.projection() else ()
-    tests = {
+    tests: dict[str, Callable[[], bool]] = {
         DELTA: judge.delta,
         CORRECTION: lambda: judge.right[1] and bool(step.tracked and step.alpha),
         PROJECTION: judge.projection,

@@ -13,6 +13,7 @@ from properties.difference.oracle import side_of_oracle
 from properties.difference.orders import Answer, Numbers
 from properties.difference.pair import Pair
 from properties.difference.serving import PairWorker
+from properties.kinds import kind_of
 from properties.process.loading import load
 from properties.process.serving import description
 from robust_core import models
@@ -51,6 +52,7 @@ PLANTED = [
             ("support", "support", "L1_RADIUS"),
             ("sampler", "sampler", "UNIFORM_NEXT"),
             ("simulator", "simulator", "VANILLA"),
+            *((kind, *kind_of(kind.replace("_", " ")).canary.mutant.split(":")) for kind in ("batch", "objective")),
             ("linear_evaluation", "linear", "CORRECTION_SIGN"),
         )
     ),
@@ -173,3 +175,13 @@ def test_rounding_is_not_a_parting_but_no_equality_of_bits() -> None:
 def test_variants_that_cannot_be_compared_are_refused(other: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         of_targets(f"{EXAMPLES}.control:VARIANT", other)
+
+
+def test_two_variants_that_both_fail_are_not_equal() -> None:
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("no")
+
+    model = next(iter(load(f"{EXAMPLES}.operator:VARIANT").values()))
+    broken = replace(model, make=fails)
+    with pytest.raises(ValueError, match="neither variant gives an answer"):
+        found(of_variants(broken, broken), examples=5)
