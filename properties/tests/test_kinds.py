@@ -359,7 +359,6 @@ RIGHT = (
     Variant("batch of V", "batch", MeanBatch, (Contamination,), _BATCH, {"estimates": "V"}),
     Variant("batch per entry", "batch", PerEntry, (Contamination,), _BATCH, {"expected": "robust backup, per entry"}),
     Variant("batch, momentum", "batch", _HeavyBall, (Contamination,), ("batch mean",), {"expected": _with_momentum}),
-    Variant("Greedy-GQ by GTD2", "linear control", _GreedyGTD2, *_CONTROL[2:]),
     Variant(
         "relative to the mean", "average cost learner", _ToMean, (Contamination,), _AVERAGE,
         {"reference": lambda view: view.estimate.mean()},
@@ -369,10 +368,11 @@ RIGHT = (
         {"reference": lambda view: (view.estimate - view.estimates[0]).sum() / 4},
     ),
     Variant("sums over transitions", "objective", _sampled_sums, (Contamination,), _PARTS),
-    Variant("off-policy GTD2", "off-policy evaluation", _OffPolicyGTD2, (Contamination,), _OFF_POLICY),
     Variant("robust advantage", "policy gradient", _robust_advantage, (Contamination,), ("policy gradient",)),
 )  # fmt: skip
 MORE_RIGHT = (
+    Variant("Greedy-GQ by GTD2", "linear control", _GreedyGTD2, *_CONTROL[2:]),
+    Variant("off-policy GTD2", "off-policy evaluation", _OffPolicyGTD2, (Contamination,), _OFF_POLICY),
     Variant("relative Q", "average cost learner", Relative, (Contamination,), _AVERAGE),
     Variant(
         "relative to the worst",
