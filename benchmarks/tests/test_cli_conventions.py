@@ -225,7 +225,7 @@ def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
         first = child.stdout.readline()
         child.send_signal(signal.SIGINT)
         _, complaint = child.communicate(timeout=60)
-    assert first.rstrip().endswith(b"as stored")
+    assert first.rstrip().endswith(b"as stored"), complaint
     assert child.returncode == INTERRUPTED
     assert b"To go on:\n  robust-core claims --run --method E\n" in complaint
     assert b"Traceback" not in complaint
