@@ -283,6 +283,17 @@ def _of_radii(uncertainty_set: UncertaintySet, radii: Collection[float]) -> bool
     return set(np.ravel(getattr(uncertainty_set, "radius", ())).tolist()) <= set(radii)
 
 
+def is_of_kind(kind: str, entries: Case) -> bool:
+    """Whether the rules that only this kind has accept a reduced case: a positive radius, a policy that takes all."""
+    try:
+        for name, rule in kind_of(kind).rules.items():
+            if name in entries:
+                rule(name, entries)
+    except ValueError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class _OnModels:
     """What came of the cases on the user's models: how many were judged, how many took too long, a violation."""
@@ -369,7 +380,9 @@ def search(
             # Of the large instances, which are few, all that fail are collected: the smallest of them are the cheapest.
             failures=(examples if law.large else FAILURES) if reduced else 1,
             reduced=reduced,
-            allowed=lambda entries: radii is None or _of_radii(entries["uncertainty_set"], radii),
+            allowed=lambda entries: (
+                (radii is None or _of_radii(entries["uncertainty_set"], radii)) and is_of_kind(variant.kind, entries)
+            ),
             seconds=seconds - (monotonic() - began),
         )
     except Exception as error:
