@@ -1,6 +1,6 @@
 """`robust-core study`: studies that run rarely and feed the documents."""
 
-from benchmarks.cli import calibration, flaky, injected, theorem3
+from benchmarks.cli import calibration, flaky, hits, injected, theorem3
 from benchmarks.cli.conventions import Commands
 
 
@@ -17,3 +17,4 @@ def add_parser(commands: Commands) -> None:
     theorem3.add_parser(studies)
     injected.add_parser(studies)
     flaky.add_parser(studies)
+    hits.add_parser(studies)
