@@ -1,0 +1,361 @@
+"""Faults of learners."""
+
+from typing import Any
+
+import numpy as np
+
+from properties.variants.faults import Fault
+from properties.variants.gallery import double_q_learning, n_step, td_lambda
+from properties.variants.gallery.double_q_learning import BothTables
+from properties.variants.gallery.n_step import NStepLearner
+from properties.variants.gallery.td_lambda import LAMBDA, TraceLearner
+from robust_core import Contamination, Problem, Transition, Variant
+from robust_core.validate import Floats
+
+NOMINAL = {"radii": (0.0,)}
+PROMISES = ("unbiased", "sample form", "asynchronous", "fixed point", "shift", "scale", "symmetric", "bounded")
+NEXT_ACTION = tuple("sample form, next action" if promise == "sample form" else promise for promise in PROMISES)
+
+
+class Table:
+    """Q-learning; the parts that a fault changes are methods."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.table, self.t = problem, problem.initial.copy(), 0
+        self.visits = np.zeros(self.table.shape, dtype=int)
+
+    def place(self, step: Transition) -> Any:
+        """The entry of a step."""
+        return step.s, step.a
+
+    def following(self, step: Transition) -> float:
+        """The value of what follows."""
+        return 0.0 if step.terminal else float(self.table[step.s_next].min())
+
+    def target(self, step: Transition) -> float:
+        """What the entry moves to."""
+        return step.cost + self.problem.gamma * self.following(step)
+
+    def update(self, step: Transition) -> None:
+        """One step."""
+        place, schedule = self.place(step), self.problem.step_size
+        alpha = schedule.at(int(self.visits[place]) if schedule.clock == "visits" else self.t)
+        self.table[place] += alpha * (self.target(step) - self.table[place])
+        self.visits[place] += 1
+        self.t += 1
+
+    def estimate(self) -> Floats:
+        """A copy."""
+        copied: Floats = self.table.copy()
+        return copied
+
+
+class Values(Table):
+    """TD(0)."""
+
+    def place(self, step: Transition) -> Any:
+        """The entry of a step."""
+        return step.s
+
+    def following(self, step: Transition) -> float:
+        """The value of what follows."""
+        return 0.0 if step.terminal else float(self.table[step.s_next])
+
+
+class Sarsa(Table):
+    """SARSA of a policy."""
+
+    def following(self, step: Transition) -> float:
+        """The value of what follows."""
+        return 0.0 if step.terminal else float(self.table[step.s_next, step.a_next])
+
+
+class NextCostAtEnd(Table):
+    """The cost of an end is read off the percept after it."""
+
+    waiting: Transition | None = None
+
+    def update(self, step: Transition) -> None:
+        """The update of an end waits for the next step."""
+        if self.waiting is not None:
+            super().update(self.waiting._replace(cost=step.cost))
+        self.waiting = step if step.terminal else None
+        if self.waiting is None:
+            super().update(step)
+
+
+class EndsLikeOthers(Table):
+    """The value of a terminal state is not 0."""
+
+    def following(self, step: Transition) -> float:
+        """The value of s', whether the episode ends or not."""
+        return float(self.table[step.s_next].min())
+
+
+class MinusForTimes(Sarsa):
+    """`r + gamma − (1 − terminal) Q(s',a')`."""
+
+    def target(self, step: Transition) -> float:
+        """What the entry moves to."""
+        return step.cost + self.problem.gamma - self.following(step)
+
+
+class GreedySarsa(Sarsa):
+    """The next action is the greedy one."""
+
+    def following(self, step: Transition) -> float:
+        """The value of what follows."""
+        return 0.0 if step.terminal else float(self.table[step.s_next].min())
+
+
+class ShiftedCosts(Values):
+    """A step is stored with the cost of the step before."""
+
+    before = 0.0
+
+    def target(self, step: Transition) -> float:
+        """What the entry moves to."""
+        cost, self.before = self.before, step.cost
+        return cost + self.problem.gamma * self.following(step)
+
+
+class OneStepLate(Table):
+    """The target takes the values of time t where those of t + 1 belong."""
+
+    def following(self, step: Transition) -> float:
+        """The value of what follows."""
+        return 0.0 if step.terminal else float(self.table[step.s].min())
+
+
+class ZeroBeforeEnd(Values):
+    """The values of states that an end follows are set to 0 before targets are made."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.ends: set[int] = set()
+
+    def following(self, step: Transition) -> float:
+        """The value of what follows."""
+        (self.ends.add if step.terminal else self.ends.discard)(step.s)
+        return 0.0 if step.s_next in self.ends else super().following(step)
+
+
+class SelectsInState(BothTables):
+    """Double Q-learning that chooses the action to be valued in s, not in s'."""
+
+    def update(self, transition: Transition) -> None:
+        """Toss the coin, learn from the other table."""
+        s, a, cost, s_next, _, terminal = transition
+        coin = int(self.rng.random() < 0.5)
+        learning, other = self.tables[coin], self.tables[1 - coin]
+        greedy = learning[s].index(min(learning[s]))
+        target = cost + self.problem.gamma * (0.0 if terminal else other[s_next][greedy])
+        alpha = self._step_size(coin, s, a)
+        learning[s][a] = (1.0 - alpha) * learning[s][a] + alpha * target
+
+
+class RewardsFromNext(NStepLearner):
+    """The return begins with the second cost of the window."""
+
+    def learn(self, alpha: float, following: float) -> None:
+        """Move the oldest entry of the window towards its return."""
+        gamma, target = self.problem.gamma, following
+        for _, cost in reversed(self.window[1:]):
+            target = cost + gamma * target
+        s = self.window[0][0]
+        self.V[s] += alpha * (target - self.V[s])
+
+
+class DropsPartialReturns(NStepLearner):
+    """Returns of fewer than n steps before an end are never learned."""
+
+    def flush(self, alpha: float) -> None:
+        """Learn the full return, if there is one."""
+        if len(self.window) == n_step.STEPS:
+            self.learn(alpha, 0.0)
+        self.window.clear()
+
+
+class TracesSurvive(TraceLearner):
+    """Traces of one episode are credited in the next."""
+
+    def forget(self) -> None:
+        """Nothing is forgotten."""
+
+
+class TracesLostAtEnd(TraceLearner):
+    """The discount of an end, 0, is applied to the traces before its cost is credited."""
+
+    def update(self, transition: Transition) -> None:
+        """One step."""
+        if transition.terminal:
+            self.forget()
+        super().update(transition)
+
+
+class StateTraces:
+    """SARSA(lambda) whose traces belong to states: all actions of a state are credited."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.Q, self.t = problem, problem.initial.copy(), 0
+        self.traces = np.zeros(len(self.Q))
+
+    def update(self, step: Transition) -> None:
+        """One step."""
+        self.traces *= LAMBDA * self.problem.gamma
+        self.traces[step.s] += 1.0
+        following = 0.0 if step.terminal else self.Q[step.s_next, step.a_next]
+        delta = step.cost + self.problem.gamma * following - self.Q[step.s, step.a]
+        self.Q = self.Q + self.problem.step_size.at(self.t) * delta * self.traces[:, None]
+        self.t += 1
+        if step.terminal:
+            self.traces[:] = 0.0
+
+    def estimate(self) -> Floats:
+        """A copy."""
+        copied: Floats = self.Q.copy()
+        return copied
+
+
+class PlusForMinus:
+    """Gradient TD with corrections: both signs that belong to the tracked error are `+`."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.theta, self.t = problem, problem.initial.copy(), 0
+        self.omega = np.zeros_like(self.theta)
+
+    def update(self, step: Transition) -> None:
+        """One step."""
+        p = self.problem
+        assert p.features is not None
+        assert p.second_step_size is not None
+        here, after = p.features[step.s], p.features[step.s_next] * (not step.terminal)
+        delta = step.cost + p.gamma * after @ self.theta - here @ self.theta
+        tracked = here @ self.omega
+        alpha, beta = p.step_size.at(self.t), p.second_step_size.at(self.t)
+        self.theta = self.projected(self.theta + alpha * (delta * here + p.gamma * tracked * after))
+        self.omega = self.projected(self.omega + beta * (delta + tracked) * here)
+        self.t += 1
+
+    def projected(self, x: Floats) -> Floats:
+        """The nearest point of the ball."""
+        norm = float(np.linalg.norm(x))
+        return x if norm <= self.problem.projection else x * (self.problem.projection / norm)
+
+    def estimate(self) -> tuple[Floats, Floats]:
+        """Copies of theta and omega."""
+        return self.theta.copy(), self.omega.copy()
+
+
+def _like(variant: Variant, name: str, make: Any) -> Variant:
+    """Another algorithm with the promises of one of the gallery, at radius 0."""
+    return Variant(name, variant.kind, make, variant.sets, variant.promises, {**variant.options, **NOMINAL})
+
+
+def _control(name: str, make: Any) -> Variant:
+    return Variant(name, "control", make, (Contamination,), PROMISES, NOMINAL)
+
+
+def _evaluation(name: str, make: Any, estimates: str, promises: tuple[str, ...] = PROMISES) -> Variant:
+    return Variant(name, "evaluation", make, (Contamination,), promises, {"estimates": estimates, **NOMINAL})
+
+
+RIGHT = (
+    _control("Q-learning without a fault", Table),
+    _evaluation("TD without a fault", Values, "V"),
+    _evaluation("SARSA without a fault", Sarsa, "Q", NEXT_ACTION),
+)
+"""What the faults are made of, without them."""
+FAULTS = (
+    Fault(
+        "aimacode/aima-python#1247",
+        "2022-01-20",
+        "at an end the Q-value is set by the reward of the next percept",
+        _control("Q-learning with the next cost at an end", NextCostAtEnd),
+    ),
+    Fault(
+        "lazyprogrammer/machine_learning_examples#13",
+        "2017-11-19",
+        "the value of a terminal state is not 0",
+        _control("Q-learning without ends", EndsLikeOthers),
+    ),
+    Fault(
+        "mcmachado/count_based_exploration_sr#1",
+        "2019-06-26",
+        "`−` for `·` between the discount and the value of the next pair",
+        _evaluation("SARSA with a minus", MinusForTimes, "Q", NEXT_ACTION),
+    ),
+    Fault(
+        "moskomule/pytorch.rl.learning#1",
+        "2019-09-30",
+        "SARSA with the greedy next action",
+        _evaluation("greedy SARSA", GreedySarsa, "Q", NEXT_ACTION),
+    ),
+    Fault(
+        "openai/spinningup#50",
+        "2018-11-21",
+        "rewards are stored one step too late",
+        _evaluation("TD with shifted costs", ShiftedCosts, "V"),
+    ),
+    Fault(
+        "ray-project/ray#5731",
+        "2019-09-18",
+        "the target takes the values of the wrong time step",
+        _control("Q-learning one step late", OneStepLate),
+    ),
+    Fault(
+        "ray-project/ray#57895",
+        "2025-10-20",
+        "the values of states that a termination follows are zeroed before targets are computed",
+        _evaluation("TD with zeros before ends", ZeroBeforeEnd, "V"),
+    ),
+    Fault(
+        "philtabor/Youtube-Code-Repository#1",
+        "2019-04-02",
+        "double Q-learning chooses its action in s, not in s'",
+        _like(double_q_learning.BOTH, "double Q-learning that selects in s", SelectsInState),
+    ),
+    Fault(
+        "yandexdataschool/Practical_RL#552",
+        "2026-01-19",
+        "the n-step return begins with the wrong reward",
+        _like(n_step.VARIANT, "n-step TD from the second cost", RewardsFromNext),
+    ),
+    Fault(
+        "thoth-station/adviser#1456",
+        "2020-10-13",
+        "n-step TD learns nothing from returns of fewer than n steps",
+        _like(n_step.VARIANT, "n-step TD without partial returns", DropsPartialReturns),
+    ),
+    Fault(
+        "SlopDotCash/asi#2972",
+        "2026-09-19",
+        "traces survive the end of an episode",
+        _like(td_lambda.VARIANT, "TD(lambda) whose traces survive", TracesSurvive),
+    ),
+    Fault(
+        "SlopDotCash/asi#2840",
+        "2026-09-05",
+        "the trace is multiplied by the discount of the end before the last reward is credited",
+        _like(td_lambda.VARIANT, "TD(lambda) whose traces end early", TracesLostAtEnd),
+    ),
+    Fault(
+        "upb-lea/reinforcement_learning_course_materials#17",
+        "2023-05-31",
+        "the trace of SARSA(lambda) depends on the state alone",
+        Variant(
+            "SARSA(lambda) with traces of states",
+            "evaluation",
+            StateTraces,
+            (Contamination,),
+            ("fixed point", "asynchronous", "scale", "symmetric"),
+            {"estimates": "Q", "delay": "visited", "schedule": "steps", **NOMINAL},
+        ),
+    ),
+    Fault(
+        "rldotai/rl-algorithms#1",
+        "2018-06-10",
+        "`+` for `−` in both corrections of gradient TD",
+        Variant("TDC with plus signs", "linear evaluation", PlusForMinus, (Contamination,), ("TDC", "scale"), NOMINAL),
+    ),
+)
