@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from properties.cases import runs
-from properties.cases.choices import SMOOTHINGS, First, Reader, SetChoice, radii_of
+from properties.cases.choices import SMOOTHINGS, Reader
 from properties.cases.large import Form, form_of
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
@@ -20,9 +20,7 @@ from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.operator import true_backup, where_known
 from robust_core import constant, per_visit, polynomial
-from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.sets import UncertaintySet
 
 _SLOW = polynomial(1.0, rate=0.01, power=1.0)
 # One state is the worst alone, the last one.
@@ -57,6 +55,8 @@ FUNCTIONS = tuple(
         form_of(17, 5, 1, **_HALF),
         form_of(40, 9, 1, numbers=(1.0 - 2.0**-14, 2.0**40, 0.75), order=-1, **_HALF),
         form_of(70, 18, 1, **_HALF),
+        # As many actions as states: an axis that is taken for the other one.
+        form_of(7, 7, 1, **_HALF),
     )
 )
 # A planner that iterates needs 1/(1−gamma) sweeps for each digit, each over all pairs.
@@ -78,8 +78,6 @@ LINEAR = (
     replace(LONG[1], projection=2.0**-4),
 )
 STORAGES = (False, True)
-# (states, discount): the second has a horizon of 4096 steps, which two states make cheap.
-RINGS = ((9, 0.99), (2, 1.0 - 2.0**-12))
 RUNS: Reader = runs.run
 
 
@@ -116,48 +114,12 @@ def _residual(variant: Variant, case: PlannerCase) -> Finding | None:
     return compare(Q, where_known(image, Q), allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
 
 
-def _ring(states: int, gamma: float, uncertainty_set: UncertaintySet) -> PlannerCase:
-    """One after the other for ever, one of them at a cost: nothing mixes, so each digit takes all its sweeps."""
-    P = np.roll(np.eye(states), 1, axis=1)[:, None, :]
-    return PlannerCase(mdp=MDP(P, np.eye(states)[:, :1], gamma), uncertainty_set=uncertainty_set)
-
-
-def _late(chain: int, gamma: float, uncertainty_set: UncertaintySet) -> PlannerCase:
-    """Behind a chain: pay 1 a step for ever, or 3/4 of all that at once. From 0, the second shows after log 4/(1−gamma)
-    sweeps; until then the first looks better in every sweep.
-    """
-    S = chain + 2
-    P, cost = np.zeros((S, 2, S)), np.zeros((S, 2))
-    P[np.arange(chain), :, np.arange(1, chain + 1)] = 1.0
-    P[chain, 0, chain] = P[chain, 1, chain + 1] = 1.0
-    P[chain + 1, :, chain + 1] = 1.0
-    cost[chain] = 1.0, 0.75 / (1.0 - gamma)
-    return PlannerCase(mdp=MDP(P, cost, gamma), uncertainty_set=uncertainty_set)
-
-
-LATE = ((0, 0.99), (12, 0.99), (3, 1.0 - 2.0**-10))
-"""(states of the chain, discount)"""
-
-
-def _rings(variant: Variant) -> list[PlannerCase]:
-    """Rings and late choices of long horizon for every set of the variant at its smallest radius."""
-    rings = [_ring(n, gamma, _smallest(variant, kind, n)) for (n, gamma), kind in product(RINGS, variant.sets)]
-    late = [_late(n, gamma, _smallest(variant, kind, n + 2)) for (n, gamma), kind in product(LATE, variant.sets)]
-    return rings + late
-
-
-def _smallest(variant: Variant, kind: type[UncertaintySet], states: int) -> UncertaintySet:
-    """The set of the smallest radius that the variant is for."""
-    radius = min(level for level in radii_of(variant, kind) if isinstance(level, float))
-    return First().uncertainty_set(SetChoice(kind, radius), np.eye(states), np.arange(float(states)))
-
-
 RESIDUAL = Law(
     "optimum, large",
     ("planner",),
     "optimal",
     "|TQ − Q| ≤ (1 + γ)·accuracy, T in rationals; with many states and actions",
-    Large(planner_case, PLANNED, STORAGES, _rings),
+    Large(planner_case, PLANNED, STORAGES),
     _residual,
     after=("optimum",),
 )

@@ -38,6 +38,11 @@ FRACTIONS = {3: (3, (0, 1, 2)), 5: (8, (0, 2, 3, 5, 7)), 7: (7, (0, 1, 2, 3, 4, 
 RAREST = 1 / 100
 # Draws at each position of the rare outcome, about: one that is never drawn has the e-value exp(0.01005 · 3600 − 4.7).
 FRACTION_DRAWS = 3600
+# A row of three outcomes and a policy of four actions, each with one so rare. An outcome that is lost is not seen in
+# ODD_STEPS draws with the e-value exp(33.3 − 6), and one that is drawn from uniformly in one step of 200 is 3.5 times
+# as frequent; neither is a multiple of 1/1000 or of a power of 1/2.
+ODD = 1 / 1500
+ODD_STEPS = 50_000
 
 
 def _sampled(variant: Variant, case: SamplerCase, seed: int | None = None) -> list[Any]:
@@ -387,4 +392,42 @@ FRACTION = Law(
     _fractions,
     after=("possible path", "repeatable path", "coverage", "frequencies"),
 )
-LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES, FRESH, FRACTION, UNEVEN)
+
+
+def _odd_model(rare: int) -> SamplerCase:
+    """Three states and four actions, all alike: one successor is ODD, the last action too."""
+    row, weights = np.full(3, (1.0 - ODD) / 2.0), np.full(4, (1.0 - ODD) / 3.0)
+    row[rare], weights[-1] = ODD, ODD
+    mdp = MDP(np.tile(row, (3, 4, 1)), np.zeros((3, 4)), 0.5)
+    return SamplerCase(mdp=mdp, policy=np.tile(weights, (3, 1)), start=0, steps=ODD_STEPS)
+
+
+def _odd(variant: Variant, case: SamplerCase) -> Finding | None:
+    """Successors and actions, and whether an action is repeated where the state is."""
+    path = _sampled(variant, case)
+    if len(path) != case.steps:
+        return Finding("number of transitions", len(path), case.steps)
+    s, a, _, s_next, a_next = np.array([step[:5] for step in path]).T
+    row, weights = case.mdp.P[0, 0], case.policy[0]
+    coins = [(f"state {i}", float(p), s_next == i) for i, p in enumerate(row)]
+    coins += [(f"action {i}", float(p), a_next == i) for i, p in enumerate(weights)]
+    for i, p in enumerate(weights[:-1]):
+        again = (s_next == s) & (a == i)
+        coins.append((f"action {i} where it and the state were the last ones", float(p), a_next[again] == i))
+    for name, p, happened in coins:
+        if log_mixture(int(happened.sum()), len(happened), p) > math.log(len(coins) / FALSE_ALARM):
+            return _wrong_share(f"share of {name} in {case.steps} steps", happened, p)
+    return None
+
+
+RARELY = Law(
+    "rare frequencies",
+    ("sampler",),
+    "trajectory",
+    "an outcome of 1/1500 at every position is neither lost nor drawn too often "
+    f"(e-process; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
+    Designed(lambda: [_odd_model(rare) for rare in range(3)]),
+    _odd,
+    after=("possible path", "repeatable path", "coverage", "frequencies"),
+)
+LAWS = (PATH, REPEATABLE, COVERAGE, FREQUENCIES, FRESH, FRACTION, UNEVEN, RARELY)

@@ -33,8 +33,10 @@ from robust_core.problem import Problem, Variant
 from robust_core.sets import Contamination
 from robust_core.validate import Floats
 
-STREAMS, LONGEST = 32, 2
-"""Streams of draws during the history, and its iterations."""
+STREAMS = 32
+"""Streams of draws during the history."""
+HISTORIES = (0, 1, 2, 5, 40)
+"""Iterations of the history, which are not enumerated: what is wrong from some iteration on shows after that many."""
 MOST_SECONDS = 8.0
 LEVELS = 2
 """Levels of a multilevel estimator that are enumerated."""
@@ -396,12 +398,12 @@ def _pure(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Find
 
 def _read(choices: Choices, variant: Variant) -> SimulatorCase:
     case = simulator_case(choices, variant)
-    return case.plus(coins=choices.index(STREAMS), steps=choices.index(LONGEST + 1))
+    return case.plus(coins=choices.index(STREAMS), steps=choices.any_of(HISTORIES))
 
 
 def _read_sure(choices: Choices, variant: Variant) -> SimulatorCase:
     case = simulator_case(choices, variant, pairs=0)
-    return case.plus(coins=choices.index(STREAMS), steps=choices.index(LONGEST + 1))
+    return case.plus(coins=choices.index(STREAMS), steps=choices.any_of(HISTORIES))
 
 
 def _read_levels(choices: Choices, variant: Variant) -> SimulatorCase:

@@ -86,7 +86,8 @@ def _action_values(mdp: MDP, policy: Floats) -> Floats:
 
 
 def _visits(mdp: MDP, policy: Floats, rho: Floats) -> Floats:
-    visits: Floats = np.linalg.solve(np.eye(mdp.n_states) - mdp.gamma * _chain(mdp, policy).T, rho)
+    transposed: Floats = np.eye(mdp.n_states) - mdp.gamma * _chain(mdp, policy).T
+    visits: Floats = np.linalg.solve(transposed, rho)
     return visits
 
 

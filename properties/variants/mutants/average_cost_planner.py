@@ -140,3 +140,18 @@ DISCOUNTED_POLICY = _mutant("of the discounted policy", _discounted_policy)
 SPAN = _mutant("of the span", _span)
 WORST_ACTION = _mutant("of rewards", _worst_action)
 BY_CONTAMINATION = _mutant("of contamination for variation", _by_contamination, TotalVariation)
+
+
+def _unchanged(mdp: MDP, uncertainty_set: Any) -> Any:
+    """Stops when the greedy policy has been the same for thirty sweeps."""
+    W, same, policy = np.zeros(mdp.n_states), 0, np.zeros(mdp.n_states, dtype=np.int64)
+    while True:
+        Q = mdp.cost + support(mdp, uncertainty_set, W)
+        change, greedy = Q.min(axis=1) - W, Q.argmin(axis=1)
+        same, policy = (same + 1 if (greedy == policy).all() else 0), greedy
+        if same == 30:
+            return (change.min() + change.max()) / 2.0
+        W = Q.min(axis=1) - Q.min()
+
+
+UNCHANGED = _mutant("that stops at an unchanged policy", _unchanged)

@@ -183,3 +183,12 @@ def _unit_values(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats
 
 
 UNIT_VALUES = _mutant("that divides by the largest value", _unit_values)
+
+
+def _wrong_axis(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    """The minimum over the axis that is as long as there are actions, the first one if both are."""
+    axis = next(axis for axis in (0, 1) if Q.shape[axis] == mdp.n_actions) if mdp.n_states > 4 else 1
+    return mdp.cost + mdp.gamma * support(mdp, uncertainty_set, Q.min(axis=axis))
+
+
+WRONG_AXIS = _mutant("over the axis of that length", _wrong_axis)

@@ -121,3 +121,29 @@ def _unit_costs(mdp: MDP, uset: UncertaintySet) -> Floats:
 
 
 UNIT_COSTS = _mutant("that divides by the largest cost", _unit_costs)
+
+
+def _few_improvements(mdp: MDP, uset: UncertaintySet) -> Floats:
+    """Policy iteration that ends after three improvements."""
+    policy = mdp.cost.argmin(axis=1)
+    for _ in range(4):
+        cost = mdp.cost[np.arange(mdp.n_states), policy][:, None]
+        own = MDP(np.take_along_axis(mdp.P, policy[:, None, None], axis=1), cost, mdp.gamma)
+        Q = bellman(mdp, uset, np.repeat(plan(own, uset), mdp.n_actions, axis=1))
+        policy = Q.argmin(axis=1)
+    return Q
+
+
+def _kept_by_costs() -> Any:
+    """Answers are kept by costs, discount and set: another kernel gets the same."""
+    kept: dict[Any, Floats] = {}
+
+    def planned(mdp: MDP, uset: UncertaintySet) -> Floats:
+        key = (mdp.cost.tobytes(), mdp.gamma, repr(uset))
+        return kept.setdefault(key, plan(mdp, uset)).copy()
+
+    return planned
+
+
+FEW_IMPROVEMENTS = _mutant("of three improvements", _few_improvements)
+KEPT_BY_COSTS = _mutant("that keeps answers by costs", _kept_by_costs())

@@ -107,3 +107,37 @@ ONE_SWEEP = _mutant("with one sweep", _one_sweep)
 UNCHANGED = _mutant("that stops when the policy stays", _unchanged)
 SHIFTED = _mutant("off by one state", _shifted)
 UNNORMALISED = _mutant("with all best actions", _unnormalised)
+
+
+def _settled(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """Stops when the policy has been the same for 200 sweeps."""
+    Q, same = np.zeros_like(mdp.cost), 0
+    while same < 200:
+        last, Q = Q, bellman(mdp, uncertainty_set, Q)
+        same = same + 1 if (Q.argmin(axis=1) == last.argmin(axis=1)).all() else 0
+    return _greedy(Q)
+
+
+def _five_horizons(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """Five times 1/(1−gamma) sweeps."""
+    Q = np.zeros_like(mdp.cost)
+    for _ in range(int(5.0 / (1.0 - mdp.gamma))):
+        Q = bellman(mdp, uncertainty_set, Q)
+    return _greedy(Q)
+
+
+def _worth_while(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """Policy iteration that changes an action where that gains a thousandth of the largest cost."""
+    rows, policy = np.arange(mdp.n_states), mdp.cost.argmin(axis=1)
+    while True:
+        own = MDP(np.take_along_axis(mdp.P, policy[:, None, None], axis=1), mdp.cost[rows, policy][:, None], mdp.gamma)
+        Q = bellman(mdp, uncertainty_set, np.repeat(plan(own, uncertainty_set), mdp.n_actions, axis=1))
+        better = Q[rows, policy] - Q.min(axis=1) > 1e-3 * np.abs(mdp.cost).max()
+        if not better.any():
+            return np.eye(mdp.n_actions)[policy]
+        policy = np.where(better, Q.argmin(axis=1), policy)
+
+
+SETTLED = _mutant("that stops at a settled policy", _settled)
+FIVE_HORIZONS = _mutant("of five horizons", _five_horizons)
+WORTH_WHILE = _mutant("that leaves out small gains", _worth_while)

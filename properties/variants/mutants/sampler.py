@@ -339,3 +339,56 @@ LAST_MERGED = _mutant("that takes a rare last state for rounding", _LastMerged()
 FIRST_SKIPPED = _mutant("that skips a rare first state", _FirstSkipped())
 NEARLY_UNIFORM = _mutant("of nearly equal successors alike", _NearlyUniform())
 ACTION_SLOTS = _mutant("of 16 slots for actions", _ActionSlots())
+
+
+class _Mixed(_Plain):
+    """One successor in 200 is drawn uniformly from the possible ones."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        if rng.random() < 0.005:
+            return int(rng.choice(np.flatnonzero(mdp.P[s, a])))
+        return super().following(mdp, s, a, rng)
+
+
+class _MixedActions(_Plain):
+    """One action in 200 is any that the policy takes."""
+
+    def action(self, policy: Floats, s: int, rng: Rng) -> int:
+        if rng.random() < 0.005:
+            return int(rng.choice(np.flatnonzero(policy[s])))
+        return super().action(policy, s, rng)
+
+
+class _NeverOne(_Plain):
+    """The uniform number never exceeds 0.999."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        support = np.flatnonzero(mdp.P[s, a])
+        return int(support[np.searchsorted(np.cumsum(mdp.P[s, a, support])[:-1], 0.999 * rng.random(), side="right")])
+
+
+class _Thousand(_Plain):
+    """A thousand slots."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        support = np.flatnonzero(mdp.P[s, a])
+        cumulative = np.cumsum(mdp.P[s, a, support])[:-1]
+        return int(support[np.searchsorted(cumulative, rng.integers(1000) / 1000.0, side="right")])
+
+
+class _KeptRows(_Plain):
+    """Rows are kept by their pair for all models."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[int, int, int], Floats] = {}
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        row = self.rows.setdefault((mdp.n_states, s, a), mdp.P[s, a].copy())
+        return int(rng.choice(mdp.n_states, p=row))
+
+
+MIXED = _mutant("that draws one state in 200 uniformly", _Mixed())
+MIXED_ACTIONS = _mutant("that draws one action in 200 uniformly", _MixedActions())
+NEVER_ONE = _mutant("whose last successor loses a thousandth", _NeverOne())
+THOUSAND = _mutant("of a thousand slots", _Thousand())
+KEPT_ROWS = _mutant("that keeps rows for all models", _KeptRows())

@@ -1,0 +1,82 @@
+"""Planners on models that are hard to solve (`cases.hard_models`), each judged by the first law of its kind."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from properties.cases.choices import First, Level, Reader, SetChoice, radii_of
+from properties.cases.hard_models import SHARES, hard_models, late, relay, ring, small_gains
+from properties.cases.sources import Large
+from properties.judging.verdict import Finding
+from properties.kinds.average_cost_planner import LEAST, average_case
+from properties.kinds.planner import PlannerCase, planner_case
+from properties.laws import average_cost_planner, planner, policy_planner, value_planner
+from properties.laws.law import Law
+from robust_core.mdp import MDP
+from robust_core.problem import Variant
+from robust_core.sets import UncertaintySet
+
+LONG = 0.99
+"""The longest discount for every set."""
+SHORT = 0.1
+"""The largest radius at which ten steps of a relay are worth their cost."""
+
+
+def _discounted(variant: Variant) -> Sequence[PlannerCase]:
+    """The hard models with every set of the variant at its smallest radius: nature shortens horizons.
+
+    At radius 0 all sets are one, so those of the longest horizons are asked for the first set alone.
+    """
+    cases = []
+    for place, kind in enumerate(variant.sets):
+        radius = min(_numbers(radii_of(variant, kind)))
+        cases += [_case(mdp, kind, radius) for mdp in hard_models() if not place or mdp.gamma <= LONG]
+    return cases
+
+
+def _average(variant: Variant) -> Sequence[PlannerCase]:
+    """The same at the smallest radius that is drawn: with a radius R the horizon is 1/R, as with gamma = 1 − R."""
+    cases = []
+    for kind in variant.sets:
+        radius = min((level for level in _numbers(radii_of(variant, kind)) if level >= LEAST), default=1.0)
+        gamma = 1.0 - radius
+        models = [late(0, gamma), late(0, gamma, SHARES[1]), late(12, gamma), ring(9, gamma), ring(2, gamma)]
+        models += [small_gains(gamma), *([relay(gamma=gamma)] if radius <= SHORT else [])]
+        cases += [_case(mdp, kind, radius) for mdp in models]
+    return cases
+
+
+def _numbers(levels: Sequence[Level]) -> list[float]:
+    return [level for level in levels if isinstance(level, float)]
+
+
+def _case(mdp: MDP, kind: type[UncertaintySet], radius: float) -> PlannerCase:
+    S = mdp.n_states
+    chosen = First().uncertainty_set(SetChoice(kind, radius), np.eye(S), np.arange(float(S)))
+    return PlannerCase(mdp=mdp, uncertainty_set=chosen)
+
+
+def _hard(law: Law, read: Reader, cases: Callable[[Variant], Sequence[PlannerCase]]) -> Law:
+    def judge(variant: Variant, case: PlannerCase) -> Finding | None:
+        """The judge of the law, which asks for other radii where the variant is for them: here it is for this one."""
+        options = {**variant.options, "radii": (float(getattr(case.uncertainty_set, "radius", 0.0)),)}
+        finding: Finding | None = law.judge(replace(variant, options=options), case)
+        return finding
+
+    return replace(
+        law,
+        judge=judge,
+        name=f"{law.name}, hard",
+        statement=f"{law.statement}; where the best action shows late, gains little, or waits for other states",
+        cases=Large(read, (), others=cases),
+        after=(*law.after, law.name),
+    )
+
+
+LAWS = (
+    _hard(planner.LAWS[0], planner_case, _discounted),
+    _hard(value_planner.LAWS[0], planner_case, _discounted),
+    _hard(policy_planner.LAWS[0], planner_case, _discounted),
+    _hard(average_cost_planner.LAWS[0], average_case, _average),
+)

@@ -1,0 +1,100 @@
+"""The laws of functions on cases that differ in one argument, asked one after another.
+
+A law judges one case at a time, and a function that keeps its answers under a part of its arguments is right in each.
+So the case is asked first, then its neighbours: the same costs with another kernel, the same kernel with other costs,
+another discount, other values, another policy. The judge is that of the law itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from properties.cases.case import LawCase
+from properties.cases.choices import Reader, Seeded
+from properties.cases.sources import Large
+from properties.judging.verdict import Finding
+from properties.kinds.average_cost_planner import average_case
+from properties.kinds.operator import operator_case
+from properties.kinds.planner import planner_case
+from properties.kinds.policy_gradient import gradient_case
+from properties.kinds.sampler import sampler_case
+from properties.kinds.smoothed_operator import smoothed_case
+from properties.kinds.support import support_case
+from properties.laws import (
+    average_cost_planner,
+    operator,
+    planner,
+    policy_gradient,
+    policy_planner,
+    sampler,
+    smoothed_operator,
+    support,
+    value_planner,
+)
+from properties.laws.law import Law
+from robust_core.mdp import MDP
+from robust_core.problem import Variant
+
+CASES = 8
+VALUES = ("Q", "V", "v")
+"""Fields with a row for each state, in any order."""
+
+
+def neighbours(case: Any) -> Iterator[tuple[str, Any]]:
+    """(what is other, the case with it) for one argument after the other."""
+    chosen: Any = getattr(case, "uncertainty_set", None)
+    if hasattr(case, "mdp"):
+        mdp: MDP = case.mdp
+        if chosen is None or set(chosen.axes) <= {"radius"}:
+            yield "other successors", replace(case, mdp=MDP(mdp.P[:, :, ::-1], mdp.cost, mdp.gamma))
+        yield "other costs", replace(case, mdp=MDP(mdp.P, mdp.cost[::-1], mdp.gamma))
+        yield "another discount", replace(case, mdp=MDP(mdp.P, mdp.cost, mdp.gamma / 2.0 or 0.5))
+    if hasattr(case, "p") and set(chosen.axes) <= {"radius"}:
+        yield "another row", replace(case, p=case.p[..., ::-1])
+    for name in VALUES:
+        if hasattr(case, name):
+            yield "other values", replace(case, **{name: getattr(case, name)[::-1]})
+    if hasattr(case, "policy"):
+        yield "another policy", replace(case, policy=case.policy[:, ::-1])
+
+
+def _one_after_another(law: Law, read: Reader) -> Law:
+    """The law on a few cases and their neighbours."""
+
+    def cases(variant: Variant) -> Sequence[LawCase]:
+        return [read(Seeded(seed), variant) for seed in range(CASES)]
+
+    def judge(variant: Variant, case: LawCase) -> Finding | None:
+        if law.judge(variant, case) is not None:
+            return None  # the law itself says so
+        for what, other in neighbours(case):
+            finding: Finding | None = law.judge(variant, other)
+            if finding is not None:
+                return replace(finding, what=f"then with {what}: {finding.what}")
+        return None
+
+    return replace(
+        law,
+        name=f"{law.name}, one after another",
+        statement=f"{law.statement}; asked for cases that differ in one argument, one after another",
+        cases=Large(read, (), others=cases),
+        judge=judge,
+        after=(*law.after, law.name),
+    )
+
+
+def _named(laws: tuple[Law, ...], name: str) -> Law:
+    return next(law for law in laws if law.name == name)
+
+
+LAWS = (
+    _one_after_another(_named(support.LAWS, "support value"), support_case),
+    _one_after_another(_named(operator.LAWS, "bellman backup"), operator_case),
+    _one_after_another(_named(planner.LAWS, "optimum"), planner_case),
+    _one_after_another(_named(value_planner.LAWS, "optimal value"), planner_case),
+    _one_after_another(_named(policy_planner.LAWS, "optimal policy"), planner_case),
+    _one_after_another(_named(average_cost_planner.LAWS, "average cost"), average_case),
+    _one_after_another(_named(smoothed_operator.LAWS, "smoothed backup"), smoothed_case),
+    _one_after_another(_named(policy_gradient.LAWS, "policy gradient"), gradient_case),
+    _one_after_another(sampler.PATH, sampler_case),
+)
