@@ -404,11 +404,11 @@ def _odd_model(rare: int) -> SamplerCase:
 
 def _odd(variant: Variant, case: SamplerCase) -> Finding | None:
     """Successors and actions, and whether an action is repeated where the state is."""
-    path = _sampled(variant, case)
+    row, weights = case.mdp.P[0, 0], case.policy[0]
+    path = _sampled(variant, case, RNG_SEED + int(row.argmin()))
     if len(path) != case.steps:
         return Finding("number of transitions", len(path), case.steps)
     s, a, _, s_next, a_next = np.array([step[:5] for step in path]).T
-    row, weights = case.mdp.P[0, 0], case.policy[0]
     coins = [(f"state {i}", float(p), s_next == i) for i, p in enumerate(row)]
     coins += [(f"action {i}", float(p), a_next == i) for i, p in enumerate(weights)]
     for i, p in enumerate(weights[:-1]):
