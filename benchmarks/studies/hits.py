@@ -63,7 +63,9 @@ class Hits:
         >>> Hits("m", "m", "operator", "contraction", False, (1, 0), 40).words
         '1 of 40 drawn cases (1 0)'
         """
-        drawn = f"{sum(self.drawn)} of {self.cases} drawn cases ({' '.join(map(str, self.drawn))})" if self.cases else ""
+        drawn = (
+            f"{sum(self.drawn)} of {self.cases} drawn cases ({' '.join(map(str, self.drawn))})" if self.cases else ""
+        )
         return "; ".join(["in a case that every search tries"] * self.always + [drawn] * bool(drawn))
 
     @property
@@ -103,9 +105,7 @@ def run(
     units = {
         name: Unit(f"{__name__}:measured", {"module": name, "code": identity.of(PACKAGE + name)}) for name in wanted
     }
-    values = run_units(
-        list(units.values()), store=store, workers=workers, budget_seconds=budget_seconds, show=show
-    )
+    values = run_units(list(units.values()), store=store, workers=workers, budget_seconds=budget_seconds, show=show)
     done = {name: values[unit.key] for name, unit in units.items() if unit.key in values}
     made_by = {name: identity.code(PACKAGE + name) for name in done}
     return HitRates(tuple(from_data(Hits, one) for found in done.values() for one in found), made_by)
