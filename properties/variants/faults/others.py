@@ -86,8 +86,8 @@ def _action_values(mdp: MDP, policy: Floats) -> Floats:
 
 
 def _visits(mdp: MDP, policy: Floats, rho: Floats) -> Floats:
-    transposed: Floats = np.eye(mdp.n_states) - mdp.gamma * _chain(mdp, policy).T
-    visits: Floats = np.linalg.solve(transposed, rho)
+    kernel = mdp.gamma * _chain(mdp, policy)
+    visits: Floats = rho @ np.linalg.inv(np.eye(mdp.n_states) - kernel)
     return visits
 
 
