@@ -1,6 +1,6 @@
 """`robust-core study`: studies that run rarely and feed the documents."""
 
-from benchmarks.cli import calibration, flaky, hits, injected, theorem3
+from benchmarks.cli import calibration, faults, flaky, hits, injected, theorem3
 from benchmarks.cli.conventions import Commands
 
 
@@ -18,3 +18,4 @@ def add_parser(commands: Commands) -> None:
     injected.add_parser(studies)
     flaky.add_parser(studies)
     hits.add_parser(studies)
+    faults.add_parser(studies)
