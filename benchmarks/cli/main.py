@@ -43,6 +43,7 @@ COMMANDS = (
     "net",
     "certify",
     "differ",
+    "instances",
 )
 SHELLS = ("bash", "zsh", "fish")
 ESCAPED = "robust-core-escaped"

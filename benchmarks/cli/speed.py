@@ -5,7 +5,19 @@ import argparse
 from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, complete_with, positive, progress
 
 # Spelled out so that help need not import what is measured; a test compares them.
-PARTS = ("loops", "adversary", "python", "threads", "tdc", "support", "sets", "help", "first call", "memory")
+PARTS = (
+    "loops",
+    "adversary",
+    "python",
+    "threads",
+    "tdc",
+    "support",
+    "sets",
+    "s-rectangular",
+    "help",
+    "first call",
+    "memory",
+)
 ORACLES = ("plans", "scale", "programs")
 CLUSTER = "cluster"
 ON_REQUEST = (*ORACLES, CLUSTER)

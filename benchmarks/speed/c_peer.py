@@ -13,6 +13,8 @@ FLAGS = {
     "q_learning.c": ("-O3", "-march=native", "-ffp-contract=off"),
     # Vectorised exponentials need leave to reorder and the vector library of the C library.
     "tdc.c": ("-O3", "-march=native", "-ffast-math"),
+    # A loop as it is written, without leave to reorder.
+    "s_rectangular.c": ("-O2",),
 }
 
 

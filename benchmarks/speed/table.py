@@ -3,7 +3,17 @@
 from collections.abc import Callable, Sequence
 
 from benchmarks.documents import markdown
-from benchmarks.speed import oracle_planning, oracle_support, q_learning, scale, sets, startup, support, tdc
+from benchmarks.speed import (
+    oracle_planning,
+    oracle_support,
+    q_learning,
+    s_rectangular,
+    scale,
+    sets,
+    startup,
+    support,
+    tdc,
+)
 from benchmarks.speed.timing import Measurement, best_of
 
 PARTS: dict[str, Callable[..., list[Measurement]]] = {
@@ -14,6 +24,7 @@ PARTS: dict[str, Callable[..., list[Measurement]]] = {
     "tdc": tdc.loops,
     "support": support.rows,
     "sets": sets.rows,
+    "s-rectangular": s_rectangular.plans,
     "help": startup.help_text,
     "first call": startup.first_call,
     "memory": startup.memory,

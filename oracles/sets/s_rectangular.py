@@ -432,7 +432,7 @@ def _policy_l2(kind: SRectangular, rows: Rows, w: Rows, pi: Vector, budget: Frac
 
 
 def _members_l2(kind: SRectangular, used: Any, budget: Fraction) -> tuple[list[Vector], list[list[float]]]:
-    """Rows of about the total distance kappa, and the thetas of the rows at the two prices between which they lie."""
+    """Rows of about the total distance kappa, and about their thetas: at the two next prices, and by distance."""
     paths = [_path_l2(kind, p, y) for _, p, y in used]
 
     def thetas(lam: float) -> list[float]:
@@ -442,13 +442,14 @@ def _members_l2(kind: SRectangular, used: Any, budget: Fraction) -> tuple[list[V
         return sum(_distance_at(path, theta) for path, theta in zip(paths, thetas(lam), strict=True))
 
     prices = [thetas(lam) for lam in reversed(_multiplier(needed, float(budget)))]
-    ends = [
-        [_row_l2(kind, p, y, Fraction(theta)) for (_, p, y), theta in zip(used, each, strict=True)] for each in prices
-    ]
-    near, far = (sum((_norm(q, p)[1] for q, (_, p, _) in zip(each, used, strict=True)), ZERO) for each in ends)
-    t = max(min((budget - near) / (far - near), Fraction(1)), ZERO) if far > near else ZERO
-    mixed = [tuple((1 - t) * a + t * b for a, b in zip(*pair, strict=True)) for pair in zip(*ends, strict=True)]
-    return mixed, prices
+    # Where a path is nearly straight, the price hardly says where on it a row is; its distance does.
+    near, far = ([_distance_at(path, x) for path, x in zip(paths, each, strict=True)] for each in prices)
+    gap = sum(far) - sum(near)
+    t = max(min((float(budget) - sum(near)) / gap, 1.0), 0.0) if gap > 0.0 else 0.0
+    distances = [(1.0 - t) * x + t * y for x, y in zip(near, far, strict=True)]
+    chosen = [_theta_for(path, xi) for path, xi in zip(paths, distances, strict=True)]
+    rows = [_row_l2(kind, p, y, Fraction(theta)) for (_, p, y), theta in zip(used, chosen, strict=True)]
+    return rows, [*prices, chosen]
 
 
 def _kept_l2(kind: SRectangular, used: Any, thetas: list[float], budget: Fraction) -> Fraction:
@@ -519,6 +520,16 @@ def _theta_at(path: list[tuple[float, float, float]], slope: float) -> float:
             return min(max(slope * math.sqrt(fixed / room) if room > 0.0 else end, start), end)
         start = end
     return start
+
+
+def _theta_for(path: list[tuple[float, float, float]], xi: float) -> float:
+    """The theta at a distance."""
+    theta = 0.0
+    for end, fixed, spread in path:
+        if spread == 0.0 or xi * xi <= fixed + end * end * spread:
+            return math.sqrt(max(xi * xi - fixed, 0.0) / spread) if spread else theta
+        theta = end
+    return theta
 
 
 def _distance_at(path: list[tuple[float, float, float]], theta: float) -> float:

@@ -632,7 +632,7 @@ def solve(
     full = form in (L2, L_INFINITY) and not within
     width = S if full else outcomes.longest + 1
     entries = 0 if certified else (S * A * S if full else len(outcomes.probabilities) + S * A)
-    value, lower, upper = np.empty(S), np.empty(S), np.empty(S)
+    value, lower, upper = np.empty(S), np.zeros(S), np.zeros(S)
     policy, constants = np.empty((S, A)), np.empty(S)
     ends, places, shares = np.empty(S, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty(entries)
     _states(

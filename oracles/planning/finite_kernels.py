@@ -1,0 +1,97 @@
+"""Finite sets of kernels, which are not rectangular: values by enumeration, and what the Bellman equation says of them.
+
+Nature chooses one kernel of the set for the whole run, after the agent's stationary policy: V^pi(s) = max_k
+V^{pi,k}(s). Rows of different states cannot be combined. The robust Bellman equation combines them freely: its fixed
+point is the value of the rectangular hull, the set of all kernels whose rows of each pair come from any kernel of the
+set. So it is at least max_k V^{pi,k}, and it is larger where no kernel is worst for all states: `gap` measures it. All
+in rationals, for small models.
+
+>>> from fractions import Fraction
+>>> swap, stay = [[[0.0, 1.0]], [[1.0, 0.0]]], [[[1.0, 0.0]], [[0.0, 1.0]]]
+>>> found = FiniteKernels((MDP(swap, [[0.0], [1.0]], 0.5), MDP(stay, [[0.0], [1.0]], 0.5)))
+>>> found.policy_value([[1.0], [1.0]]), found.hull_value([[1.0], [1.0]])
+((Fraction(2, 3), Fraction(2, 1)), (Fraction(1, 1), Fraction(2, 1)))
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from numpy.typing import ArrayLike
+
+from oracles.arithmetic import exact
+from oracles.arithmetic.exact import Rational, Vector
+from robust_core import validate
+from robust_core.mdp import MDP
+
+MOST_COMBINATIONS = 100_000
+"""Of rows of the hull, or of deterministic policies."""
+
+
+@dataclass(frozen=True)
+class FiniteKernels:
+    """Models that differ in their kernels alone."""
+
+    models: tuple[MDP, ...]
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            raise ValueError("models must hold at least one model, got none")
+        first = self.models[0]
+        for number, mdp in enumerate(self.models):
+            validate.instance(f"models[{number}]", mdp, MDP)
+            if mdp.cost.tolist() != first.cost.tolist() or mdp.gamma != first.gamma:
+                raise ValueError(f"models[{number}] must have the costs and the discount of the first, got {mdp!r}")
+
+    def policy_value(self, policy: ArrayLike) -> Vector:
+        """max_k V^{pi,k} of each state, exactly: nature chooses a kernel for the whole run, for each start."""
+        found = [self._evaluated(policy, [exact.kernel(mdp)[s] for s in range(mdp.n_states)]) for mdp in self.models]
+        return tuple(max(values) for values in zip(*found, strict=True))
+
+    def hull_value(self, policy: ArrayLike) -> Vector:
+        """The fixed point of the robust Bellman equation: the largest value over the rectangular hull, by enumeration.
+
+        For a policy whose rows put mass on several actions, rows of all of them are combined.
+        """
+        first, kernels = self.models[0], [exact.kernel(mdp) for mdp in self.models]
+        pairs = [(s, a) for s in range(first.n_states) for a in range(first.n_actions)]
+        _require(len(self.models) ** len(pairs), "combinations of rows")
+        best: list[Fraction] | None = None
+        for chosen in product(kernels, repeat=len(pairs)):
+            rows = dict(zip(pairs, chosen, strict=True))
+            table = [tuple(rows[s, a][s][a] for a in range(first.n_actions)) for s in range(first.n_states)]
+            values = self._evaluated(policy, table)
+            best = list(values) if best is None else [max(x, y) for x, y in zip(best, values, strict=True)]
+        assert best is not None
+        return tuple(best)
+
+    def gap(self, policy: ArrayLike) -> Vector:
+        """By how much the Bellman equation is too large in each state; 0 everywhere for rectangular sets."""
+        return tuple(x - y for x, y in zip(self.hull_value(policy), self.policy_value(policy), strict=True))
+
+    def best_deterministic(self, start: int) -> tuple[tuple[int, ...], Fraction]:
+        """The best deterministic stationary policy from a start, and its value; it may depend on the start."""
+        first = self.models[0]
+        _require(first.n_actions**first.n_states, "deterministic policies")
+        found = []
+        for actions in product(range(first.n_actions), repeat=first.n_states):
+            policy = [[float(a == b) for b in range(first.n_actions)] for a in actions]
+            found.append((self.policy_value(policy)[start], actions))
+        value, actions = min(found)
+        return actions, value
+
+    def _evaluated(self, policy: ArrayLike, table: list[tuple[Rational, ...]]) -> Vector:
+        first = self.models[0]
+        pi = validate.policy(policy, first.n_states, first.n_actions)
+        weights = [exact.distribution(row) for row in pi.tolist()]
+        rows = [exact.mixture(weight, each) for weight, each in zip(weights, table, strict=True)]
+        costs = [
+            sum((x * c for x, c in zip(weight.fractions(), each, strict=True)), Fraction(0))
+            for weight, each in zip(weights, exact.costs(first), strict=True)
+        ]
+        return exact.discounted_values(rows, costs, Fraction(first.gamma)).fractions()
+
+
+def _require(count: int, what: str) -> None:
+    if count > MOST_COMBINATIONS:
+        raise ValueError(f"a finite set is solved by enumeration: at most {MOST_COMBINATIONS} {what}, got {count}")
