@@ -132,6 +132,7 @@ def test_the_safeguard_ends_where_sweeps_lead_astray(monkeypatch: pytest.MonkeyP
     plan = plan_states(mdp, SRectangularL1(0.2), accuracy=goal)
     assert plan.width <= 2.0 * goal * (1.0 + 1e-3)
     assert plan.falls <= np.log2(plain + 1) + 1
+    assert calls[0] <= core.PATIENCE * (plan.falls + 1 + np.log(1e3 / goal) / -np.log(core.ACCEPTED))
     assert plan.backups <= 4 * plain + 2 + calls[0] + 1
 
 
@@ -167,7 +168,7 @@ def kill(name: str, seed: int, examples: int) -> str | None:
     )
 
 
-@pytest.mark.parametrize("name", ["PER_ACTION", "EQUAL_PARTS", "AT_MOST_ONE", "INVERSE"])
+@pytest.mark.parametrize("name", ["PER_ACTION", "EQUAL_PARTS"])
 def test_a_wrong_form_dies(name: str) -> None:
     assert kill(name, 0, 60)
 

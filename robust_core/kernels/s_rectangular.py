@@ -24,6 +24,7 @@ values err by at most (n+4) u, u = 2^-53, and so do their quotients by the sums 
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -41,71 +42,76 @@ TRIES = 6
 
 
 @compiled
-def _sort(p: Floats, w: Floats, cost: Floats, state: Ints, n: int) -> None:
-    """The outcomes of a row by rising w, in place (Shell's sort: insertion for short rows)."""
+def _sort(p: Floats, w: Floats, cost: Floats, state: Ints, a: int, n: int) -> None:
+    """The outcomes of row a by rising w, in place (Shell's sort: insertion for short rows)."""
     gap = 1
     while 3 * gap < n // 4:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n):
-            x, y, c, s = w[i], p[i], cost[i], state[i]
+            x, y, c, s = w[a, i], p[a, i], cost[a, i], state[a, i]
             k = i - gap
-            while k >= 0 and w[k] > x:
-                w[k + gap], p[k + gap], cost[k + gap], state[k + gap] = w[k], p[k], cost[k], state[k]
+            while k >= 0 and w[a, k] > x:
+                w[a, k + gap], p[a, k + gap] = w[a, k], p[a, k]
+                cost[a, k + gap], state[a, k + gap] = cost[a, k], state[a, k]
                 k -= gap
-            w[k + gap], p[k + gap], cost[k + gap], state[k + gap] = x, y, c, s
+            w[a, k + gap], p[a, k + gap], cost[a, k + gap], state[a, k + gap] = x, y, c, s
         gap //= 3
 
 
 @compiled
 def _gather(
     first: int, last: int, successors: Ints, probabilities: Floats, costs: Floats, outside: float, v: Floats, gamma:
-    float, best: Ints, width: int, p: Floats, w: Floats, cost: Floats, state: Ints,
+    float, best: Ints, full: bool, p: Floats, w: Floats, cost: Floats, state: Ints, a: int,
 ) -> int:  # fmt: skip
-    """The outcomes of one row that matter; how many there are. `best`: states of highest v, for L1; `width` 0: all."""
+    """The outcomes of row a that matter; how many there are. `best`: states of highest v, for L1; `full`: all states.
+
+    Rows are passed by number: a view of an array costs more than a short row.
+    """
     mass, n = 0.0, last - first
     for k in range(first, last):
         mass += probabilities[k]
-    if width == 0:
+    share = 1.0 / mass if mass != 1.0 else 1.0
+    if full:
         n = v.size
         for j in range(n):
-            p[j], cost[j], w[j], state[j] = 0.0, outside, outside + gamma * v[j], j
+            p[a, j], cost[a, j], w[a, j], state[a, j] = 0.0, outside, outside + gamma * v[j], j
         for k in range(first, last):
             j = successors[k]
-            p[j], cost[j], w[j] = probabilities[k] / mass, costs[k], costs[k] + gamma * v[j]
+            p[a, j], cost[a, j], w[a, j] = probabilities[k] * share, costs[k], costs[k] + gamma * v[j]
     else:
         for i in range(n):
             j = successors[first + i]
-            p[i], cost[i] = probabilities[first + i] / mass, costs[first + i]
-            w[i], state[i] = cost[i] + gamma * v[j], j
-        for j in best:
-            inside = False
-            for k in range(first, last):
-                if successors[k] == j:
+            p[a, i], cost[a, i] = probabilities[first + i] * share, costs[first + i]
+            w[a, i], state[a, i] = costs[first + i] + gamma * v[j], j
+        for k in range(best.size):
+            j, inside = best[k], False
+            for i in range(first, last):
+                if successors[i] == j:
                     inside = True
                     break
             if not inside:
-                p[n], cost[n], w[n], state[n] = 0.0, outside, outside + gamma * v[j], j
+                p[a, n], cost[a, n], w[a, n], state[a, n] = 0.0, outside, outside + gamma * v[j], j
                 n += 1
                 break
-    _sort(p, w, cost, state, n)
+    _sort(p, w, cost, state, a, n)
     return n
 
 
 @compiled
-def _least_l1(p: Floats, w: Floats, n: int, missing: float) -> tuple[float, float, float]:
+def _least_l1(p: Floats, w: Floats, a: int, n: int, missing: float) -> tuple[float, float, float]:
     """(xi, slope, level): mass leaves the lowest values for the top; the level is the last value that gives."""
-    top, xi, slope, level = w[n - 1], 0.0, 0.0, w[0]
+    top, xi, slope, level = w[a, n - 1], 0.0, 0.0, w[a, 0]
     for i in range(n):
-        rate = 0.5 * (top - w[i])
+        rate = 0.5 * (top - w[a, i])
         if rate <= 0.0:
             break
-        if p[i] > 0.0:
-            slope, level = 1.0 / rate, w[i]
-            gain = 2.0 * p[i] * rate
+        if p[a, i] > 0.0:
+            slope, level = 1.0 / rate, w[a, i]
+            gain = 2.0 * p[a, i] * rate
             if gain >= missing:
-                return xi + missing / rate, slope, level
-            xi += 2.0 * p[i]
+                return xi + missing * slope, slope, level
+            xi += 2.0 * p[a, i]
             missing -= gain
     return xi, slope, level
 
@@ -254,7 +260,7 @@ def _needed(
         xi[a] = slope[a] = 0.0
         if u > mu[a]:
             if form == L1:
-                xi[a], slope[a], _ = _least_l1(p[a], w[a], n[a], u - mu[a])
+                xi[a], slope[a], _ = _least_l1(p, w, a, n[a], u - mu[a])
             elif form == L2:
                 xi[a], slope[a], _, _, _ = _least_l2(p[a], w[a], n[a], u, q[a])
             elif form == L_INFINITY:
@@ -269,46 +275,54 @@ def _needed(
 @compiled
 def _root(
     form: int, p: Floats, w: Floats, n: Ints, mu: Floats, budget: float, xi: Floats, slope: Floats, q: Floats
-) -> tuple[float, float]:
-    """The value of a state, and a point where Σ xi >= kappa next to it, or the value if it is the cap."""
+) -> tuple[float, float, bool]:
+    """The value of a state, a point where Σ xi >= kappa next to it, or the value if it is the cap, and whether `xi` and
+
+    `slope` are those of that point.
+    """
     low, cap = mu[0], w[0, n[0] - 1]
     for a in range(1, mu.size):
         low, cap = min(low, mu[a]), min(cap, w[a, n[a] - 1])
     if budget <= 0.0 or low >= cap:
-        return min(low, cap), min(low, cap)
-    total, steep = _needed(form, p, w, n, mu, cap, xi, slope, q)
+        return min(low, cap), min(low, cap), False
+    bound = cap  # on the root: an action alone costs at least its distance at the best rate (L1), or Hoeffding's
+    for a in range(mu.size):
+        top = w[a, n[a] - 1]
+        if form == L1:
+            bound = min(bound, mu[a] + 0.5 * budget * (top - w[a, 0]) + CLOSE)
+        elif form == KULLBACK_LEIBLER:
+            bound = min(bound, mu[a] + (top - w[a, 0]) * math.sqrt(0.5 * budget) + CLOSE)
+    x, high = bound, cap
+    total, steep = _needed(form, p, w, n, mu, x, xi, slope, q)
+    if total <= budget and bound < cap:
+        x = cap
+        total, steep = _needed(form, p, w, n, mu, x, xi, slope, q)
     if total <= budget:
-        return cap, cap
-    x, high = cap, cap
-    if form == KULLBACK_LEIBLER:  # mass e^{-kappa/A} stays: Hoeffding, xi >= 2 ((u − mu)/span)²
-        bound = cap
-        for a in range(mu.size):
-            bound = min(bound, mu[a] + (w[a, n[a] - 1] - w[a, 0]) * math.sqrt(0.5 * budget))
-        if bound < cap:
-            total, steep = _needed(form, p, w, n, mu, bound, xi, slope, q)
-            x, high = bound, (bound if total >= budget else cap)
+        return cap, cap, True
     for _ in range(STEPS):
         following = x - (total - budget) / steep if steep > 0.0 else np.inf
         if total <= budget:
             low = max(low, x)
             if following - x <= CLOSE:
-                return x, min(max(following, x), high)
+                return x, min(max(following, x), high), False
         else:
             high = min(high, x)
+            if form == L1 and total - budget <= CLOSE:  # rates are at most 1, so the root is as near
+                return max(min(x, following), low), x, True
             if x - following <= CLOSE:
                 below = x - 4.0 * CLOSE
                 if below <= low or _needed(form, p, w, n, mu, below, xi, slope, q)[0] <= budget:
-                    return max(min(x, following), low), x
+                    return max(min(x, following), low), x, False
                 x = below
                 total, steep = _needed(form, p, w, n, mu, x, xi, slope, q)
                 high, following = x, np.inf
         if not (low < following < high):
             following = low + 0.5 * (high - low)
             if high - low <= CLOSE:
-                return low, high
+                return low, high, False
         x = following
         total, steep = _needed(form, p, w, n, mu, x, xi, slope, q)
-    return low, high
+    return low, high, False
 
 
 @compiled
@@ -351,7 +365,7 @@ def _rows_of(form: int, p: Floats, w: Floats, n: Ints, mu: Floats, u: float, q: 
         if u <= mu[a]:
             continue
         if form == L1:
-            xi, _, _ = _least_l1(p[a], w[a], m, u - mu[a])
+            xi, _, _ = _least_l1(p, w, a, m, u - mu[a])
             left = 0.5 * xi
             for i in range(m - 1):
                 moved = min(left, p[a, i])
@@ -431,11 +445,6 @@ def _lower(form: int, p: Floats, w: Floats, n: Ints, mu: Floats, budget: float, 
 def _price(form: int, p: Floats, w: Floats, n: int, u: float, q: Floats) -> tuple[float, float]:
     """(p·y, N(y)) of values y >= w."""
     mean = norm = 0.0
-    if form == L1:
-        _, _, level = _least_l1(p, w, n, u)
-        for i in range(n):
-            mean += p[i] * max(w[i], level)
-        return mean, 0.5 * (w[n - 1] - level)
     if form == L2:
         _, _, theta, centre, delta = _least_l2(p, w, n, u, q)
         if theta > 0.0:  # there q − p = theta (y − centre)
@@ -476,7 +485,13 @@ def _upper(
         return min(reach, cap)
     for a in range(mu.size):
         if pi[a] > 0.0:
-            mean, norm = _price(form, p[a], w[a], n[a], u if form != L1 else u - mu[a], q[a])
+            if form == L1:
+                _, _, level = _least_l1(p, w, a, n[a], u - mu[a])
+                mean, norm = 0.0, 0.5 * (w[a, n[a] - 1] - level)
+                for i in range(n[a]):
+                    mean += p[a, i] * max(w[a, i], level)
+            else:
+                mean, norm = _price(form, p[a], w[a], n[a], u, q[a])
             value += pi[a] * mean
             worst = max(worst, pi[a] * norm)
     return min(value + budget * worst, cap)
@@ -499,14 +514,15 @@ def _states(
             row = s * A + a
             n[a] = _gather(
                 offsets[row], offsets[row + 1], successors, probabilities, costs, outside[row], v, gamma, best,
-                0 if full else 1, p[a], w[a], cost[a], state[a],
+                full, p, w, cost, state, a,
             )  # fmt: skip
             top, mean = w[a, n[a] - 1], 0.0
             for i in range(n[a]):
                 mean += p[a, i] * (w[a, i] - top)
             mu[a] = top + mean
-        u, right = _root(form, p, w, n, mu, budgets[s], xi, slope, q)
-        _needed(form, p, w, n, mu, right, xi, slope, q)
+        u, right, known = _root(form, p, w, n, mu, budgets[s], xi, slope, q)
+        if not known:
+            _needed(form, p, w, n, mu, right, xi, slope, q)
         capped = u == right and budgets[s] > 0.0
         if capped:
             for a in range(A):
@@ -589,10 +605,25 @@ class Outcomes:
             rows.offsets, rows.successors, rows.probabilities, each, flat, mdp.gamma, mdp.n_states, mdp.n_actions
         )
 
-    @property
+    @cached_property
     def longest(self) -> int:
         """The number of outcomes of the longest row."""
         return int(np.diff(self.offsets).max())
+
+    @cached_property
+    def size(self) -> float:
+        """The largest cost in size."""
+        return max(float(np.abs(self.costs).max()), float(np.abs(self.outside).max()))
+
+    @cached_property
+    def _scaled(self) -> dict[int, tuple[Floats, Floats]]:
+        return {}
+
+    def scaled_costs(self, exponent: int) -> tuple[Floats, Floats]:
+        """The costs over a power of two; kept, because backups of one plan use few."""
+        if exponent not in self._scaled:
+            self._scaled[exponent] = np.ldexp(self.costs, -exponent), np.ldexp(self.outside, -exponent)
+        return self._scaled[exponent]
 
 
 @dataclass(frozen=True)
@@ -621,11 +652,10 @@ def solve(
 ) -> States:
     """All states for the values v; `certified`: bounds on the exact backup in place of the chain."""
     S, A = outcomes.n_states, outcomes.n_actions
-    size = max(float(np.abs(outcomes.costs).max()), float(np.abs(outcomes.outside).max()))
-    size += outcomes.gamma * float(np.abs(v).max())
+    size = outcomes.size + outcomes.gamma * float(np.abs(v).max())
     exponent = math.frexp(size)[1] if size > 0.0 else 0
     scaled = np.ldexp(v, -exponent)
-    costs, outside = np.ldexp(outcomes.costs, -exponent), np.ldexp(outcomes.outside, -exponent)
+    costs, outside = outcomes.scaled_costs(exponent)
     free = form == L1 and not within
     count = min(outcomes.longest + 1, S) if free else 0
     best = np.argsort(-scaled, kind="stable")[:count] if count else np.empty(0, dtype=np.int64)
