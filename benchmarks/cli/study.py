@@ -1,6 +1,6 @@
 """`robust-core study`: studies that run rarely and feed the documents."""
 
-from benchmarks.cli import calibration, faults, flaky, hits, injected, theorem3
+from benchmarks.cli import calibration, faults, field, flaky, hits, injected, theorem3
 from benchmarks.cli.conventions import Commands
 
 
@@ -19,3 +19,4 @@ def add_parser(commands: Commands) -> None:
     flaky.add_parser(studies)
     hits.add_parser(studies)
     faults.add_parser(studies)
+    field.add_parser(studies)

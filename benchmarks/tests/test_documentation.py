@@ -26,7 +26,7 @@ from benchmarks.cli.main import main, parser, subparsers
 from benchmarks.documents import write
 
 ROOT = Path(__file__).parent.parent.parent
-GENERATED = tuple(f"{name}.md" for name in write.GENERATED)
+GENERATED = (*(f"{name}.md" for name in write.GENERATED), "field-report.md")
 DOCUMENTS = [
     path
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -43,6 +43,9 @@ ELSEWHERE = (
     "python -m pip install .",
     "python -m pip install '.[environments]'",
     "python -m pip install '.[peers]'",
+    "python -m pip install '.[field]'",
+    "robust-core study field --output field-report.md",
+    "robust-core verify my_adapter.py",
     "python3 -m venv .venv && . .venv/bin/activate",
     "tox -e verify -- my_variant.py",
     "tox -e lint",

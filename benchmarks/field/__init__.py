@@ -1,0 +1,25 @@
+"""Adapters for public libraries: their algorithms as variants, each with the glue that it needs and nothing else.
+
+The libraries are not robust, so their algorithms are judged at R = 0. They have rewards and variants have costs: the
+adapter changes the sign. Tolerances of the libraries are absolute, so costs are scaled to at most 1.
+`robust-core study field` runs them; a library that is not installed is left out.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Library:
+    """A public library: its name on PyPI, and the module of this package that adapts it."""
+
+    distribution: str
+    module: str
+
+
+LIBRARIES = (
+    Library("pymdptoolbox", "benchmarks.field.toolbox"),
+    Library("mdpsolver", "benchmarks.field.solver"),
+    Library("quantecon", "benchmarks.field.discrete_dp"),
+)
+ACCURACY = 1e-6
+"""The accuracy that each algorithm is asked for and judged to, times max|c|/(1−gamma)."""
