@@ -27,7 +27,7 @@ LOOKS: dict[str, tuple[str, str]] = {
     "direction only": ("info", "↗"),
     "not reproduced": ("dim", "○"),
     "reversed": ("warn", "⇄"),
-    "diverges": ("bad", "↗"),
+    "diverges": ("info", "↗"),
     "stays": ("good", "✓"),
     "better": ("good", "▲"),
     "worse": ("bad", "▼"),
