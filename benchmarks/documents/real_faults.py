@@ -14,8 +14,8 @@ promises that an honest author makes, at radius 0 where the public algorithm is 
 mistake in its copy; so the algorithms without the defects are judged too, and must hold.
 
 The list and its split in two halves by date were committed before any of them was judged. No law changed between the
-first run of the second half and the run that is shown here. Every law had {examples} cases of seed 0. This page is written by `robust-core documents real-faults` from the
-result of `robust-core study faults`.
+first run of the second half and the run that is shown here. Every law had {examples} cases of seed 0. This page is
+written by `robust-core documents real-faults` from the result of `robust-core study faults`.
 """
 COLUMNS = ("date", "source", "defect", "caught by")
 
