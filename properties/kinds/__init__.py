@@ -96,8 +96,17 @@ def learner_kinds() -> tuple[Kind, ...]:
 
 
 def promises() -> dict[str, str]:
-    """The promises of all kinds, in words."""
-    return {promise: words for kind in KINDS for promise, words in kind_of(kind).promises.items()}
+    """The promises of all kinds, in words; of kinds for which a promise means different things, with their names."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for kind in KINDS:
+        for promise, words in kind_of(kind).promises.items():
+            found.setdefault(promise, {}).setdefault(words, []).append(kind)
+    return {
+        promise: next(iter(meanings))
+        if len(meanings) == 1
+        else "; ".join(f"{', '.join(kinds)}: {words}" for words, kinds in meanings.items())
+        for promise, meanings in found.items()
+    }
 
 
 def own_tables() -> tuple[str, ...]:
