@@ -52,6 +52,9 @@ def first_violated(variant: Variant) -> Law | None:
 
 HEAD = """# Variants
 
+This page is written by `robust-core documents variants`: the code below is that of
+`properties/variants/examples/`, which the tests verify, and the tables are read off the laws.
+
 A variant is an algorithm under test: a frozen description and a factory or function.
 
 ```python
@@ -75,9 +78,6 @@ another kind is an error before any law is tried (exit code 2). A promise that n
 is listed as undecided, with the word *untested* and the set.
 
 {options}
-
-This page is written by `robust-core documents variants`: the code below is that of
-`properties/variants/examples/`, which the tests verify, and the tables are read off the laws.
 
 ## What a learner is told
 

@@ -19,9 +19,9 @@ HEAD = """# Public implementations under the suite
 Algorithms of public libraries, wrapped by the adapters in `benchmarks/field/` and judged like any variant. The
 libraries solve ordinary problems, so they are judged at R = 0, to an accuracy of {accuracy:g} times max|c|/(1−gamma).
 Costs are scaled to at most 1, because tolerances of libraries are absolute, and iteration limits that are arguments are
-raised, except where the algorithm is named "default max_iter". This page was written on {date} by
-`robust-core study field --output docs/field-report.md` with the versions in the table. Each fault has its version and a
-minimal case, and was checked by hand. [Wrap your library](wrapping.md) says how to write an adapter.
+raised, except where the algorithm is named "default max_iter". This page was written by
+`robust-core study field --output docs/field-report.md` on {date}, with the versions in the table. Each fault has its
+version and a minimal case, and was checked by hand. [Wrap your library](wrapping.md) says how to write an adapter.
 
 """
 

@@ -100,7 +100,7 @@ HOSTILE: dict[str, tuple[str, int, str]] = {
     "ends with 0": ("def at_work():\n    os._exit(0)\n", VIOLATED, "its process ended with exit code 0"),
     "raises SystemExit": ("def at_work():\n    raise SystemExit(0)\n", VIOLATED, "raised SystemExit: 0"),
     "writes to its pipe": (
-        "def at_work():\n    for handle in range(3, 64):\n        try:\n            os.write(handle, b'garbage!')\n"
+        "def at_work():\n    for handle in range(3, 1024):\n        try:\n            os.write(handle, b'garbage!')\n"
         "        except OSError:\n            pass\n",
         VIOLATED,
         "its pipe to the suite had another message",

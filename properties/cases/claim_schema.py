@@ -59,7 +59,10 @@ def _check_alike(name: str, value: Any, like: object) -> None:
 
 
 def _radius(name: str, case: Case) -> None:
-    require(0.0 <= case[name] <= 1.0, name, "lie in [0, 1]", case[name])
+    if "mdp" in case:
+        require(0.0 <= case[name] <= 1.0, name, "lie in [0, 1]", case[name])
+    else:  # of a set around one row, which may be a ball of any size
+        require(case[name] >= 0.0, name, "not be negative", case[name])
 
 
 def _row(name: str, case: Case) -> None:

@@ -52,7 +52,8 @@ class Causes:
 def _reason(verdict: Verdict) -> str | None:
     """What an exception or an error says but for its numbers; that two numbers are wrong makes them no one defect."""
     given = verdict.evidence.startswith(("misbehaviour: raised ", "cannot be judged: "))
-    return _NUMBER.sub("#", _HOW_OFTEN.sub("", verdict.evidence)) if given else None
+    first = _HOW_OFTEN.sub("", verdict.evidence.partition("; also ")[0])
+    return _NUMBER.sub("#", first) if given else None
 
 
 def _repeated(first: str, outcome: Outcome) -> Verdict:

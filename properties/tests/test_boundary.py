@@ -90,7 +90,7 @@ def test_a_learner_that_was_changed_leaves_the_case_as_it_was() -> None:
     verdict = search(law, learner(SmallerRadius), examples=20, master_seed=0)
     assert verdict.case is not None
     again = judge_case(law, learner(SmallerRadius), _case(law, verdict.case))
-    assert str(again) == verdict.evidence
+    assert str(again) == verdict.evidence.partition("; also ")[0]
 
 
 def _case(law: Law, entries: dict[str, Any]) -> Any:

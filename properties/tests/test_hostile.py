@@ -4,6 +4,7 @@ import datetime
 import errno
 import json
 import os
+import re
 import shutil
 import socket
 import struct
@@ -295,8 +296,8 @@ def test_a_limit_of_memory_that_the_caller_has_set_is_respected(
 def test_an_exception_in_several_laws_is_one_cause() -> None:
     records = list(verify(hostile_variants.RAISES_LATE, examples=10))
     wrong = [record for record in records if record.outcome == "violated"]
-    evidence = [record.evidence.partition(" (")[0] for record in wrong]
-    assert evidence == ["misbehaviour: raised IndexError: no entry 85 here"], records
+    evidence = [re.sub(r"\d+", "#", record.evidence.partition(" (")[0]) for record in wrong]
+    assert evidence == ["misbehaviour: raised IndexError: no entry # here"], records
     assert "(hostile_variants.py, line " in wrong[0].evidence
     rest = [record for record in records if record.outcome == "blocked"]
     assert {record.blocked_by for record in rest} == {wrong[0].law}

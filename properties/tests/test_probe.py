@@ -83,7 +83,7 @@ def test_each_file_is_executed_once_and_only_in_a_worker(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("none.py", "none.py: no such file"),
+        ("none.py", "none.py: no such file; did you mean 'mine.py'?"),
         ("mine.py:YOURS", "mine.py: no variant 'YOURS'; it has MINE, WRONG"),
     ],
 )

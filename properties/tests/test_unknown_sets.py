@@ -98,7 +98,9 @@ def without_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_rationals")
 def test_the_convex_program_judges_where_there_are_no_rationals() -> None:
-    assert search(VALUE, VARIANT, examples=10, master_seed=0).outcome == "holds"
+    right = search(VALUE, VARIANT, examples=10, master_seed=0)
+    # A solver's bounds are too wide for one case in twenty, which is then set aside: undecided, and not an accusation.
+    assert right.evidence.startswith("no violation"), right.evidence
     mutants = [mutant for mutant in vars(wrong).values() if isinstance(mutant, Variant)]
     assert any(
         search(VALUE, mutant, examples=10, master_seed=0, shrink=False).outcome == "violated" for mutant in mutants

@@ -159,7 +159,7 @@ GAME_VALUE = Claim(
     "Theorem T1 (docs/theorems.md)",
     "E",
     "rectangular, static and fully coupled contamination games have one value: rectangularity costs nothing",
-    "any set Q of restart laws",
+    "any non-empty compact set Q of restart laws",
     printed=Statement(
         "min_π max_{q∈Q} V = max_{q∈Q} min_π V = W + (γR/(1−γ)) max_Q q·W, and it solves the Bellman equation in which "
         "nature chooses q anew at every pair",
@@ -281,7 +281,7 @@ SOME_DISCOUNT_TV = Claim(
     printed=Statement(
         "the same for the total variation ball of one radius", _near_the_witness, _some_discount_tv, exact=True
     ),
-    note="Rare: about one in some hundred random models. So total variation is more than a change of discount.",
+    note="Rare: about 1 in 300 random models. So total variation is more than a change of discount.",
 )
 
 
@@ -367,8 +367,8 @@ SPAN_MODULUS = Claim(
         _two_values,
         lambda **case: _contracts_in_span(**case, factor=Fraction(7, 8)),
     ),
-    note="Sharp (tightest ratio 1). At γ = 1 the modulus is 1−R: the seminorm that work on robust average reward "
-    "constructs is the span.",
+    note="Sharp (tightest ratio 1). At γ = 1 the modulus is 1−R: the span is a seminorm of the kind that work on "
+    "robust average reward constructs.",
 )
 
 # span-restarts: the span modulus needs one set of restart laws.

@@ -92,7 +92,8 @@ ONE_SAMPLE = Claim(
         exact=True,
     ),
     amendment="hypothesis",
-    note="For these sets Algorithm 1 and Theorems 2 and 3 hold word for word with σ_{U(1_{s'})}(V_t) as the target.",
+    note="For these sets Algorithm 1 with σ_{U(1_{s'})}(V_t) as the target converges, and Theorem 3 holds in its amended "
+    "form without R.",
 )
 
 
@@ -129,7 +130,8 @@ PLUG_IN = Claim(
         _rows,
         lambda p, v, radius, laws, near: _learns(p, v, radius, other=TotalVariation),
     ),
-    note="KL(q‖p) and chi-square balls around a Dirac are the Dirac: their plug-in learns the ordinary problem.",
+    note="KL(q‖p) and chi-square balls (p below) around a Dirac are the Dirac: their plug-in learns the ordinary "
+    "problem.",
 )
 
 CLAIMS = (ONE_SAMPLE, PLUG_IN)

@@ -1,4 +1,4 @@
-"""The visit counts of an ergodic chain with an explicit constant (docs/theorems.md, T6): 8 or 23.4 where 443 is quoted.
+"""The visit counts of an ergodic chain with an explicit constant (docs/theorems.md, T6): 8 or 23.32 for 443.
 
 All that the proof uses is judged in rationals: the hitting times, the test function u = 1 + s·g/τ*, the drift
 inequality that makes exp(−θK_t + rt)u(X_t) a supermartingale, and μ(y)τ* <= 2t_mix. The probability itself is computed
@@ -107,7 +107,7 @@ VISIT_CONSTANT = Claim(
     ),
     amendment="hypothesis",
     broken=Statement("μ(x)τ* ≤ t_mix", _chains, lambda **case: _lemma(**case, mixing_factor=1)),
-    note="κ = ½ gives 12 + 8√2 = 23.4 in place of 443, without T in the logarithm and for all times at once; κ = ¼ "
+    note="κ = ½ gives 12 + 8√2 < 23.32 in place of 443, without T in the logarithm and for all times at once; κ = ¼ "
     "gives 8. With one state t_mix of the states is 0 and the counts are still random. Two states that swap rarely "
     "force 10.7 for κ = ½ (the exponent is known there in closed form).",
 )

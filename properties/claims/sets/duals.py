@@ -330,13 +330,12 @@ def _slopes(v: Vector, d: list[list[Fraction]]) -> set[Fraction]:
     return found
 
 
-def _w1(p: Floats, v: Floats, radius: float, *, squared: bool = False) -> Finding | None:
+def _w1(p: Floats, v: Floats, radius: float, *, power: int = 1) -> Finding | None:
     row, V, r = distribution(p), fractions(v), Fraction(radius)
     d = [[Fraction(x) for x in distances] for distances in line(len(p)).tolist()]
-    cost = [[x * x for x in distances] for distances in d] if squared else d
     dual = min(
-        slope * r + _mean(row, (max(x - slope * c for x, c in zip(V, costs, strict=True)) for costs in cost))
-        for slope in _slopes(V, cost)
+        slope * r**power + _mean(row, (max(x - slope * c for x, c in zip(V, costs, strict=True)) for costs in d))
+        for slope in _slopes(V, d)
     )
     return agree("dual of W1", point(dual), sigma(Wasserstein(radius, line(len(p))), p, v))
 
@@ -349,9 +348,9 @@ DUAL_W1 = Claim(
     "order 1; checked on the line",
     printed=Statement("the minimum over the breakpoints is σ", rows, _w1, exact=True),
     broken=Statement(
-        "with squared distances, as for order 2 with the radius to the power 2",
+        "with λr² for λr, as for order 2",
         rows,
-        lambda **case: _w1(**case, squared=True),
+        lambda **case: _w1(**case, power=2),
         exact=True,
     ),
 )
