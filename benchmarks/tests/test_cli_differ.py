@@ -15,6 +15,7 @@ MODEL = models.garnet(7, 2, 3, gamma=0.9)
 TARGET = "properties.variants.examples.operator"
 
 
+@pytest.mark.robust_core_slow
 def test_the_command_runs_both_in_workers_and_exits_by_the_level(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -183,7 +183,12 @@ def test_a_suite_that_is_patched_in_the_next_process_is_an_error() -> None:
     assert {record.outcome for record in found[1:]} == {"error"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+QUICK = ("control", "operator", "support", "batch")
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in QUICK)) for kind in KINDS]
+)
 def test_every_kind_has_a_canary_that_two_laws_catch(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     from properties.judging import verification
     from properties.judging.verdict import Verdict

@@ -17,7 +17,13 @@ from robust_core.problem import KINDS, OPTIONS, Kind, Promise, Variant
 PAGE = write.read("variants")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+QUICK = ("control", "operator", "value planner", "objective", "batch", "policy gradient")
+"""Kinds whose examples are verified in the default run: the others are in the slow one."""
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in QUICK)) for kind in KINDS]
+)
 def test_the_example_of_a_kind_is_of_it_and_holds(kind: Kind) -> None:
     variant = variant_of(source(kind))
     assert variant.kind == kind

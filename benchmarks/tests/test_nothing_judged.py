@@ -96,6 +96,7 @@ def test_the_suite_under_pytest_refuses_them_too(tmp_path: Path) -> None:
     assert pytest_run(tmp_path, "-k", "nothing_of_this_name").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
+@pytest.mark.robust_core_slow
 def test_controls_that_wait_are_listed_under_pytest(tmp_path: Path) -> None:
     shown = pytest_run(tmp_path, "-k", "test_control and leans", "--budget", "0s")
     assert (

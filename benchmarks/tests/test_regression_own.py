@@ -144,6 +144,7 @@ def blocks(count: int) -> list[Measurements]:
     ]
 
 
+@pytest.mark.robust_core_slow
 def test_no_alarm_in_100_null_comparisons_under_other_seeds() -> None:
     pairs = list(islice(combinations(blocks(15), 2), 100))
     assert len(pairs) == 100

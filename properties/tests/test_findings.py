@@ -88,12 +88,14 @@ class _Scaled:
         return LOG_SUM_EXP.make(replace(problem, step_size=scaled[0], second_step_size=scaled[1]))
 
 
+@pytest.mark.robust_core_slow
 @pytest.mark.parametrize(("factors", "cause"), [((0.5, 1.0), ALPHA), ((1.0, 0.5), BETA)])
 def test_a_wrong_step_size_is_named(factors: tuple[float, float], cause: str) -> None:
     found = search(STEP, replace(LOG_SUM_EXP, make=_Scaled(*factors)), examples=80, master_seed=0)
     assert f"; {cause} is off" in found.evidence, found.evidence
 
 
+@pytest.mark.robust_core_slow
 def test_another_algorithm_has_no_single_factor() -> None:
     found = search(STEP, replace(GTD2, promises=("TDC",)), examples=80, master_seed=0)
     assert found.outcome == "violated"

@@ -340,6 +340,7 @@ def test_a_worker_in_which_the_suite_fails_blames_nobody(monkeypatch: pytest.Mon
     assert answer.reason.startswith("cannot be judged: KeyError: ")
 
 
+@pytest.mark.robust_core_slow
 def test_isolation_changes_no_verdict() -> None:
     target = "properties.variants.mutants.control:LOST_GAMMA"
     apart = list(records(verify_isolated(target, effort=Effort(examples=50))))

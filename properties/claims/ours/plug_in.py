@@ -92,8 +92,8 @@ ONE_SAMPLE = Claim(
         exact=True,
     ),
     amendment="hypothesis",
-    note="For these sets Algorithm 1 with σ_{U(1_{s'})}(V_t) as the target converges, and Theorem 3 holds in its amended "
-    "form without R.",
+    note="For these sets Algorithm 1 with σ_{U(1_{s'})}(V_t) as the target converges, and Theorem 3 holds in its "
+    "amended form without R.",
 )
 
 

@@ -108,7 +108,8 @@ def rows() -> list[tuple[str, str, str, str, str]]:
             "visit counts",
             "443",
             "443",
-            f"{math.ceil(100.0 * q_learning.visit_constant(0.5)) / 100.0} proved, for all times and without T in the logarithm",
+            f"{math.ceil(100.0 * q_learning.visit_constant(0.5)) / 100.0} proved, for all times and without T in the"
+            " logarithm",
             f"{math.floor(10.0 * FORCED_VISITS) / 10.0}",
         ),
         (
