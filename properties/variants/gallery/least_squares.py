@@ -1,17 +1,15 @@
 """Robust evaluation by least squares (LSTD with a feature a state): V solves the robust equation of all steps so far.
 
 V(s) = mean cost of s + gamma((1−R) mean of V(s') + R max V) at states that were seen; an end has the value 0, and
-states that were not seen stay where they started. The equation is a contraction, solved by sweeps from the start when
-the estimate is read, so that reading changes nothing. There is no step size. It is consistent: empirical means
-converge, and V with them.
+states that were not seen stay where they started. For a given M = max V the equation is linear, V = x + My with y < 1,
+so M is the largest of x/(1−y) and of the values of the other states. It is solved when the estimate is read. There is
+no step size. It is consistent: empirical means converge, and V with them.
 """
 
 import numpy as np
 
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
-
-NEAR = 2.0**-48
 
 
 class LeastSquaresEvaluation:
@@ -46,13 +44,12 @@ class LeastSquaresEvaluation:
         )
         cost, rows = self.costs[seen] / self.visits[seen], self.nexts[seen] / self.visits[seen, None]
         self.V = self.problem.initial.copy()
-        while True:
-            image = cost + gamma * ((1.0 - R) * (rows @ self.V) + R * self.V.max())
-            moved = float(np.abs(image - self.V[seen]).max())
-            if moved <= NEAR * (float(np.abs(self.V).max()) + float(np.abs(cost).max())):
-                self.solved = True
-                return
-            self.V[seen] = image
+        b, unseen = gamma * (1.0 - R), self.V[~seen]
+        sides = np.stack([cost + b * (rows[:, ~seen] @ unseen), np.full(len(cost), gamma * R)], axis=1)
+        x, y = np.linalg.solve(np.eye(len(cost)) - b * rows[:, seen], sides).T
+        top = max([float((x / (1.0 - y)).max()), *unseen.tolist()])
+        self.V[seen] = x + top * y
+        self.solved = True
 
 
 VARIANT = Variant(
