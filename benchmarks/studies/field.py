@@ -4,7 +4,7 @@ import datetime
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 
 from benchmarks.documents.markdown import table
@@ -13,6 +13,7 @@ from properties import verify
 from properties.judging.verdict import Record
 from robust_core.problem import Variant
 from robust_core.text import one_line
+from robust_core.versions import ABSENT, installed_version
 
 HEAD = """# Public implementations under the suite
 
@@ -43,10 +44,8 @@ class Finding:
 
 def installed(library: Library) -> str | None:
     """The version of a library, if it is installed."""
-    try:
-        return metadata.version(library.distribution)
-    except metadata.PackageNotFoundError:
-        return None
+    version = installed_version(library.distribution)
+    return None if version == ABSENT else version
 
 
 def findings(library: Library, version: str, *, examples: int) -> Iterator[Finding]:
