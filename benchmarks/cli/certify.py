@@ -14,14 +14,18 @@ LARGEST_MODEL = 1 << 27
 """Bytes of a model in JSON."""
 BY_RADIUS = (
     "contamination", "total_variation", "l1", "l_infinity", "l2", "bounded_density", "chi_square", "kullback_leibler",
-    "reverse_kullback_leibler",
+    "reverse_kullback_leibler", "s_rectangular_l1", "s_rectangular_l2", "s_rectangular_l_infinity",
+    "s_rectangular_kullback_leibler",
 )  # fmt: skip
 SPELLINGS = (
     f"KIND:RADIUS with KIND {', '.join(BY_RADIUS)}, or interval for nominal ± radius; or a file of JSON; or model, the "
     "intervals of a .tra file"
 )
 OF_MODEL = "model"
-WITHIN, WITH_SUPPORT = "within-support", ("l1", "l2", "l_infinity", "reverse_kullback_leibler")
+WITHIN, WITH_SUPPORT = "within-support", (
+    "l1", "l2", "l_infinity", "reverse_kullback_leibler", "s_rectangular_l1", "s_rectangular_l2",
+    "s_rectangular_l_infinity",
+)  # fmt: skip
 
 
 def add_parser(commands: Commands) -> None:

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 import pytest
 
 from benchmarks.cli.main import main
-from oracles.planning import enclosed, rational
+from oracles.planning import enclosed, rational, s_rectangular
 from oracles.planning.truth import TooWide
 from robust_core import json, models
 from robust_core.certificates import checker, writer
@@ -38,6 +39,11 @@ from robust_core.sets import (
     LocalAdversary,
     Restart,
     ReverseKullbackLeibler,
+    SRectangular,
+    SRectangularKullbackLeibler,
+    SRectangularL1,
+    SRectangularL2,
+    SRectangularLInfinity,
     TotalVariation,
     UncertaintySet,
     Wasserstein,
@@ -63,6 +69,16 @@ def line(n: int) -> Floats:
 BURG, TRANSPORT, NEAR = ReverseKullbackLeibler(0.25), Wasserstein(0.25, line(4)), LocalAdversary(0.35, line(4))
 
 
+NORMS = (SRectangularL1, SRectangularL2, SRectangularLInfinity)
+
+
+def sets_by_state(S: int) -> Iterator[UncertaintySet]:
+    by_state: Any = np.linspace(0.0, 2.0, S)
+    for budget in (0.0, 1e-300, 1e-12, 0.25, 1.0, 1e4, by_state):
+        yield from (kind(budget, within) for kind in NORMS for within in (False, True))
+        yield SRectangularKullbackLeibler(budget)
+
+
 def sets_for(mdp: MDP) -> Iterator[UncertaintySet]:
     S, A = mdp.n_states, mdp.n_actions
     first = np.eye(S)[0]
@@ -79,6 +95,7 @@ def sets_for(mdp: MDP) -> Iterator[UncertaintySet]:
         kind(by_pair) for kind in (Contamination, TotalVariation, ChiSquare, KullbackLeibler, BoundedDensity, L2)
     )
     yield from (ReverseKullbackLeibler(by_pair), LocalAdversary(by_pair, line(S)), Wasserstein(by_pair, line(S)))
+    yield from sets_by_state(S)
 
 
 @pytest.mark.parametrize("mdp", MODELS, ids=repr)
@@ -115,6 +132,12 @@ def model_of(data: Any) -> tuple[MDP, UncertaintySet]:
     return MDP(SparseRows(**data["kernel"]), data["cost"], data["gamma"]), UncertaintySet.from_dict(data["set"])
 
 
+def policy_of(data: Any) -> Floats:
+    """The randomised policy of a certificate, whose rows the checker divides by their sums."""
+    weights: Floats = np.array([[float(Fraction(x)) for x in row] for row in data["policy"]])
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
 @cache
 def true_bounds(text: str) -> tuple[Floats, Floats] | None:
     """A lower bound of V^policy and an upper one of V*, of a model, set and policy; None if no oracle can tell."""
@@ -124,6 +147,10 @@ def true_bounds(text: str) -> tuple[Floats, Floats] | None:
     except ValueError:
         return None  # a row that the core takes for a typing error; the checker divides it by its sum
     try:
+        if isinstance(uncertainty_set, SRectangular):
+            best = s_rectangular.solve(mdp, uncertainty_set)
+            value = s_rectangular.evaluate(mdp, uncertainty_set, policy_of(data))
+            return value.value - value.error_bound, best.value + best.error_bound
         optimum = enclosed.solve(mdp, uncertainty_set)
         value, _ = enclosed.evaluate(mdp, uncertainty_set, np.eye(mdp.n_actions)[data["policy"]])
     except (TooWide, rational.NoExactSupport):
@@ -205,7 +232,8 @@ def one_of_each(S: int) -> tuple[UncertaintySet, ...]:
         Contamination(0.25), TotalVariation(0.25), L1(0.3), L1(0.3, True), LInfinity(0.1), Restart(0.25, np.eye(S)[0]),
         BoundedDensity(0.25), ChiSquare(0.25), KullbackLeibler(0.25), L2(0.2), L2(0.2, True),
         ReverseKullbackLeibler(0.25), ReverseKullbackLeibler(0.25, True), Wasserstein(0.2, line(S)),
-        LocalAdversary(0.35, line(S)),
+        LocalAdversary(0.35, line(S)), SRectangularL1(0.3), SRectangularL1(0.3, True), SRectangularL2(0.2),
+        SRectangularLInfinity(0.1), SRectangularKullbackLeibler(0.25),
     )  # fmt: skip
 
 
@@ -264,9 +292,9 @@ def test_messages_name_state_action_and_inequality() -> None:
 # A line of the checker, and what a wrong checker has instead.
 MUTANTS = (
     ("objection = over(upper.at[s] - lower[s], width,", "objection = over(lower[s] - upper.at[s], width,"),
-    ("objection = uncertainty.objection(s, a, p[s * A + a], q)", "objection = None"),
+    ("uncertainty.admit(s, p[rows], worst[rows])", "pass"),
     ('objection = over(lower[s], value, "lower', 'objection = over(lower[s] - Fraction(1, 10), value, "lower'),
-    ("for a in range(A):\n            q", "for a in (policy[s],):\n            q"),
+    ("for a, q in enumerate(worst[rows]):", "for a, q in [(a, worst[s * A + a]) for a in policy[s]]:"),
     ("objection = over(value, upper.at[s],", "objection = over(value - Fraction(1, 10), upper.at[s],"),
     ("(1 - R) * mean(p, u.at.__getitem__) + R * self.reach(s, a, u)", "mean(p, u.at.__getitem__)"),
     ("keep = 1 - self.radius(s, a)", "keep = (1 - self.radius(s, a)) / 2"),
@@ -285,6 +313,13 @@ OF_ONE_SET = (
     ("return y[0] * self.radius(s, a) + best", "return best", TRANSPORT),
     ('over(self.metric(s, a, i)[j], self.radius(s, a), f"d', 'over(self.radius(s, a), self.radius(s, a), f"d', NEAR),
     ("strict=True) if d <= r] for i in p}", "strict=True) if d == 0] for i in p}", NEAR),
+    ("total += self.distance(p[a], q[a])", "total = max(total, self.distance(p[a], q[a]))", SRectangularL1(0.3)),
+    ("t = self.top(p, u) - 2 * price / x", "t = self.top(p, u) - 4 * price / x", SRectangularL1(0.3)),
+    ("return price * k + sum(terms", "return sum(terms", SRectangularL1(0.3)),
+    ("slope, r = value + slope * (m - r), slope - x * gap, m", "slope, r = value, zero, m", SRectangularLInfinity(0.1)),
+    ("k * max(x * root(squares) - price, zero)", "0 * squares", SRectangularL2(0.2)),
+    ("root(sum((x * x for x in differences", "root(sum((x * x / 9 for x in differences", SRectangularL2(0.2)),
+    ("max(x * (u.at[i] - top) / price,", "max(2 * x * (u.at[i] - top) / price,", SRectangularKullbackLeibler(0.25)),
 )
 
 
@@ -301,6 +336,7 @@ def test_wrong_checkers_are_caught(line: str, wrong: str, of: UncertaintySet | N
         # Values that move together satisfy more of the inequalities than single ones.
         starts = [moved(data, rng) for data in found for _ in range(12 if of is None else 30)]
         starts += [of_another_policy(data) for data in found if of is None]
+        starts += [of_a_budget_for_each_action(data) for data in found if isinstance(of, SRectangular)]
         assert sum(lies(namespace["check"], data, rng, 60)[0] for data in starts) > 0
 
 
@@ -324,6 +360,24 @@ def of_another_policy(certificate: Any) -> Any:
         offsets.append(len(successors))
     data["worst"] = {"offsets": offsets, "successors": successors, "probabilities": probabilities}
     return data
+
+
+def of_a_budget_for_each_action(certificate: Any) -> Any:
+    """Rows and values of the ball with the whole budget for each action, as if the actions shared it: false."""
+    mdp, given = model_of(certificate)
+    assert isinstance(given, SRectangular)
+    found = json.to_data(writer.certify(mdp, given.ball(given.radius)))
+    high = [x + 10.0 for x in found["upper"]]  # an upper bound for any policy: only `lower` is false
+    return certificate | {"lower": found["lower"], "worst": found["worst"], "upper": high, "width": 11.0}
+
+
+def test_a_budget_for_each_action_is_rejected() -> None:
+    chosen = (*(kind(0.2) for kind in NORMS), SRectangularKullbackLeibler(0.2))
+    for certificate in certificates(*chosen):
+        data = of_a_budget_for_each_action(certificate)
+        assert is_true(data) is False
+        with pytest.raises(checker.Rejected, match=r"Σ over the actions of D\(q, p\) <= k fails"):
+            checker.check(data)
 
 
 def test_the_values_of_a_worse_policy_are_rejected_as_optimal() -> None:

@@ -19,9 +19,14 @@ q·upper <= b for every q in U(s, pi(s)); the inequality is proved in the docstr
 the multipliers, so wrong ones cannot mislead. The checker verifies that c + gamma b <= upper(s). Then T_pi upper <=
 upper, so in the same way V^pi <= upper; and V* <= V^pi because T <= T_pi.
 
-The work is linear in the number of entries of the file, but for a search in the sorted values of upper, for the vectors
-of interval and restart, which are read once for each pair, and for the metric of Wasserstein sets, of which one row is
-read for every entry of the kernel.
+For the s-rectangular sets, U(s) has a row for each action, policies are random and V*(s) is the min over pi of the max
+over q in U(s) of Σ pi_a (c(s,a) + gamma q_a·V*). The proofs are the same: the rows of `worst` in a state are a member
+of U(s) together, no policy does better than the least of their values, and the multipliers of a state give a bound on
+Σ pi_a q_a·upper.
+
+The work is linear in the number of entries of the file, but for sorting and searching the values of upper, for sorting
+the rows of s-rectangular L∞ balls, for the vectors of interval and restart, which are read once for each pair, and for
+the metric of Wasserstein sets, of which one row is read for every entry of the kernel.
 """
 
 import bisect
@@ -133,20 +138,23 @@ class Set:
     fields: tuple[str, ...] = ("radius",)
     most: Fraction | None = None
     duals: int = 1
+    by_state = False
 
     def __init__(self, data: dict[str, Any], n_states: int, n_actions: int) -> None:
         self.data, self.n_states, self.n_actions = data, n_states, n_actions
         for name in self.fields:
             if name == "radius" and type(data[name]) is list:
                 for row in array(data[name], n_states, "set.radius"):
-                    array(row, n_actions, "set.radius")
+                    require(self.by_state or bool(array(row, n_actions, "set.radius")), "set.radius is empty")
             elif name == "within_support":
                 require(type(data[name]) is bool, "set.within_support must be true or false")
 
-    def radius(self, s: int, a: int) -> Fraction:
-        """The radius at a pair."""
+    def radius(self, s: int, a: int = 0) -> Fraction:
+        """The radius at a pair, or in a state."""
         given = self.data["radius"]
-        r = number(given[s][a] if type(given) is list else given, "set.radius")
+        if type(given) is list:
+            given = given[s] if self.by_state else given[s][a]
+        r = number(given, "set.radius")
         require(r >= 0 and (self.most is None or r <= self.most), f"set.radius is out of range: {float(r)!r}")
         return r
 
@@ -160,6 +168,20 @@ class Set:
     def members(self, worst: Any, p: list[Row]) -> list[Row]:
         """The rows of the worst kernel of a certificate; p are those of the nominal one."""
         return kernel(worst, self.n_states, self.n_actions, "worst")
+
+    def policy(self, given: Any) -> dict[int, Fraction]:
+        """The probabilities of the actions in a state: here of one action, given by its number."""
+        return {index(given, self.n_actions, "policy"): Fraction(1)}
+
+    def admit(self, s: int, p: list[Row], q: list[Row]) -> None:
+        """Reject rows of the actions of a state that are not in their sets."""
+        for a in range(self.n_actions):
+            objection = self.objection(s, a, p[a], q[a])
+            require(objection is None, f"state {s}, action {a}: worst is not in the set: {objection}")
+
+    def worth(self, s: int, policy: dict[int, Fraction], p: list[Row], u: Values, y: list[Fraction]) -> Fraction:
+        """A number that no Σ policy(a) q(a)·u, q members, exceeds, whatever the multipliers y."""
+        return sum((x * self.bound(s, a, p[a], u, y) for a, x in policy.items()), Fraction(0))
 
     def objection(self, s: int, a: int, p: Row, q: Row) -> str | None:
         """Why q is no member, or None. q is a distribution already."""
@@ -544,11 +566,155 @@ class LocalAdversary(Transport):
         return mean(p, lambda i: max(within[i]))
 
 
+class SRectangular(Set):
+    """Σ_a D(q_a, p_a) <= k: in a state the rows of all actions share one budget k, a number or one for each state.
+
+    For every policy pi and price l >= 0, Σ pi_a q_a·u <= l k + Σ_a (pi_a q_a·u − l D(q_a, p_a)); `rest` bounds a term.
+    The multipliers are `each` for every action, those of one kind together, and the price.
+    """
+
+    fields: tuple[str, ...] = ("radius", "within_support")
+    by_state, each = True, 0
+
+    def __init__(self, data: dict[str, Any], n_states: int, n_actions: int) -> None:
+        super().__init__(data, n_states, n_actions)
+        self.duals = self.each * n_actions + 1
+
+    def policy(self, given: Any) -> dict[int, Fraction]:
+        """The probabilities of the actions, divided by their sum."""
+        weights = numbers(given, self.n_actions, "policy")
+        total = sum(weights, Fraction(0))
+        require(min(weights) >= 0 and abs(total - 1) <= Fraction(1, 10**6), "policy must be a distribution")
+        return {a: x / total for a, x in enumerate(weights) if x > 0}
+
+    def admit(self, s: int, p: list[Row], q: list[Row]) -> None:
+        """Reject rows whose distances add up to more than the budget."""
+        total = Fraction(0)
+        for a in range(self.n_actions):
+            objection = self.outside(p[a], q[a])
+            require(objection is None, f"state {s}, action {a}: worst is not in the set: {objection}")
+            total += self.distance(p[a], q[a])
+        objection = over(total, self.radius(s), "Σ over the actions of D(q, p) <= k fails")
+        require(objection is None, f"state {s}: worst is not in the set: {objection}")
+
+    def worth(self, s: int, policy: dict[int, Fraction], p: list[Row], u: Values, y: list[Fraction]) -> Fraction:
+        """l k + Σ_a rest."""
+        require(y[-1] >= 0, f"the price {float(y[-1])!r} in state {s} must not be negative")
+        k, price = self.radius(s), y[-1]
+        terms = (self.rest(x, k, price, p[a], u, y[a : -1 : self.n_actions]) for a, x in policy.items())
+        return price * k + sum(terms, Fraction(0))
+
+    def distance(self, p: Row, q: Row) -> Fraction:
+        """D(q, p), or a little more."""
+        raise NotImplementedError
+
+    def rest(self, x: Fraction, k: Fraction, price: Fraction, p: Row, u: Values, y: list[Fraction]) -> Fraction:
+        """A number that no x q·u − price D(q, p), D(q, p) <= k, exceeds, whatever y."""
+        raise NotImplementedError
+
+
+def differences(p: Row, q: Row) -> list[Fraction]:
+    """|q−p| in the states where one of them has mass."""
+    return [abs(q.get(i, Fraction(0)) - p.get(i, Fraction(0))) for i in p.keys() | q]
+
+
+def root(value: Fraction) -> Fraction:
+    """A number that is not less than the root; `decimal` rounds it correctly to nearest."""
+    return Fraction(digits(value, up=True).sqrt(DIGITS).next_plus(DIGITS)) if value else Fraction(0)
+
+
+class SRectangularL1(SRectangular):
+    """D = Σ|q−p|. For t <= top put w = max(u, t): q·u <= p·w + (q−p)·w <= p·w + ½D(q, p)(top − t), as Σ(q−p) = 0.
+
+    With top the largest value within reach and t = top − 2 price/x the last term is D(q, p) price/x.
+    """
+
+    def distance(self, p: Row, q: Row) -> Fraction:
+        """Σ|q−p|."""
+        return sum(differences(p, q), Fraction(0))
+
+    def rest(self, x: Fraction, k: Fraction, price: Fraction, p: Row, u: Values, y: list[Fraction]) -> Fraction:
+        """x p·max(u, t)."""
+        t = self.top(p, u) - 2 * price / x
+        return x * mean(p, lambda i: max(u.at[i], t))
+
+
+class SRectangularLInfinity(SRectangular):
+    """D = max|q−p| = r <= 1. For any t, q·u <= t + Σ (p+r)(u−t)⁺ − Σ (p−r)⁺(t−u)⁺ (see LInfinity).
+
+    So x q·u − price r is at most a concave function of r with kinks at masses of p; `rest` is its maximum on [0, 1].
+    """
+
+    each = 1
+
+    def distance(self, p: Row, q: Row) -> Fraction:
+        """max|q−p|."""
+        return max(differences(p, q))
+
+    def rest(self, x: Fraction, k: Fraction, price: Fraction, p: Row, u: Values, y: list[Fraction]) -> Fraction:
+        """The value at r = 0, which is x p·u, and on along the pieces while they rise."""
+        t, zero = y[0], Fraction(0)
+        inside = sum((max(u.at[i] - t, zero) for i in p), zero)
+        below = sorted((m, t - u.at[i]) for i, m in p.items() if u.at[i] < t)
+        rise = (inside if self.data["within_support"] else u.excess(t)) + sum((gap for _, gap in below), zero)
+        value, slope, r = x * mean(p, u.at.__getitem__), x * rise - price, zero
+        for m, gap in below:
+            if slope <= 0:
+                break
+            value, slope, r = value + slope * (m - r), slope - x * gap, m
+        return value + max(slope, zero) * (1 - r)
+
+
+class SRectangularL2(SRectangular):
+    """D = √Σ(q−p)². For any t and z put y = max(u, t − z p), and n² = Σ(y−t)² over the states within reach. Then
+
+    q·u <= q·y = p·y + (q−p)·(y−t) <= p·y + n D(q, p), as Σ(q−p) = 0, by Cauchy and Schwarz. Roots are rounded up.
+    """
+
+    each = 2
+
+    def distance(self, p: Row, q: Row) -> Fraction:
+        """√Σ(q−p)², rounded up."""
+        return root(sum((x * x for x in differences(p, q)), Fraction(0)))
+
+    def rest(self, x: Fraction, k: Fraction, price: Fraction, p: Row, u: Values, y: list[Fraction]) -> Fraction:
+        """x p·y + k (x n − price)⁺."""
+        t, zero = y[0], Fraction(0)
+        raised = {i: max(u.at[i], t - y[1] * m) for i, m in p.items()}
+        squares = sum(((z - t) ** 2 for z in raised.values()), zero)
+        if not self.data["within_support"]:
+            squares += u.excess_squares(t) - sum((max(u.at[i] - t, zero) ** 2 for i in p), zero)
+        return x * mean(p, raised.__getitem__) + k * max(x * root(squares) - price, zero)
+
+
+class SRectangularKullbackLeibler(SRectangular):
+    """D = Σ q log(q/p), q in the support of p. By Gibbs, as for KullbackLeibler with b = x/l, l the price:
+
+    x q·u − l D(q, p) <= x top + l log Σ p e^{x(u−top)/l}. Logarithms and exponentials are rounded up.
+    """
+
+    fields = ("radius",)
+
+    def distance(self, p: Row, q: Row) -> Fraction:
+        """The divergence, rounded up."""
+        return mean(q, lambda i: log(q[i] / p[i], up=True))
+
+    def rest(self, x: Fraction, k: Fraction, price: Fraction, p: Row, u: Values, y: list[Fraction]) -> Fraction:
+        """x top + l log Σ p e^{x(u−top)/l}; x top for l = 0."""
+        top = self.top(p, u)
+        if price == 0:
+            return x * top
+        z = mean(p, lambda i: exp(max(x * (u.at[i] - top) / price, Fraction(-1000)), up=True))
+        return x * top + price * log(z, up=True)
+
+
 SETS: dict[str, type[Set]] = {
     "contamination": Contamination, "restart": Restart, "total_variation": TotalVariation, "l1": L1,
     "l_infinity": LInfinity, "interval": Interval, "bounded_density": BoundedDensity, "chi_square": ChiSquare,
     "kullback_leibler": KullbackLeibler, "l2": L2, "reverse_kullback_leibler": ReverseKullbackLeibler,
-    "wasserstein": Wasserstein, "local_adversary": LocalAdversary,
+    "wasserstein": Wasserstein, "local_adversary": LocalAdversary, "s_rectangular_l1": SRectangularL1,
+    "s_rectangular_l_infinity": SRectangularLInfinity, "s_rectangular_l2": SRectangularL2,
+    "s_rectangular_kullback_leibler": SRectangularKullbackLeibler,
 }  # fmt: skip
 
 
@@ -569,22 +735,20 @@ def check(certificate: Any) -> str:
     p = kernel(data["kernel"], S, A, "kernel")
     worst = uncertainty.members(data["worst"], p)
     lower, upper = numbers(data["lower"], S, "lower"), Values(numbers(data["upper"], S, "upper"))
-    policy = [index(a, A, "policy") for a in array(data["policy"], S, "policy")]
-    duals = [numbers(y, family.duals, f"duals[{s}]") for s, y in enumerate(array(data["duals"], S, "duals"))]
+    policy = [uncertainty.policy(given) for given in array(data["policy"], S, "policy")]
+    duals = [numbers(y, uncertainty.duals, f"duals[{s}]") for s, y in enumerate(array(data["duals"], S, "duals"))]
     for s in range(S):
+        rows = slice(s * A, (s + 1) * A)
         objection = over(upper.at[s] - lower[s], width, "upper − lower <= width fails")
         require(objection is None, f"state {s}: {objection}")
-        for a in range(A):
-            q = worst[s * A + a]
-            objection = uncertainty.objection(s, a, p[s * A + a], q)
-            require(objection is None, f"state {s}, action {a}: worst is not in the set: {objection}")
+        uncertainty.admit(s, p[rows], worst[rows])
+        for a, q in enumerate(worst[rows]):
             value = cost[s][a] + gamma * mean(q, lower.__getitem__)
             objection = over(lower[s], value, "lower <= cost + gamma q·lower fails")
             require(objection is None, f"state {s}, action {a}: {objection}")
-        a = policy[s]
-        value = cost[s][a] + gamma * uncertainty.bound(s, a, p[s * A + a], upper, duals[s])
+        value = mean(policy[s], cost[s].__getitem__) + gamma * uncertainty.worth(s, policy[s], p[rows], upper, duals[s])
         objection = over(value, upper.at[s], "cost + gamma (bound on q·upper) <= upper fails")
-        require(objection is None, f"state {s}, action {a}: {objection}")
+        require(objection is None, f"state {s}, action {' '.join(map(str, policy[s]))}: {objection}")
     return f"accepted: lower <= V* <= upper in {S} states, {kind}, gamma {float(gamma)!r}, width {float(width):.3g}"
 
 

@@ -45,7 +45,7 @@ def multipliers(here: Any, p: Floats, V: Floats) -> list[float]:
     if here.kind in ("contamination", "restart", "local_adversary"):
         return []
     if here.kind == "l2":
-        return _l2(here, p, V)
+        return level_and_scale(here, p, V)
     if here.kind == "reverse_kullback_leibler":
         return [_gap(here, p, V)]
     if here.kind == "wasserstein":
@@ -70,7 +70,7 @@ def _chi_square(r: float, p: Floats, V: Floats) -> list[float]:
         m, d = parts(t)
         return t + m + float(np.sqrt(r)) * d
 
-    t = _least(bound, float(v.min()), float(v.max()))
+    t = least(bound, float(v.min()), float(v.max()))
     deviation = parts(t)[1]
     if r == 0.0 and deviation > 0.0:
         return [t, deviation * 2.0**60]
@@ -78,7 +78,7 @@ def _chi_square(r: float, p: Floats, V: Floats) -> list[float]:
     return [t, scale] if bound(t) < v.max() and scale > 0.0 else [t, 0.0]
 
 
-def _l2(here: Any, p: Floats, V: Floats) -> list[float]:
+def level_and_scale(here: Any, p: Floats, V: Floats) -> list[float]:
     """The level t and the scale l of the least bound: the worst case is (p + (V−t)/l)⁺; 0 as scale: the maximum."""
     r, active, kept = float(here.radius), (p > 0.0) | (not here.within_support), np.ones(len(p), dtype=bool)
     while True:
@@ -158,11 +158,11 @@ def _tilt(r: float, p: Floats, v: Floats) -> float:
         z = float(p @ np.expm1(b * (v - top) / span))
         return (r + float(np.log1p(max(z, -1.0 + 1e-300)))) / b
 
-    found = _least(bound, -40.0, 40.0)
+    found = least(bound, -40.0, 40.0)
     return float(np.exp(found)) / span if bound(found) < 0.0 else 0.0
 
 
-def _least(function: _Bound, low: float, high: float) -> float:
+def least(function: _Bound, low: float, high: float) -> float:
     """Where a function that falls and then rises is least (golden section)."""
     ratio = (5**0.5 - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)

@@ -1,9 +1,9 @@
 """Solves a robust MDP in floats and writes a certificate that `checker` accepts.
 
 Nothing here has to be right for a certificate to be right: values, members of the sets and multipliers are proposals,
-and `certify` returns only what the checker has accepted. Policy iteration in floats gives V. The rows of the worst
-kernel are pulled into their sets; the residuals of V, computed in fractions with the checker's own bounds, say how far
-V has to be moved down or up: T(V + k) = TV + gamma k.
+and `certify` returns only what the checker has accepted. Policy iteration in floats gives V (for s-rectangular sets a
+plan does: `states`). The rows of the worst kernel are pulled into their sets; the residuals of V, computed in fractions
+with the checker's own bounds, say how far V has to be moved down or up: T(V + k) = TV + gamma k.
 """
 
 from collections.abc import Callable
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from robust_core import json, validate
-from robust_core.certificates import checker
+from robust_core.certificates import checker, states
 from robust_core.certificates.multipliers import LEVELS, multipliers, spend
 from robust_core.mdp import MDP, SparseRows
-from robust_core.sets import Interval, UncertaintySet
+from robust_core.sets import Interval, SRectangular, UncertaintySet
 from robust_core.validate import EPS, Floats, Ints
 
 LARGEST_MODEL = 3 * 10**7
@@ -58,7 +58,7 @@ class Certificate:
     lower: list[float]
     upper: list[float]
     width: float
-    policy: list[int]
+    policy: list[int] | list[list[float]]
     worst: Rows | Moves
     duals: list[list[float]]
     format: str = checker.FORMAT
@@ -83,25 +83,24 @@ def certify(mdp: MDP, uncertainty_set: UncertaintySet, *, width: float = 1e-6) -
     uncertainty_set.require_fit(mdp.n_states, (mdp.n_states, mdp.n_actions))
     if mdp.n_states**2 * mdp.n_actions > LARGEST_MODEL:
         raise ValueError(f"mdp must have S·A·S <= {LARGEST_MODEL}, got S = {mdp.n_states}, A = {mdp.n_actions}")
-    V, policy, worst = _solve(mdp, uncertainty_set, width)
-    data, A = uncertainty_set.to_dict(), mdp.n_actions
-    judge = checker.SETS[kind](data, mdp.n_states, A)
-    members, rows = _members(mdp, uncertainty_set, judge, worst, V)
-    P = mdp.P  # made anew at each access to a sparse model
-    duals = [multipliers(uncertainty_set.at(s, a), P[s, a], V) for s, a in enumerate(policy.tolist())]
-    down, up = _moves(mdp, judge, V, policy.tolist(), members, duals)
+    data = uncertainty_set.to_dict()
+    judge = checker.SETS[kind](data, mdp.n_states, mdp.n_actions)
+    if isinstance(uncertainty_set, SRectangular):
+        proposal = _propose_by_state(mdp, uncertainty_set, judge, width)
+    else:
+        proposal = _propose(mdp, uncertainty_set, judge, width)
+    V, levels = proposal.V, proposal.levels
+    down, up = _moves(mdp, judge, proposal)
     first = None
     for attempt in range(12):
         margin = Fraction(2.0**attempt * 4 * EPS * (float(np.abs(V).max()) + float(np.abs(mdp.cost).max())))
         margin /= 1 - Fraction(mdp.gamma)
         lower = [float(Fraction(x) - down - margin) for x in V.tolist()]
         upper = [float(Fraction(x) + up + margin) for x in V.tolist()]
-        moved = [
-            [float(Fraction(y) + up + margin) for y in row[: _levels(kind)]] + row[_levels(kind) :] for row in duals
-        ]
+        moved = [[float(Fraction(y) + up + margin) for y in row[:levels]] + row[levels:] for row in proposal.duals]
         found = Certificate(
             mdp.gamma, mdp.cost.tolist(), _rows(mdp.rows), data, lower, upper,
-            _width(lower, upper), policy.tolist(), rows, moved,
+            _width(lower, upper), proposal.policy, proposal.worst, moved,
         )  # fmt: skip
         accepted, line = checker.verdict(found.to_json())
         if accepted:
@@ -114,9 +113,73 @@ def certify(mdp: MDP, uncertainty_set: UncertaintySet, *, width: float = 1e-6) -
     return found
 
 
-def _levels(kind: str) -> int:
-    """How many of the multipliers are levels of values, which move with the values."""
-    return 1 if kind in LEVELS else 0
+Members = list[checker.Row]
+
+
+@dataclass(frozen=True)
+class _Proposal:
+    """About V*, a policy, members of the sets as fractions and as they are written, and multipliers.
+
+    The first `levels` multipliers of a state are levels of values, which move with the values.
+    """
+
+    V: Floats
+    policy: list[int] | list[list[float]]
+    members: Members
+    worst: Rows | Moves
+    duals: list[list[float]]
+    levels: int
+
+
+def _propose(mdp: MDP, uncertainty_set: UncertaintySet, judge: checker.Set, width: float) -> _Proposal:
+    V, policy, worst = _solve(mdp, uncertainty_set, width)
+    members, rows = _members(mdp, uncertainty_set, judge, worst, V)
+    P = mdp.P  # made anew at each access to a sparse model
+    duals = [multipliers(uncertainty_set.at(s, a), P[s, a], V) for s, a in enumerate(policy.tolist())]
+    return _Proposal(V, policy.tolist(), members, rows, duals, 1 if uncertainty_set.kind in LEVELS else 0)
+
+
+def _propose_by_state(mdp: MDP, uncertainty_set: SRectangular, judge: checker.Set, width: float) -> _Proposal:
+    V, found = states.plan(mdp, uncertainty_set, width)
+    P, A, exact = mdp.P, mdp.n_actions, checker.Values([Fraction(x) for x in V.tolist()])
+    nominal = checker.kernel(json.to_data(_rows(mdp.rows)), mdp.n_states, A, "kernel")
+
+    def pulled(s: int, rows: Floats) -> tuple[float, Floats]:
+        """Rows of a state that are in the set, and the least of their values."""
+        for pull in PULLS:
+            mixed = (1.0 - pull) * rows + pull * P[s]
+            try:
+                judge.admit(s, nominal[s * A : (s + 1) * A], [_distribution(row) for row in mixed])
+            except checker.Rejected:
+                continue
+            return float((mdp.cost[s] + mdp.gamma * (mixed @ V) / mixed.sum(axis=1)).min()), mixed
+        raise AssertionError("the nominal rows are in every set")
+
+    rows = np.array([each for _, each in states.members(mdp, uncertainty_set, V, found.values, pulled)])
+    duals, levels = [], 0
+    for s in range(mdp.n_states):
+        tried = states.multipliers(
+            uncertainty_set, P[s], V, mdp.gamma, found.policy[s], float(found.prices[s]), rows[s]
+        )
+        weights, part = judge.policy(found.policy[s].tolist()), nominal[s * A : (s + 1) * A]
+        duals.append(min(tried, key=lambda y: judge.worth(s, weights, part, exact, [Fraction(x) for x in y])))
+        levels = A if len(tried[0]) > 1 else 0
+    written = Rows([0], [], [])
+    for row in rows.reshape(-1, mdp.n_states):
+        places = np.flatnonzero(row > 0.0)
+        written.successors.extend(places.tolist())
+        written.probabilities.extend(row[places].tolist())
+        written.offsets.append(len(written.successors))
+    members = [_distribution(row) for row in rows.reshape(-1, mdp.n_states)]
+    return _Proposal(V, found.policy.tolist(), members, written, duals, levels)
+
+
+def _distribution(row: Floats) -> checker.Row:
+    """The row over its exact sum."""
+    places = np.flatnonzero(row > 0.0)
+    weights = [Fraction(x) for x in row[places].tolist()]
+    total = sum(weights)
+    return {i: x / total for i, x in zip(places.tolist(), weights, strict=True)}
 
 
 def _width(lower: list[float], upper: list[float]) -> float:
@@ -172,9 +235,6 @@ def _worst(uncertainty_set: UncertaintySet, P: Floats, V: Floats) -> Floats:
     return result
 
 
-Members = list[checker.Row]
-
-
 def _members(
     mdp: MDP, uncertainty_set: UncertaintySet, judge: checker.Set, worst: Floats, V: Floats
 ) -> tuple[Members, Rows | Moves]:
@@ -227,11 +287,9 @@ def _member(
     if here.kind != "restart":
         for pull in PULLS:
             mixed = (1.0 - pull) * q + pull * middle
-            states = np.flatnonzero(mixed > 0.0).tolist()
-            total = sum(map(Fraction, mixed[states].tolist()))
-            member = {i: Fraction(float(mixed[i])) / total for i in states}
+            member = _distribution(mixed)
             if inside(member):
-                return member, [float(mixed[i]) for i in states]
+                return member, [float(mixed[i]) for i in member]
     member = _exact_member(here, p, V)
     return member, [f"{x.numerator}/{x.denominator}" for x in member.values()]
 
@@ -253,18 +311,16 @@ def _exact_member(here: UncertaintySet, p: Floats, V: Floats) -> checker.Row:
     return {i: x for i, x in enumerate(row) if x > 0}
 
 
-def _moves(
-    mdp: MDP, judge: checker.Set, V: Floats, policy: list[int], members: Members, duals: list[list[float]]
-) -> tuple[Fraction, Fraction]:
+def _moves(mdp: MDP, judge: checker.Set, proposal: _Proposal) -> tuple[Fraction, Fraction]:
     """How far V must go down to be a lower bound, and up to be an upper one, rounding of the results apart."""
-    gamma, exact = Fraction(mdp.gamma), checker.Values([Fraction(x) for x in V.tolist()])
-    nominal = checker.kernel(json.to_data(_rows(mdp.rows)), mdp.n_states, mdp.n_actions, "kernel")
+    gamma, exact, A = Fraction(mdp.gamma), checker.Values([Fraction(x) for x in proposal.V.tolist()]), mdp.n_actions
+    nominal = checker.kernel(json.to_data(_rows(mdp.rows)), mdp.n_states, A, "kernel")
     down, up = [], []
-    for row, q in enumerate(members):
-        s, a = divmod(row, mdp.n_actions)
-        cost = Fraction(float(mdp.cost[s, a]))
-        down.append(exact.at[s] - cost - gamma * checker.mean(q, exact.at.__getitem__))
-        if a == policy[s]:
-            y = [Fraction(x) for x in duals[s]]
-            up.append(cost + gamma * judge.bound(s, a, nominal[row], exact, y) - exact.at[s])
+    for s in range(mdp.n_states):
+        costs = [Fraction(x) for x in mdp.cost[s].tolist()]
+        for cost, q in zip(costs, proposal.members[s * A : (s + 1) * A], strict=True):
+            down.append(exact.at[s] - cost - gamma * checker.mean(q, exact.at.__getitem__))
+        weights, y = judge.policy(proposal.policy[s]), [Fraction(x) for x in proposal.duals[s]]
+        bound = judge.worth(s, weights, nominal[s * A : (s + 1) * A], exact, y)
+        up.append(checker.mean(weights, costs.__getitem__) + gamma * bound - exact.at[s])
     return max(down) / (1 - gamma), max(up) / (1 - gamma)

@@ -326,8 +326,11 @@ def _root(
 
 
 @compiled
-def _policy(slope: Floats, mu: Floats, p: Floats, w: Floats, n: Ints, capped: bool, pi: Floats) -> None:
-    """Probabilities in proportion to the slopes; one action where the cap, or no budget, decides."""
+def _policy(slope: Floats, mu: Floats, p: Floats, w: Floats, n: Ints, capped: bool, pi: Floats) -> float:
+    """Probabilities in proportion to the slopes; one action where the cap, or no budget, decides. Returns the price of
+
+    the budget, one over the sum of the slopes.
+    """
     A, best = mu.size, 0
     total, infinite = 0.0, False
     for a in range(A):
@@ -339,19 +342,22 @@ def _policy(slope: Floats, mu: Floats, p: Floats, w: Floats, n: Ints, capped: bo
             if w[a, n[a] - 1] < w[best, n[best] - 1]:
                 best = a
         pi[best] = 1.0
-    elif infinite:
+        return 0.0
+    if infinite:
         for a in range(A):
             if slope[a] == np.inf:
                 best = a
         pi[best] = 1.0
-    elif total <= 0.0:
+        return 0.0
+    if total <= 0.0:
         for a in range(1, A):
             if mu[a] < mu[best]:
                 best = a
         pi[best] = 1.0
-    else:
-        for a in range(A):
-            pi[a] = slope[a] / total
+        return np.inf
+    for a in range(A):
+        pi[a] = slope[a] / total
+    return 1.0 / total
 
 
 @compiled
@@ -501,7 +507,7 @@ def _upper(
 def _states(
     form: int, within: bool, certified: bool, A: int, offsets: Ints, successors: Ints, probabilities: Floats, costs:
     Floats, outside: Floats, gamma: float, v: Floats, best: Ints, budgets: Floats, width: int, value: Floats, policy:
-    Floats, lower: Floats, upper: Floats, ends: Ints, places: Ints, shares: Floats, constants: Floats,
+    Floats, lower: Floats, upper: Floats, prices: Floats, ends: Ints, places: Ints, shares: Floats, constants: Floats,
 ) -> None:  # fmt: skip
     """Every state: value and policy, with `certified` its bounds, else the chain of policy and rows of nature."""
     full = form in (L2, L_INFINITY) and not within
@@ -531,7 +537,7 @@ def _states(
             for a in range(A):
                 reached = reached or u == w[a, n[a] - 1]
             capped = capped and reached
-        _policy(slope, mu, p, w, n, capped, policy[s])
+        prices[s] = _policy(slope, mu, p, w, n, capped, policy[s])
         value[s] = u
         if certified:
             units = 0
@@ -552,6 +558,33 @@ def _states(
                         places[filled], shares[filled] = state[a, i], share
                         filled += 1
         constants[s], ends[s] = constant, filled
+
+
+@compiled
+def _members(
+    form: int, within: bool, A: int, offsets: Ints, successors: Ints, probabilities: Floats, costs: Floats, outside:
+    Floats, gamma: float, v: Floats, best: Ints, values: Floats, width: int, rows: Floats,
+) -> None:  # fmt: skip
+    """The rows of nature of every pair for given values of the states, not divided by their sums."""
+    full = form in (L2, L_INFINITY) and not within
+    p, w, cost, q = np.empty((A, width)), np.empty((A, width)), np.empty((A, width)), np.empty((A, width))
+    state = np.empty((A, width), dtype=np.int64)
+    n, mu = np.empty(A, dtype=np.int64), np.empty(A)
+    for s in range(values.size):
+        for a in range(A):
+            row = s * A + a
+            n[a] = _gather(
+                offsets[row], offsets[row + 1], successors, probabilities, costs, outside[row], v, gamma, best,
+                full, p, w, cost, state, a,
+            )  # fmt: skip
+            top, mean = w[a, n[a] - 1], 0.0
+            for i in range(n[a]):
+                mean += p[a, i] * (w[a, i] - top)
+            mu[a] = top + mean
+        _rows_of(form, p, w, n, mu, values[s], q)
+        for a in range(A):
+            for i in range(n[a]):
+                rows[s, a, state[a, i]] = q[a, i]
 
 
 @compiled
@@ -638,13 +671,17 @@ class Chain:
 
 @dataclass(frozen=True)
 class States:
-    """What a backup gives: values (S,), a policy (S, A), and the chain, or certified bounds on the values."""
+    """What a backup gives: values (S,), a policy (S, A), and the chain, or certified bounds on the values.
+
+    `prices` (S,) is what a unit of budget is worth to nature: 0 where the cap decides, infinite without a budget.
+    """
 
     values: Floats
     policy: Floats
     chain: Chain | None
     lower: Floats
     upper: Floats
+    prices: Floats
 
 
 def solve(
@@ -652,23 +689,54 @@ def solve(
 ) -> States:
     """All states for the values v; `certified`: bounds on the exact backup in place of the chain."""
     S, A = outcomes.n_states, outcomes.n_actions
-    size = outcomes.size + outcomes.gamma * float(np.abs(v).max())
-    exponent = math.frexp(size)[1] if size > 0.0 else 0
-    scaled = np.ldexp(v, -exponent)
-    costs, outside = outcomes.scaled_costs(exponent)
-    free = form == L1 and not within
-    count = min(outcomes.longest + 1, S) if free else 0
-    best = np.argsort(-scaled, kind="stable")[:count] if count else np.empty(0, dtype=np.int64)
+    scale = _Scale.of(form, within, outcomes, v)
     full = form in (L2, L_INFINITY) and not within
-    width = S if full else outcomes.longest + 1
     entries = 0 if certified else (S * A * S if full else len(outcomes.probabilities) + S * A)
-    value, lower, upper = np.empty(S), np.zeros(S), np.zeros(S)
+    value, lower, upper, prices = np.empty(S), np.zeros(S), np.zeros(S), np.empty(S)
     policy, constants = np.empty((S, A)), np.empty(S)
     ends, places, shares = np.empty(S, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty(entries)
     _states(
-        form, within, certified, A, outcomes.offsets, outcomes.successors, outcomes.probabilities, costs, outside,
-        outcomes.gamma, scaled, best, budgets, width, value, policy, lower, upper, ends, places, shares, constants,
+        form, within, certified, A, outcomes.offsets, outcomes.successors, outcomes.probabilities, scale.costs,
+        scale.outside, outcomes.gamma, scale.v, scale.best, budgets, scale.width, value, policy, lower, upper, prices,
+        ends, places, shares, constants,
     )  # fmt: skip
-    chain = None if certified else Chain(ends, places, shares, np.ldexp(constants, exponent))
-    back = [np.ldexp(x, exponent) for x in (value, lower, upper)]
-    return States(back[0], policy, chain, back[1], back[2])
+    chain = None if certified else Chain(ends, places, shares, np.ldexp(constants, scale.exponent))
+    back = [np.ldexp(x, scale.exponent) for x in (value, lower, upper, prices)]
+    return States(back[0], policy, chain, *back[1:])
+
+
+def members(form: int, within: bool, outcomes: Outcomes, v: Floats, values: Floats) -> Floats:
+    """Rows of nature (S, A, S) for the values v: those next to the nominal ones that reach the given values of states.
+
+    A row is not divided by its sum; one whose mean is above the value of its state is the nominal row.
+    """
+    scale = _Scale.of(form, within, outcomes, v)
+    rows = np.zeros((outcomes.n_states, outcomes.n_actions, outcomes.n_states))
+    _members(
+        form, within, outcomes.n_actions, outcomes.offsets, outcomes.successors, outcomes.probabilities, scale.costs,
+        scale.outside, outcomes.gamma, scale.v, scale.best, np.ldexp(values, -scale.exponent), scale.width, rows,
+    )  # fmt: skip
+    return rows
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Costs and values over a power of two, |c| + gamma |v| <= 1, the states of highest value, and the longest row."""
+
+    exponent: int
+    v: Floats
+    costs: Floats
+    outside: Floats
+    best: Ints
+    width: int
+
+    @classmethod
+    def of(cls, form: int, within: bool, outcomes: Outcomes, v: Floats) -> "_Scale":
+        size = outcomes.size + outcomes.gamma * float(np.abs(v).max())
+        exponent = math.frexp(size)[1] if size > 0.0 else 0
+        scaled = np.ldexp(v, -exponent)
+        count = min(outcomes.longest + 1, outcomes.n_states) if form == L1 and not within else 0
+        best = np.argsort(-scaled, kind="stable")[:count] if count else np.empty(0, dtype=np.int64)
+        full = form in (L2, L_INFINITY) and not within
+        width = outcomes.n_states if full else outcomes.longest + 1
+        return cls(exponent, scaled, *outcomes.scaled_costs(exponent), best, width)
