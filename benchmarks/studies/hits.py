@@ -3,17 +3,20 @@
     robust-core study hits --budget 30min
 
 A mutant that dies by luck is not caught. The laws that apply to a mutant are asked in the order of the catalogue, those
-on large instances last, until one meets it reliably: in a case that every search tries (a trivial case, an instance of
-a design), or in a tenth of the cases drawn with five seeds. Otherwise the law that meets it most often is asked for
-more cases. Every module of mutants is a unit of work; the result is committed as `baselines/hits.json`.
+on large instances last, until one meets it in a case that every search tries (a trivial case, an instance of a design)
+or clearly more often than the least rate. If none does, each law judges more cases, the one that has met the mutant
+most often first. So a rate near the least one is that of a thousand cases. Every mutant is a unit of work; the result
+is committed as `baselines/hits.json`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.mutants.matrix import problems, zoo
+from benchmarks.mutants.matrix import zoo
 from benchmarks.runner import identity
 from benchmarks.runner.progress import Show
 from benchmarks.runner.schedule import run as run_units
@@ -29,13 +32,14 @@ from robust_core.problem import Variant
 
 BASELINE = Path(__file__).parents[1] / "baselines" / "hits.json"
 SEEDS = (0, 1, 2, 3, 4)
-EXAMPLES, MORE = 20, 200
-"""Cases per seed; and of a law that meets a mutant rarely."""
+ROUNDS = (4, 40, 200)
+"""Cases per seed; a round follows if no rate of the one before is clearly above the least."""
 INSTANCES = 60
 """At most so many instances of a law on large ones; there are fewer."""
-RELIABLE, RARE = 0.1, 0.02
 LEAST = 0.01
 """The rate below which a mutant does not count as caught."""
+LEVEL = 1e-4
+"""The probability with which a rate of the least size is called clearly above it."""
 PACKAGE = "properties.variants.mutants."
 
 
@@ -63,15 +67,23 @@ class Hits:
         >>> Hits("m", "m", "operator", "contraction", False, (1, 0), 40).words
         '1 of 40 drawn cases (1 0)'
         """
-        drawn = (
-            f"{sum(self.drawn)} of {self.cases} drawn cases ({' '.join(map(str, self.drawn))})" if self.cases else ""
-        )
-        return "; ".join(["in a case that every search tries"] * self.always + [drawn] * bool(drawn))
+        if self.always:
+            return "in a case that every search tries"
+        return f"{sum(self.drawn)} of {self.cases} drawn cases ({' '.join(map(str, self.drawn))})"
 
     @property
     def caught(self) -> bool:
         """Whether the mutant dies in every search, or with the least rate."""
         return self.always or self.rate >= LEAST
+
+    @cached_property
+    def clearly(self) -> bool:
+        """Whether the mutant dies in every search, or its rate is above the least beyond sampling error."""
+        from properties.statistics.intervals import clopper_pearson
+
+        if self.always or not self.cases:
+            return self.always
+        return clopper_pearson(sum(self.drawn), self.cases, alpha=2.0 * LEVEL).lower > LEAST
 
 
 @dataclass(frozen=True)
@@ -82,8 +94,9 @@ class HitRates:
     made_by: dict[str, str] = field(default_factory=dict)
 
     def renew(self, today: "HitRates") -> "HitRates":
-        """This result with the modules of another in place of its own."""
-        kept = (one for one in self.mutants if one.mutant.partition(":")[0] not in today.made_by)
+        """This result with the mutants of another in place of its own, without those that are gone."""
+        measured, there = {one.mutant for one in today.mutants}, names()
+        kept = (one for one in self.mutants if one.mutant in there and one.mutant not in measured)
         mutants = sorted((*kept, *today.mutants), key=lambda one: one.mutant)
         return HitRates(tuple(mutants), dict(sorted((self.made_by | today.made_by).items())))
 
@@ -93,86 +106,82 @@ def load(path: Path = BASELINE) -> HitRates:
     return from_data(HitRates, json.load(path), str(path)) if path.exists() else HitRates()
 
 
-def modules() -> list[str]:
-    """The modules of mutants, without their package."""
-    return list(dict.fromkeys(key.removeprefix(PACKAGE).partition(":")[0] for key in zoo()))
+def names() -> list[str]:
+    """The mutants, as "module:NAME"."""
+    return [key.removeprefix(PACKAGE) for key in zoo()]
 
 
 def run(
-    wanted: Sequence[str], *, store: Store, workers: int, budget_seconds: float, show: Show = lambda text: None
+    mutants: Sequence[str], *, store: Store, workers: int, budget_seconds: float, show: Show = lambda text: None
 ) -> HitRates:
-    """The hit rates of the mutants of some modules, as far as the budget goes."""
+    """The hit rates of some mutants, as far as the budget goes."""
+    modules = {name: name.partition(":")[0] for name in mutants}
     units = {
-        name: Unit(f"{__name__}:measured", {"module": name, "code": identity.of(PACKAGE + name)}) for name in wanted
+        name: Unit(f"{__name__}:measured", {"mutant": name, "code": identity.of(PACKAGE + module)})
+        for name, module in modules.items()
     }
     values = run_units(list(units.values()), store=store, workers=workers, budget_seconds=budget_seconds, show=show)
-    done = {name: values[unit.key] for name, unit in units.items() if unit.key in values}
-    made_by = {name: identity.code(PACKAGE + name) for name in done}
-    return HitRates(tuple(from_data(Hits, one) for found in done.values() for one in found), made_by)
+    done = [name for name, unit in units.items() if unit.key in values]
+    made_by = {modules[name]: identity.code(PACKAGE + modules[name]) for name in done}
+    return HitRates(tuple(from_data(Hits, values[units[name].key]) for name in done), made_by)
 
 
-def measured(module: str, code: str) -> Any:
-    """The data of all mutants of a module: a unit of work; `code` is part of what the result is kept under."""
+def measured(mutant: str, code: str) -> Any:
+    """The data of one mutant: a unit of work; `code` is part of what the result is kept under."""
     import numpy as np
 
     from properties.process.loading import load as load_module
 
-    cases = _Cases()
+    ((_, variant),) = load_module(PACKAGE + mutant).items()
     # The numbers of a wrong algorithm may overflow.
     with np.errstate(all="ignore"):
-        return [to_data(_hits(key, variant, cases)) for key, variant in load_module(PACKAGE + module).items()]
+        return to_data(_hits(mutant, variant, _cases(mutant.partition(":")[0])))
 
 
 class _Cases:
     """The cases of a law for a variant, which depend on its kind, sets and options alone, drawn once."""
 
     def __init__(self) -> None:
-        self._drawn: dict[tuple[object, ...], list[LawCase]] = {}
+        self._drawn: dict[tuple[object, ...], tuple[Iterator[LawCase], list[LawCase]]] = {}
 
-    def __call__(self, law: Law, variant: Variant, examples: int, seed: int) -> list[LawCase]:
-        """The first cases and the drawn ones."""
-        about = (law.name, variant.kind, variant.sets, tuple(sorted(variant.options.items())), examples, seed)
-        if about not in self._drawn:
-            self._drawn[about] = problems(law, variant, examples=examples, seed=seed)
-        return self._drawn[about]
+    def __call__(self, law: Law, variant: Variant, number: int, seed: int) -> list[LawCase]:
+        """The first cases that a search draws."""
+        about = (law.name, variant.kind, variant.sets, tuple(sorted(variant.options.items())), seed)
+        rest, drawn = self._drawn.setdefault(about, (law.cases_of(variant, seed), []))
+        drawn.extend(islice(rest, max(0, number - len(drawn))))
+        return drawn[:number]
 
 
-def _hits(key: str, variant: Variant, cases: _Cases) -> Hits:
-    """The record of the law that meets the mutant reliably, or else most often."""
+@lru_cache(maxsize=1)
+def _cases(module: str) -> _Cases:
+    return _Cases()
+
+
+def _hits(mutant: str, variant: Variant, cases: _Cases) -> Hits:
+    """The record of the law that meets the mutant clearly, or else most often."""
     from properties.judging.verification import applicable
 
-    mutant = key.removeprefix(PACKAGE)
-    laws = sorted(applicable(variant), key=_of_instances)
-    best: tuple[Law, Hits] | None = None
-    for law in laws:
-        found = _instances(law, mutant, variant, cases) if _of_instances(law) else _rate(law, mutant, variant, cases)
-        if found.always or found.rate >= RELIABLE:
-            return found
-        if best is None or found.rate > best[1].rate:
-            best = law, found
-    if best is None:
-        return Hits(mutant, variant.name, variant.kind, "", always=False)
-    return _rate(best[0], mutant, variant, cases, MORE) if 0.0 < best[1].rate < RARE else best[1]
+    laws = applicable(variant)
+    found = {law.name: Hits(mutant, variant.name, variant.kind, law.name, always=False) for law in laws}
+    for number in ROUNDS:
+        for law in sorted(laws, key=lambda law: (_of_instances(law), -found[law.name].rate)):
+            if _of_instances(law):
+                always, drawn = any(_judged(law, variant, cases(law, variant, INSTANCES, SEEDS[0]))), []
+            else:
+                always = any(_judged(law, variant, law.first_cases(variant)))
+                drawn = [list(_judged(law, variant, cases(law, variant, number, seed))) for seed in SEEDS if not always]
+            counts = tuple(sum(answers) for answers in drawn)
+            one = replace(found[law.name], always=always, drawn=counts, cases=sum(map(len, drawn)))
+            if one.clearly:
+                return one
+            found[law.name] = one
+        laws = [law for law in laws if not _of_instances(law)]
+    nothing = Hits(mutant, variant.name, variant.kind, "", always=False)
+    return max(found.values(), key=lambda one: one.rate, default=nothing)
 
 
 def _of_instances(law: Law) -> bool:
     return law.large or not law.reducible
-
-
-def _instances(law: Law, mutant: str, variant: Variant, cases: _Cases) -> Hits:
-    every = cases(law, variant, INSTANCES, 0)
-    return Hits(mutant, variant.name, variant.kind, law.name, any(_judged(law, variant, every)))
-
-
-def _rate(law: Law, mutant: str, variant: Variant, cases: _Cases, examples: int = EXAMPLES) -> Hits:
-    first = len(law.first_cases(variant))
-    drawn, judged = [], 0
-    for seed in SEEDS:
-        answers = list(_judged(law, variant, cases(law, variant, examples, seed)[first:]))
-        drawn.append(sum(answers))
-        judged += len(answers)
-    always = any(_judged(law, variant, law.first_cases(variant)))
-    return Hits(mutant, variant.name, variant.kind, law.name, always, tuple(drawn), judged)
 
 
 def _judged(law: Law, variant: Variant, cases: Iterable[LawCase]) -> Iterator[bool]:
