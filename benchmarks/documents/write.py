@@ -7,7 +7,10 @@ import importlib
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "docs"
-GENERATED = ("claims", "command-line", "experiments", "gallery", "real-faults", "set-claims", "statistics", "variants")
+GENERATED = (
+    "claims", "command-line", "experiments", "gallery", "hit-rates", "real-faults", "set-claims", "statistics",
+    "variants",
+)  # fmt: skip
 WITH_TABLE = ("regression",)
 """Documents written by hand in which one table is generated."""
 DOCUMENTS = (*GENERATED, *WITH_TABLE)

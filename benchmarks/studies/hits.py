@@ -65,11 +65,9 @@ class Hits:
         """The rate in words.
 
         >>> Hits("m", "m", "operator", "contraction", False, (1, 0), 40).words
-        '1 of 40 drawn cases (1 0)'
+        '1 of 40 (1 0)'
         """
-        if self.always:
-            return "in a case that every search tries"
-        return f"{sum(self.drawn)} of {self.cases} drawn cases ({' '.join(map(str, self.drawn))})"
+        return "always" if self.always else f"{sum(self.drawn)} of {self.cases} ({' '.join(map(str, self.drawn))})"
 
     @property
     def caught(self) -> bool:
@@ -135,7 +133,7 @@ def measured(mutant: str, code: str) -> Any:
     ((_, variant),) = load_module(PACKAGE + mutant).items()
     # The numbers of a wrong algorithm may overflow.
     with np.errstate(all="ignore"):
-        return to_data(_hits(mutant, variant, _cases(mutant.partition(":")[0])))
+        return to_data(hits_of(mutant, variant))
 
 
 class _Cases:
@@ -157,10 +155,11 @@ def _cases(module: str) -> _Cases:
     return _Cases()
 
 
-def _hits(mutant: str, variant: Variant, cases: _Cases) -> Hits:
+def hits_of(mutant: str, variant: Variant) -> Hits:
     """The record of the law that meets the mutant clearly, or else most often."""
     from properties.judging.verification import applicable
 
+    cases = _cases(mutant.partition(":")[0])
     laws = applicable(variant)
     found = {law.name: Hits(mutant, variant.name, variant.kind, law.name, always=False) for law in laws}
     for number in ROUNDS:
