@@ -87,8 +87,8 @@ def mixture(weights: Rational, rows: Sequence[Rational]) -> Rational:
 def discounted_values(rows: Sequence[Rational], cost: Sequence[Fraction], gamma: Fraction) -> Rational:
     """The V with V = cost + gamma rows V: the cost of running a Markov chain for ever.
 
-    Hypotheses: `rows` are distributions and 0 <= gamma < 1. Then I − gamma·rows is a non-singular M-matrix,
-    all its leading minors are positive, and Bareiss' elimination needs no pivoting.
+    Hypotheses: `rows` are distributions and 0 <= gamma < 1, or rows of mass below 1 and gamma = 1. Then I − gamma·rows
+    is a non-singular M-matrix, all its leading minors are positive, and Bareiss' elimination needs no pivoting.
 
     >>> to_last = Rational((0, 1), 1)
     >>> discounted_values([to_last, to_last], [Fraction(1), Fraction(2)], Fraction(1, 2))

@@ -10,11 +10,16 @@ the optimality equation of the average cost with gain R max W and bias W. So for
 every start, and no assumption on the chains is needed; gamma of the model is not used. `solve` finds W in rationals by
 strategy iteration (Hoffman and Karp); `enclose` bounds the gain by relative value iteration with the other side's
 inequality: for every v, min(Tv − v) <= gain <= max(Tv − v), and span(Tv − v) shrinks by 1−R.
+
+With a radius R(s,a) > 0 for each pair the gain is the number g at which W = min_a (c − g + z(W)) has the maximum 0.
+`solve_by_pair` takes the least gain of all deterministic policies. That of a policy is max_s C(s)/N(s), the expected
+cost and time until nature's first jump to a state of largest W, under her best rows (Newton's method in g).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
@@ -62,10 +67,63 @@ def solve(mdp: MDP, uncertainty_set: Ball) -> AverageCost:
         policy = improved
 
 
+def solve_by_pair(mdp: MDP, uncertainty_set: Ball) -> AverageCost:
+    """The same with a radius for each pair, all above 0, by enumeration of the A^S policies; the bias has maximum 0.
+
+    >>> mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], [[1.0], [0.0]], 0.0)
+    >>> solve_by_pair(mdp, Contamination([[0.5], [0.25]])).gain
+    Fraction(1, 2)
+    """
+    _require_radius(uncertainty_set)
+    policies = product(range(mdp.n_actions), repeat=mdp.n_states)
+    found = [AverageCost(*_gain(mdp, uncertainty_set, policy), policy) for policy in policies]
+    # Policies of equal gain differ in their bias: one that is nowhere larger solves the optimality equation.
+    return min(found, key=lambda one: (one.gain, sum(one.bias)))
+
+
+def until_jump(mdp: MDP, uncertainty_set: Ball) -> tuple[Vector, tuple[int, ...]]:
+    """(W, policy) of W = min_a (c + z(W)) with a radius for each pair, by the same enumeration."""
+    _require_radius(uncertainty_set)
+    policies = product(range(mdp.n_actions), repeat=mdp.n_states)
+    found = ((_fixed_point(mdp, uncertainty_set, policy, Fraction(0))[0], policy) for policy in policies)
+    return min(found, key=lambda one: sum(one[0]))
+
+
+def _gain(mdp: MDP, uncertainty_set: Ball, policy: Sequence[int]) -> tuple[Fraction, Vector]:
+    """(g, W) of a policy with max W = 0: max W is convex and falls with g, so g rises to its zero."""
+    cost = exact.costs(mdp)
+    g = min(cost[s][a] for s, a in enumerate(policy))
+    while True:
+        W, better = _fixed_point(mdp, uncertainty_set, policy, g)
+        if better == g:
+            return g, W
+        g = better
+
+
+def _fixed_point(mdp: MDP, uncertainty_set: Ball, policy: Sequence[int], g: Fraction) -> tuple[Vector, Fraction]:
+    """(W of a policy at g, the zero in g of max W if nature keeps her rows)."""
+    cost = exact.costs(mdp)
+    chosen = [cost[s][a] for s, a in enumerate(policy)]
+    W: Vector = tuple(Fraction(0) for _ in policy)
+    while True:
+        rows = [_row(uncertainty_set.at(s, a), mdp, s, a, W) for s, a in enumerate(policy)]
+        total, time = (_until_jump(rows, each) for each in (chosen, [Fraction(1)] * len(rows)))
+        after = tuple(c - g * n for c, n in zip(total, time, strict=True))
+        if after == W:
+            return W, max(c / n for c, n in zip(total, time, strict=True))
+        W = after
+
+
+def _until_jump(rows: Sequence[Vector], cost: Sequence[Fraction]) -> Vector:
+    """x = cost + rows·x, for rows of mass 1−R < 1: the sum of a cost until nature's first jump."""
+    return exact.discounted_values([Rational.of(row) for row in rows], cost, Fraction(1)).fractions()
+
+
 def _require_radius(uncertainty_set: Ball) -> None:
     if not isinstance(uncertainty_set, (Contamination, TotalVariation)):
         raise TypeError(f"uncertainty_set must be Contamination or TotalVariation, got {uncertainty_set!r}")
-    if uncertainty_set.radius == 0.0:
+    least = float(np.min(uncertainty_set.radius))
+    if least == 0.0:
         raise ValueError("radius must be above 0: without it the average cost may depend on the start, got 0.0")
 
 
@@ -121,11 +179,11 @@ def enclose(mdp: MDP, uncertainty_set: Ball, *, width: float) -> Certified:
 
 def _sigma(uncertainty_set: Ball, P: Floats, v: Floats) -> Floats:
     """sigma(v) of every row, in floats: the mass R is taken from the lowest values (TV) or from all alike."""
-    R = uncertainty_set.radius
+    R = np.asarray(uncertainty_set.radius)
     if isinstance(uncertainty_set, Contamination):
         result: Floats = (1.0 - R) * (P @ v) + R * v.max()
         return result
     order = np.argsort(v, kind="stable")
     below = np.cumsum(P[..., order], axis=-1)
-    left = np.diff(np.maximum(below - R, 0.0), axis=-1, prepend=0.0)
+    left = np.diff(np.maximum(below - R[..., None], 0.0), axis=-1, prepend=0.0)
     return np.asarray(left @ v[order] + np.minimum(R, below[..., -1]) * v.max())

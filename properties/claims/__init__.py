@@ -18,7 +18,10 @@ PARTS = (
             "model", "q_learning", "finite_time", "smoothing", "msprbe", "tdc_constants", "tdc_rate", "experiments"
         )
     ),
-    *(f"ours.{part}" for part in ("contamination", "average", "gradient", "plug_in", "visit_counts")),
+    *(
+        f"ours.{part}"
+        for part in ("contamination", "kullback_leibler", "average", "gradient", "plug_in", "visit_counts")
+    ),
     *(f"sets.{part}" for part in ("inclusions", "limits", "duals", "regularised", "games", "samples")),
 )  # fmt: skip
 

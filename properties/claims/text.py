@@ -18,6 +18,7 @@ SECTIONS = {
     "paper.tdc_rate": "Rate of robust TDC",
     "paper.experiments": "Experiments",
     "ours.contamination": "Our theorems: contamination is a change of discount",
+    "ours.kullback_leibler": "Our theorems: the Kullback-Leibler ball",
     "ours.average": "Our theorems: average cost",
     "ours.gradient": "Our theorems: policy gradient",
     "ours.plug_in": "Our theorems: which sets one sample can learn",

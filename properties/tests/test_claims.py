@@ -28,7 +28,7 @@ delta-grad-lip delta-hess J-lip omega-lip z-recursion eq-1 G-bound H-bound z-ste
 g-mean h-mean h-zero h-const AtBtCt q-range tracking zeta G-star descent admissible tdcbound thm5 homogeneity
 greedy deviation test-in-set vanilla-same fig-frozenlake fig-cartpole fig-taxi fig-tdc fig-rarl trend
 decoupling game-value some-discount some-discount-tv span-modulus average-cost policy-gradient one-sample plug-in
-visit-constant span-restarts gradient-domination
+visit-constant span-restarts gradient-domination some-discount-kl average-cost-radii average-cost-zero-radius
 kl-in-tv bretagnolle-huber chi2-in-kl reverse-pinsker ratio-balls norm-balls w1-balls radius-zero radius-infinity
 dual-tv dual-tv-fail-state dual-kl kl-range kl-tilted dual-chi2 cvar-tail dual-w1 w1-lipschitz regularised-ball
 regularised-norms regularised-chi2 bellman-two-kernels s-rect-randomised s-rect-duality dirac-balls plug-in-optimistic
