@@ -134,6 +134,14 @@ def estimates(variant: Variant) -> str:
     return str(variant.options.get("estimates", "V" if "evaluation" in variant.kind else "Q"))
 
 
+Place = int | tuple[int, int]
+
+
+def place_of(variant: Variant, s: int, a: int) -> Place:
+    """Where a visit of (s,a) writes in a table."""
+    return (s, a) if estimates(variant) == "Q" else s
+
+
 def tables(variant: Variant) -> int | None:
     """How many tables the estimate of a learner is a tuple of; None if it is not a tuple."""
     count: int | None = variant.options.get("tables", kind_of(variant.kind).parts)

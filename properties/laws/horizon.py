@@ -22,7 +22,7 @@ import numpy as np
 from properties.cases import runs
 from properties.cases.case import Path
 from properties.cases.choices import SMOOTHINGS, radii_of
-from properties.cases.runs import Run, ends_of, estimates, policy_of
+from properties.cases.runs import Run, ends_of, estimates, place_of, policy_of
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
 from properties.kinds.evaluation import EvaluationRun
@@ -33,7 +33,7 @@ from properties.laws.every_learner import feed
 from properties.laws.law import Law
 from properties.laws.learning import advance, new_learner, table
 from properties.laws.rounding import step_bound
-from properties.laws.tabular_step import Clock, place_of
+from properties.laws.tabular_step import Clock
 from robust_core import StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP, SparseRows
 from robust_core.problem import Variant

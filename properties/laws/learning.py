@@ -1,8 +1,9 @@
 """Running a learner on a case: what all laws of learners share."""
 
 import copy
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from properties.cases.case import Path
 from properties.cases.runs import Run, new_rng
 from properties.judging.guard import call_observed
 from properties.kinds import learner_kinds
+from properties.laws.coins import Coins, Tape, leaves
 from robust_core import StepSize, Transition
 from robust_core.problem import Kind, Problem, Variant
 
@@ -40,6 +42,12 @@ def new_learner(variant: Variant, case: Run) -> Any:
     return case.driven(variant.make(problem(case)))
 
 
+def learner_with_coins(variant: Variant, case: Run, tape: Tape) -> Any:
+    """The same learner; while the tape is walked its draws are forks, before that they are those of `new_learner`."""
+    coins = Coins(tape, new_rng().bit_generator)
+    return case.driven(variant.make(replace(problem(case), rng=coins)))
+
+
 def advance(learner: Any, path: Path) -> Any:
     """The learner after the path."""
     call_observed(_advance, learner, path)
@@ -67,9 +75,9 @@ def same(left: Iterable[np.ndarray], right: Iterable[np.ndarray]) -> bool:
     return all(x.shape == y.shape and np.array_equal(x, y, equal_nan=x.dtype.kind == "f") for x, y in pairs)
 
 
-def branch(learner: Any, step: Sequence[Any]) -> np.ndarray:
-    """The table after one more step, the learner itself left as it is."""
-    return table(advance(copy.deepcopy(learner), [step]))
+def branches(learner: Any, step: Sequence[Any], tape: Tape) -> Iterator[tuple[Fraction, np.ndarray]]:
+    """Every table after one more step, over the draws of the learner, which itself is left as it is."""
+    return leaves(tape, lambda: table(advance(copy.deepcopy(learner), [step])))
 
 
 def step_size_at(schedule: StepSize, n: int) -> float:

@@ -1,13 +1,14 @@
-"""The mean update by sampling: the twin of the exact law for learners whose draws cannot be enumerated.
+"""The mean update by sampling: the twin of the exact laws for learners whose draws cannot be enumerated.
 
-Claim of a cell: E[X] = 0, where X is a projection of the next estimate less its promised mean. The promise is evaluated
+Claim of a cell: E[X] = 0, where X is a projection of the next estimate less its promised mean; for an unbiased step the
+entry that is visited is all that is promised, so X is that entry. The promise is evaluated
 at the past of every run, in rationals, so X has mean 0 given that past, whatever was drawn before. The next transition
 is drawn from the model. The process is one of bounded means: X in [−B, B], B twice the largest |X| of a pilot with
 other seeds. A run beyond B ends the cell *undecided*, never *violated*: of draws without a bound nothing is known.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from properties.cases import runs
 from properties.cases.choices import Seeded
-from properties.cases.runs import Run, ends_of
+from properties.cases.runs import Run, ends_of, place_of
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
 from properties.judging.guard import TooSlow, watch
@@ -23,7 +24,7 @@ from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Verdict
 from properties.laws.learning import advance, problem
 from properties.laws.rounding import mean_bound
-from properties.laws.view import View, promised_step, to_rationals
+from properties.laws.view import View, promised_step, robust_backup, to_rationals
 from properties.statistics import design
 from properties.statistics.budget import RUN_BUDGET
 from properties.statistics.sequential import BETA, Decision, drive, steps
@@ -51,12 +52,13 @@ class _Beyond(Exception):
 
 @dataclass(frozen=True)
 class _Cell:
-    """A case, the probability that the next step ends the episode, and the weights of the projection."""
+    """A case, the probability that the next step ends the episode, the weights of the projection, and the promise."""
 
     number: int
     case: Run
     ends: float
     weights: np.ndarray
+    promised: Callable[[View], Any]
 
     def sample(self, variant: Variant, seed: int) -> float:
         """X of one run."""
@@ -83,7 +85,7 @@ class _Cell:
         learner = variant.make(replace(problem(case), rng=np.random.default_rng(seed)))
         past = [learner.estimate(), *(advance(learner, [step]).estimate() for step in history)]
         view = View(variant, case, past=[_rational(x) for x in past], steps=history, s=s, a=a, ends=self.ends)
-        said = promised_step(variant)(view)
+        said = self.promised(view)
         wanted = np.array(to_rationals(np.array([*map(np.asarray, said)]) if isinstance(said, tuple) else said))
         outcomes = list(view.float_outcomes())
         chances = [float(p) for p, _ in outcomes]
@@ -101,8 +103,9 @@ def _rational(estimate: Any) -> Any:
     return tuple(map(to_rationals, estimate)) if isinstance(estimate, tuple) else to_rationals(estimate)
 
 
-def _cells(variant: Variant) -> Iterator[_Cell]:
+def _cells(variant: Variant, *, visited: bool) -> Iterator[_Cell]:
     """Cases in which a step moves the estimate, transitions are random, and the radius is neither small nor large."""
+    promised = robust_backup if visited else promised_step(variant)
     count = 0
     for seed in range(MOST_SEEDS):
         case = runs.run(Seeded(seed), variant, steps=STEPS, least=2)
@@ -112,19 +115,25 @@ def _cells(variant: Variant) -> Iterator[_Cell]:
         if not (wide and told and case.step_size.scale >= 0.25 and case.mdp.gamma > 0.0):
             continue
         weights = np.random.default_rng(seed).choice([-1.0, 1.0], size=case.initial.shape)
+        if visited:
+            weights = np.zeros(case.initial.shape)
+            weights[place_of(variant, *case.path[-1][:2])] = 1.0
         free = ends_of(variant, type(case.uncertainty_set)) != "none"
-        yield _Cell(count, case, 0.25 if free and count % 2 else 0.0, weights / weights.size)
+        yield _Cell(count, case, 0.25 if free and count % 2 else 0.0, weights / np.abs(weights).sum(), promised)
         count += 1
         if count == CELLS:
             return
 
 
-def sampled_mean(variant: Variant, refused: str, seed: int) -> Verdict:
-    """The verdict by sampling on the promise of a mean update; `refused` is the call that cannot be enumerated."""
+def sampled_mean(variant: Variant, refused: str, seed: int, *, visited: bool = False) -> Verdict:
+    """The verdict by sampling on the promise of a mean update; `refused` is the call that cannot be enumerated.
+
+    With `visited` the promise is that of an unbiased step.
+    """
     because = f"by sampling, because draws cannot be enumerated ({refused})"
     alpha, total = RUN_BUDGET * SHARE / CELLS, 0
     undecided = ""
-    for cell in _cells(variant):
+    for cell in _cells(variant, visited=visited):
         try:
             decision = _decide(variant, cell, alpha, seed)
         except _Misbehaved as fault:

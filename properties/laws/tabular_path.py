@@ -6,6 +6,7 @@ costs. So relations between runs hold at every time up to the rounding of both, 
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,25 @@ from oracles.planning.truth import is_exact
 from properties.cases import runs
 from properties.cases.case import Path
 from properties.cases.choices import Choices, Reader, widened
-from properties.cases.runs import Run, ends_of, estimates
+from properties.cases.runs import Run, ends_of, estimates, place_of
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
 from properties.kinds.evaluation import EvaluationRun
+from properties.laws.coins import Tape
 from properties.laws.comparison import RUNS, below, compare
 from properties.laws.law import Law
-from properties.laws.learning import TABULAR, advance, follows_schedule, new_learner, step_size_at, table
+from properties.laws.learning import (
+    TABULAR,
+    advance,
+    branches,
+    follows_schedule,
+    learner_with_coins,
+    new_learner,
+    step_size_at,
+    table,
+)
 from properties.laws.rounding import UNIT, path_bound
-from properties.laws.tabular_step import place_of
 from robust_core.ends import Ends
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -201,7 +211,8 @@ def _boxed(variant: Variant, case: Run) -> tuple[Run, float, float, float]:
 def _short(variant: Variant, case: Run) -> Finding | None:
     """Target and entry are both in the box, so a step moves the entry by alpha times its width at most.
 
-    The clock of the schedule is taken for that of steps: what a visit is, a learner of two tables may see otherwise.
+    A step size that the learner draws is alpha in the mean, and the length of the step is judged in the mean then. The
+    clock of the schedule is taken for that of steps: what a visit is, a learner of two tables may see otherwise.
     """
     told = case.step_size
     schedule = replace(told, clock="steps") if told.clock == "visits" else told
@@ -213,9 +224,23 @@ def _short(variant: Variant, case: Run) -> Finding | None:
         farthest = step_size_at(schedule, time) * (high - low)
         moved = float(np.abs(after - before).max())
         if not moved <= farthest + allowed:
+            moved = _mean_length(variant, run, time)
+        if not moved <= farthest + allowed:
             return Finding(f"how far step {time + 1} moved an entry", moved, f"at most {farthest!r}", allowed)
         before = after
     return None
+
+
+def _mean_length(variant: Variant, case: Run, time: int) -> float:
+    """The mean over the draws of the learner of how far the step of this number moves an entry."""
+    tape = Tape()
+    learner = advance(learner_with_coins(variant, case, tape), case.path[:time])
+    before = table(learner)
+    lengths = [(p, float(np.abs(after - before).max())) for p, after in branches(learner, case.path[time], tape)]
+    tape.require_draws()
+    if not all(np.isfinite(length) for _, length in lengths):
+        return np.inf
+    return float(sum((p * Fraction(length) for p, length in lengths), Fraction(0)))
 
 
 def _steps_alone(variant: Variant) -> bool:
@@ -369,7 +394,8 @@ LAWS = (
     _law(
         "step length",
         "bounded",
-        "where a step changes the visited entry only, it moves it by at most α_t times the width of the box",
+        "where a step changes the visited entry only, it moves it by at most α_t times the width of the box, in the "
+        "mean over the draws of the learner",
         runs.run,
         _short,
         only=_steps_alone,

@@ -12,19 +12,28 @@ from oracles.planning import ends as ending
 from oracles.planning.truth import Bracket
 from properties.cases import runs
 from properties.cases.choices import Choices
-from properties.cases.runs import Run, ends_of, estimates, policy_of
+from properties.cases.runs import Place, Run, ends_of, estimates, place_of, policy_of
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
+from properties.laws.coins import Tape
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.learning import LONG, TABULAR, advance, branch, new_learner, step_size_at, table
+from properties.laws.learning import (
+    LONG,
+    TABULAR,
+    advance,
+    branches,
+    learner_with_coins,
+    new_learner,
+    step_size_at,
+    table,
+)
 from properties.laws.rounding import UNIT, step_bound
+from properties.laws.sampled_mean import sampled_mean
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import Contamination, UncertaintySet
-
-Place = int | tuple[int, int]
 
 
 def state_values(entries: np.ndarray, policy: np.ndarray | None) -> list[Fraction]:
@@ -41,11 +50,6 @@ def _mean(row: bytes, weights: bytes) -> Fraction:
     """The mean of a row of floats under weights, exactly; a step of a run changes one row of many."""
     shares = exact.distribution(np.frombuffer(weights).tolist()).fractions()
     return sum((w * Fraction(x) for w, x in zip(shares, np.frombuffer(row).tolist(), strict=True)), Fraction(0))
-
-
-def place_of(variant: Variant, s: int, a: int) -> Place:
-    """Where a visit of (s,a) writes."""
-    return (s, a) if estimates(variant) == "Q" else s
 
 
 class Clock:
@@ -194,9 +198,9 @@ def _outcomes(
 
 
 def _unbiased(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
-    """After the path, the mean over all transitions of the written entry, by enumeration."""
-    mdp, path, policy = case.mdp, case.path, policy_of(case)
-    learner, clock = new_learner(variant, case), Clock(case.step_size)
+    """After the path, the mean of the written entry over all transitions and draws of the learner, by enumeration."""
+    mdp, path, policy, tape = case.mdp, case.path, policy_of(case), Tape()
+    learner, clock = learner_with_coins(variant, case, tape), Clock(case.step_size)
     advance(learner, path)
     for step in path:
         clock.next(place_of(variant, step[0], step[1]))
@@ -205,26 +209,42 @@ def _unbiased(variant: Variant, case: Run, s: int, a: int) -> Finding | None:
         wanted_form = f"finite numbers in the shape {case.initial.shape}"
         return Finding(f"the estimate after {len(path)} steps", before.tolist(), wanted_form)
     written: list[tuple[Fraction, int, tuple[Fraction, ...]]] = []
+    largest = _size(before, float(np.abs(mdp.cost).max()))
     endless = ends_of(variant, type(case.uncertainty_set)) == "none"
     for probability, step in _outcomes(variant, mdp, policy, s, a):
-        steps = (step,) if endless else (step, (*step[:5], True))
-        entries = [float(branch(learner, each)[place]) for each in steps]
-        if not np.isfinite(entries).all():
-            return Finding(f"entry {place} after {step}", entries, "finite numbers")
-        written.append((probability, step[3], tuple(map(Fraction, entries))))
+        means = []
+        for each in (step,) if endless else (step, (*step[:5], True)):
+            mean, highest = _mean_entry(learner, each, place, tape)
+            if mean is None:
+                return Finding(f"entry {place} after {each}", highest, "a finite number")
+            means.append(mean)
+            largest = max(largest, highest)
+        written.append((probability, step[3], tuple(means)))
     alpha = Fraction(clock.next(place))
-    size = _size(before, float(np.abs(mdp.cost).max()))
+    # Each outcome is one update; its rounding is that of numbers as large as what it writes.
+    rounding = step_bound(mdp.n_states, mdp.n_actions, largest) + float(tape.cut) * largest
     for ends, said in _endings(mdp.n_states, endless=endless):
-        mean = sum((p * entries[int(ends[s_next])] for p, s_next, entries in written), Fraction(0))
+        got = float(sum((p * entries[int(ends[s_next])] for p, s_next, entries in written), Fraction(0)))
         target = backup(variant, mdp, case.uncertainty_set, before, policy, s, a, ends=ends)
         wanted = float((1 - alpha) * Fraction(float(before[place])) + alpha * target.middle)
-        rounding = step_bound(mdp.n_states, mdp.n_actions, size) + UNIT * abs(wanted)
-        allowed = rounding + exact.round_up(alpha * target.radius)
-        if not abs(float(mean) - wanted) <= allowed:
+        allowed = rounding + UNIT * abs(wanted) + exact.round_up(alpha * target.radius)
+        if not abs(got - wanted) <= allowed:
+            tape.require_draws()
             update = f"update {len(path) + 1}" if path else "the first update"
             when = f" after {update} (alpha = {float(alpha)}){said}"
-            return _entry_wrong(variant, before, place, (float(mean), wanted), allowed, of="expected ", when=when)
+            return _entry_wrong(variant, before, place, (got, wanted), allowed, of="expected ", when=when)
     return None
+
+
+def _mean_entry(learner: Any, step: Sequence[Any], place: Place, tape: Tape) -> tuple[Fraction | None, float]:
+    """The mean of an entry after a step over the draws of the learner, and the largest; None where it is not finite."""
+    mean, largest = Fraction(0), 0.0
+    for probability, after in branches(learner, step, tape):
+        value = float(after[place])
+        if not np.isfinite(value):
+            return None, value
+        mean, largest = mean + probability * Fraction(value), max(largest, abs(value))
+    return mean, largest
 
 
 def _endings(n_states: int, *, endless: bool) -> Iterator[tuple[list[float], str]]:
@@ -278,10 +298,11 @@ UNBIASED = Law(
     "unbiased step",
     TABULAR,
     "unbiased",
-    "after any history Σ p·step = (1−α)x + α·backup, exactly, by enumerating the transitions (eq:exp=0), where none, "
-    "some or all of them end the episode",
+    "after any history Σ p·step = (1−α)x + α·backup, exactly, by enumerating the transitions (eq:exp=0) and the draws "
+    "of the learner, where none, some or all of them end the episode",
     Generated(read_step),
     _unbiased,
     after=("start", "run purity", "sample step", "sample step, next action"),
+    twin=partial(sampled_mean, visited=True),
 )
 LAWS = (ASYNCHRONOUS, SAMPLE_FORM, SAMPLE_FORM_NEXT_ACTION, UNBIASED)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from time import monotonic, perf_counter, process_time
 
 from properties.judging import blame
-from properties.judging.blame import CannotBeJudged
+from properties.judging.blame import CannotBeJudged, NotTested
 from properties.judging.causes import Causes
 from properties.judging.expectations import Expectation
 from properties.judging.guard import IDLE_FACTOR, TooSlow, watch
@@ -65,6 +65,8 @@ def _raised(error: BaseException) -> Verdict:
     """The verdict on a cell that ended in an exception: a fault of the variant, or nobody's."""
     try:
         return Verdict("violated", blame.misbehaviour(error))
+    except NotTested as reason:
+        return Verdict("untested", str(reason))
     except CannotBeJudged as reason:
         return Verdict("error", str(reason))
 

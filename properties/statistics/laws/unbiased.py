@@ -1,28 +1,32 @@
 """noise-mean: E[update | s, a] = (1−alpha)Q + alpha TQ, by sampling: the twin of the exact law.
 
-The exact law enumerates s'; this one draws it, and so sees a learner that adds randomness of its own.
+The exact law enumerates s'; this one draws it.
 
 The null has a range: the new entry is (1−alpha)Q(s,a) + alpha(c + gamma v) with v between min V and max V, whatever the
-set, the radius and the learner's own randomness. A row has the places of v in that range, 0 at min V and 1 at max V; an
-update that leaves it is red by itself, and nothing is cut. In a range of length 1 no deviation exceeds ½ (Popoviciu),
-so the power is stated for every law.
+set and the radius. A row has the places of v in that range, 0 at min V and 1 at max V; an update that leaves it is red
+by itself, and nothing is cut. In a range of length 1 no deviation exceeds ½ (Popoviciu), so the power is stated for
+every law. A learner that draws has the range in the mean over its own draws only (its step size may be random), so they
+are enumerated; where they cannot be, an update that leaves the range says nothing, and the cell is untested.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
 from oracles.planning import enclosed
 from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
+from properties.laws.coins import Coins, NotEnumerable, Tape, leaves
 from properties.statistics import design, intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
 from properties.statistics.sequential import Plan
 from robust_core import constant
-from robust_core.problem import Variant
+from robust_core.problem import Problem, Variant
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Transition
 from robust_core.validate import EPS, Floats
@@ -70,19 +74,39 @@ def _sampler(variant: Variant, benchmark: BenchmarkProblem, s: int, a: int) -> C
     mdp = benchmark.mdp
     problem = replace(benchmark.problem(constant(ALPHA)), initial=_table(benchmark))
     lowest, reach = _range(benchmark, s, a)
+    slack = place(benchmark, s, a)[1]
     edges = np.cumsum(mdp.P[s, a])[:-1]
 
     def sample(seed: bytes) -> Floats:
         successors = np.searchsorted(edges, numpy_generator(seed).random(DRAWS), side="right")
-        told = replace(problem, rng=numpy_generator(key("learner", seed)))
+        tape = Tape()
+        told = replace(problem, rng=Coins(tape, numpy_generator(key("learner", seed)).bit_generator))
         places = np.empty(DRAWS)
         for i, s_next in enumerate(successors.tolist()):
-            learner = variant.make(told)
-            learner.update(Transition(s, a, float(mdp.cost[s, a]), s_next, 0, False))
-            places[i] = (learner.estimate()[s, a] - lowest) / reach
+            step = Transition(s, a, float(mdp.cost[s, a]), s_next, 0, False)
+            places[i] = (_entry(variant, told, tape, step) - lowest) / reach
+            if tape.refusal is not None and not -slack <= places[i] <= 1.0 + slack:
+                raise NotEnumerable(tape.refusal)
         return places
 
     return sample
+
+
+def _entry(variant: Variant, told: Problem, tape: Tape, step: Transition) -> float:
+    """The entry after a step: the mean over the draws of the learner, or one of them if they cannot be enumerated."""
+
+    def after() -> float:
+        learner = variant.make(told)
+        learner.update(step)
+        return float(learner.estimate()[step.s, step.a])
+
+    if tape.refusal is None:
+        with contextlib.suppress(NotEnumerable):
+            found = list(leaves(tape, after))
+            if len(found) == 1 or not all(np.isfinite(x) for _, x in found):
+                return found[-1][1]
+            return float(sum(p * Fraction(x) for p, x in found))
+    return after()
 
 
 def _plan(benchmark: BenchmarkProblem, s: int, a: int, effect: float, alpha: float) -> Plan:
