@@ -4,6 +4,7 @@ docs/set-claims.md, the claims of the literature about sets, is rendered by the 
 """
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Mapping
 
@@ -63,6 +64,10 @@ def ledger_document(introduction: str, chosen: Mapping[str, tuple[Claim, ...]]) 
             head = ["constant of robust TDC", "printed", "by Bessel", "printed", "corrected", "by Bessel"]
             words = f"The last three columns are values at {tdc_table.WORDS}; θ has the radius K, ω the radius K_ω."
             lines += ["", "### The constants of robust TDC", "", words, "", table(head, tdc_table.rows())]
+        if part == "paper.tdc_rate":
+            head = ["bound", "printed constants", "corrected", "by Bessel", "attained"]
+            words = textwrap.fill(tdc_table.BOUND_WORDS, 120)
+            lines += ["", "### The bounds of robust TDC", "", words, "", table(head, tdc_table.bounds())]
     return "\n".join(lines) + "\n"
 
 

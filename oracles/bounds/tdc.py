@@ -79,6 +79,11 @@ class PrintedConstants:
         return 2 * self.gamma * self.radius * self.varrho
 
     @property
+    def omega_slope(self) -> float:
+        """omega(θ) is L_δ/λ-Lipschitz."""
+        return self.L_delta / self.lam
+
+    @property
     def L_J(self) -> float:
         """∇J is L_J-Lipschitz on ‖θ‖ <= K (`lemma:Jlsmooth`)."""
         return 2 * (self.L_delta**2 + self.C_delta * self.Lp_delta) / self.lam
@@ -318,6 +323,11 @@ class BesselConstants(CorrectedConstants):
     def slope(self) -> float:
         """½‖∇J‖ = ‖Mω‖ <= L_δC_δ."""
         return self.L_delta * self.C_delta
+
+    @property
+    def omega_slope(self) -> float:
+        """L_δ/√λ."""
+        return self.L_delta / self._root
 
     @property
     def L_J(self) -> float:

@@ -5,6 +5,14 @@ both forms. With the corrected constants the bound is a theorem under the paper'
 leaves out: the projection of θ is never active (an active one changes the first-order term of the descent
 inequality), and omega(θ_t) stays inside the ball of radius K or the projection of omega is never active
 (otherwise the projected recursion of z need not contract).
+
+**By Bessel's inequality** (`BesselConstants`) the same holds with 1/√λ for 1/λ and a radius for each of θ and omega.
+The recursion E‖z'‖² <= qE‖z‖² + 2beta E[f+g] + 2E⟨z, omega(θ)−omega(θ')⟩ + beta²C_1 has C_1 by Bessel (claim `eq-1`).
+The inner product is alpha·h plus ⟨z, y⟩, y = ½alpha ∇omega∇J + alpha ∇omega(G(θ,omega(θ)) − G(θ,omega)) + R_2, and ⟨z,
+y⟩ <= (λbeta/8)‖z‖² + (6/(λbeta))Σ‖y_i‖² over the three terms of y. They are at most ½alpha L‖∇J‖, alpha L G_omega‖z‖
+and ‖R_2‖, where L is a bound on ‖∇omega‖: L_δ/λ as printed, L_δ/√λ by Bessel. The means of f, g and h have the
+constants of the lemmas, by Bessel too. Summation and the descent inequality use nothing else. The λ that is left in q,
+u and λbeta is the rate at which omega is tracked: it is not a bound on C⁻¹ and does not become a root.
 """
 
 import math
@@ -88,17 +96,17 @@ def _forget(c: PrintedConstants, beta: float) -> float:
 
 def _condition(c: PrintedConstants, alpha: float, beta: float) -> float:
     """The quantity that must be at most ½ below eq:tracking1."""
-    inner = c.lam * beta / 8 + 6 * alpha**2 / (c.lam * beta) * (c.L_delta / c.lam * c.G_omega) ** 2
+    inner = c.lam * beta / 8 + 6 * alpha**2 / (c.lam * beta) * (c.omega_slope * c.G_omega) ** 2
     return 2 / _forget(c, beta) * inner
 
 
 def _feedback(c: PrintedConstants, alpha: float, beta: float) -> float:
     """The factor of the average of ‖∇J‖² in eq:trackingbound."""
-    return 2 / _forget(c, beta) * 3 * alpha**2 / (c.lam * beta) * (c.L_delta / c.lam) ** 2
+    return 2 / _forget(c, beta) * 3 * alpha**2 / (c.lam * beta) * c.omega_slope**2
 
 
 def K_1(c: PrintedConstants, alpha: float, beta: float) -> float:
-    """K_1 = 2(gamma + 2 gamma R K varrho)√(2/(1−e^{−u beta}) · 3alpha²/(λ beta) · L_δ²/λ²)."""
+    """K_1 = 2(gamma + 2 gamma R K varrho)√(2/(1−e^{−u beta}) · 3alpha²/(λ beta) · L²), L the slope of omega."""
     return 2 * c.G_omega * math.sqrt(_feedback(c, alpha, beta))
 
 
@@ -119,9 +127,9 @@ class Admissible:
 def largest_alpha(c: PrintedConstants, beta: float) -> float:
     """The largest alpha that is admissible with beta; 0 if there is none.
 
-    beta < 2λ/3 makes q < 1. With E = 1 − e^{−u beta} and L = L_δ/λ, the condition 2/E·(λbeta/8 + 6alpha²L²g²/(λbeta))
-    <= ½ is alpha² <= (E/4 − λbeta/8)·λbeta/(6L²g²), and K_1 <= ½ is alpha² <= E·λbeta/(96 g²L²); g is `G_omega`.
-    alpha <= beta is used in every Markovian-noise lemma.
+    beta < 2λ/3 makes q < 1. With E = 1 − e^{−u beta} and L the slope of omega, the condition 2/E·(λbeta/8 +
+    6alpha²L²g²/(λbeta)) <= ½ is alpha² <= (E/4 − λbeta/8)·λbeta/(6L²g²), and K_1 <= ½ is alpha² <= E·λbeta/(96 g²L²);
+    g is `G_omega`. alpha <= beta is used in every Markovian-noise lemma.
     """
     validate.positive("beta", beta)
     if u(c.lam, beta) <= 0:
@@ -130,7 +138,7 @@ def largest_alpha(c: PrintedConstants, beta: float) -> float:
     room = forget / 4 - c.lam * beta / 8
     if room <= 0:
         return 0.0
-    scale = (c.L_delta / c.lam * c.G_omega) ** 2
+    scale = (c.omega_slope * c.G_omega) ** 2
     if scale == 0:
         return beta
     return min(beta, math.sqrt(room * c.lam * beta / (6 * scale)), math.sqrt(forget * c.lam * beta / (96 * scale)))

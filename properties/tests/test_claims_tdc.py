@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from oracles.bounds.tdc import BesselConstants
 from oracles.linear.msprbe import MSPRBE
 from oracles.linear.msprbe_exact import ExactMSPRBE
 from properties.claims import evidence
@@ -18,6 +19,7 @@ from properties.claims.paper import (
     tdc_noise,
     tdc_rate,
     tdc_recursion,
+    tdc_table,
 )
 from properties.claims.paper.linear import inequality, learner
 from robust_core.learners.linear import LinearLearner
@@ -90,6 +92,21 @@ def test_the_noise_lemmas_by_bessel_fail_when_divided(claim: str) -> None:
     over = BESSEL_CONTROLS[claim]
     divided = inequality("", dict(SHARPER)[claim].cases, tdc_noise._lemma(name, least=1, bessel=True, early_over=over))
     assert judge(divided, examples=SEARCH).outcome == "violated"
+
+
+@pytest.mark.parametrize(("claim", "over"), [("tracking", 24.0), ("tdcbound", 8.0)])
+def test_a_bound_by_bessel_fails_when_divided(claim: str, over: float) -> None:
+    """On one state with gamma = 0; a run reaches 1/18 and 1/4 of them."""
+    lowered = tdc_attained.one_state_sides(tdc_attained.BOUNDS[claim], constants=BesselConstants, factor=1.0 / over)
+    divided = inequality("", tdc_attained.one_state, lowered)
+    assert judge(divided, examples=SEARCH).outcome == "violated"
+
+
+def test_the_bounds_by_bessel_are_the_smallest_of_the_table_and_no_instance_exceeds_them() -> None:
+    for name, _, corrected, by_bessel, attained in tdc_table.bounds():
+        better = float(by_bessel) / float(corrected)
+        assert better >= 1.0 if "larger is better" in name else better <= 1.0
+        assert not attained or float(attained) <= float(by_bessel)
 
 
 @pytest.mark.parametrize("name", ["J-lip", "omega-lip", "G-star", "h-const", "f-lip", "G-omega-lip", "G-bound"])

@@ -120,7 +120,9 @@ def one_state_path(rate: float, T: int) -> float:
     return math.expm1(T * once) / (T * math.expm1(once))
 
 
-def one_state_sides(which: Which, *, factor: float = 1.0) -> Any:
+def one_state_sides(
+    which: Which, *, factor: float = 1.0, constants: type[CorrectedConstants] = CorrectedConstants
+) -> Any:
     """The average along the deterministic path against its bound times `factor`.
 
     The path keeps |theta|, |omega| <= K: theta starts at cost (delta = 0) or at cost − K, omega at ±K.
@@ -129,7 +131,7 @@ def one_state_sides(which: Which, *, factor: float = 1.0) -> Any:
     def sides(K: float, cost: float, beta_power: int, ratio_power: int, horizon: int) -> Iterable[Side]:
         beta, ratio = 2.0**-beta_power, 2.0**-ratio_power
         alpha = beta * ratio
-        c = CorrectedConstants(cost, gamma=0.0, radius=0.0, n_states=1, varrho=1.0, K=K, lam=1.0, ratio=ratio)
+        c = constants(cost, gamma=0.0, radius=0.0, n_states=1, varrho=1.0, K=K, lam=1.0, ratio=ratio)
         if cost > K or not admissible(c, alpha, beta):
             return
         rate = beta if which == "tracking" else alpha

@@ -3,7 +3,10 @@
 from typing import Any
 
 from oracles.bounds.tdc import BesselConstants, CorrectedConstants, PrintedConstants
+from oracles.bounds.tdc_rate import Steps, largest_alpha, tdc_bound, tracking_bound
+from properties.claims.paper.tdc_attained import one_state_path
 
+KINDS = (PrintedConstants, CorrectedConstants, BesselConstants)
 EXAMPLE: dict[str, Any] = {
     "c_max": 1.0,
     "gamma": 0.9,
@@ -35,8 +38,53 @@ NAMES = {"C_Gstar": "C_{G*}", "L_Gstar": "L_{G*}", "C_zeta": "C_ζ", "mp_z": "m'
 
 def rows() -> list[tuple[str, ...]]:
     """(constant, printed, by Bessel, and the three values at the example)."""
-    kinds = [kind(**EXAMPLE) for kind in (PrintedConstants, CorrectedConstants, BesselConstants)]
+    kinds = [kind(**EXAMPLE) for kind in KINDS]
     return [
         (NAMES.get(name, name), printed, sharper, *(f"{getattr(kind, name):.3g}" for kind in kinds))
         for name, (printed, sharper) in FORMULAS.items()
+    ]
+
+
+ONE_STATE: dict[str, Any] = {
+    "c_max": 2.0**-10,
+    "gamma": 0.0,
+    "radius": 0.0,
+    "n_states": 1,
+    "varrho": 1.0,
+    "K": 2.0**12,
+    "lam": 1.0,
+    "ratio": 2.0**-48,
+}
+BOUND_WORDS = (
+    "The bounds with the three families of constants, and the value that an instance attains, which every bound must "
+    "reach. One state: γ = 0, φ = 1, c = 2⁻¹⁰, K = K_ω = 4096, β = 2⁻⁵⁶, α = 2⁻¹⁰⁴; T = 16/β for the tracking error "
+    "and 32/α for the gradient. The example is that of the table above with β = λ/6, half the largest α that is "
+    "admissible with the printed constants, T = 10²⁰, m = 1, ρ = ½, z_0 = K_z and J(θ_0) = C_δ² of each family."
+)
+
+
+def bounds() -> list[tuple[str, ...]]:
+    """(bound, printed, corrected, by Bessel, attained by an instance)."""
+    beta = 2.0**-56
+    alpha, K, cost = beta * ONE_STATE["ratio"], ONE_STATE["K"], ONE_STATE["c_max"]
+    one = [kind(**ONE_STATE) for kind in KINDS]
+    tracked, moved = (Steps(alpha, beta, T, 2.0**-20, 0.5) for T in (int(16 / beta), int(32 / alpha)))
+    start = K - cost / 2
+    tracking = [tracking_bound(c, tracked, K, 0.0) for c in one], K**2 * one_state_path(beta, tracked.T)
+    gradient = [tdc_bound(c, moved, 0.0, start**2) for c in one], 4 * start**2 * one_state_path(alpha, moved.T)
+    step = EXAMPLE["lam"] / 6
+    example = [kind(**EXAMPLE) for kind in KINDS]
+    steps = Steps(largest_alpha(example[0], step) / 2, step, 10**20, 1.0, 0.5)
+    largest = [largest_alpha(c, step) for c in example]
+    far = [tdc_bound(c, steps, c.K_z, c.C_delta**2) for c in example]
+    near = [tracking_bound(c, steps, c.K_z, 0.0) for c in example]
+    lines = [
+        ("eq:trackingbound, one state", *tracking),
+        ("eq:tdcbound, one state", *gradient),
+        ("eq:trackingbound, the example, ∇J = 0", near, None),
+        ("eq:tdcbound, the example", far, None),
+        ("largest α at β = λ/6, the example (larger is better)", largest, None),
+    ]
+    return [
+        (name, *(f"{x:.3g}" for x in found), "" if least is None else f"{least:.3g}") for name, found, least in lines
     ]
