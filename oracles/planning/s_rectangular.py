@@ -22,7 +22,9 @@ from robust_core.mdp import MDP
 from robust_core.sets import SRectangular
 from robust_core.validate import EPS, Floats
 
-ROUNDS, FAILURES, REFINEMENTS = 200, 4, 4
+ROUNDS, FAILURES, PATIENCE, REFINEMENTS = 200, 4, 25, 4
+"""Of Newton's steps; in a row that do not narrow the change before they end, if it is narrow enough to judge by, and
+before they go back if not: on long chains the change is wider for many steps before it collapses."""
 Saddle = Callable[[int, list[Vector], list[Vector]], tuple[float, Floats, Floats]]
 Enclose = Callable[[int, list[Vector], list[Vector]], tuple[Fraction, Fraction]]
 
@@ -149,9 +151,11 @@ def _iterate(game: _Game, saddle: Saddle) -> tuple[Floats, Floats]:
             narrowest, failures = width, 0
         else:
             failures += 1
-        if width <= 8 * (S + mdp.n_actions) * EPS * float(np.abs(image).max()) or failures == FAILURES:
+        if width <= 8 * (S + mdp.n_actions) * EPS * float(np.abs(image).max()):
             break
-        V = best[0] if failures else V + inverse @ change
+        if failures >= FAILURES and narrowest * mdp.gamma <= WIDEST * 2.0**-14 * float(np.abs(mdp.cost).max()):
+            break
+        V = best[0] if failures and failures % PATIENCE == 0 else V + inverse @ change
     return best
 
 

@@ -46,8 +46,13 @@ GRID = 1 << 200
 """Values are multiples of 1/GRID of the scale, so that fractions stay small."""
 SMALL_TILT = 1e4
 """From here on the rows p e^{d/lam}, |d| <= 1, are p (1 + d/lam) up to 1e-8: enough for a proposal."""
+MOST_PRICE = 2.0**45
+"""Of the budget of a Kullback-Leibler ball, and one over the least, at the scale 1: any price gives a bound, and beyond
+these it is lower by less than 2^-45, while the margin for rounding grows."""
 NEAR = Fraction(1, 1 << 54)
 """The half width with which an enclosure is tried first, as a share of max|w|."""
+HALVINGS = 60
+"""Of an enclosure that is wide because the proposal was poor."""
 
 
 def allowed(kind: SRectangular, p: Vector) -> list[int]:
@@ -148,18 +153,23 @@ def _mean(p: Any, w: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _float_tilt(p: np.ndarray, d: np.ndarray, aim: float) -> float:
-    """About the b at which the tilted row has the mean `aim` < 0: Newton's method in a bracket."""
+    """About the b at which the tilted row has the mean `aim` < 0: Newton's method for log(−mean) in a bracket.
+
+    The mean falls to 0 like an exponential, so steps for the mean itself would be of length 1 for most of the way.
+    """
     low, high = 0.0, math.inf
     b = min(1.0, 1.0 / -aim)
-    for _ in range(80):
+    for _ in range(200):
         e = p * np.exp(b * d)
         total = float(e.sum())
         mean = float(e @ d) / total
         low, high = (b, high) if mean < aim else (low, b)
         variance = float(e @ (d - mean) ** 2) / total
-        following = b + (aim - mean) / variance if variance > 0.0 else math.inf
+        falls = variance > 0.0 and mean < 0.0
+        following = b - math.log(mean / aim) * mean / variance if falls else math.inf
         if not low < following < high:
-            following = 4.0 * b if high == math.inf else 0.5 * (low + high)
+            far = high > 4.0 * low > 0.0
+            following = 4.0 * b if high == math.inf else math.sqrt(low) * math.sqrt(high) if far else 0.5 * (low + high)
         if abs(following - b) <= 2.0**-50 * b:
             return following
         b = following
@@ -210,8 +220,24 @@ def least(kind: SRectangular, p: Vector, w: Vector, u: Fraction) -> Ends:
 # Values of a state.
 
 
+def _scaled(w: Rows) -> tuple[Rows, Fraction]:
+    """The values over a power of two of their size, so that floats can propose: squares of 1e±200 leave their range."""
+    size = max((abs(x) for row in w for x in row), default=ZERO)
+    if size == 0:
+        return w, Fraction(1)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    unit = Fraction(2) ** exponent
+    return [tuple(x / unit for x in row) for row in w], unit
+
+
 def value(kind: SRectangular, rows: Rows, w: Rows) -> Ends:
     """Bounds on the value of a state; equal for L1 and L∞."""
+    scaled, unit = _scaled(w)
+    lower, upper = _value(kind, rows, scaled)
+    return lower * unit, upper * unit
+
+
+def _value(kind: SRectangular, rows: Rows, w: Rows) -> Ends:
     budget = Fraction(float(kind.radius))
     means, cap = (
         [dot(*pair) for pair in zip(rows, w, strict=True)],
@@ -251,6 +277,14 @@ def _around(kind: SRectangular, rows: Rows, w: Rows, low: Fraction, high: Fracti
         if upper is None and (above >= high or _sums(kind, rows, w, above)[0] > budget):
             upper = min(above, high)
         step *= 8
+    for _ in range(HALVINGS):
+        middle = _rounded((lower + upper) / 2, size)
+        if upper - lower <= 16 * NEAR * size or not lower < middle < upper:
+            break
+        sums = _sums(kind, rows, w, middle)
+        if sums[0] <= budget < sums[1]:
+            break
+        lower, upper = (middle, upper) if sums[1] <= budget else (lower, middle)
     return lower, upper
 
 
@@ -321,6 +355,12 @@ def propose(kind: SRectangular, rows: Rows, w: Rows) -> float:
 
 def policy_value(kind: SRectangular, rows: Rows, w: Rows, pi: Vector) -> Ends:
     """Bounds on max Σ pi_a q_a·w_a over the set; equal for L1 and L∞."""
+    scaled, unit = _scaled(w)
+    lower, upper = _policy_value(kind, rows, scaled, pi)
+    return lower * unit, upper * unit
+
+
+def _policy_value(kind: SRectangular, rows: Rows, w: Rows, pi: Vector) -> Ends:
     budget = Fraction(float(kind.radius))
     nominal = sum((x * dot(*pair) for x, *pair in zip(pi, rows, w, strict=True)), ZERO)
     if budget == 0:
@@ -383,7 +423,7 @@ def _price_kl(used: Any, tops: list[Fraction], size: Fraction, budget: Fraction)
                 total += float(_mean(p, d, 1.0 / lam)[0]) / lam - _log_mean(p, d, 1.0 / lam)
         return total
 
-    return _multiplier(needed, float(budget))[1]
+    return min(max(_multiplier(needed, float(budget))[1], 1.0 / MOST_PRICE), MOST_PRICE)
 
 
 def _policy_kl(kind: SRectangular, rows: Rows, w: Rows, pi: Vector, budget: Fraction) -> Ends:
@@ -510,11 +550,11 @@ def _path_l2(kind: SRectangular, p: Vector, w: Vector) -> list[tuple[float, floa
 
 
 def _theta_at(path: list[tuple[float, float, float]], slope: float) -> float:
-    """The theta from which on theta/xi exceeds the slope."""
+    """The theta from which on theta/xi exceeds the slope; on the last piece the row stays, and so does its distance."""
     start = 0.0
     for end, fixed, spread in path:
         if spread == 0.0:
-            return start
+            return max(start, slope * math.sqrt(fixed))
         if end / math.sqrt(fixed + end * end * spread or 1.0) > slope:
             room = 1.0 - slope * slope * spread
             return min(max(slope * math.sqrt(fixed / room) if room > 0.0 else end, start), end)
@@ -587,8 +627,9 @@ def row_at(kind: SRectangular, p: Vector, w: Vector, r: Fraction) -> Vector:
 
 def saddle(kind: SRectangular, rows: Rows, w: Rows) -> tuple[float, Any, Any]:
     """About the value of a state, an optimal policy and rows of nature."""
+    w, unit = _scaled(w)
     exact = isinstance(kind, (SRectangularL1, SRectangularLInfinity))
-    u = float(value(kind, rows, w)[0]) if exact or float(kind.radius) == 0.0 else propose(kind, rows, w)
+    u = float(_value(kind, rows, w)[0]) if exact or float(kind.radius) == 0.0 else propose(kind, rows, w)
     found = [_float_row(kind, *pair, u) for pair in zip(rows, w, strict=True)]
     slopes = np.array([slope for _, slope in found])
     tops = [reach(kind, *pair) for pair in zip(rows, w, strict=True)]
@@ -599,11 +640,12 @@ def saddle(kind: SRectangular, rows: Rows, w: Rows) -> tuple[float, Any, Any]:
         pi[int(np.argmin([float(dot(*pair)) for pair in zip(rows, w, strict=True)]))] = 1.0
     else:
         pi = slopes / slopes.sum()
-    return u, pi, np.array([q for q, _ in found])
+    return float(Fraction(u) * unit), pi, np.array([q for q, _ in found])
 
 
 def policy_rows(kind: SRectangular, rows: Rows, w: Rows, pi: Vector) -> Any:
     """About the rows of nature against a policy."""
+    w = _scaled(w)[0]
     q, budget = np.array(rows, dtype=np.float64), Fraction(float(kind.radius))
     places = [a for a, x in enumerate(pi) if x > 0]
     used = [(pi[a], rows[a], w[a]) for a in places]

@@ -10,6 +10,7 @@
 The solver's output is never trusted: a wrong proposal makes the enclosure wide, not wrong.
 """
 
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -54,8 +55,13 @@ def _solve(kind: SRectangular, rows: Rows, w: Rows) -> tuple[Any, Any, Any, floa
     constraints = [worse, signs, budget, cp.sum(q, axis=1) == 1, q <= np.where(masks, 2.0, 0.0)]
     problem = cp.Problem(cp.Maximize(u), constraints)
     linear = isinstance(kind, (SRectangularL1, SRectangularLInfinity))
-    problem.solve(solver="HIGHS" if linear else "CLARABEL")
-    if q.value is None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a solution may be inaccurate: it is a proposal
+        try:
+            problem.solve(solver="HIGHS" if linear else "CLARABEL")
+        except cp.error.SolverError as error:
+            raise ArithmeticError(f"the solver failed: {error}") from None
+    if q.value is None or worse.dual_value is None:
         raise ArithmeticError(f"the solver ended with status {problem.status!r}")
     return q.value, worse.dual_value, np.maximum(signs.dual_value, 0.0) * size, float(budget.dual_value) * size
 

@@ -13,34 +13,14 @@ from oracles.planning import s_rectangular as planning
 from oracles.sets import s_rectangular, s_rectangular_program
 from properties.judging.search import search
 from properties.judging.verification import applicable
-from properties.laws.rounding import backup_bound
-from properties.tests import nasty_rows
 from properties.variants import s_rectangular as right
 from properties.variants.mutants import s_rectangular as mutants
-from robust_core import MDP, SRectangular, Variant, bellman, bellman_values, plan_states, solve_states
+from robust_core import MDP, SRectangular, Variant, bellman, bellman_values, plan_states
 from robust_core import s_rectangular as core
-from robust_core.kernels import s_rectangular as kernel
 from robust_core.sets import S_RECTANGULAR, SRectangularKullbackLeibler, SRectangularL1, UncertaintySet
 from robust_core.validate import Floats
 
-BUDGETS = (0.0, 1e-300, 1e-16, 1e-8, 0.01, 0.1, 0.5, 1.0, 2.0, 1000.0)
-MODELS = 12
 kinds = pytest.mark.parametrize("kind", S_RECTANGULAR, ids=lambda kind: kind.kind)
-
-
-def make(rng: np.random.Generator, kind: type[SRectangular]) -> SRectangular:
-    pick, budget = (lambda levels: levels[int(rng.integers(len(levels)))]), float(rng.choice(BUDGETS))
-    made: SRectangular = kind.choose(pick, budget, np.ones(1), np.ones(1))
-    return made
-
-
-def model(rng: np.random.Generator) -> tuple[MDP, Floats]:
-    """Rows and values where forms go wrong: zeros, Diracs, ties, tiny masses, the highest value outside a row."""
-    S, A = int(rng.integers(1, 6)), int(rng.integers(1, 4))
-    P = np.array([[nasty_rows.row(rng, S) for _ in range(A)] for _ in range(S)])
-    cost = rng.choice([0.0, 1.0, -2.0, 0.1, 1 / 3], (S, A)) if rng.integers(2) else rng.normal(size=(S, A))
-    V = rng.normal(size=S) if rng.integers(2) else rng.choice([0.0, 1.0, 2.0], S)
-    return MDP(P, cost, float(rng.choice([0.0, 0.5, 0.9, 0.99]))), V
 
 
 def state(mdp: MDP, V: Floats, s: int) -> tuple[list[Vector], list[Vector]]:
@@ -48,39 +28,6 @@ def state(mdp: MDP, V: Floats, s: int) -> tuple[list[Vector], list[Vector]]:
     rows = [distribution(row).fractions() for row in mdp.P[s].tolist()]
     gamma, values = Fraction(mdp.gamma), [Fraction(x) for x in V.tolist()]
     return rows, [tuple(Fraction(c) + gamma * x for x in values) for c in mdp.cost[s].tolist()]
-
-
-def check_states(kind: type[SRectangular], models: int, seed: int) -> None:
-    rng = np.random.default_rng([seed, *kind.kind.encode()])
-    for _ in range(models):
-        mdp, V = model(rng)
-        chosen = make(rng, kind)
-        plain, compiled = solve_states(mdp, chosen, V), bellman_values(mdp, chosen, V)
-        bounds = core.compiled_backup(kernel.Outcomes.of(mdp), chosen)(V, True)
-        allowed = Fraction(backup_bound(mdp, V))
-        for s in range(mdp.n_states):
-            lower, upper = s_rectangular.value(chosen, *state(mdp, V, s))
-            case = (chosen, mdp.P[s].tolist(), mdp.cost[s].tolist(), V.tolist(), mdp.gamma)
-            for form, got in (("plain", plain.values[s]), ("compiled", compiled[s])):
-                assert lower - allowed <= Fraction(float(got)) <= upper + allowed, (form, case)
-            assert Fraction(float(bounds.lower[s])) <= upper, case
-            assert Fraction(float(bounds.upper[s])) >= lower, case
-            policy = distribution(bounds.policy[s].tolist()).fractions()
-            low, high = s_rectangular.policy_value(chosen, *state(mdp, V, s), policy)
-            assert low <= high, case
-            assert low <= Fraction(float(bounds.upper[s])), case  # the policy keeps the upper bound
-            assert high >= lower, case  # and no policy does better than the value
-
-
-@kinds
-def test_states_agree_with_the_truth(kind: type[SRectangular]) -> None:
-    check_states(kind, MODELS, seed=0)
-
-
-@pytest.mark.robust_core_slow
-@kinds
-def test_states_agree_with_the_truth_on_many_rows(kind: type[SRectangular]) -> None:
-    check_states(kind, 150, seed=1)
 
 
 @kinds
@@ -151,8 +98,7 @@ def test_right_variants_hold_on_every_law(kind: type[SRectangular]) -> None:
         for law in applicable(only):
             if "large" not in law.name:
                 found = search(law, only, examples=3, master_seed=1)
-                # One case of a few that is too wide to judge makes a law undecided.
-                assert found.outcome in ("holds", "undecided"), (law.name, found.evidence)
+                assert found.outcome == "holds", (law.name, found.evidence)
 
 
 MUTANTS = {name: variant for name, variant in vars(mutants).items() if isinstance(variant, Variant)}

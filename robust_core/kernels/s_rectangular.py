@@ -243,7 +243,12 @@ def _least_kl(p: Floats, w: Floats, n: int, u: float, mu: float, q: Floats) -> t
         low, high = (b, high) if off < 0.0 else (low, b)
         following = b - off / variance if variance > 0.0 else np.inf
         if not (low < following < high):
-            following = 2.0 * b if high == np.inf else 0.5 * (low + high)
+            if high == np.inf:
+                following = 2.0 * b
+            elif high > 4.0 * low:  # next to masses of 1e-300 a step may lead from 100 to 1e300
+                following = math.sqrt(low) * math.sqrt(high) if low > 0.0 else high / 16.0
+            else:
+                following = 0.5 * (low + high)
         if abs(following - b) <= 0.5 * EPS * b:
             break
         b = following
