@@ -4,8 +4,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
+from oracles.arithmetic import exact
 from oracles.arithmetic.ball import Ball
 from oracles.bounds.tdc import PrintedConstants
 from oracles.bounds.tdc_rate import largest_alpha
@@ -15,6 +17,7 @@ from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import upper
 from properties.claims.sides import at_most, equal, first
 from properties.judging.verdict import Finding
+from robust_core.validate import Floats
 
 # q-range, in rationals.
 
@@ -144,4 +147,63 @@ ADMISSIBLE = Claim(
     "with a = b in Theorem 5 the ratio of the two step sizes must be below this, which the theorem does not say.",
 )
 
-CLAIMS = (Q_RANGE, ADMISSIBLE)
+# figure-steps: the step sizes of Figure 3 against the region of the proof, in rationals.
+
+
+@st.composite
+def _five_features(draw: st.DrawFn) -> Case:
+    """Five features of length at most 1 in every state, and a law of the states (weights, not all 0)."""
+    S = draw(st.integers(1, 5))
+    rows = []
+    for _ in range(S):
+        unit = [0.0] * 5
+        unit[draw(st.integers(0, 4))] = 1.0
+        even = [draw(st.sampled_from((0.25, 0.0, -0.375))) for _ in range(5)]
+        rows.append(draw(st.sampled_from((unit, even))))
+    weights = [float(draw(st.integers(1, 4))) for _ in range(S)]
+    return {"features": np.array(rows), "weights": np.array(weights)}
+
+
+def _least_diagonal(features: Floats, weights: Floats) -> Fraction:
+    """The smallest diagonal entry of C = E[phi phiᵀ], which is at least λ."""
+    law = exact.distribution(weights.tolist()).fractions()
+    columns = [[Fraction(x) for x in column] for column in features.T.tolist()]
+    return min(sum((m * x * x for m, x in zip(law, column, strict=True)), Fraction(0)) for column in columns)
+
+
+def _figure_step(features: Floats, weights: Floats) -> Finding | None:
+    """beta = 1/2 is in the region only if λ > 3/4."""
+    edge = Fraction(2, 3) * _least_diagonal(features, weights)
+    return None if Fraction(1, 2) < edge else Finding("β = 1/2", 0.5, f"below 2λ/3, which is at most {float(edge)}")
+
+
+def _largest_step(features: Floats, weights: Floats, *, share: Fraction = Fraction(1)) -> Finding | None:
+    bound = share * Fraction(1, features.shape[1])
+    return at_most("the smallest diagonal entry of C, at least λ", _least_diagonal(features, weights), bound)
+
+
+FIGURE_STEPS = Claim(
+    "figure-steps",
+    "Section 6.2 with Theorem 5",
+    "E",
+    "the step sizes of Figure 3, α = 0.1 and β = 0.5, lie in the region of the proof of Theorem 5",
+    "five features, ‖φ_s‖ ≤ 1 (Assumption 2)",
+    printed=Statement(
+        "β = 0.5 < 2λ/3 for some five features of length at most 1", _five_features, _figure_step, exact=True
+    ),
+    amended=Statement(
+        "λ ≤ 1/N for N features, so the region asks for β < 2/(3N), 2/15 for five features",
+        _five_features,
+        _largest_step,
+        lambda **case: float(_least_diagonal(**case) * 5),
+        exact=True,
+    ),
+    amendment="correction",
+    broken=Statement(
+        "λ ≤ 1/(4N)", _five_features, lambda **case: _largest_step(**case, share=Fraction(1, 4)), exact=True
+    ),
+    note="N λ ≤ trace C = E‖φ‖² ≤ 1, with equality for unit vectors visited equally often. Implied, not printed: "
+    "Figure 3 is the experiment beside Theorem 5. Its features, drawn from (0, 1)⁵, can be longer than 1 too.",
+)
+
+CLAIMS = (Q_RANGE, ADMISSIBLE, FIGURE_STEPS)
