@@ -91,10 +91,10 @@ def test_every_set_of_the_suite_is_complete(kind: type[UncertaintySet]) -> None:
     with pytest.raises(FrozenInstanceError):
         made.radius = 0.5
     own = vars(kind).keys()
-    assert "row_solution" in own or {"row_support", "row_worst_case"} <= own
+    assert "row_solution" in own or {"row_support", "row_worst_case"} <= own, "define row_worst_case or row_solution"
     oracle = oracle_of(kind)
-    assert oracle.program is not None
-    assert any((oracle.largest_mass, oracle.vertices, oracle.dual, oracle.enclose))
+    assert oracle.program is not None, "register a program"
+    assert any((oracle.largest_mass, oracle.vertices, oracle.dual, oracle.enclose)), "register a second truth"
 
 
 @st.composite
