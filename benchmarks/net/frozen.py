@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from benchmarks.net import facts, rates, sizes
+from benchmarks.net import facts, sizes
 from benchmarks.net.facts import Difference, Fact
 from benchmarks.net.parts import PARTS
 
 FOLDER = Path(__file__).parent / "frozen"
 SAMPLED: Mapping[str, Callable[[Mapping[str, str], Mapping[str, str]], list[Difference]]] = {
-    "kills": rates.losses,
     "counterexamples": sizes.growths,
 }
 """How parts are compared that depend on the cases that are drawn."""
