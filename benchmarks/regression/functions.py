@@ -1,14 +1,13 @@
-"""Metrics of kinds that answer a call on a model: functions, samplers, and learners with a simulator.
+"""Metrics of kinds that answer a call on a model: functions and samplers.
 
 Each is called on models that are drawn from the seed. The error of a function is the distance of its answer from the
-certified truth. A sampler is measured by the fit of its transitions to the model, a learner with a simulator by the
-error of its table after some iterations and by its draws. This module is executed in workers, for it calls the user's
-code.
+certified truth. A sampler is measured by the fit of its transitions to the model. This module is executed in workers,
+for it calls the user's code.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,8 @@ import numpy as np
 from benchmarks.regression.tabular import Values, significant
 from oracles.planning import average_cost, enclosed, smoothed, truth
 from oracles.planning.policy_gradient import policy_gradient
+from properties.cases.planted_problems import on_grid
+from properties.kinds.objective import PARTS, ObjectiveCase
 from properties.kinds.policy_gradient import EIGHTHS
 from robust_core import (
     Contamination,
@@ -27,25 +28,24 @@ from robust_core import (
     models,
     support,
 )
-from robust_core.learners.schedules import per_visit
 from robust_core.mdp import MDP
-from robust_core.problem import Problem, Variant
+from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
+from robust_core.smoothing import Smoothing
 from robust_core.streams import numpy_generator
 from robust_core.validate import Floats
 
 FLOOR = 1e-12
 """Errors below, in units of the largest possible value, are rounding and count as this."""
-PLAN_ERROR, FIT, LAST, DRAWS = "error", "fit", "last error", "draws"
+PLAN_ERROR, FIT, DRIFT = "error", "fit", "drift"
 SIZES = {"garnet S=6": (6, 2, 3), "garnet S=12": (12, 3, 4)}
 """The drawn models: states, actions, successors."""
+FEATURE_GRID = 2.0**-10
 GAMMA, RADIUS, MODEL_RADIUS, VARRHO = 0.75, 0.125, 0.125, 4.0
 MODEL = "model "
 """How the name of a problem begins that is a model of the user's."""
 STEPS = 2**11
 """Transitions of one sample."""
-ITERATIONS = 2**6
-"""Iterations of a learner with a simulator."""
 
 
 class Unsuitable(Exception):
@@ -73,7 +73,8 @@ class Model:
 class Call:
     """A call of a function, its certified answer up to `error`, and the scale of errors.
 
-    `view` turns an answer into the array that is compared with the certified one.
+    `join` makes one array of what was returned, and `view` turns it into the one that is compared with the certified
+    answer.
     """
 
     arguments: tuple[Any, ...]
@@ -82,9 +83,11 @@ class Call:
     scale: float
     shape: tuple[int, ...]
     view: Callable[[Floats], Floats] = lambda answer: answer
+    join: Callable[[Any], Any] = lambda answer: answer
 
 
-def _draw(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[MDP, UncertaintySet | None]:
+def draw(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[MDP, UncertaintySet | None]:
+    """The model of a seed, or the user's, and the first set of the variant with a radius that it is for."""
     radii = variant.options.get("radii", ())
     radius = RADIUS if model is None else model.radius
     radius = radius if not radii or radius in radii else radii[0]
@@ -99,7 +102,8 @@ def _draw(variant: Variant, problem: str, model: Model | None, seed: bytes) -> t
     return mdp, kind.choose(lambda levels: levels[0], radius, mdp.P, mdp.cost.min(axis=1))
 
 
-def _require(variant: Variant, given: UncertaintySet, *kinds: type[UncertaintySet]) -> Any:
+def require(variant: Variant, given: UncertaintySet | None, *kinds: type[UncertaintySet]) -> Any:
+    """The set, unless its truth is unknown."""
     if not isinstance(given, kinds):
         known = " and ".join(kind.__name__ for kind in kinds)
         raise Unsuitable(f"the truth of a {variant.kind} is known for {known}, and {variant.name} is for other sets")
@@ -140,7 +144,7 @@ def _planner(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -
 
 
 def _smoothed(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
-    radius = _require(variant, given, Contamination).radius
+    radius = require(variant, given, Contamination).radius
     mellowmax = variant.options.get("smoothing", "lse") == "mellowmax"
     policy, V = _policy(mdp, rng), _scale(mdp) * rng.random(mdp.n_states)
     wanted = smoothed.backup(mdp, radius, policy, V, VARRHO, mellowmax=mellowmax)
@@ -151,12 +155,12 @@ def _smoothed(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) 
 
 
 def _average(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
-    gain = average_cost.solve(mdp, _require(variant, given, Contamination, TotalVariation)).gain
+    gain = average_cost.solve(mdp, require(variant, given, Contamination, TotalVariation)).gain
     return Call((mdp, given), np.asarray(float(gain)), 0.0, float(np.abs(mdp.cost).max()), ())
 
 
 def _gradient(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
-    radius = _require(variant, given, Contamination).radius
+    radius = require(variant, given, Contamination).radius
     policy, rho = _policy(mdp, rng), np.full(mdp.n_states, 1.0 / mdp.n_states)
     found = policy_gradient(mdp, radius, policy, rho).gradients[0]
     exact = np.array([[float(x) for x in row] for row in found])
@@ -169,6 +173,48 @@ def _gradient(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) 
         wanted = policy * (exact - (policy * exact).sum(axis=1, keepdims=True))
         return Call((mdp, given, policy, rho), wanted, 0.0, scale, exact.shape)
     return Call((mdp, given, policy, rho), view(exact), 0.0, scale, exact.shape, view)
+
+
+def cosines(n: int) -> Floats:
+    """Two features of n rows, on a grid far coarser than the last bits of a cosine."""
+    angle = np.pi * np.arange(n) / n
+    return on_grid(np.stack((np.cos(angle), np.sin(angle)), axis=1), FEATURE_GRID)
+
+
+def smoothing_of(name: str, varrho: float) -> Smoothing:
+    """The smooth maximum that options["smoothing"] names."""
+    return Mellowmax(varrho) if name == "mellowmax" else LogSumExp(varrho)
+
+
+def _objective(variant: Variant, mdp: MDP, given: Any, rng: np.random.Generator) -> Call:
+    """What it promises of J, its gradient and omega, each in units of its largest entry."""
+    require(variant, given, Contamination)
+    case = ObjectiveCase(
+        mdp=mdp,
+        uncertainty_set=given,
+        policy=_policy(mdp, rng),
+        features=cosines(mdp.n_states),
+        smoothing=smoothing_of(variant.options.get("smoothing", "lse"), VARRHO),
+        theta=2.0 * rng.random(2) - 1.0,
+    )
+    if (oracle := case.objective()) is None:
+        # Some policies visit too few states; every state can be reached from a mixture.
+        case = replace(case, mdp=MDP(0.5 * mdp.P + 0.5 / mdp.n_states, mdp.cost, mdp.gamma))
+        oracle = case.objective()
+    if oracle is None:
+        raise Unsuitable("the features depend on each other on the states that the policy visits")
+    found = [(oracle.J, oracle.gradient, oracle.omega)[i](case.theta) for i, name in enumerate(PARTS)
+             if name in variant.promises]  # fmt: skip
+    parts = [np.atleast_1d(np.asarray(part.value)) for part in found]
+    units = np.concatenate([np.full(part.size, np.abs(part).max() or 1.0) for part in parts])
+    error = max(float(np.max(part.error_bound)) for part in found) / float(units.min())
+    arguments = tuple(getattr(case, name) for name in ObjectiveCase.names())
+    return Call(arguments, np.concatenate(parts) / units, error, 1.0, units.shape, lambda answer: answer / units, _join)
+
+
+def _join(answer: Any) -> Floats:
+    parts = answer if isinstance(answer, tuple) else (answer,)
+    return np.concatenate([np.atleast_1d(np.asarray(part, dtype=np.float64)).ravel() for part in parts])
 
 
 def _scale(mdp: MDP) -> float:
@@ -184,19 +230,20 @@ CALLS: dict[str, Callable[[Variant, MDP, Any, np.random.Generator], Call]] = {
     "smoothed operator": _smoothed,
     "average cost planner": _average,
     "policy gradient": _gradient,
+    "objective": _objective,
 }
 """The call of each kind that is a function."""
 
 
 def call_of(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Call:
     """The call that belongs to a seed, with the certified answer."""
-    mdp, given = _draw(variant, problem, model, seed)
+    mdp, given = draw(variant, problem, model, seed)
     return CALLS[variant.kind](variant, mdp, given, numpy_generator(key("values", seed)))
 
 
 def _function_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
     call = call_of(variant, problem, model, seed)
-    answer = np.asarray(variant.make(*call.arguments), dtype=np.float64)
+    answer = np.asarray(call.join(variant.make(*call.arguments)), dtype=np.float64)
     if answer.shape != call.shape:
         raise Misbehaved(f"the answer must have the shape {call.shape}, got {answer.shape}")
     impossible = False
@@ -212,13 +259,13 @@ def _function_row(variant: Variant, problem: str, model: Model | None, seed: byt
 
 def sampler_work(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[MDP, Callable[[], Any]]:
     """A model, and the function that draws a trajectory in it."""
-    mdp, _ = _draw(variant, problem, model, seed)
+    mdp, _ = draw(variant, problem, model, seed)
     policy = np.full(mdp.cost.shape, 1.0 / mdp.n_actions)
     return mdp, lambda: variant.make(mdp, policy, 0, STEPS, numpy_generator(key("sampler", seed)))
 
 
 def _sampler_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
-    """Pearson's statistic of the successors of all pairs over its degrees of freedom; infinite off the support."""
+    """Pearson's statistic over its degrees of freedom, infinite off the support, and the mean rank of successors."""
     mdp, sample = sampler_work(variant, problem, model, seed)
     counts = np.zeros(mdp.P.shape)
     for transition in sample():
@@ -228,68 +275,17 @@ def _sampler_row(variant: Variant, problem: str, model: Model | None, seed: byte
     due = counts.sum(axis=2, keepdims=True) * mdp.P
     possible = due > 0.0
     if counts[~possible].any():
-        return {FIT: (None, False)}
+        return {FIT: (None, False), DRIFT: (None, False)}
     freedom = float((possible.sum(axis=2) - 1).clip(0).sum())
     statistic = float(((counts - due)[possible] ** 2 / due[possible]).sum())
-    return {FIT: (significant(statistic / max(freedom, 1.0)), False)}
-
-
-class CountingSimulator:
-    """Draws of a model, counted."""
-
-    def __init__(self, mdp: MDP, seed: bytes) -> None:
-        self._mdp, self._rng, self.used = mdp, numpy_generator(key("simulator", seed)), 0
-
-    def draw(self, s: int, a: int, n: int) -> Any:
-        """An array of n independent successors of a pair."""
-        self.used += int(n)
-        return self._rng.choice(self._mdp.n_states, size=int(n), p=self._mdp.P[s, a])
-
-    def cost(self, s: int, a: int) -> float:
-        """The cost of a pair."""
-        return float(self._mdp.cost[s, a])
-
-
-@cache
-def _solution(text: str, given: UncertaintySet, evaluated: bool) -> Floats:
-    mdp = MDP.from_json(text)
-    if evaluated:
-        return np.asarray(enclosed.evaluate(mdp, given, np.full(mdp.cost.shape, 1.0 / mdp.n_actions))[0].value)
-    return np.asarray(enclosed.solve(mdp, given).value)
-
-
-def simulator_learner(
-    variant: Variant, problem: str, model: Model | None, seed: bytes
-) -> tuple[Any, CountingSimulator, Floats]:
-    """A learner at 0 with its simulator, and the truth. The model is one for all seeds: the draws are the seed's."""
-    mdp, given = _draw(variant, problem, model, b"simulator")
-    assert given is not None
-    evaluated = variant.options.get("estimates") == "V"
-    wanted = _solution(mdp.to_json(), given, evaluated)
-    simulator = CountingSimulator(mdp, seed)
-    told = Problem.of(
-        mdp, given, step_size=per_visit(1.0, rate=1.0 - mdp.gamma, power=1.0), initial=np.zeros(wanted.shape),
-        policy=np.full(mdp.cost.shape, 1.0 / mdp.n_actions) if evaluated else None,
-        rng=numpy_generator(key("learner", seed)),
-    )  # fmt: skip
-    return variant.make(told, simulator), simulator, wanted
-
-
-def _simulator_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
-    learner, simulator, wanted = simulator_learner(variant, problem, model, seed)
-    for _ in range(ITERATIONS):
-        learner.iterate()
-    table = np.asarray(learner.estimate(), dtype=np.float64)
-    if table.shape != wanted.shape:
-        raise Misbehaved(f"estimate() must have the shape {wanted.shape}, got {table.shape}")
-    error = significant(float(np.abs(table - wanted).max()))
-    return {LAST: (error, False), DRAWS: (significant(simulator.used / ITERATIONS), False)}
+    ranks = np.argsort(np.argsort(-mdp.P, axis=2, kind="stable"), axis=2) / max(mdp.n_states - 1, 1)
+    drift = float(((counts - due) * ranks).sum()) / STEPS
+    return {FIT: (significant(statistic / max(freedom, 1.0)), False), DRIFT: (significant(drift), False)}
 
 
 ROWS: dict[str, tuple[tuple[str, ...], Callable[[Variant, str, Model | None, bytes], Values]]] = {
     **dict.fromkeys(CALLS, ((PLAN_ERROR,), _function_row)),
-    "sampler": ((FIT,), _sampler_row),
-    "simulator": ((LAST, DRAWS), _simulator_row),
+    "sampler": ((FIT, DRIFT), _sampler_row),
 }
 """The metrics of each kind, and the function that measures one seed."""
 
@@ -300,17 +296,15 @@ def contestants(
     """The same work for the variant and for the reference of its kind: sweeps of the built-in operator."""
     if variant.kind == "sampler":
         mdp, work = sampler_work(variant, problem, model, seed)
-        return work, _sweep(mdp)
-    if variant.kind == "simulator":
-        learner, _, _ = simulator_learner(variant, problem, model, seed)
-        return learner.iterate, _sweep(_draw(variant, problem, model, b"simulator")[0])
+        return work, sweep(mdp)
     call = call_of(variant, problem, model, seed)
     if variant.kind == "support":
         _, p, v = call.arguments
         row = MDP(np.broadcast_to(p, (v.size, 1, v.size)), np.zeros((v.size, 1)), 0.5)
         return partial(variant.make, *call.arguments), partial(support, row, Contamination(RADIUS), v)
-    return partial(variant.make, *call.arguments), _sweep(call.arguments[0])
+    return partial(variant.make, *call.arguments), sweep(call.arguments[0])
 
 
-def _sweep(mdp: MDP) -> Callable[[], object]:
+def sweep(mdp: MDP) -> Callable[[], object]:
+    """The reference of times: a sweep of the built-in operator."""
     return partial(bellman, mdp, Contamination(RADIUS), np.zeros(mdp.cost.shape))

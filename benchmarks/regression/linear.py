@@ -95,8 +95,10 @@ def row(
     digest: Any,
     times: Sequence[int] = TIMES,
     spread_steps: int = SPREAD_STEPS,
+    *,
+    away: bool = False,
 ) -> Values:
-    """All metrics of one seed; what is learned goes into the digest."""
+    """All metrics of one seed; what is learned goes into the digest. With `away` a bias is positive away from 0."""
     curve = model.parameters(make, seed, model.theta_0, times)
     from_truth = [
         model.parameters(make, key(word, seed), model.theta_star, [spread_steps])[0] for word in ("first", "second")
@@ -106,12 +108,12 @@ def row(
     theta, omega = curve[-1]
     errors = [float(abs(visited - model.theta_star).max()) for visited, _ in curve]
     tracking = float(((omega - model.oracle.omega(theta).value) ** 2).sum())
-    size = float(abs(model.theta_star).max())
+    size, signs = float(abs(model.theta_star).max()), np.sign(model.theta_star) if away else 1.0
     return {
         "last error": (significant(errors[-1]), False),
         "area": (significant(float(np.mean(errors))), False),
         "gradient": (significant(model.gradient(theta) / model.gradient(model.theta_0)), False),
         "tracking error": (significant(tracking), False),
-        "bias": (significant(float((theta - model.theta_star).mean()) / size), False),
+        "bias": (significant(float(((theta - model.theta_star) * signs).mean()) / size), False),
         "spread": (significant(float(abs(from_truth[0][0] - from_truth[1][0]).max())), False),
     }

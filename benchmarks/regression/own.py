@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.regression import baseline, functions, sequential, targets
+from benchmarks.regression import baseline, courses, functions, sequential, targets
 from benchmarks.regression import compare as regression
 from benchmarks.regression.bench import versions
 from benchmarks.regression.compare import Comparison
@@ -22,6 +22,7 @@ from benchmarks.regression.variants import (
     LEARNERS,
     OWN_METRICS,
     RATIO,
+    ROWS,
     default_problems,
     metrics_of,
     problem_names,
@@ -62,8 +63,8 @@ def problems_of(variant: Description, choice: Choice) -> Problems:
             raise ValueError(f"problem {name!r} is unknown to {kind}; there are {there}{suggestion(name, known)}")
     found: Problems = []
     if choice.model is not None:
-        if kind == "linear evaluation":
-            raise ValueError("a model file has no features, so linear evaluation cannot be measured on it")
+        if kind in ("linear evaluation", *courses.FEATURES):
+            raise ValueError(f"a model file has no features, so {kind} cannot be measured on it")
         with blame_on(choice.model):
             mdp = MDP.from_json(text_of(choice.model, largest=LARGEST_FILE))
         users = UsersModel(mdp.to_dict(), choice.radius)
@@ -96,7 +97,7 @@ def compare(
         if not target_only and path.suffix != ".py":
             target, label = stack.enter_context(targets.at_revision(new, old)), f"{old}:{new}"
         named = [(target, f"old {label}"), (new, f"new {new}")]
-        before, now = stack.enter_context(targets.sides(named, choice.seed_set))
+        before, now = stack.enter_context(targets.sides(named, choice.seed_set, store))
         found = []
         pairs = targets.pair(before, now)
         share = replace(effort, budget_seconds=effort.budget_seconds / len(pairs), alpha=effort.alpha / len(pairs))
@@ -112,7 +113,7 @@ def compare(
 def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, effort: Effort) -> list[Found]:
     """Compare with measurements of old: the seeds are those of the file."""
     measured = [measure for measure in before.measures if isinstance(measure, Sample)]
-    with targets.sides([(new, f"new {new}")], before.seed_set) as ((*sides,),):
+    with targets.sides([(new, f"new {new}")], before.seed_set, store) as ((*sides,),):
         found = []
         for side in sides:
             mine = [measure for measure in measured if measure.variant == one_line(side.variant.name)]
@@ -146,7 +147,7 @@ def bench(new: Sequence[str], choice: Choice, *, seeds: int, store: Store, effor
     """Measure the variants of some targets on so many seeds."""
     limited = replace(effort, most=seeds)
     parts = []
-    with targets.sides([(target, target) for target in new], choice.seed_set) as groups:
+    with targets.sides([(target, target) for target in new], choice.seed_set, store) as groups:
         for side in (side for group in groups for side in group):
             wanted = problems_of(side.variant, choice)
             tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
@@ -215,7 +216,7 @@ def rank(new: Sequence[str], choice: Choice, *, store: Store, effort: Effort) ->
     times measures). A variant with b better ones and w worse ones has a rank from 1 + b to K − w. All orders hold at
     once with probability 1 − alpha, so there is no winner's curse: nobody is chosen before the intervals are.
     """
-    with targets.sides([(target, target) for target in new], choice.seed_set) as groups:
+    with targets.sides([(target, target) for target in new], choice.seed_set, store) as groups:
         sides = [side for group in groups for side in group]
         kinds = {side.variant.kind for side in sides}
         if len(sides) < 2 or len(kinds) > 1:
@@ -287,5 +288,5 @@ def _ranks(
     return sorted(found, key=lambda rank: (rank.best, rank.last))
 
 
-KINDS = (*LEARNERS, *functions.ROWS)
+KINDS = (*LEARNERS, *ROWS)
 """The kinds that can be measured."""

@@ -25,7 +25,7 @@ from robust_core.json import to_data
 from robust_core.mdp import MDP
 from robust_core.sets import UncertaintySet
 from robust_core.trajectory import Recording
-from robust_core.validate import Floats
+from robust_core.validate import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,12 @@ class Bench:
 
 def policy_value(problem: BenchmarkProblem, policy: Floats) -> Certified:
     """The robust value of a deterministic policy: in closed form, or enclosed; kept, for few policies are greedy."""
-    return _value(problem.mdp, problem.uncertainty_set, policy.argmax(axis=1).tobytes())
+    return value_of(problem.mdp, problem.uncertainty_set, policy.argmax(axis=1))
+
+
+def value_of(mdp: MDP, uncertainty_set: UncertaintySet, actions: Ints) -> Certified:
+    """The robust value of the policy that takes these actions, kept."""
+    return _value(mdp, uncertainty_set, np.asarray(actions, dtype=np.int64).tobytes())
 
 
 @lru_cache(maxsize=4096)

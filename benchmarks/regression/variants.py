@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.regression import functions, linear
+from benchmarks.regression import courses, functions, linear
 from benchmarks.regression.functions import Misbehaved, Model, Unsuitable
 from benchmarks.regression.linear import Planted
 from benchmarks.regression.measures import Part
@@ -23,6 +23,7 @@ from benchmarks.regression.metric import METRICS, Metric
 from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.tabular import CONTROL, Bench, Sizes, Values, significant
 from properties.cases.benchmark_problems import BenchmarkProblem
+from properties.judging.convention import in_costs
 from robust_core import (
     EXPECTED_SARSA,
     Q_LEARNING,
@@ -60,6 +61,9 @@ OWN_METRICS: dict[str, Metric] = METRICS | {
     name: replace(METRICS[name], margin=margin, why="a change of 5 % is to be found")
     for name, margin in _MARGINS.items()
 }
+OWN_METRICS["bias"] = replace(
+    METRICS["bias"], text="the mean entry of Q_T − Q* in units of ‖Q*‖, of theta_T − theta* away from 0"
+)
 OWN_METRICS[RATIO] = replace(OWN_METRICS[RATIO], text="processor time in units of that of the built-in reference")
 OWN_METRICS[functions.PLAN_ERROR] = Metric(
     functions.PLAN_ERROR, "largest value", "lower", "statistical",
@@ -71,13 +75,25 @@ OWN_METRICS[functions.FIT] = Metric(
     "Pearson's statistic of sampled successors over its degrees of freedom", "relative", 0.1,
     "its mean is 1 for a right sampler: neither more nor less is right",
 )  # fmt: skip
-OWN_METRICS[functions.DRAWS] = Metric(
-    functions.DRAWS, "draws", "lower", "statistical", "draws of the simulator per iteration", "relative", ERROR_MARGIN,
+OWN_METRICS[functions.DRIFT] = Metric(
+    functions.DRIFT, "ranks", "exact", "statistical",
+    "the mean rank of sampled successors (0 the likeliest, 1 the last) above its expectation", "absolute", 0.002,
+    "a fifth of a percent of the transitions at the other end of the ranks",
+)  # fmt: skip
+OWN_METRICS[courses.DRAWS] = Metric(
+    courses.DRAWS, "draws", "lower", "statistical", "draws of the simulator per iteration", "relative", ERROR_MARGIN,
     "a change of 5 % is to be found",
 )  # fmt: skip
 OWN_METRICS[MISBEHAVIOUR] = Metric(
     MISBEHAVIOUR, "text", "exact", "deterministic", "what the code did instead of an answer; nothing if it answers"
 )
+
+
+ROWS: dict[str, tuple[tuple[str, ...], Callable[[Variant, str, Model | None, bytes], Values]]] = {
+    **functions.ROWS,
+    **{kind: (names, courses.row) for kind, names in courses.METRICS.items()},
+}
+"""The kinds that are measured on drawn models: their metrics, and the function that measures one seed."""
 
 
 def problem_names(kind: str) -> tuple[str, ...]:
@@ -87,7 +103,7 @@ def problem_names(kind: str) -> tuple[str, ...]:
     if kind == "evaluation":
         named = (name for name, problem in PROBLEMS.items() if not problem.terminal)
         return tuple(dict.fromkeys((*DEFAULT[kind], *named)))
-    if kind in functions.ROWS:
+    if kind in ROWS:
         return tuple(functions.SIZES)
     if kind == "linear evaluation":
         return DEFAULT[kind]
@@ -105,8 +121,8 @@ def metrics_of(kind: str, problem: str, *, own_schedule: bool = False) -> tuple[
         return LINEAR
     if kind == "evaluation":
         return EVALUATION
-    if kind in functions.ROWS:
-        return functions.ROWS[kind][0]
+    if kind in ROWS:
+        return ROWS[kind][0]
     names = CONTROL[:-2] if problem in PROBLEMS and PROBLEMS[problem].terminal else CONTROL
     return tuple(name for name in names if not (own_schedule and name == "noise"))
 
@@ -134,8 +150,8 @@ def measure(
 
 
 def _rows(variant: Variant, problem: str, model: Model | None) -> Callable[[bytes], Values]:
-    if variant.kind in functions.ROWS:
-        return partial(functions.ROWS[variant.kind][1], variant, problem, model)
+    if variant.kind in ROWS:
+        return partial(ROWS[variant.kind][1], variant, problem, model)
     maker = _Maker(variant)
     if variant.kind == "linear evaluation":
         planted = _planted(variant)
@@ -158,7 +174,7 @@ def _tabular_row(bench: Bench, maker: "_Maker", local: bool, seed: bytes) -> Val
 
 def _linear_row(planted: Planted, maker: "_Maker", seed: bytes) -> Values:
     maker.begin(seed)
-    return linear.row(planted, maker, seed, hashlib.blake2b(), LINEAR_TIMES, LINEAR_SPREAD)
+    return linear.row(planted, maker, seed, hashlib.blake2b(), LINEAR_TIMES, LINEAR_SPREAD, away=True)
 
 
 def benchmark(variant: Variant, problem: str, model: Model | None) -> BenchmarkProblem:
@@ -208,7 +224,7 @@ class _Maker:
         if tables := self.variant.options.get("tables"):
             initial = (initial, *(initial if self.variant.kind != "linear evaluation" else np.zeros_like(initial)
                                   for _ in range(tables - 1)))  # fmt: skip
-        learner = self.variant.make(replace(problem, rng=rng, initial=initial))
+        learner = in_costs(self.variant)(replace(problem, rng=rng, initial=initial))
         return _Learner(learner, problem, self.variant, fast=self.fast)
 
     def agrees(self, problem: Problem, recording: Recording) -> bool:
@@ -306,6 +322,8 @@ def _seconds(work: Work, count: int) -> float:
 
 def contestants(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[Work, Work]:
     """The same work for the variant and for the reference of its kind."""
+    if variant.kind in courses.METRICS:
+        return courses.contestants(variant, problem, model, seed)
     if variant.kind in functions.ROWS:
         return functions.contestants(variant, problem, model, seed)
     maker = _Maker(variant)
