@@ -3,6 +3,10 @@
 The values of a stretch of seeds are kept in the store under the code that was measured: the digest of every source
 file outside the suite and the libraries that the worker has loaded when it has measured one replicate. So a comparison
 that was stopped goes on where it was.
+
+After every piece a worker also measures the canary of the kind, a wrong algorithm of the suite, on one seed. If that
+reading is another one than in a process without code of the user's, numpy or the suite was changed from inside, and no
+number of the worker counts.
 """
 
 import hashlib
@@ -17,6 +21,7 @@ from typing import Any, ClassVar
 from benchmarks.regression.measures import Part
 from benchmarks.runner import identity
 from benchmarks.runner.store import Store
+from properties.kinds import kind_of
 from properties.process.child import Fault
 from properties.process.serving import Worker, follow_orders
 from properties.process.session import Describe, Description, Failed, Session
@@ -24,6 +29,7 @@ from robust_core.json import LARGEST_FILE, from_data, text_of, to_data
 from robust_core.streams import key
 
 SERVE = "benchmarks.regression.isolated:serve"
+CANARY = "canary"
 PIECE_SECONDS = 600.0
 """How long a worker may be silent; within a piece it sends a sign of life after every replicate."""
 
@@ -67,9 +73,10 @@ class Progressed:
 
 @dataclass(frozen=True)
 class Measured:
-    """The values of a piece."""
+    """The values of a piece, and the reading of the canary after it."""
 
     part: Part
+    canary: Part | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,7 @@ class MeasuringWorker(Worker):
                 values = self.clocks[contest](order.stop - order.start)
                 self.send(Measured(Part(samples={variants.RATIO: values})))
             else:
-                self.send(Measured(self._measure(variant, order, model)))
+                self.send(Measured(self._measure(variant, order, model), read_canary(variant.kind)))
         except functions.Unsuitable as error:
             self.send(Refused(str(error), misbehaved=False))
         except functions.Misbehaved as error:
@@ -124,6 +131,36 @@ class MeasuringWorker(Worker):
         return variants.measure(
             variant, order.problem, model, order.seed_set, order.start, order.stop, lambda: self.send(Progressed())
         )
+
+
+def read_canary(kind: str) -> Part:
+    """The values of the canary of a kind on one seed, in this process."""
+    from benchmarks.regression import variants
+    from properties.process.loading import load
+
+    ((_, mutant),) = load(_canary(kind)).items()
+    return variants.measure(mutant, variants.default_problems(kind)[0], None, CANARY, 0, 1)
+
+
+def _canary(kind: str) -> str:
+    return f"properties.variants.mutants.{kind_of(kind).canary.mutant}"
+
+
+def undisturbed(kind: str, store: Store) -> Part:
+    """The same in a process of its own that runs no code of the user's, kept in the store."""
+    from benchmarks.regression.variants import default_problems
+
+    target = _canary(kind)
+    unit = key(CANARY, target, identity.of(target.partition(":")[0]), identity.of("benchmarks.regression.variants"))
+    if (kept := store.get(unit)) is not None:
+        return from_data(Part, kept, "the store")
+    with Session([target], serve=SERVE) as session:
+        (variant,) = session.variants.values()
+        side = Side(session, variant, CANARY, target)
+        side.begin(default_problems(kind)[0], None, 0, 1, clock=False)
+        found = side.finish()
+    store.put(unit, to_data(found))
+    return found
 
 
 def serve(pipe: int) -> None:
@@ -183,6 +220,8 @@ class Side:
     files: dict[str, tuple[str, ...]] = field(default_factory=dict)
     seconds: float = PIECE_SECONDS
     occasion: str = field(default_factory=lambda: os.urandom(8).hex())
+    canary: Part | None = None
+    """What the canary must read; None: it is not looked at."""
 
     def identify(self, problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
         """Find out which code is measured."""
@@ -224,8 +263,15 @@ class Side:
 
     def finish(self) -> Part:
         """The values of the piece that was begun."""
-        found: Part = self._hear(Measured).part
-        return found
+        found: Measured = self._hear(Measured)
+        # With times there is no reading: a canary would heat the caches of one side.
+        if self.canary is not None and found.canary not in (self.canary, None):
+            raise CannotMeasure(
+                f"{self.label}: a wrong algorithm of the suite reads otherwise in its process than elsewhere: numpy or "
+                "the suite was changed from inside, so none of its numbers counts",
+                misbehaved=False,
+            )
+        return found.part
 
     def _hear(self, kind: type) -> Any:
         worker = self.session.worker(self.variant)

@@ -40,8 +40,12 @@ def measure(
     seed_set: str,
     start: int,
     stop: int,
+    canary: Any,
 ) -> Any:
-    """The values of the seeds start … stop−1 of the variant `target` (file.py:NAME) in the given source files."""
+    """The values of the seeds start … stop−1 of the variant `target` (file.py:NAME) in the given source files.
+
+    `canary` is the data of the reading that the canary of its kind must have.
+    """
     with TemporaryDirectory(prefix="robust-core-") as folder:
         for name, text in files.items():
             if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
@@ -51,7 +55,7 @@ def measure(
             path.write_text(text, encoding="utf-8")
         with Session([f"{folder}/{target}"], serve=SERVE) as session:
             (variant,) = session.variants.values()
-            side = Side(session, variant, seed_set, "")
+            side = Side(session, variant, seed_set, "", canary=from_data(Part, canary, "canary"))
             side.begin(problem, None if model is None else (model, radius), start, stop, clock=False)
             try:
                 return to_data(Answer(side.finish()))
@@ -68,6 +72,7 @@ def _units(side: Side, problem: str, model: tuple[dict[str, Any], float] | None,
             {
                 "files": files, "target": target, "problem": problem, "model": data, "radius": radius,
                 "seed_set": side.seed_set, "start": first, "stop": min(first + STRETCH, stop),
+                "canary": to_data(side.canary),
             },
         )
         for first in range(start, stop, STRETCH)

@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.regression.baseline import git
-from benchmarks.regression.isolated import SERVE, Side
+from benchmarks.regression.isolated import SERVE, Side, undisturbed
+from benchmarks.runner.store import Store
 from properties.process.loading import place_of
 from properties.process.session import Description, Session
 
@@ -62,14 +63,17 @@ def last_change(path: Path) -> str:
 
 
 @contextmanager
-def sides(targets: list[tuple[str, str]], seed_set: str) -> Iterator[list[list[Side]]]:
+def sides(targets: list[tuple[str, str]], seed_set: str, store: Store) -> Iterator[list[list[Side]]]:
     """For each (target, label) the variants of it, each as a side; every target has a session of its own."""
     sessions: list[Session] = []
     try:
         for target, _ in targets:
             sessions.append(Session([target], serve=SERVE))
         yield [
-            [Side(session, variant, seed_set, label or place_of(target)) for variant in session.variants.values()]
+            [
+                Side(session, variant, seed_set, label or place_of(target), canary=undisturbed(variant.kind, store))
+                for variant in session.variants.values()
+            ]
             for (target, label), session in zip(targets, sessions, strict=True)
         ]
     finally:
