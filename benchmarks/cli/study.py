@@ -1,6 +1,6 @@
 """`robust-core study`: studies that run rarely and feed the documents."""
 
-from benchmarks.cli import calibration, faults, field, flaky, hits, injected, theorem3
+from benchmarks.cli import calibration, faults, field, flaky, hits, injected, power, theorem3
 from benchmarks.cli.conventions import Commands
 
 
@@ -16,6 +16,7 @@ def add_parser(commands: Commands) -> None:
     calibration.add_parser(studies)
     theorem3.add_parser(studies)
     injected.add_parser(studies)
+    power.add_parser(studies)
     flaky.add_parser(studies)
     hits.add_parser(studies)
     faults.add_parser(studies)

@@ -136,7 +136,7 @@ def run(
             task.seconds_each = max((time.monotonic() - started) / (piece[1] - piece[0]), 1e-6)
             task.open = not decided(task)
         if effort.clock:
-            tasks.append(_clock(sides, tasks[0], store, deadline, effort, decided))
+            tasks.append(time_sides(sides, tasks[0], store, deadline, effort, decided))
     except CannotMeasure as error:
         if error.misbehaved and str(error).startswith(f"{sides[-1].label}:") and len(sides) > 1:
             return tasks, str(error)
@@ -144,7 +144,7 @@ def run(
     return tasks, ""
 
 
-def _clock(
+def time_sides(
     sides: Sequence[Side],
     like: Task,
     store: Store,

@@ -15,7 +15,8 @@ import pytest
 
 from benchmarks.cli.main import main
 from benchmarks.regression import compare as regression
-from benchmarks.regression import functions, own, sequential, table, targets, variants, waivers
+from benchmarks.regression import functions, isolated, own, sequential, table, targets, variants, waivers
+from benchmarks.regression.injections import BIAS, inject
 from benchmarks.regression.measures import Measurements, Part, Sample
 from benchmarks.regression.paired import hodges_lehmann
 from benchmarks.regression.sequential import Effort
@@ -23,7 +24,6 @@ from benchmarks.runner.store import open_store
 from properties.process.loading import built_in, load
 from properties.statistics.budget import RUN_BUDGET
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant, models
-from robust_core.mdp import MDP
 from robust_core.problem import KINDS, Problem
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Recording, Transition
@@ -165,57 +165,31 @@ def test_seeds_do_not_depend_on_the_name() -> None:
 
 
 def example(kind: str) -> Variant:
-    (variant,) = load(str(EXAMPLES / f"{kind.replace(' ', '_')}.py")).values()
+    (variant,) = load(str(EXAMPLES / f"{kind.replace(' ', '_').replace('-', '_')}.py")).values()
     return variant
 
 
-def test_kinds_are_measured_or_refused() -> None:
-    for kind in KINDS:
-        if kind not in own.KINDS:
-            with pytest.raises(ValueError, match="has no metrics"):
-                variants.problem_names(kind)
-            continue
-        for problem in variants.default_problems(kind)[:1]:
-            part = variants.measure(example(kind), problem, None, "pinned", 0, 2)
-            assert set(part.samples) == set(variants.metrics_of(kind, problem))
-            assert all(value is not None for values in part.samples.values() for value in values)
-            assert not sum(part.impossible.values())
-
-
-def _half_radius(problem: Problem, simulator: Any) -> Any:
-    told: Any = problem.uncertainty_set
-    return example("simulator").make(replace(problem, uncertainty_set=told.with_radius(told.radius / 2)), simulator)
-
-
-def _shift_a_tenth(mdp: MDP, policy: Any, start: int, steps: int, rng: Any) -> Any:
-    """A tenth of the transitions go to the likeliest successor."""
-    rows = np.eye(mdp.n_states)[mdp.P.argmax(axis=2)]
-    return example("sampler").make(MDP(0.9 * mdp.P + 0.1 * rows, mdp.cost, mdp.gamma), policy, start, steps, rng)
-
-
-def _take_any(mdp: MDP, uncertainty_set: Any) -> Any:
-    return np.full(mdp.cost.shape, 1.0 / mdp.n_actions)
-
-
-DEFECTS: dict[str, Callable[..., Any]] = {
-    "simulator": _half_radius, "sampler": _shift_a_tenth, "policy planner": _take_any,
-}  # fmt: skip
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_measured(kind: str) -> None:
+    problem = variants.default_problems(kind)[0]
+    part = variants.measure(example(kind), problem, None, "pinned", 0, 2)
+    assert set(part.samples) == set(variants.metrics_of(kind, problem))
+    assert all(value is not None for values in part.samples.values() for value in values)
+    assert not sum(part.impossible.values())
 
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind in DEFECTS)) for kind in functions.ROWS],
+    [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in functions.CALLS)) for kind in KINDS],
 )
-def test_a_regression_of_every_kind_is_found(kind: str, tmp_path: Path) -> None:
-    """1 % off; half the radius for a learner with a simulator; a tenth of wrong successors for a sampler."""
-    right = example(kind)
-    wrong = DEFECTS.get(kind, lambda *arguments: 0.99 * np.asarray(right.make(*arguments)))
-    sides: Any = (Here(right, number=0), Here(replace(right, make=wrong), number=1))
-    problems = [("garnet S=6", None, functions.ROWS[kind][0])]
-    effort = Effort(clock=False, most=80 if kind in DEFECTS else 40)
+def test_a_bias_of_every_kind_is_found(kind: str, tmp_path: Path) -> None:
+    """1 % off: costs of a learner, the answer of a function, the actions of a policy, the successors of a sampler."""
+    right, problem = example(kind), variants.default_problems(kind)[0]
+    sides: Any = (Here(right, number=0), Here(inject(BIAS, right), number=1))
+    problems = [(problem, None, variants.metrics_of(kind, problem))]
     with open_store(tmp_path / "store") as store:
-        found = sequential.compare(sides, "mine", problems, store=store, effort=effort)[0]
-    assert found.verdict in ("worse", "changed")
+        found = sequential.compare(sides, "mine", problems, store=store, effort=Effort(clock=False, most=72))[0]
+    assert found.counts["worse"] + found.counts["changed"] + found.counts["better"]
 
 
 def test_a_model_of_the_user() -> None:
@@ -357,3 +331,41 @@ def test_a_ranking_and_a_file_of_measurements(
     assert main(["compare", "wrong.py", "--baseline", "saved.jsonl", *problem]) == 1
     assert main(["compare", "right.py", "--baseline", "saved.jsonl", *problem]) == 0
     assert main(["compare", "right.py"]) == 2
+
+
+@pytest.mark.robust_core_slow
+@pytest.mark.parametrize(
+    ("patch", "command"),
+    [
+        ("import numpy as np\nmean = np.mean\nnp.mean = lambda *a, **k: 0.5 * mean(*a, **k)\n", "compare"),
+        (
+            "from benchmarks.regression import tabular\nsignificant = tabular.significant\n"
+            "tabular.significant = lambda x: significant(0.5 * x)\n",
+            "rank",
+        ),
+        ("from benchmarks.regression import tabular\ntabular.EPSILON = 0.5\n", "bench"),
+    ],
+    ids=["numpy", "rounding", "constant"],
+)
+def test_numbers_of_a_process_that_was_changed_from_inside_do_not_count(
+    patch: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("old.py").write_text(SOURCE)
+    Path("new.py").write_text(SOURCE + patch)
+    sides = ["new.py"] if command == "bench" else ["old.py", "new.py"]
+    clock = ["--no-clock"] if command == "compare" else []
+    assert main([command, *sides, "--problem", "two states, per visit", *clock]) == 2
+    assert "changed from inside" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in ("operator", "batch"))) for kind in KINDS],
+)
+def test_the_canary_of_every_kind_can_be_measured(kind: str) -> None:
+    found = isolated.read_canary(kind)
+    assert found == isolated.read_canary(kind)
+    # Its reading is that of a wrong algorithm: another one than that of a right one.
+    right = variants.measure(example(kind), variants.default_problems(kind)[0], None, isolated.CANARY, 0, 1)
+    assert found.samples != right.samples

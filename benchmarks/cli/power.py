@@ -1,0 +1,71 @@
+"""`robust-core study power`: which regressions a comparison finds in variants of every kind."""
+
+import argparse
+from pathlib import Path
+
+from benchmarks.cli.conventions import (
+    HOLDS,
+    VIOLATED,
+    Commands,
+    add_json,
+    add_quiet,
+    add_running,
+    progress,
+    raise_on_termination,
+    require_writable,
+)
+
+STORE = Path(".robust-core") / "power.jsonl"
+LEAST = 0.9
+"""The power below which a regression counts as missed."""
+
+
+def add_parser(studies: Commands) -> None:
+    """The study and its options."""
+    parser = studies.add_parser(
+        "power",
+        help="inject regressions into a variant of every kind and measure how surely they are found",
+        description="Compares the example of every kind with itself under other seeds and with injected regressions, "
+        "and renews the committed powers by the kinds that were measured. Exit code 1: a regression of the values is "
+        "found in less than 90 % of the comparisons, or equal code raised an alarm.",
+        epilog="example: robust-core study power operator batch --budget 5min",
+    )
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help="a kind of variant (default: all)")
+    add_running(parser, STORE, cluster=False)
+    add_json(parser, "a JSON object for each result")
+    add_quiet(parser, "only regressions that are missed, and false alarms")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="the powers (default: the committed ones)")
+    parser.set_defaults(run=_power)
+
+
+def _power(options: argparse.Namespace) -> int:
+    from benchmarks.runner.pool import single_thread
+    from benchmarks.runner.store import open_store
+    from benchmarks.studies import power
+    from robust_core.json import dumps
+    from robust_core.problem import KINDS
+    from robust_core.text import suggestion
+
+    single_thread()
+    for kind in options.kinds:
+        if kind not in KINDS:
+            raise ValueError(f"KIND must be one of {', '.join(KINDS)}, got {kind!r}{suggestion(kind, KINDS)}")
+    output = options.output or power.BASELINE
+    require_writable("--output", output)
+    with open_store(options.store) as store, raise_on_termination():
+        today = power.run(
+            options.kinds or KINDS,
+            store=store,
+            workers=options.workers,
+            budget_seconds=options.budget,
+            show=progress,
+        )
+    progress("")
+    output.write_text(dumps(power.load(output).renew(today), indent=1) + "\n", encoding="utf-8")
+    missed = [one for one in today.powers if one.found < LEAST * one.comparisons]
+    alarms = [one for one in today.nulls if one.alarms]
+    wrong = [one for one in today.timed if one.same in ("worse", "better")]
+    shown = (*missed, *alarms, *wrong) if options.quiet else (*today.powers, *today.nulls, *today.timed)
+    for one in shown:
+        print(dumps(one) if options.json else one)
+    return VIOLATED if missed or alarms or wrong else HOLDS

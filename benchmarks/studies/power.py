@@ -1,0 +1,285 @@
+"""Which injected regressions a comparison finds in a variant of each kind, how surely, and false alarms.
+
+    robust-core study power --budget 30min
+
+The variant is the example of its kind (`robust-core new` writes it) on the first default problem, with the share of the
+error budget that a comparison on all default problems has. Values: both sides are measured on SEEDS common seeds; the
+power is the share of RESAMPLES samples of as many seeds, drawn from these with replacement, in which some measure is
+worse, better or changed. Equal code: all pairs of BLOCKS disjoint blocks of other seeds, looked at twice. Times: three
+workers take turns, two with the same code and one whose code is 10 % slower. Every kind is a unit of work; the result
+is committed as `baselines/power.json`.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from benchmarks.regression import compare as regression
+from benchmarks.regression import sequential, targets, variants
+from benchmarks.regression.injections import INJECTIONS, SLOWDOWN, inject
+from benchmarks.regression.measures import Part, Sample
+from benchmarks.regression.paired import EXPONENTS, log_evidence
+from benchmarks.regression.variants import OWN_METRICS, RATIO
+from benchmarks.runner import identity
+from benchmarks.runner.progress import Show
+from benchmarks.runner.schedule import run as run_units
+from benchmarks.runner.store import Store
+from benchmarks.runner.units import Unit
+from properties.process.loading import load as load_module
+from properties.statistics.budget import RUN_BUDGET
+from robust_core import json
+from robust_core.json import from_data, to_data
+from robust_core.problem import KINDS, Kind, Variant
+from robust_core.streams import key, numpy_generator
+
+BASELINE = Path(__file__).parents[1] / "baselines" / "power.json"
+SEEDS, RESAMPLES = 64, 100
+BLOCKS, BLOCK = 4, 40
+LOOKS = (32, BLOCK)
+TIMED_SECONDS = 20.0
+"""At most so long for the clock of a kind."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """The share of comparisons that find an injected regression, and the metric that sees it most often."""
+
+    kind: str
+    injection: str
+    problem: str
+    found: int
+    comparisons: int
+    metric: str
+    verdict: str
+    """Of that metric, from all seeds."""
+
+
+@dataclass(frozen=True)
+class Null:
+    """Comparisons of equal code under other seeds, and the alarms among them."""
+
+    kind: str
+    comparisons: int
+    alarms: int
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A contest of times: the verdict and the interval of the slower code, and the verdict of the same code."""
+
+    kind: str
+    turns: int
+    verdict: str
+    lower: float | None
+    upper: float | None
+    same: str
+    load: float
+    """The load average of the machine at the end."""
+
+
+@dataclass(frozen=True)
+class Powers:
+    """The committed result."""
+
+    powers: tuple[Power, ...] = ()
+    nulls: tuple[Null, ...] = ()
+    timed: tuple[Timed, ...] = ()
+    made_by: dict[str, str] = field(default_factory=dict)
+
+    def renew(self, today: "Powers") -> "Powers":
+        """This result with the kinds of another in place of its own."""
+
+        def joined(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
+            measured = {one.kind for one in new}
+            return tuple(sorted((*(one for one in old if one.kind not in measured), *new), key=_place))
+
+        return Powers(
+            joined(self.powers, today.powers),
+            joined(self.nulls, today.nulls),
+            joined(self.timed, today.timed),
+            dict(sorted((self.made_by | today.made_by).items())),
+        )
+
+
+def _place(one: Any) -> tuple[int, int]:
+    return KINDS.index(one.kind), list(INJECTIONS).index(getattr(one, "injection", SLOWDOWN))
+
+
+def load(path: Path = BASELINE) -> Powers:
+    """A committed result; none is empty."""
+    return from_data(Powers, json.load(path), str(path)) if path.exists() else Powers()
+
+
+def example(kind: str) -> Variant:
+    """The example of a kind."""
+    (variant,) = load_module(_module(kind)).values()
+    return variant
+
+
+def _module(kind: str) -> str:
+    return f"properties.variants.examples.{kind.replace(' ', '_').replace('-', '_')}"
+
+
+def run(
+    kinds: Sequence[str], *, store: Store, workers: int, budget_seconds: float, show: Show = lambda text: None
+) -> Powers:
+    """The powers of some kinds, as far as the budget goes; times are measured one kind after the other at the end."""
+    deadline = time.monotonic() + budget_seconds
+    units = {kind: Unit(f"{__name__}:measured", {"kind": kind, "code": identity.of(_module(kind))}) for kind in kinds}
+    values = run_units(list(units.values()), store=store, workers=workers, budget_seconds=budget_seconds, show=show)
+    done = {kind: from_data(_Found, values[unit.key]) for kind, unit in units.items() if unit.key in values}
+    timed = []
+    for kind in kinds:
+        if time.monotonic() < deadline:
+            show(f"{kind}: time")
+            timed.append(time_kind(kind, store))
+    return Powers(
+        tuple(one for found in done.values() for one in found.powers),
+        tuple(found.null for found in done.values()),
+        tuple(timed),
+        {kind: identity.code(_module(kind)) for kind in done},
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is measured of the values of a kind."""
+
+    powers: tuple[Power, ...]
+    null: Null
+
+
+# Values
+
+
+def measured(kind: Kind, code: str) -> Any:
+    """The data of the values of a kind: a unit of work; `code` is part of what the result is kept under."""
+    problem = variants.default_problems(kind)[0]
+    right = _measure(example(kind), problem, max(SEEDS, BLOCKS * BLOCK))
+    found = tuple(
+        _power(kind, name, problem, right, _measure(inject(name, example(kind)), problem, SEEDS))
+        for name in INJECTIONS
+        if name != SLOWDOWN
+    )
+    return to_data(_Found(found, _null(kind, problem, right)))
+
+
+def _measure(variant: Variant, problem: str, seeds: int) -> Part:
+    with np.errstate(all="ignore"):
+        return variants.measure(variant, problem, None, "power", 0, seeds)
+
+
+@cache
+def _share(kind: Kind) -> float:
+    """The share of a measure in a comparison on all default problems, with its clock."""
+    return RUN_BUDGET / (1 + sum(len(variants.metrics_of(kind, name)) for name in variants.default_problems(kind)))
+
+
+def _samples(problem: str, part: Part) -> dict[str, Sample]:
+    return {
+        name: Sample(name, "", problem, values, part.impossible.get(name, 0)) for name, values in part.samples.items()
+    }
+
+
+def _power(kind: Kind, name: str, problem: str, right: Part, wrong: Part) -> Power:
+    rng = numpy_generator(key("power", kind, name))
+    drawn = rng.integers(SEEDS, size=(RESAMPLES, SEEDS))
+    before, after = _samples(problem, right), _samples(problem, wrong)
+    seen: dict[str, np.ndarray] = {}
+    for metric, old in before.items():
+        d = regression.differences(OWN_METRICS[metric], old, after[metric])
+        margin = regression.inner_margin(OWN_METRICS[metric])
+        bad = bool(after[metric].impossible)
+        seen[metric] = np.array([bad or is_found(d[places], margin, _share(kind)) for places in drawn])
+    best = max(seen, key=lambda metric: int(seen[metric].sum()))
+    verdict = regression.decide(OWN_METRICS[best], before[best], after[best], _share(kind))
+    found = int(np.any(list(seen.values()), axis=0).sum())
+    return Power(kind, name, problem, found, RESAMPLES, best, verdict)
+
+
+def is_found(d: np.ndarray, margin: float, share: float) -> bool:
+    """Whether the interval of the differences lies on one side of 0 and not within the margin: without its ends.
+
+    >>> is_found(np.full(64, 0.5), 1.0, 1e-6), is_found(np.full(64, 2.0), 1.0, 1e-6), is_found(np.zeros(64), 1.0, 1e-6)
+    (False, True, False)
+    """
+    if not d.any():
+        return False
+    lambdas, level = EXPONENTS / margin, -np.log(share / 2.0)
+    for side in (d, -d):
+        if log_evidence(side, 0.0, lambdas) >= level:
+            return log_evidence(-side, -margin, lambdas) < level
+    return False
+
+
+def _null(kind: Kind, problem: str, part: Part) -> Null:
+    """Every block of seeds against every other one."""
+    alarms, pairs = 0, list(combinations(range(BLOCKS), 2))
+    for i, j in pairs:
+        verdicts = set()
+        for metric, values in part.samples.items():
+            for look in LOOKS:
+                old, new = (Sample(metric, "", problem, values[k * BLOCK : k * BLOCK + look], 0) for k in (i, j))
+                verdicts.add(regression.decide(OWN_METRICS[metric], old, new, _share(kind)))
+        alarms += bool(verdicts - {"equivalent", "undecided"})
+    return Null(kind, len(pairs), alarms + sum(part.impossible.values()))
+
+
+# Times
+
+SOURCE = """from benchmarks.regression.injections import inject
+from {module} import VARIANT
+
+MINE = inject({name!r}, VARIANT)
+"""
+
+
+def time_kind(kind: Kind | str, store: Store) -> Timed:
+    """Two files with the same code and one that is 10 % slower, each in a worker of its own, in turns."""
+    problem = variants.default_problems(kind)[0]
+    share = RUN_BUDGET / (1 + sum(len(variants.metrics_of(kind, name)) for name in variants.default_problems(kind)))
+    with TemporaryDirectory(prefix="robust-core-") as folder:
+        named = []
+        for place, name in enumerate(("", "", SLOWDOWN)):
+            path = Path(folder) / f"side_{place}.py"
+            path.write_text(SOURCE.format(module=_module(kind), name=name) + f"# side {place}\n", encoding="utf-8")
+            named.append((str(path), f"side {place}"))
+        with targets.sides(named, f"power {time.time_ns()}", store) as groups:
+            sides = [side for (side,) in groups]
+            for side in sides:
+                side.identify(problem, None)
+            like = sequential.Task(problem, None, (), [[] for _ in sides])
+            found = sequential.time_sides(
+                sides,
+                like,
+                store,
+                time.monotonic() + TIMED_SECONDS,
+                sequential.Effort(),
+                lambda task: _known(task, share),
+            )
+    right, same, slow = (_ratio(found, side) for side in range(3))
+    interval = regression.interval(OWN_METRICS[RATIO], right, slow, share)
+    lower, upper = (float(np.expm1(x)) if np.isfinite(x) else None for x in (interval.lower, interval.upper))
+    verdicts = [regression.decide(OWN_METRICS[RATIO], right, other, share) for other in (slow, same)]
+    load_now = round(os.getloadavg()[0], 1)
+    return Timed(kind, found.reached, verdicts[0], lower, upper, verdicts[1], load_now)
+
+
+def _ratio(task: sequential.Task, side: int) -> Sample:
+    values = tuple(value for part in task.values[side] for value in part.samples[RATIO])
+    return Sample(RATIO, "", task.problem, values, 0)
+
+
+def _known(task: sequential.Task, share: float) -> bool:
+    right = _ratio(task, 0)
+    return all(
+        regression.decide(OWN_METRICS[RATIO], right, _ratio(task, side), share) != "undecided" for side in (1, 2)
+    )
