@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.s_rectangular import state_values
+from robust_core.s_rectangular import policy_values, state_values
 from robust_core.sets import SRectangular, UncertaintySet
 from robust_core.smoothing import Smoothing
 from robust_core.support_functions import support
@@ -48,11 +48,21 @@ def bellman_values(mdp: MDP, uncertainty_set: UncertaintySet, V: ArrayLike) -> F
 
 
 def bellman_policy(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike, V: ArrayLike) -> Floats:
-    """(T_pi V)(s) = E_{A~pi}[c(s,A) + gamma sigma_{P_s^A}(V)] (eq:bellman op); fixed point V^pi."""
+    """(T_pi V)(s) = E_{A~pi}[c(s,A) + gamma sigma_{P_s^A}(V)] (eq:bellman op); fixed point V^pi.
+
+    For an s-rectangular set nature divides the budget of a state: max over q of Σ_a pi_a q_a·(c(s,a) + gamma V).
+
+    >>> from robust_core.sets import SRectangularL1
+    >>> mdp = MDP([[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0]] * 2], [[0.0, 0.0], [1.0, 1.0]], 0.5)
+    >>> bellman_policy(mdp, SRectangularL1(1.0), [[0.5, 0.5], [1.0, 0.0]], [0.0, 2.0])
+    array([0.25, 2.  ])
+    """
     validate.instance("mdp", mdp, MDP)
     pi = validate.policy(policy, mdp.n_states, mdp.n_actions)
     values = validate.array("V", V, shape=(mdp.n_states,))
     with np.errstate(over="ignore", invalid="ignore"):
+        if isinstance(uncertainty_set, SRectangular):
+            return _finite("T_pi V", policy_values(mdp, uncertainty_set, pi, values))
         backup = mdp.cost + mdp.gamma * support(mdp, uncertainty_set, values)
         return _finite("T_pi V", np.einsum("sa,sa->s", pi, backup))
 

@@ -128,6 +128,18 @@ def state_values(mdp: MDP, uncertainty_set: SRectangular, V: ArrayLike) -> Float
     return found
 
 
+def policy_values(mdp: MDP, uncertainty_set: SRectangular, policy: Floats, V: ArrayLike) -> Floats:
+    """T_pi V(s) = max over the set of Σ_a pi_a q_a·(c(s,a) + gamma V), in its plain form."""
+    values, P = _checked(mdp, uncertainty_set, V), mdp.P
+    budgets = uncertainty_set.budgets(mdp.n_states).tolist()
+    return np.array(
+        [
+            uncertainty_set.policy_value(P[s], mdp.cost[s][:, None] + mdp.gamma * values, budgets[s], policy[s])
+            for s in range(mdp.n_states)
+        ]
+    )
+
+
 def _checked(mdp: MDP, uncertainty_set: SRectangular, V: ArrayLike) -> Floats:
     validate.instance("mdp", mdp, MDP)
     validate.instance("uncertainty_set", uncertainty_set, SRectangular)

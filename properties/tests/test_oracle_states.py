@@ -91,6 +91,11 @@ def objections(kind: type[SRectangular], number: int) -> Iterator[str]:
     ends = s_rectangular.policy_value(chosen, rows, w, other)
     if not (lower <= ends[1] and ends[0] <= ends[1]):
         yield f"{case}: the policy {other} has {float(ends[0])!r} to {float(ends[1])!r}, the value is {float(lower)!r}"
+    got = chosen.policy_value(
+        mdp.P[0], mdp.cost[0][:, None] + mdp.gamma * V, float(chosen.radius), np.array(other, float)
+    )
+    if not ends[0] - allowed <= Fraction(got) <= ends[1] + allowed:
+        yield f"{case}: T_pi of {[float(x) for x in other]} is {got!r}, not {float(ends[0])!r} to {float(ends[1])!r}"
     widths = [float((high - low) / size) for low, high in ((lower, upper), (least, most), ends) if size > 0]
     if max(widths, default=0.0) > WIDEST:
         yield f"{case}: wide enclosures of value, policy and policy {[float(x) for x in other]}: {widths}"

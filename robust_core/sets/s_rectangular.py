@@ -16,6 +16,10 @@ slopes g_a of xi_a at u, G = Σ g_a and pi_a = g_a/G, for every q in U_s, x_a = 
 
 because g_a (x_a − u) <= xi_a(x_a) − xi_a(u) (convexity). If all xi_a vanish at u (kappa = 0), u = min_a p_a·w_a.
 
+**A given policy.** max over U_s of Σ pi_a q_a·w_a = min over prices l >= 0 of l kappa + Σ_a pi_a h_a(l/pi_a), h_a(x) =
+max over rows q of q·w_a − x D(q, p_a), which is weak duality in the budget, and strong, because D is convex. The
+distances of the best rows fall as l rises, so bisection on their sum finds the price.
+
 So a state is one equation in u. Here it is solved by bisection, in the compiled form by Newton's method
 (`robust_core.kernels.s_rectangular`). Conventions differ in the literature: here budgets are added over the actions;
 a budget for each action is the (s,a)-rectangular set.
@@ -37,6 +41,8 @@ from robust_core.sets.l2 import L2
 from robust_core.sets.l_infinity import LInfinity
 from robust_core.validate import Floats
 
+OCTAVES = 60.0
+"""Prices of a budget from 2^-60 to 2^60 are tried for values of size 1: beyond, bounds change by less than rounding."""
 HALVINGS = 200
 """Of an interval of floats: more than enough to reach two neighbours from any two ends of one sign."""
 
@@ -68,6 +74,10 @@ class SRectangular(UncertaintySet):
     def least_budget(self, p: Floats, w: Floats, u: float) -> tuple[float, float]:
         """(xi(u), its slope from the left) for min w on the row < u <= the largest value it can reach; Σp = 1."""
         raise self._without("least budget")
+
+    def at_price(self, p: Floats, w: Floats, price: float) -> tuple[float, float]:
+        """(max over rows q of q·w − price D(q, p), the distance of such a row) for a price > 0; Σp = 1."""
+        raise self._without("best row at a price of distance")
 
     def reach(self, p: Floats, w: Floats) -> float:
         """The largest value that a row can reach."""
@@ -112,6 +122,34 @@ class SRectangular(UncertaintySet):
         if not (np.isfinite(slopes).all() and slopes.sum() > 0.0):
             return low, _only(int(means.argmin()), len(p))
         return low, slopes / slopes.sum()
+
+    def policy_value(self, rows: Floats, w: Floats, budget: float, policy: Floats) -> float:
+        """max over the set of Σ pi_a q_a·w_a of one state."""
+        used = policy > 0.0
+        p, pi = (rows / rows.sum(axis=1, keepdims=True))[used], policy[used]
+        exponent = int(np.frexp(np.abs(w).max())[1])
+        scaled = np.ldexp(w[used], -exponent)
+        top = float(pi @ [self.reach(*pair) for pair in zip(p, scaled, strict=True)])
+
+        def spent(logarithm: float) -> tuple[float, float]:
+            """The bound at a price, and the distances of its rows."""
+            price = 2.0**logarithm
+            found = [self.at_price(row, x, price / weight) for row, x, weight in zip(p, scaled, pi, strict=True)]
+            bound = price * budget + float(pi @ [value for value, _ in found])
+            return bound, sum(distance for _, distance in found)
+
+        if budget == 0.0:
+            return math.ldexp(float(pi @ (p * scaled).sum(axis=1)), exponent)
+        low, high = -OCTAVES, OCTAVES
+        best = min(top, spent(low)[0], spent(high)[0])
+        for _ in range(HALVINGS):
+            middle = low + (high - low) / 2.0
+            if middle in (low, high):
+                break
+            bound, distance = spent(middle)
+            best = min(best, bound)
+            low, high = (low, middle) if distance <= budget else (middle, high)
+        return math.ldexp(best, exponent)
 
     def _leaves(self) -> bool:
         """Whether mass may leave the support of a row."""
@@ -223,6 +261,11 @@ class SRectangularL1(SRectangular):
                 xi, slope, missing = xi + part, 1.0 / rate, missing - part * rate
         return xi, slope
 
+    def at_price(self, p: Floats, w: Floats, price: float) -> tuple[float, float]:
+        """A unit of mass that leaves a value below top − 2 price gains more than its distance 2 costs."""
+        level = self.reach(p, w) - 2.0 * price
+        return float(p @ np.maximum(w, level)) if level > w.min() else float(p @ w), 2.0 * float(p[w < level].sum())
+
 
 @dataclass(frozen=True)
 class SRectangularL2(SRectangular):
@@ -262,6 +305,28 @@ class SRectangularL2(SRectangular):
                 return xi, theta / xi if xi > 0.0 else 1.0 / math.sqrt(square)
             active &= ~negative
 
+    def at_price(self, p: Floats, w: Floats, price: float) -> tuple[float, float]:
+        """Along the path q = p + delta + theta (w − mean), on which theta/xi rises, to where it is 1/price."""
+        active = np.ones(p.shape, dtype=bool) if self._leaves() else p > 0.0
+        top = self.reach(p, w)
+        while True:
+            n, out = int(active.sum()), p[~active]
+            delta, mean = float(out.sum()) / n, float(w[active].mean())
+            dev = np.where(active, w - mean, 0.0)
+            square, distance = float((dev**2).sum()), float((out**2).sum()) + n * delta**2
+            base = float(((p + delta) * np.where(active, w - top, 0.0)).sum()) + top
+            below = active & (dev < 0.0)
+            if square == 0.0 or not below.any():
+                return base - price * math.sqrt(distance), math.sqrt(distance)
+            ends = np.full(p.shape, np.inf)
+            ends[below] = (p[below] + delta) / -dev[below]
+            end, room = float(ends.min()), price**2 - square
+            theta = math.sqrt(distance / room) if room > 0.0 else np.inf
+            if theta <= end:
+                xi = math.sqrt(distance + theta**2 * square)
+                return base + theta * square - price * xi, xi
+            active &= ends > end
+
 
 @dataclass(frozen=True)
 class SRectangularLInfinity(SRectangular):
@@ -288,6 +353,23 @@ class SRectangularLInfinity(SRectangular):
             if value >= u or following <= r:
                 return r, 1.0 / slope if slope > 0.0 else math.inf
             r = following
+
+    def at_price(self, p: Floats, w: Floats, price: float) -> tuple[float, float]:
+        """The value of the filled box is concave and piecewise linear in r: where tangents of both sides cross."""
+        low, high = 0.0, 1.0
+        (value, slope), (above, flat) = self._filled(p, w, low), self._filled(p, w, high)
+        best = max((value - price * low, -low), (above - price * high, -high))
+        while slope > price > flat:
+            r = (above - value + slope * low - flat * high) / (slope - flat)
+            if not low < r < high:
+                break
+            here, rate = self._filled(p, w, r)
+            best = max(best, (here - price * r, -r))
+            if rate > price:
+                low, value, slope = r, here, rate
+            else:
+                high, above, flat = r, here, rate
+        return best[0], -best[1]
 
     def _filled(self, p: Floats, w: Floats, r: float) -> tuple[float, float]:
         """The value of the filled box and its slope in r."""
@@ -326,6 +408,12 @@ class SRectangularKullbackLeibler(SRectangular):
                 break
             low, high = (middle, high) if _tilted(p, d, middle)[0] < aim else (low, middle)
         return max(high * aim - _tilted(p, d, high)[1], 0.0), high
+
+    def at_price(self, p: Floats, w: Floats, price: float) -> tuple[float, float]:
+        """price log Σ p e^{w/price}, at the tilted row."""
+        top = self.reach(p, w)
+        mean, log_mean = _tilted(p, np.where(p > 0.0, w - top, 0.0), 1.0 / price)
+        return top + price * log_mean, max(mean / price - log_mean, 0.0)
 
 
 def _tilted(p: Floats, d: Floats, b: float) -> tuple[float, float]:
