@@ -1,7 +1,7 @@
 """A variant of which every call is observed: what the oracles and the laws do beside is not blamed on it.
 
-It gets copies of what a law compares with, and hands over plain numbers (`boundary`). A learner that cannot be copied
-is replayed from its history instead.
+It gets copies of what a law compares with, and hands over plain numbers (`boundary`). A learner that cannot be copied,
+or whose copy would share state (`closures`), is replayed from its history instead.
 """
 
 import contextlib
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from properties.judging.boundary import Steps, plain, plain_step
+from properties.judging.closures import shared_state
 from properties.judging.convention import in_costs
 from properties.judging.guard import call_observed, lend, note_answer
 from properties.kinds import kind_of
@@ -86,6 +87,10 @@ def call_learner(function: Callable[..., Any], learner: Any, *args: Any) -> Any:
     return call_observed(function, learner.inner, *args)
 
 
+def _warn_of_replay(reason: str) -> None:
+    warnings.warn(f"its history was replayed: {reason}", CopyWarning, stacklevel=3)
+
+
 def _update(learner: Any, transition: Transition) -> None:
     learner.update(transition)
 
@@ -102,6 +107,7 @@ class _Observed:
         self._rng = copy.deepcopy(problem.rng)
         self.history: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         self.inner = call_observed(make, lend(problem, "problem"))
+        self._shared: str | None = None
 
     def update(self, transition: Transition) -> None:
         """As the learner's own, which is looked up at every call: a learner may change it."""
@@ -127,18 +133,20 @@ class _Observed:
         return feed
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Observed":
+        if self._shared is None:
+            self._shared = shared_state(self.inner)
         other = object.__new__(_Observed)
         other.__dict__.update(self.__dict__, history=list(self.history))
+        if self._shared:
+            _warn_of_replay(f"copy.deepcopy shares {self._shared!r}, which a function of it has closed over")
+            other.inner = self._replayed()
+            return other
         try:
             other.inner = call_observed(copy.deepcopy, self.inner, memo)
         except (MemoryError, OSError):
             raise
         except Exception as error:
-            warnings.warn(
-                f"its history was replayed: copy.deepcopy raised {error_text(error)}",
-                CopyWarning,
-                stacklevel=2,
-            )
+            _warn_of_replay(f"copy.deepcopy raised {error_text(error)}")
             other.inner = self._replayed()
         return other
 

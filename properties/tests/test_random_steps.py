@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,3 +101,33 @@ def test_the_statistical_law_takes_the_mean_over_the_draws(name: str, factor: fl
     found = {judge_cell(Planned(unbiased.LAW, cell, 1e-6), seed_set="test").outcome for cell in cells}
     assert found & outcomes, found
     assert found <= outcomes | {"holds"}
+
+
+class _Ahead(PlainQ):
+    """Makes a generator of its own, which it does not use."""
+
+    factor = 1.0
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        assert problem.rng is not None
+        self.own = np.random.default_rng(int(problem.rng.integers(2**62)))
+
+    def alpha(self, step: Transition) -> float:
+        return self.factor * super().alpha(step)
+
+
+class _AheadWrong(_Ahead):
+    factor = 0.99
+
+
+class _AheadCoins(_Ahead):
+    def alpha(self, step: Transition) -> float:
+        return 2.0 * int(self.own.integers(2)) * super().alpha(step)
+
+
+@pytest.mark.parametrize(("make", "outcome"), [(_Ahead, "holds"), (_AheadWrong, "violated"), (_AheadCoins, "untested")])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_draws_before_the_step_leave_the_law_untested_only_if_they_matter(make: Any, outcome: str, seed: int) -> None:
+    variant = Variant("ahead", "control", make, (Contamination,), ("unbiased",))
+    assert search(BY_NAME["unbiased step"], variant, examples=25, master_seed=seed, shrink=False).outcome == outcome
