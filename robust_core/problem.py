@@ -54,6 +54,10 @@ Promise = Literal[
 """The names of all promises, for editors. Which of them a kind may make, and what follows, `properties` says."""
 SETLESS: tuple[Kind, ...] = ("sampler",)
 """Kinds that need no uncertainty set."""
+ACCURATE: tuple[Kind, ...] = (
+    "planner", "value planner", "policy planner", "average cost planner", "policy gradient", "objective", "support"
+)  # fmt: skip
+"""Kinds whose answers are numbers with a stated accuracy."""
 # What narrows the problems to those a variant is for; another name would narrow nothing, so it is refused.
 OPTIONS: Mapping[str, str] = {
     "estimates": '"Q" or "V", what an evaluation learns',
@@ -63,11 +67,16 @@ OPTIONS: Mapping[str, str] = {
     "convention": '"rewards" (of a learner of tables: `transition.cost` is a reward, and values are to be large)',
     "schedule": '"steps" (step sizes that count no visits) or "own" (the learner has its own)',
     "radii": "a tuple of radii",
+    "gammas": "a tuple of discounts",
+    "states": "a tuple of numbers of states (of a support function: of outcomes), each at most 16",
+    "actions": "a tuple of numbers of actions, each at most 16",
+    "costs": "(lowest, highest) cost; a learner of tables then starts between 0 and the values that such costs give",
     "smoothing": '"lse" or "mellowmax"',
     "ends": '"nature stays", "nature ends" or "none": what the end of an episode means (robust_core/ends.py)',
     "accuracy": "of a planner, times max|c|/(1−gamma); of an average cost, times max|c|;"
     " of a policy gradient, times max|c|/(1−gamma)²; of an objective, times the size of its terms;"
     " of a support function, times max|v|",
+    "absolute accuracy": "the same in the unit of the costs (of a support function: of the values), added to it",
     "samples": "n, if the mean of a learner with a simulator is that of the plug-in of n draws",
     "draws": "of a learner with a simulator, expected for each entry of its table in one iteration",
     "levels": "psi, where a level n is drawn with probability psi(1−psi)^n",
@@ -86,6 +95,16 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "parameters": ("policy", "softmax"),
 }
 """The values of the options that are words."""
+TUPLES: Mapping[str, tuple[str, str]] = {
+    "radii": ("at least one radius", "(0.0, 0.25)"),
+    "gammas": ("at least one discount", "(0.9,)"),
+    "states": ("at least one number of states", "(2, 3)"),
+    "actions": ("at least one number of actions", "(2,)"),
+    "costs": ("the lowest and the highest cost", "(0.0, 1.0)"),
+}
+"""The options that are tuples: of what, and an example."""
+LARGEST = 16
+"""The largest number of states or actions that an option can ask for: an exact law solves every case in rationals."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -309,14 +328,28 @@ class Variant:
                 raise ValueError(f"{rule} must be a function of a view, or one of {known}, got {value!r:.80}")
             if name == "reference" and not callable(value):
                 raise TypeError(f"{rule} must be a function of a view, got {value!r:.80}")
-            if name in ("accuracy", "draws"):
+            if name in ("accuracy", "absolute accuracy", "draws"):
                 validate.non_negative(rule, value)
+            if name == "absolute accuracy" and self.kind not in ACCURATE:
+                raise ValueError(f"{rule} is for kind {', '.join(ACCURATE)}, got {self.kind!r}")
             if name == "levels":
                 validate.unit_interval(rule, value)
+            if name in TUPLES:
+                self._check_tuple(rule, name, value)
+
+    def _check_tuple(self, rule: str, name: str, value: Any) -> None:
+        what, example = TUPLES[name]
+        if not isinstance(value, tuple) or not value:
+            raise TypeError(f"{rule} must be a tuple of {what}, e.g. {example}, got {value!r:.80}")
+        for each in value:
             if name == "radii":
-                if not isinstance(value, tuple) or not value:
-                    raise TypeError(
-                        f"{rule} must be a tuple of at least one radius, e.g. (0.0, 0.25), got {value!r:.80}"
-                    )
-                for radius in value:
-                    validate.non_negative(f"{rule}: a radius", radius)
+                validate.non_negative(f"{rule}: a radius", each)
+            elif name == "gammas":
+                validate.discount(f"{rule}: a discount", each)
+            elif name == "costs":
+                validate.real(f"{rule}: an end of the range", each)
+            else:
+                if validate.count(f"{rule}: a size", each, least=1) > LARGEST:
+                    raise ValueError(f"{rule}: a size must be at most {LARGEST}, got {each}")
+        if name == "costs" and (len(value) != 2 or not value[0] < value[1]):
+            raise ValueError(f"{rule} must be (lowest, highest) with lowest < highest, got {value!r:.80}")

@@ -19,6 +19,7 @@ import numpy as np
 
 from oracles.sets import oracle_of
 from properties.cases.case import LawCase
+from properties.cases.scope import Scope
 from robust_core import LogSumExp, Mellowmax, StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -110,17 +111,17 @@ class Choices(ABC):
         """One of the levels."""
         return self.any_of(levels)
 
-    def size(self, of: Size) -> int:
-        """The number of states, actions, features, outcomes or columns."""
-        return 1 + self.index(MOST[of])
+    def size(self, of: Size, allowed: Sequence[int] | None = None) -> int:
+        """The number of states, actions, features, outcomes or columns: one of those allowed, if only some are."""
+        return 1 + self.index(MOST[of]) if allowed is None else self.any_of(allowed)
 
     def length(self, steps: int, repeats: tuple[int, ...]) -> tuple[int, int]:
         """(steps of a path, how often it is walked)."""
         return self.index(steps + 1), self.any_of(repeats)
 
-    def scale(self) -> float:
-        """The size of all costs and values."""
-        return self.pick(SCALES)
+    def scale(self, variant: Variant) -> float:
+        """The size of all costs and values; 1 where options['costs'] say the size of costs."""
+        return self.pick(SCALES) if Scope.of(variant).costs is None else 1.0
 
     def blank(self) -> bool:
         """Whether a learner starts at zero everywhere."""
@@ -130,9 +131,18 @@ class Choices(ABC):
         """An array of levels."""
         return np.array([self.pick(levels) for _ in range(int(np.prod(shape)))]).reshape(shape)
 
-    def costs(self, shape: tuple[int, ...]) -> Floats:
-        """An array of costs."""
-        return self.array(shape, COSTS)
+    def costs(self, variant: Variant, shape: tuple[int, ...]) -> Floats:
+        """An array of costs; options['costs'] gives their range."""
+        scope = Scope.of(variant)
+        return self.array(shape, COSTS) if scope.costs is None else self.array(shape, scope.cost_levels())
+
+    def start(self, variant: Variant, gamma: float, shape: tuple[int, ...]) -> Floats:
+        """A table to start at; where costs have a range, all entries are between 0 and values of policies."""
+        scope = Scope.of(variant)
+        if scope.costs is None:
+            return self.values(shape)
+        low, high = scope.box(gamma)
+        return self.array(shape, tuple(low + part * (high - low) for part in (0.0, 1.0, 0.5, 0.25, 0.75, 0.125)))
 
     def values(self, shape: tuple[int, ...]) -> Floats:
         """An array of values, not all of them different; the first axis is that of the states or outcomes."""
@@ -164,25 +174,27 @@ class Choices(ABC):
 
     def mdp(
         self,
+        variant: Variant,
         *,
         scale: float = 1.0,
         deterministic: bool = False,
         gammas: tuple[float, ...] = GAMMAS,
         sparse: bool = False,
     ) -> MDP:
-        """A model with costs of a scale; with `sparse`, sometimes one that is kept as sparse rows."""
-        S, A = self.size("states"), self.size("actions")
-        gamma = self.discount(gammas)
+        """A model for the variant with costs of a scale; with `sparse`, sometimes one that is kept as sparse rows."""
+        scope = Scope.of(variant)
+        S, A = self.size("states", scope.states), self.size("actions", scope.actions)
+        gamma = self.discount(gammas, scope.gammas)
         P = np.empty((S, A, S))
         for s, a in np.ndindex(S, A):
             P[s, a] = self.row(S, s, deterministic=deterministic)
-        cost = scale * self.costs((S, A))
+        cost = scale * self.costs(variant, (S, A))
         dense = MDP(P, cost, gamma)
         return MDP(dense.rows, cost, gamma) if sparse and self.sparse() else dense
 
-    def discount(self, gammas: tuple[float, ...]) -> float:
-        """One of the discounts."""
-        return self.pick(gammas)
+    def discount(self, gammas: tuple[float, ...], allowed: tuple[float, ...] | None) -> float:
+        """One of the discounts, or of those allowed, if only some are."""
+        return self.pick(allowed or gammas)
 
     def sparse(self) -> bool:
         """Whether a kernel that may be kept as sparse rows is."""
@@ -294,21 +306,23 @@ class NearlyFirst(First):
     def __init__(self, *, size: int, steps: int, cost: float, rank: int) -> None:
         self.n, self.steps, self.cost, self.rank = size, steps, cost, rank
 
-    def size(self, of: Size) -> int:
-        """As stated."""
-        return min(self.n, MOST[of])
+    def size(self, of: Size, allowed: Sequence[int] | None = None) -> int:
+        """As stated, or the nearest that is allowed."""
+        wanted = min(self.n, MOST[of])
+        return wanted if allowed is None else min(allowed, key=lambda size: abs(size - wanted))
 
     def length(self, steps: int, repeats: tuple[int, ...]) -> tuple[int, int]:
         """As stated, walked as often as is first."""
         return min(self.steps, steps), repeats[0]
 
-    def costs(self, shape: tuple[int, ...]) -> Floats:
-        """The same everywhere."""
-        return np.full(shape, self.cost)
+    def costs(self, variant: Variant, shape: tuple[int, ...]) -> Floats:
+        """The same everywhere, or the nearest in their range."""
+        scope = Scope.of(variant)
+        return np.full(shape, self.cost if scope.costs is None else np.clip(self.cost, *scope.costs))
 
-    def discount(self, gammas: tuple[float, ...]) -> float:
+    def discount(self, gammas: tuple[float, ...], allowed: tuple[float, ...] | None) -> float:
         """That of the rank."""
-        return self._of_rank(gammas)
+        return self._of_rank(allowed or gammas)
 
     def set_kind(self, variant: Variant) -> type[UncertaintySet]:
         """That of the rank."""
@@ -385,6 +399,7 @@ class WithModel(Seeded):
 
     def mdp(
         self,
+        variant: Variant,
         *,
         scale: float = 1.0,
         deterministic: bool = False,

@@ -5,6 +5,8 @@ better action shows after many sweeps alone. In a *relay* each improvement of a 
 *small gains* an action is better by a small part of the largest cost.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from robust_core.mdp import MDP
@@ -65,8 +67,15 @@ def small_gains(gamma: float = 0.9) -> MDP:
     return MDP(P, cost, gamma)
 
 
-def hard_models() -> list[MDP]:
-    """The models, the quickest first: a planner in plain Python needs a few seconds for the last ones, not more."""
+def hard_models(gammas: Sequence[float] | None = None) -> list[MDP]:
+    """The models, the quickest first: a planner in plain Python needs a few seconds for the last ones, not more.
+
+    With `gammas`, those that can be built with the largest of them; a relay needs the horizon that it has.
+    """
+    if gammas is not None:
+        gamma = max(gammas)
+        built = [small_gains(gamma), late(0, gamma), late(0, gamma, SHARES[1]), late(12, gamma), ring(9, gamma)]
+        return [*([relay()] if 0.9 in gammas else []), *built]
     return [
         relay(),
         small_gains(),

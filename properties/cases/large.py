@@ -16,6 +16,7 @@ import numpy as np
 
 from properties.cases.case import LawCase
 from properties.cases.choices import PROJECTIONS, SMOOTHINGS, VARRHOS, Choices, Level, Reader, Size
+from properties.cases.scope import Scope
 from robust_core import LogSumExp, Mellowmax, StepSize
 from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
@@ -104,26 +105,27 @@ class Fixed(Choices):
         """One of the levels, but no zero where there is a choice."""
         return self.any_of([level for level in levels if level] or levels)
 
-    def size(self, of: Size) -> int:
-        """As the form has it."""
+    def size(self, of: Size, allowed: Sequence[int] | None = None) -> int:
+        """As the form has it: where that is not allowed, the case is one that no variant is asked for."""
         return self.form.sizes[of]
 
     def length(self, steps: int, repeats: tuple[int, ...]) -> tuple[int, int]:
         """As the form has it."""
         return self.form.steps, self.form.times
 
-    def scale(self) -> float:
-        """As the form has it."""
-        return self.form.scale
+    def scale(self, variant: Variant) -> float:
+        """As the form has it; 1 where the variant says the size of costs."""
+        return self.form.scale if Scope.of(variant).costs is None else 1.0
 
     def blank(self) -> bool:
         """As the form has it."""
         return self.form.flat
 
-    def costs(self, shape: tuple[int, ...]) -> Floats:
-        """Levels, zeros among them; a flat start has none below it."""
-        drawn = super().costs(shape)
-        return np.abs(drawn) if self.form.flat else drawn
+    def costs(self, variant: Variant, shape: tuple[int, ...]) -> Floats:
+        """Levels, zeros among them; a flat start has none below it, as far as the variant is for such costs."""
+        drawn, scope = super().costs(variant, shape), Scope.of(variant)
+        drawn = np.abs(drawn) if self.form.flat else drawn
+        return drawn if scope.costs is None else np.clip(drawn, *scope.costs)
 
     def values(self, shape: tuple[int, ...]) -> Floats:
         """Levels in the form's order, zeros among them."""
@@ -148,9 +150,9 @@ class Fixed(Choices):
         units[home] += FINE - sum(units)
         return np.array(units) / FINE
 
-    def discount(self, gammas: tuple[float, ...]) -> float:
-        """As the form has it."""
-        return self.form.gamma
+    def discount(self, gammas: tuple[float, ...], allowed: tuple[float, ...] | None) -> float:
+        """As the form has it, unless the variant is for others only."""
+        return self.form.gamma if allowed is None or self.form.gamma in allowed else self.pick(allowed)
 
     def sparse(self) -> bool:
         """As the form has it."""

@@ -17,6 +17,7 @@ from properties.cases.case import Case, LawCase
 from properties.cases.choices import SMOOTHINGS
 from properties.cases.entry_rules import RULES, require, said
 from properties.cases.runs import ends_of, tables
+from properties.cases.scope import OutOfScope, Scope
 from properties.cases.sources import Designed
 from properties.kinds import kind_of
 from properties.laws.law import Law
@@ -140,12 +141,16 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
         require(
             uncertainty_set.kind in kinds, "uncertainty_set", f"be one of {', '.join(kinds)} {its}", uncertainty_set
         )
-        radii = variant.options.get("radii")
-        right = radii is None or set(np.ravel(getattr(uncertainty_set, "radius", ())).tolist()) <= set(radii)
-        require(right, "uncertainty_set", f"have a radius of {radii} {its}", uncertainty_set)
+        right = Scope.of(variant).allows(uncertainty_set)
+        require(right, "uncertainty_set", f"have a radius of {variant.options.get('radii')} {its}", uncertainty_set)
         if ends_of(variant, type(uncertainty_set)) == "none":
             for number, step in enumerate(case.get("path", ()), start=1):
                 require(not step[5], f"path, step {number}: terminal", f"be false {its}, which has no ends", step[5])
+    if "mdp" in case:
+        try:
+            Scope.of(variant).require_model(case["mdp"])
+        except OutOfScope as reason:
+            require(False, "mdp", f"be inside the options {its} ({reason})", case["mdp"])
     smoothing = SMOOTHINGS.get(variant.options.get("smoothing", ""), object)
     if "smoothing" in case:
         require(

@@ -97,8 +97,8 @@ class Beginning:
     def choose(cls, choices: Choices, variant: Variant, options: RunOptions) -> "Beginning":
         """The length of the path, the scale of the numbers, a model and a set."""
         length, times = choices.length(options.steps - options.least, options.repeats)
-        scale = choices.scale()
-        mdp = choices.mdp(scale=scale, deterministic=options.deterministic)
+        scale = choices.scale(variant)
+        mdp = choices.mdp(variant, scale=scale, deterministic=options.deterministic)
         uncertainty_set = choices.set_of(variant, mdp)
         ends = options.ends and ends_of(variant, type(uncertainty_set)) != "none"
         return cls(options, length + options.least, times, scale, mdp, uncertainty_set, ends)
@@ -111,7 +111,7 @@ class Beginning:
         """The first estimate of a tabular learner, or the first of several: zeros, or values."""
         shape = self.mdp.cost.shape if estimates(variant) == "Q" else self.mdp.cost.shape[:1]
         shape = (*several(variant), *shape)
-        return np.zeros(shape) if choices.blank() else self.scale * choices.values(shape)
+        return np.zeros(shape) if choices.blank() else self.scale * choices.start(variant, self.mdp.gamma, shape)
 
     def path(self, choices: Choices, policy: Floats | None) -> Path:
         """The path, the whole walked once or more often; without a policy any action is taken."""

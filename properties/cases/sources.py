@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from properties.cases.case import LawCase
 from properties.cases.choices import Reader, draw_cases, simple_cases
 from properties.cases.large import Form, instances
+from properties.cases.scope import Scope
 from robust_core.problem import Variant
 
 
@@ -55,6 +56,15 @@ class Large:
     def first(self, variant: Variant) -> Sequence[LawCase]:
         """None: all are large."""
         return ()
+
+    def is_for(self, variant: Variant) -> bool:
+        """Whether the options of the variant leave any of the instances."""
+        scope = Scope.of(variant)
+        sized = any(scope.has_sizes(form.sizes["states"], form.sizes["actions"]) for form in self.forms)
+        if sized or replace(scope, radii=None) == Scope():
+            return True
+        models = (getattr(case, "mdp", None) for case in self.others(variant))
+        return any(mdp is not None and scope.has(mdp) for mdp in models)
 
 
 @dataclass(frozen=True)

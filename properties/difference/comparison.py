@@ -9,7 +9,7 @@ import numpy as np
 from properties.cases.case import Case
 from properties.difference.orders import Answer
 from properties.judging.side_by_side import entry
-from properties.laws.rounding import linear_growth, operations_bound
+from properties.laws.rounding import linear_growth, operations_bound, stated_accuracy
 from robust_core.text import shorten
 
 PLANNERS = "planner"
@@ -123,11 +123,10 @@ def allowed_difference(
 
 def _stated(kind: str, case: Case, options: Mapping[str, Any]) -> float:
     """The accuracy that a variant states, in the unit of its kind."""
-    accuracy = float(options.get("accuracy", 0.0))
-    if not accuracy:
+    if not {"accuracy", "absolute accuracy"} & options.keys():
         return 0.0
     if kind == "support":
-        return accuracy * float(np.abs(case["v"]).max())
+        return stated_accuracy(options, float(np.abs(case["v"]).max()))
     mdp = case["mdp"]
     powers = {"average cost planner": 0, "policy gradient": 2}
-    return accuracy * float(np.abs(mdp.cost).max()) / float(1.0 - mdp.gamma) ** powers.get(kind, 1)
+    return stated_accuracy(options, float(np.abs(mdp.cost).max()) / float(1.0 - mdp.gamma) ** powers.get(kind, 1))

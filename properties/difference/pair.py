@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from properties.cases.case import Case
 from properties.cases.codec import encode
+from properties.cases.scope import Scope
 from properties.difference.orders import (
     Answer,
     AnswersGiven,
@@ -170,12 +169,19 @@ def _narrowest(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str,
             raise ValueError(f"differ: no problem is for both: options[{name!r}] is {values[0]!r} and {values[1]!r}")
         if values:
             options[name] = max(values) if name in ("samples", "draws") else values[0]
-    radii = [set(side["radii"]) for side in (first, second) if "radii" in side]
-    if radii:
-        both = sorted(set.intersection(*radii))
-        if not both:
-            raise ValueError(f"differ: the variants have no radius in common: {radii}")
-        options["radii"] = tuple(both)
+    for name in ("radii", "gammas", "states", "actions"):
+        listed = [set(side[name]) for side in (first, second) if name in side]
+        if listed:
+            both = sorted(set.intersection(*listed))
+            if not both:
+                raise ValueError(f"differ: no problem is for both: options[{name!r}] have nothing in common")
+            options[name] = tuple(both)
+    ranges = [side["costs"] for side in (first, second) if "costs" in side]
+    if ranges:
+        low, high = max(low for low, _ in ranges), min(high for _, high in ranges)
+        if not low < high:
+            raise ValueError("differ: no problem is for both: options['costs'] have nothing in common")
+        options["costs"] = (low, high)
     return options
 
 
@@ -183,8 +189,6 @@ Allowed = Callable[[Case], bool]
 
 
 def is_for(common: Variant) -> Allowed:
-    """Whether a reduced case has a radius that both are for."""
-    radii = common.options.get("radii")
-    return lambda case: (
-        radii is None or set(np.ravel(getattr(case.get("uncertainty_set"), "radius", ())).tolist()) <= set(radii)
-    )
+    """Whether a reduced case has a radius, and a model, that both are for."""
+    scope = Scope.of(common)
+    return lambda case: scope.allows(case.get("uncertainty_set")) and ("mdp" not in case or scope.has(case["mdp"]))

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from oracles.planning.rational import NoExactSupport
+from properties.cases.scope import OutOfScope
 from properties.judging.boundary import NotNumbers, oddity
 from properties.judging.guard import TooSlow, is_call_of_variant, latest_answers
 from properties.laws.coins import NotEnumerable
@@ -70,6 +71,8 @@ def is_out_of_descriptors(error: BaseException) -> bool:
 def misbehaviour(error: BaseException) -> str:
     """What a variant did by raising; `CannotBeJudged` if it is not its fault, and what is nobody's is raised again."""
     if isinstance(error, TooSlow) or (isinstance(error, KeyboardInterrupt) and _can_be_interrupted()):
+        raise error
+    if isinstance(error, OutOfScope):
         raise error
     if isinstance(error, NotEnumerable):
         raise NotTested(f"untested: {error}") from error

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from properties.cases.scope import Scope
 from properties.judging.boundary import Steps, plain, plain_step
 from properties.judging.closures import shared_state
 from properties.judging.convention import in_costs
 from properties.judging.guard import call_observed, lend, note_answer
 from properties.kinds import kind_of
 from properties.laws.coins import Coins
-from robust_core import Transition
+from robust_core import Recording, Transition
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
 from robust_core.sets import UncertaintySet
@@ -31,22 +32,44 @@ class CopyWarning(UserWarning):
 
 
 def observed_variant(variant: Variant) -> Variant:
-    """The same variant, of which every call is observed: of the function, or of the learners that it makes."""
-    make = in_costs(variant)
+    """The same variant, of which every call is observed: of the function, or of the learners that it makes.
+
+    A call with a problem that the options of the variant leave out raises `OutOfScope` instead.
+    """
+    make, scope = in_costs(variant), Scope.of(variant)
     if kind_of(variant.kind).learner:
-        return replace(variant, make=lambda problem: _Observed(make, problem))
+        return replace(variant, make=lambda problem: _Observed(make, problem, scope))
+
+    def lent(args: tuple[Any, ...]) -> list[Any]:
+        _require_inside(scope, variant.kind, args)
+        return _lent(args)
+
     if variant.kind == "sampler":
-        return replace(variant, make=lambda *args: _steps(call_observed(make, *_lent(args)), args[0]))
+        return replace(variant, make=lambda *args: _steps(call_observed(make, *lent(args)), args[0]))
     if variant.kind == "simulator":
-        return replace(variant, make=lambda *args: call_observed(make, *_lent(args)))
+        return replace(variant, make=lambda *args: call_observed(make, *lent(args)))
     shape = kind_of(variant.kind).shape
 
     def answer(*args: Any) -> Any:
-        result = call_observed(lambda: plain(make(*_lent(args))))
+        given = lent(args)
+        result = call_observed(lambda: plain(make(*given)))
         note_answer(result, None if shape is None else shape(*args))
         return result
 
     return replace(variant, make=answer)
+
+
+def _require_inside(scope: Scope, kind: str, args: tuple[Any, ...]) -> None:
+    """Raise `OutOfScope` unless the arguments of a function are those of a problem that is inside."""
+    for value in args:
+        if isinstance(value, MDP):
+            scope.require_model(value)
+        elif isinstance(value, Problem):
+            scope.require_problem(value)
+        elif isinstance(value, UncertaintySet):
+            scope.require_set(value)
+    if kind == "support":
+        scope.require_outcomes(np.shape(args[1])[-1])
 
 
 def _lent(args: tuple[Any, ...]) -> list[Any]:
@@ -83,6 +106,9 @@ def call_learner(function: Callable[..., Any], learner: Any, *args: Any) -> Any:
     """
     if not isinstance(learner, _Observed):
         return call_observed(function, learner, *args)
+    for value in args:
+        if isinstance(value, Recording):
+            learner.scope.require_costs(value.cost)
     learner.history.append((function, args))
     return call_observed(function, learner.inner, *args)
 
@@ -102,8 +128,9 @@ def _update_many(learner: Any, recording: Any) -> None:
 class _Observed:
     """A learner of which every call is observed, with all that it was told."""
 
-    def __init__(self, make: Callable[[Problem], Any], problem: Problem) -> None:
-        self._make, self._problem = make, problem
+    def __init__(self, make: Callable[[Problem], Any], problem: Problem, scope: Scope) -> None:
+        scope.require_problem(problem)
+        self._make, self._problem, self.scope = make, problem, scope
         self._rng = copy.deepcopy(problem.rng)
         self.history: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         self.inner = call_observed(make, lend(problem, "problem"))
@@ -111,8 +138,15 @@ class _Observed:
 
     def update(self, transition: Transition) -> None:
         """As the learner's own, which is looked up at every call: a learner may change it."""
+        self._require_costs(transition)
         self.history.append((_update, (transition,)))
         call_observed(self.inner.update, transition)
+
+    def _require_costs(self, told: Any) -> None:
+        """Raise `OutOfScope` unless a transition, or every one of a batch, has a cost in its range."""
+        if self.scope.costs is not None:
+            steps = [told] if isinstance(told, Transition) else told
+            self.scope.require_costs([step.cost for step in steps])
 
     def estimate(self) -> Any:
         """As the learner's own, in plain numbers."""
@@ -127,6 +161,7 @@ class _Observed:
         update_many = self.inner.update_many
 
         def feed(recording: Any) -> None:
+            self.scope.require_costs(recording.cost)
             self.history.append((_update_many, (recording,)))
             call_observed(update_many, lend(recording, "recording"))
 

@@ -7,19 +7,18 @@ Hypothesis generates and shrinks.
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from time import monotonic
-
-import numpy as np
 
 from oracles.planning.rational import NoExactSupport
 from oracles.planning.truth import TooWide
 from properties.cases import law_schema, reductions
 from properties.cases.case import Case, LawCase
 from properties.cases.choices import WithModel
+from properties.cases.scope import OutOfScope, Scope
 from properties.cases.sources import Generated
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged, NotTested
@@ -30,7 +29,6 @@ from properties.kinds import kind_of
 from properties.laws.law import Law
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.sets import UncertaintySet
 
 # Warnings that a verdict quotes: more would be no note but a log.
 MOST_NOTES = 2
@@ -78,7 +76,7 @@ class Search:
     """A search: the cases that were tried, those that failed, and those that could not be judged."""
 
     def __init__(self, judge: Judge) -> None:
-        self.judge, self.tried, self.extra = judge, 0, 0
+        self.judge, self.tried, self.extra, self.outside = judge, 0, 0, 0
         self.stopped = self.beside = ""
         self.failures: list[Failure] = []
         self.unjudged: list[CannotBeJudged] = []
@@ -89,6 +87,9 @@ class Search:
         self.tried += 1
         try:
             return self.judge(case)
+        except OutOfScope:
+            self.outside += 1
+            return None
         except CannotBeJudged as reason:
             if isinstance(reason.__cause__, NoExactSupport):
                 raise Disowned(*reason.args) from None
@@ -104,9 +105,15 @@ class Search:
             outcome: Outcome = "untested" if all(isinstance(each, NotTested) for each in self.unjudged) else "error"
             reason = next((each for each in self.unjudged if not isinstance(each, NotTested)), self.unjudged[0])
             return Verdict(outcome, f"{reason} (so in {len(self.unjudged)} of {self.tried} cases)", self.tried)
-        said = f"no violation in {self.tried} cases{self.stopped}"
+        judged = self.tried - self.outside
+        if self.tried and not judged:
+            left_out = "untested: the options of the variant leave out every case of this law"
+            return Verdict("untested", left_out, self.tried)
+        said = f"no violation in {judged} cases{self.stopped}"
+        if self.outside:
+            said = f"{said}; {self.outside} more set aside, which lead to problems that the options leave out"
         if not self.aside:
-            return Verdict("holds", said, self.tried)
+            return Verdict("holds", said, judged)
         said = f"{said}; {len(self.aside)} of {self.tried} cases set aside: enclosure too wide"
         enough = len(self.aside) <= MOST_ASIDE * self.tried
         return Verdict("holds" if enough else "undecided", said, self.tried)
@@ -279,8 +286,11 @@ def _at_work(law: Law, variant: Variant, case: LawCase, warned: Counter[str]) ->
     return finding
 
 
-def _of_radii(uncertainty_set: UncertaintySet, radii: Collection[float]) -> bool:
-    return set(np.ravel(getattr(uncertainty_set, "radius", ())).tolist()) <= set(radii)
+def _is_inside(scope: Scope, entries: Case) -> bool:
+    """Whether the model and the set of a reduced case are those of a problem that the variant is for."""
+    return ("mdp" not in entries or scope.has(entries["mdp"])) and (
+        "uncertainty_set" not in entries or scope.allows(entries["uncertainty_set"])
+    )
 
 
 def is_of_kind(kind: str, entries: Case) -> bool:
@@ -366,7 +376,7 @@ def search(
     """
     warned: Counter[str] = Counter()
     case_type = kind_of(variant.kind).case
-    radii = variant.options.get("radii")
+    scope = Scope.of(variant)
     reduced = shrink and law.reducible
     began = monotonic()
     given = _on_models(law, variant, models, warned, seconds)
@@ -380,9 +390,7 @@ def search(
             # Of the large instances, which are few, all that fail are collected: the smallest of them are the cheapest.
             failures=(examples if law.large else FAILURES) if reduced else 1,
             reduced=reduced,
-            allowed=lambda entries: (
-                (radii is None or _of_radii(entries["uncertainty_set"], radii)) and is_of_kind(variant.kind, entries)
-            ),
+            allowed=lambda entries: is_of_kind(variant.kind, entries) and _is_inside(scope, entries),
             seconds=seconds - (monotonic() - began),
         )
     except Exception as error:

@@ -13,7 +13,7 @@ LEAST = 1 / 64
 
 def average_case(choices: Choices, variant: Variant) -> PlannerCase:
     """A model, whose discount means nothing, and a set with a positive radius."""
-    mdp = choices.mdp(scale=choices.scale(), gammas=GAMMAS, sparse=True)
+    mdp = choices.mdp(variant, scale=choices.scale(variant), gammas=GAMMAS, sparse=True)
     kind = choices.set_kind(variant)
     levels = [level for level in radii_of(variant, kind) if isinstance(level, float) and level >= LEAST]
     radius = choices.pick(levels or [1.0])

@@ -50,8 +50,8 @@ class ObjectiveCase(LawCase):
 
 def objective_case(choices: Choices, variant: Variant) -> ObjectiveCase:
     """A chain that forgets its start quickly, and features with a triangle of ones and others."""
-    scale = choices.scale()
-    drawn = choices.mdp(scale=scale, gammas=GAMMAS)
+    scale = choices.scale(variant)
+    drawn = choices.mdp(variant, scale=scale, gammas=GAMMAS)
     S = drawn.n_states
     ring = np.zeros((S, 1, S))
     ring[np.arange(S), 0, (np.arange(S) + 1) % S] += 0.25

@@ -19,8 +19,8 @@ class OperatorCase(PlannerCase):
 
 def operator_case(choices: Choices, variant: Variant) -> OperatorCase:
     """A model, a set and two tables."""
-    scale = choices.scale()
-    mdp = choices.mdp(scale=scale, sparse=True)
+    scale = choices.scale(variant)
+    mdp = choices.mdp(variant, scale=scale, sparse=True)
     choice = choices.set_choice(variant)
     shape = (mdp.n_states,) if choice.kind.by_state else mdp.cost.shape
     Q, other = scale * choices.values(shape), scale * choices.values(shape)

@@ -33,7 +33,7 @@ class PlannerCase(LawCase):
 
 def planner_case(choices: Choices, variant: Variant) -> PlannerCase:
     """A model and a set."""
-    mdp = choices.mdp(scale=choices.scale(), gammas=GAMMAS, sparse=True)
+    mdp = choices.mdp(variant, scale=choices.scale(variant), gammas=GAMMAS, sparse=True)
     return PlannerCase(mdp=mdp, uncertainty_set=choices.set_of(variant, mdp))
 
 

@@ -39,7 +39,7 @@ class GradientCase(PlannerCase):
 
 def gradient_case(choices: Choices, variant: Variant) -> GradientCase:
     """A model, a set, a policy and a start."""
-    mdp = choices.mdp(scale=choices.scale(), gammas=GAMMAS, sparse=True)
+    mdp = choices.mdp(variant, scale=choices.scale(variant), gammas=GAMMAS, sparse=True)
     chosen = choices.set_of(variant, mdp)
     rows = [choices.pick(EIGHTHS[mdp.n_actions]) for _ in range(mdp.n_states)]
     return GradientCase(

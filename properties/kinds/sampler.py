@@ -25,7 +25,7 @@ class SamplerCase(LawCase):
 def sampler_case(choices: Choices, variant: Variant) -> SamplerCase:
     """A model, a policy, a start and a number of steps."""
     steps, times = choices.length(MAX_STEPS, (1,))
-    mdp = choices.mdp(sparse=True)
+    mdp = choices.mdp(variant, sparse=True)
     start = choices.index(mdp.n_states)
     return SamplerCase(mdp=mdp, policy=choices.policy(mdp), start=start, steps=steps * times)
 

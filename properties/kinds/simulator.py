@@ -9,6 +9,7 @@ from properties.cases.case import LawCase
 from properties.cases.choices import Choices
 from properties.cases.entry_rules import check_floats
 from properties.cases.runs import schedule
+from properties.cases.scope import Scope
 from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
@@ -47,21 +48,22 @@ def open_pairs(variant: Variant) -> int:
 
 def simulator_case(choices: Choices, variant: Variant, *, pairs: int | None = None) -> SimulatorCase:
     """A model of few pairs, of which some have two successors, the others one."""
-    S, A = choices.any_of((2, 2, 3)), choices.any_of((1, 2))
-    scale, P = choices.scale(), np.zeros((S, A, S))
+    scope = Scope.of(variant)
+    S, A = choices.any_of(scope.states or (2, 2, 3)), choices.any_of(scope.actions or (1, 2))
+    scale, P = choices.scale(variant), np.zeros((S, A, S))
     opened = [choices.index(S * A) for _ in range(open_pairs(variant) if pairs is None else pairs)]
     for number, (s, a) in enumerate(np.ndindex(S, A)):
         first = choices.index(S)
         P[s, a, first] = 1.0
-        if number in opened:
+        if number in opened and S > 1:
             share = choices.pick(SHARES)
             P[s, a, first] -= share
             P[s, a, (first + 1 + choices.index(S - 1)) % S] += share
-    mdp = MDP(P, scale * choices.costs((S, A)), choices.pick(GAMMAS))
+    mdp = MDP(P, scale * choices.costs(variant, (S, A)), choices.discount(GAMMAS, scope.gammas))
     chosen = choices.set_of(variant, mdp)
     policy = choices.policy(mdp) if evaluates(variant) else None
     shape = (S,) if evaluates(variant) else (S, A)
-    initial = np.zeros(shape) if choices.blank() else scale * choices.values(shape)
+    initial = np.zeros(shape) if choices.blank() else scale * choices.start(variant, mdp.gamma, shape)
     return SimulatorCase(
         mdp=mdp, uncertainty_set=chosen, step_size=schedule(choices, variant), initial=initial, policy=policy
     )

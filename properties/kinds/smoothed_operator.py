@@ -24,8 +24,8 @@ class SmoothedCase(PlannerCase):
 
 def smoothed_case(choices: Choices, variant: Variant) -> SmoothedCase:
     """A model, a set, a policy, a smooth maximum and two vectors of values."""
-    scale = choices.scale()
-    mdp = choices.mdp(scale=scale)
+    scale = choices.scale(variant)
+    mdp = choices.mdp(variant, scale=scale)
     return SmoothedCase(
         mdp=mdp,
         uncertainty_set=choices.set_of(variant, mdp),

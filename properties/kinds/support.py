@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from properties.cases.case import LawCase
 from properties.cases.choices import Choices
+from properties.cases.scope import Scope
 from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
@@ -21,7 +22,7 @@ class SupportCase(LawCase):
 
 def support_case(choices: Choices, variant: Variant) -> SupportCase:
     """A row and values."""
-    n, scale = choices.size("outcomes"), choices.scale()
+    n, scale = choices.size("outcomes", Scope.of(variant).states), choices.scale(variant)
     choice = choices.set_choice(variant)
     p, v = choices.row_for(choice.kind, n), scale * choices.values((n,))
     return SupportCase(uncertainty_set=choices.uncertainty_set(choice, p, v), p=p, v=v)

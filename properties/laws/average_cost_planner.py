@@ -11,13 +11,14 @@ import numpy as np
 
 from oracles.planning import average_cost
 from properties.cases.enlarged import respellings, size
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.average_cost_planner import average_case
 from properties.kinds.planner import PlannerCase
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
-from properties.laws.rounding import UNIT, operations_bound
+from properties.laws.rounding import UNIT, operations_bound, stated_accuracy
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import Contamination, TotalVariation
@@ -32,7 +33,7 @@ def allowed_error(variant: Variant, mdp: MDP, radius: float) -> float:
     """
     largest = float(np.abs(mdp.cost).max())
     rounding = operations_bound(16 * (mdp.n_states + mdp.n_actions) + 64, largest * (1.0 + 2.0 / radius))
-    return float(variant.options.get("accuracy", 0.0)) * largest + 2.0 * rounding
+    return stated_accuracy(variant.options, largest) + 2.0 * rounding
 
 
 def _radius(case: PlannerCase) -> float:
@@ -61,8 +62,7 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     low, high = float(mdp.cost.min(axis=1).min()), float(mdp.cost.min(axis=1).max())
     free = "radii" not in variant.options
     return (
-        compare(variant.make(other, chosen), np.array(gain), 2.0 * allowed, "average cost with another discount")
-        or compare(
+        compare(
             variant.make(dearer, chosen),
             np.array(gain + k),
             allowed + allowed_error(variant, dearer, R),
@@ -80,6 +80,7 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
             if free
             else None
         )
+        or compare(variant.make(other, chosen), np.array(gain), 2.0 * allowed, "average cost with another discount")
     )
 
 
@@ -88,7 +89,10 @@ def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     if not R:
         return None
     gain = float(variant.make(mdp, chosen))
+    scope = Scope.of(variant)
     for same in respellings(mdp, np.zeros(mdp.cost.shape), splits=chosen.splits):
+        if not scope.has(same.mdp):
+            continue
         got = variant.make(same.mdp, chosen.select(*same.origin))
         allowed = allowed_error(variant, mdp, R) + allowed_error(variant, same.mdp, R)
         finding = compare(got, np.array(gain), allowed, f"average cost of the model {same.what}")

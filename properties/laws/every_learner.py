@@ -12,6 +12,7 @@ from properties.cases import runs
 from properties.cases.case import Path
 from properties.cases.choices import radii_of, with_radius
 from properties.cases.runs import Run
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.comparison import compare
@@ -154,9 +155,10 @@ def _another(variant: Variant, case: Run) -> Run:
     mdp, told = case.mdp, case.uncertainty_set
     radii = [level for level in radii_of(variant, type(told)) if isinstance(level, float)]
     other = next((R for R in radii if getattr(told, "radius", None) != R), radii[0])
+    gamma = next((each for each in Scope.of(variant).gammas or (0.5, 0.75) if each != mdp.gamma), mdp.gamma)
     return replace(
         with_steps(case, constant(0.25)),
-        mdp=MDP(mdp.P, mdp.cost, 0.5 if mdp.gamma != 0.5 else 0.75),
+        mdp=MDP(mdp.P, mdp.cost, gamma),
         uncertainty_set=with_radius(told, other) or told,
         initial=case.initial[::-1] / 2.0,
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from properties.cases.choices import First, Level, Reader, SetChoice, radii_of
 from properties.cases.hard_models import SHARES, hard_models, late, relay, ring, small_gains
+from properties.cases.scope import Scope
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
 from properties.kinds.average_cost_planner import LEAST, average_case
@@ -31,7 +32,9 @@ def _discounted(variant: Variant) -> Sequence[PlannerCase]:
     cases = []
     for place, kind in enumerate(variant.sets):
         radius = min(_numbers(radii_of(variant, kind)))
-        cases += [_case(mdp, kind, radius) for mdp in hard_models() if not place or mdp.gamma <= LONG]
+        cases += [
+            _case(mdp, kind, radius) for mdp in hard_models(Scope.of(variant).gammas) if not place or mdp.gamma <= LONG
+        ]
     return cases
 
 

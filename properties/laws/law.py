@@ -58,10 +58,12 @@ class Law:
             raise ValueError(f"law {self.name!r}: promise must be one of {sorted(PROMISES)}, got {self.promise!r}")
 
     def applies_to(self, variant: Variant) -> bool:
-        """Whether the variant is of the law's kind, makes its promise, and is for a set the law speaks of."""
+        """Whether the variant is of the law's kind, makes its promise, and is for sets and sizes the law speaks of."""
         claimed = self.promise is None or self.promise in variant.promises
         spoken_of = not (self.sets or self.ends) or bool(self.sets_of(variant))
-        return variant.kind in self.kinds and claimed and spoken_of and self.only(variant)
+        if not (variant.kind in self.kinds and claimed and spoken_of and self.only(variant)):
+            return False
+        return not isinstance(self.cases, Large) or self.cases.is_for(replace(variant, sets=self.sets_of(variant)))
 
     def sets_of(self, variant: Variant) -> tuple[type[UncertaintySet], ...]:
         """The sets of the variant that the law speaks of."""

@@ -18,7 +18,7 @@ from properties.kinds.objective import PARTS, ObjectiveCase, objective_case
 from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.linear import COMPONENTS
-from properties.laws.rounding import UNIT
+from properties.laws.rounding import UNIT, stated_accuracy
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
 from robust_core.sets import Contamination
@@ -86,8 +86,7 @@ def _matches(promise: str, variant: Variant, case: ObjectiveCase) -> Finding | N
         return Finding("the result", "another number of parts", f"one for each of {', '.join(made)}")
     right = (J.J, J.gradient, J.omega)[place](case.theta)
     errors = _errors(case, J)
-    accuracy = float(variant.options.get("accuracy", 0.0))
-    allowed = errors.allowed[place] + accuracy * errors.sizes[place] + right.error_bound
+    allowed = errors.allowed[place] + stated_accuracy(variant.options, errors.sizes[place]) + right.error_bound
     return compare(found[promise], np.asarray(right.value), allowed, NAMES[place], axes=COMPONENTS)
 
 

@@ -6,11 +6,13 @@ another discount, other values, another policy. The judge is that of the law its
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from properties.cases.case import LawCase
 from properties.cases.choices import Reader, Seeded
+from properties.cases.scope import OutOfScope
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
 from properties.kinds.average_cost_planner import average_case
@@ -68,9 +70,10 @@ def _one_after_another(law: Law, read: Reader) -> Law:
         if law.judge(variant, case) is not None:
             return None  # the law itself says so
         for what, other in neighbours(case):
-            finding: Finding | None = law.judge(variant, other)
-            if finding is not None:
-                return replace(finding, what=f"then with {what}: {finding.what}")
+            with suppress(OutOfScope):
+                finding: Finding | None = law.judge(variant, other)
+                if finding is not None:
+                    return replace(finding, what=f"then with {what}: {finding.what}")
         return None
 
     return replace(

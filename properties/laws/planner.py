@@ -9,12 +9,13 @@ from oracles.planning import closed_form, enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import Choices, radius_of, sets_beside, widened
 from properties.cases.enlarged import old_entries, respellings, size, state_respellings
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.planner import PlannerCase, planner_case
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
-from properties.laws.rounding import UNIT, fixed_point_bound
+from properties.laws.rounding import UNIT, fixed_point_bound, stated_accuracy
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import Contamination, SRectangular, UncertaintySet
@@ -36,7 +37,7 @@ def true_optimum(mdp: MDP, uncertainty_set: UncertaintySet) -> tuple[np.ndarray,
 def allowed_error(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
     """The error the variant allows itself, relative to max|c|/(1−gamma), and rounding."""
     scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
-    return float(variant.options.get("accuracy", 0.0)) * scale + fixed_point_bound(mdp, Q)
+    return stated_accuracy(variant.options, scale) + fixed_point_bound(mdp, Q)
 
 
 def _matches(variant: Variant, case: PlannerCase) -> Finding | None:
@@ -66,7 +67,10 @@ def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     Q = np.asarray(variant.make(mdp, uncertainty_set))
     spell = state_respellings if uncertainty_set.by_state else respellings
+    scope = Scope.of(variant)
     for same in spell(mdp, np.zeros(Q.shape), splits=uncertainty_set.splits):
+        if not scope.has(same.mdp):
+            continue
         got = np.asarray(variant.make(same.mdp, uncertainty_set.select(*same.origin)))
         allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, same.mdp, Q)
         part = old_entries(got, same)
@@ -95,15 +99,13 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     dearer, k = dearer_model(mdp)
     allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, dearer, np.abs(Q) + k / (1.0 - mdp.gamma))
     shifted = Q + k / (1.0 - mdp.gamma)
-    return below(
-        Q, variant.make(mdp, wider), allowed, "Q* against Q* of a larger set: entry ", columns=("Q*", "larger set")
-    ) or compare(
-        variant.make(dearer, uncertainty_set),
-        shifted,
-        allowed,
-        f"Q* with all costs {k:g} higher: entry ",
-        columns=("dearer", "Q* + k"),
-    )
+    larger = "Q* against Q* of a larger set: entry "
+    if Scope.of(variant).allows(wider):
+        finding = below(Q, variant.make(mdp, wider), allowed, larger, columns=("Q*", "larger set"))
+        if finding is not None:
+            return finding
+    what = f"Q* with all costs {k:g} higher: entry "
+    return compare(variant.make(dearer, uncertainty_set), shifted, allowed, what, columns=("dearer", "Q* + k"))
 
 
 def _read_per_pair(choices: Choices, variant: Variant) -> PlannerCase:

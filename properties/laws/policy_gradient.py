@@ -18,7 +18,7 @@ from properties.judging.verdict import Finding
 from properties.kinds.policy_gradient import GradientCase, gradient_case
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.rounding import UNIT, operations_bound
+from properties.laws.rounding import UNIT, operations_bound, stated_accuracy
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import Contamination
@@ -42,7 +42,7 @@ def allowed_error(variant: Variant, mdp: MDP) -> float:
     """
     scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma) ** 2
     rounding = operations_bound(32 * (mdp.n_states + mdp.n_actions) + 128, 4.0 * scale) / (1.0 - mdp.gamma)
-    return float(variant.options.get("accuracy", 0.0)) * scale + rounding
+    return stated_accuracy(variant.options, scale) + rounding
 
 
 def _answer(variant: Variant, case: GradientCase) -> Floats:

@@ -12,13 +12,14 @@ from oracles.planning import enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import radius_of, sets_beside
 from properties.cases.enlarged import respellings, state_respellings
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.planner import PlannerCase, planner_case, state_values
 from properties.laws.comparison import below
 from properties.laws.law import Law
 from properties.laws.planner import true_optimum
-from properties.laws.rounding import UNIT, fixed_point_bound
+from properties.laws.rounding import UNIT, fixed_point_bound, stated_accuracy
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import SRectangular, UncertaintySet
@@ -32,7 +33,7 @@ def allowed_loss(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
     """
     scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
     rounding = 2.0 * fixed_point_bound(mdp, Q) / (1.0 - mdp.gamma)
-    return float(variant.options.get("accuracy", 0.0)) * scale + rounding
+    return stated_accuracy(variant.options, scale) + rounding
 
 
 def _malformed(policy: Any, mdp: MDP) -> Finding | None:
@@ -75,7 +76,10 @@ def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     by_state, spell = uncertainty_set.by_state, state_respellings if uncertainty_set.by_state else respellings
     start = np.zeros(mdp.n_states) if by_state else np.zeros(mdp.cost.shape)
+    scope = Scope.of(variant)
     for same in spell(mdp, start, splits=uncertainty_set.splits):
+        if not scope.has(same.mdp):
+            continue
         what = f"robust value of the policy in the model {same.what}: state "
         if (finding := _loss(variant, same.mdp, uncertainty_set.select(*same.origin), what)) is not None:
             return finding

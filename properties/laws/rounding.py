@@ -1,6 +1,8 @@
 """How far a correct float implementation may be from the exact result: one home for the bounds of all exact laws."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +10,15 @@ from robust_core.mdp import MDP
 
 UNIT = 2.0**-53
 TINY = 5e-324
+
+
+def stated_accuracy(options: Mapping[str, Any], unit: float) -> float:
+    """The error that a variant states beside rounding: relative to the unit of its kind, and absolute.
+
+    >>> stated_accuracy({"accuracy": 0.5, "absolute accuracy": 3.0}, 2.0)
+    4.0
+    """
+    return float(options.get("accuracy", 0.0)) * unit + float(options.get("absolute accuracy", 0.0))
 
 
 def operations_bound(operations: int, magnitude: float) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 
 from oracles.planning import enclosed, truth
 from properties.cases.choices import Choices
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.boundary import plain
 from properties.judging.guard import call_observed
@@ -412,12 +413,12 @@ def _read_levels(choices: Choices, variant: Variant) -> SimulatorCase:
     P = np.zeros((2, 1, 2))
     P[:, 0, choices.index(2)] = 1.0
     P[open_state, 0] = share, 1.0 - share
-    mdp = MDP(P, choices.costs((2, 1)), choices.pick((0.5, 0.75, 0.9)))
+    mdp = MDP(P, choices.costs(variant, (2, 1)), choices.discount((0.5, 0.75, 0.9), Scope.of(variant).gammas))
     case = SimulatorCase(
         mdp=mdp,
         uncertainty_set=choices.set_of(variant, mdp),
         step_size=choices.step_size(visits=False),
-        initial=choices.values((2, 1)),
+        initial=choices.start(variant, mdp.gamma, (2, 1)),
     )
     return case.plus(coins=choices.index(STREAMS), steps=0)
 

@@ -8,12 +8,13 @@ import numpy as np
 from oracles.arithmetic.exact import round_up
 from oracles.planning import truth
 from properties.cases.choices import Choices, Reader, widened, with_radius
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.support import SupportCase, support_case
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
-from properties.laws.rounding import UNIT, support_bound
+from properties.laws.rounding import UNIT, stated_accuracy, support_bound
 from robust_core.problem import Variant
 from robust_core.sets import UncertaintySet
 
@@ -22,7 +23,7 @@ SHIFTS = (1.0, -2.0, 16.0, 0.1)
 
 
 def _read_axioms(choices: Choices, variant: Variant) -> SupportCase:
-    n, scale = choices.size("outcomes"), choices.scale()
+    n, scale = choices.size("outcomes", Scope.of(variant).states), choices.scale(variant)
     choice = choices.set_choice(variant)
     p, v = choices.row_for(choice.kind, n), scale * choices.values((n,))
     other, factor, shift = scale * choices.values((n,)), choices.pick(FACTORS), choices.pick(SHIFTS)
@@ -63,7 +64,7 @@ def _truth(uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> tup
 
 def _allowed(variant: Variant, p: np.ndarray, v: np.ndarray) -> float:
     """Rounding, and the error that the variant allows itself, relative to max|v|."""
-    return support_bound(p, v) + float(variant.options.get("accuracy", 0.0)) * float(np.abs(v).max())
+    return support_bound(p, v) + stated_accuracy(variant.options, float(np.abs(v).max()))
 
 
 def _axioms(

@@ -302,12 +302,12 @@ def _fixed_point(variant: Variant, case: Run) -> Finding | None:
 
 def _read_pair(choices: Choices, variant: Variant) -> Run:
     case = runs.run(choices, variant)
-    return case.plus(other=choices.values(case.initial.shape))
+    return case.plus(other=choices.start(variant, case.mdp.gamma, case.initial.shape))
 
 
 def _read_dearer(choices: Choices, variant: Variant) -> Run:
     case = _read_pair(choices, variant)
-    return case.plus(dearer=np.abs(choices.costs(case.mdp.cost.shape)))
+    return case.plus(dearer=np.abs(choices.costs(variant, case.mdp.cost.shape)))
 
 
 def _read_wider(choices: Choices, variant: Variant) -> Run:

@@ -6,6 +6,7 @@ import numpy as np
 
 from properties.cases.choices import radius_of, sets_beside
 from properties.cases.enlarged import respellings, state_respellings
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.planner import PlannerCase, planner_case, state_values
@@ -34,21 +35,23 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     dearer, k = dearer_model(mdp)
     shifted = V + k / (1.0 - mdp.gamma)
     allowed = allowed_error(variant, mdp, V) + allowed_error(variant, dearer, np.abs(V) + k / (1.0 - mdp.gamma))
-    wider = variant.make(mdp, wider_set(uncertainty_set))
-    return below(V, wider, allowed, "V* against V* of a larger set: state ", columns=("V*", "larger set")) or compare(
-        variant.make(dearer, uncertainty_set),
-        shifted,
-        allowed,
-        f"V* with all costs {k:g} higher: state ",
-        columns=("dearer", "V* + k"),
-    )
+    if Scope.of(variant).allows(wider := wider_set(uncertainty_set)):
+        larger = "V* against V* of a larger set: state "
+        finding = below(V, variant.make(mdp, wider), allowed, larger, columns=("V*", "larger set"))
+        if finding is not None:
+            return finding
+    what = f"V* with all costs {k:g} higher: state "
+    return compare(variant.make(dearer, uncertainty_set), shifted, allowed, what, columns=("dearer", "V* + k"))
 
 
 def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     V = np.asarray(variant.make(mdp, uncertainty_set))
     by_state, spell = uncertainty_set.by_state, state_respellings if uncertainty_set.by_state else respellings
+    scope = Scope.of(variant)
     for same in spell(mdp, np.zeros(V.shape if by_state else mdp.cost.shape), splits=uncertainty_set.splits):
+        if not scope.has(same.mdp):
+            continue
         got = np.asarray(variant.make(same.mdp, uncertainty_set.select(*same.origin)))
         allowed = allowed_error(variant, mdp, V) + allowed_error(variant, same.mdp, V)
         what = f"V* of the model {same.what}: state "

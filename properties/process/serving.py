@@ -7,6 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import ClassVar
 
+from properties.cases.scope import Scope
 from properties.judging.blame import CannotBeJudged, said
 from properties.judging.canary import missed_defect
 from properties.judging.counterexample import Counterexample
@@ -160,10 +161,7 @@ def limits(variant: Variant) -> tuple[str, ...]:
     >>> limits(VARIANT)
     ('tried for radius 0 only',)
     """
-    words = []
-    if "radii" in variant.options:
-        radii = variant.options["radii"]
-        words.append(f"tried for {'radius' if len(radii) == 1 else 'radii'} {', '.join(f'{r:g}' for r in radii)} only")
+    words = [*Scope.of(variant).in_words()]
     if "smoothing" in variant.options:
         words.append(f"tried with smoothing {variant.options['smoothing']!r} only")
     if variant.options.get("convention") == "rewards":
@@ -194,6 +192,8 @@ def limits(variant: Variant) -> tuple[str, ...]:
         }
         scale = scales.get(variant.kind, "max|c|/(1-gamma)")
         words.append(f"judged to an accuracy of {variant.options['accuracy']:.2g} times {scale}")
+    if "absolute accuracy" in variant.options:
+        words.append(f"judged to an absolute accuracy of {variant.options['absolute accuracy']:.2g}")
     return tuple(words)
 
 

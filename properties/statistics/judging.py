@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic, perf_counter, process_time
 
+from properties.cases.scope import OutOfScope
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged, NotTested
 from properties.judging.causes import Causes
@@ -52,6 +53,10 @@ def judge(
             result = decide(cell, alpha=item.alpha, seed_set=seed_set, law=item.law.name)
     except TooSlow as slow:
         return Verdict("violated", f"misbehaviour: one replicate took {slow}: it hangs or is far too slow")
+    except OutOfScope as reason:
+        return Verdict(
+            "untested", f"untested: the options of the variant leave out the problem of this cell ({reason})"
+        )
     except _Misbehaviour as fault:
         return Verdict("violated", str(fault))
     except BaseException as error:

@@ -1,0 +1,142 @@
+"""The problems that the options of a variant leave: its radii, discounts, sizes and costs.
+
+Cases are drawn inside (`choices`), and no call of a variant leads outside: a law that would make one, with a shifted
+cost or a further state, sets the case aside (`properties/judging/observation.py`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from robust_core.mdp import MDP
+from robust_core.problem import Problem, Variant
+from robust_core.sets import UncertaintySet
+from robust_core.validate import EPS, Floats
+
+PARTS = (0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.1, 1 / 3)
+"""Costs, as parts of their range."""
+
+
+class OutOfScope(Exception):
+    """A law was about to ask for a problem that the options of the variant leave out."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Discounts, numbers of states and of actions, the range of costs, and radii; None where anything is meant."""
+
+    gammas: tuple[float, ...] | None = None
+    states: tuple[int, ...] | None = None
+    actions: tuple[int, ...] | None = None
+    costs: tuple[float, float] | None = None
+    radii: tuple[float, ...] | None = None
+
+    @classmethod
+    def of(cls, variant: Variant) -> "Scope":
+        """What the options of a variant leave."""
+        return cls(*(variant.options.get(each.name) for each in fields(cls)))
+
+    def sizes(self, of: str) -> tuple[int, ...] | None:
+        """The sizes of that name, if they are limited."""
+        return {"states": self.states, "outcomes": self.states, "actions": self.actions}.get(of)
+
+    def cost_levels(self) -> tuple[float, ...]:
+        """Costs in the range, 0 first if it is one of them."""
+        assert self.costs is not None
+        low, high = self.costs
+        levels = [min(max(low + part * (high - low), low), high) for part in PARTS]
+        return tuple(dict.fromkeys([*([0.0] if low <= 0.0 <= high else []), *levels]))
+
+    def box(self, gamma: float) -> tuple[float, float]:
+        """The interval of 0 and of all values of states: that of the starts of a learner of tables."""
+        assert self.costs is not None
+        low, high = self.costs
+        return min(0.0, low / (1.0 - gamma)), max(0.0, high / (1.0 - gamma))
+
+    def has_sizes(self, states: int, actions: int) -> bool:
+        """Whether models of these sizes are inside."""
+        return (self.states is None or states in self.states) and (self.actions is None or actions in self.actions)
+
+    def has(self, mdp: MDP) -> bool:
+        """Whether the model is inside."""
+        try:
+            self.require_model(mdp)
+        except OutOfScope:
+            return False
+        return True
+
+    def require_model(self, mdp: MDP) -> None:
+        """Raise `OutOfScope` unless the model is inside."""
+        self._require_numbers(mdp.gamma, mdp.n_states, mdp.n_actions)
+        self.require_costs(mdp.cost)
+
+    def require_problem(self, problem: Problem) -> None:
+        """Raise `OutOfScope` unless the problem of a learner is inside, a start with tables in the box of values."""
+        self._require_numbers(problem.gamma, problem.n_states, problem.n_actions)
+        self.require_set(problem.uncertainty_set)
+        if self.costs is None or problem.features is not None:
+            return
+        low, high = self.box(problem.gamma)
+        _require_between("start", problem.initial, low, high)
+
+    def require_costs(self, costs: Any) -> None:
+        """Raise `OutOfScope` unless the costs are in their range."""
+        if self.costs is not None:
+            _require_between("costs", costs, *self.costs)
+
+    def allows(self, uncertainty_set: UncertaintySet | None) -> bool:
+        """Whether all radii of a set are inside."""
+        radii = np.ravel(getattr(uncertainty_set, "radius", ())).tolist()
+        return self.radii is None or set(radii) <= set(self.radii)
+
+    def require_set(self, uncertainty_set: UncertaintySet) -> None:
+        """Raise `OutOfScope` unless all radii of a set are inside."""
+        if not self.allows(uncertainty_set):
+            raise OutOfScope("another radius")
+
+    def require_outcomes(self, number: int) -> None:
+        """Raise `OutOfScope` unless a row may have so many outcomes."""
+        _require_among("states", number, self.states)
+
+    def _require_numbers(self, gamma: float, states: int, actions: int) -> None:
+        _require_among("gamma", gamma, self.gammas)
+        _require_among("states", states, self.states)
+        _require_among("actions", actions, self.actions)
+
+    def in_words(self) -> tuple[str, ...]:
+        """What is tried only.
+
+        >>> Scope(gammas=(0.9,), states=(2, 3), costs=(0.0, 1.0)).in_words()
+        ('tried for gamma = 0.9 only', 'tried with 2 or 3 states only', 'tried with costs from 0 to 1 only')
+        """
+        words = []
+        if self.radii is not None:
+            words.append(f"tried for {'radius' if len(self.radii) == 1 else 'radii'} {_listed(self.radii)} only")
+        if self.gammas is not None:
+            words.append(f"tried for gamma = {_listed(self.gammas)} only")
+        for sizes, one, many in ((self.states, "state", "states"), (self.actions, "action", "actions")):
+            if sizes is not None:
+                words.append(f"tried with {_listed(sizes)} {one if sizes == (1,) else many} only")
+        if self.costs is not None:
+            words.append(f"tried with costs from {self.costs[0]:g} to {self.costs[1]:g} only")
+        return tuple(words)
+
+
+def _listed(values: Sequence[float]) -> str:
+    named = [f"{value:g}" for value in values]
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}"
+
+
+def _require_among(name: str, value: float, allowed: Sequence[float] | None) -> None:
+    if allowed is not None and value not in allowed:
+        raise OutOfScope(f"{name} = {value:g}")
+
+
+def _require_between(name: str, values: Any, low: float, high: float) -> None:
+    """The ends may be passed by the rounding of a sum."""
+    found: Floats = np.asarray(values, dtype=np.float64)
+    slack = 4.0 * EPS * max(abs(low), abs(high))
+    if not ((found >= low - slack) & (found <= high + slack)).all():
+        raise OutOfScope(f"{name} outside [{low:g}, {high:g}]")
