@@ -81,6 +81,29 @@ def test_there_is_one_program() -> None:
     assert places(r"^if __name__ == .__main__.", but=(CHECKER,)) == ["robust_core/__main__.py"]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "home"),
+    [
+        (r"multiprocessing import|ProcessPoolExecutor", "benchmarks/runner/pool.py"),
+        (r"(from|import) (dask|distributed)\b", "benchmarks/runner/cluster.py"),
+        (r"min left\"", "benchmarks/runner/progress.py"),
+        (r"^class Seeded\(", "properties/cases/choices.py"),
+        (r"^def reduce\(", "properties/cases/reductions.py"),
+        (r"^class Unit\b", "benchmarks/runner/units.py"),
+        (r"^def add_running\(", "benchmarks/cli/conventions.py"),
+    ],
+    ids=["processes", "cluster", "time left", "generator", "shrinker", "unit of work", "options of long runs"],
+)
+def test_there_is_one_place_for(pattern: str, home: str) -> None:
+    assert places(pattern) == [home]
+
+
+def test_a_problem_is_made_of_a_model_in_one_way() -> None:
+    assert places(r"^class Setting\b") == []
+    named = set(places(r"from robust_core(\.problem)? import [^\n]*\bProblem\b"))
+    assert named & set(places(r"(?<![\w.])Problem\(")) == set()
+
+
 def test_plain_dicts_are_rare() -> None:
     texts = [text for name, text in sources().items() if name.startswith("benchmarks/")]
     lines = sum(text.count("\n") for text in texts)
