@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.variants.mutants.plain import TwoWeights
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -171,38 +172,14 @@ class _ClippedError(LinearQ):
         return float(np.clip(super().delta(step), -1.0, 1.0))
 
 
-class GreedyGQ:
+class GreedyGQ(TwoWeights):
     """Robust Greedy-GQ, in parts that a mutant replaces."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.t = problem, 0
-        self.theta, self.omega = (np.array(part) for part in problem.initial)
-
-    @property
-    def radius(self) -> float:
-        """R."""
-        return float(getattr(self.problem.uncertainty_set, "radius", 0.0))
-
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """alpha and beta."""
-        assert self.problem.second_step_size is not None
-        return self.problem.step_size.at(self.t), self.problem.second_step_size.at(self.t)
-
-    @property
-    def psi(self) -> Floats:
-        """The features of pairs."""
-        features: Any = self.problem.features
-        return np.asarray(features)
+    psi = TwoWeights.features
 
     def best(self, Q: Floats) -> Any:
         """The action of every state."""
         return Q.argmin(axis=1)
-
-    def smooth(self, V: Floats) -> tuple[float, Floats]:
-        """The smooth maximum and its gradient."""
-        smoothing: Any = self.problem.smoothing
-        return float(smoothing.value(V)), smoothing.gradient(V)
 
     def after(self, step: Transition, top: Floats) -> Floats:
         """The features that follow."""
@@ -230,10 +207,6 @@ class GreedyGQ:
         (alpha, beta), (theta, omega) = self.sizes, self.moves(step)
         self.theta, self.omega = self.theta + alpha * theta, self.omega + beta * omega
         self.t += 1
-
-    def estimate(self) -> tuple[Floats, Floats]:
-        """A copy of both."""
-        return self.theta.copy(), self.omega.copy()
 
 
 class _VanillaGQ(GreedyGQ):

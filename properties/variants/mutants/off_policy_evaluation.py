@@ -4,27 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from robust_core import Contamination, Problem, Transition, Variant
+from properties.variants.mutants.plain import TwoWeights
+from robust_core import Contamination, Transition, Variant
 from robust_core.validate import Floats
 
 
-class OffPolicy:
+class OffPolicy(TwoWeights):
     """Robust TDC with importance ratios, in parts that a mutant replaces."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.t = problem, 0
-        self.theta, self.omega = (np.array(part) for part in problem.initial)
-
-    @property
-    def radius(self) -> float:
-        """R."""
-        return float(getattr(self.problem.uncertainty_set, "radius", 0.0))
-
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """alpha and beta."""
-        assert self.problem.second_step_size is not None
-        return self.problem.step_size.at(self.t), self.problem.second_step_size.at(self.t)
 
     @property
     def balls(self) -> tuple[float, float]:
@@ -37,11 +23,6 @@ class OffPolicy:
         behaviour: Any = self.problem.behaviour
         return float(policy[step.s, step.a] / behaviour[step.s, step.a])
 
-    def smooth(self, V: Floats) -> tuple[float, Floats]:
-        """The smooth maximum and its gradient."""
-        smoothing: Any = self.problem.smoothing
-        return float(smoothing.value(V)), smoothing.gradient(V)
-
     def delta(self, step: Transition, theta: Floats) -> tuple[float, Floats]:
         """(delta, gradient of the target)."""
         p, phi, R = self.problem, self.features, self.radius
@@ -49,12 +30,6 @@ class OffPolicy:
         smooth, softmax = self.smooth(V)
         delta = step.cost + p.gamma * ((1.0 - R) * following @ theta + R * smooth) - V[step.s]
         return float(delta), p.gamma * ((1.0 - R) * following + R * softmax @ phi)
-
-    @property
-    def features(self) -> Floats:
-        """Phi."""
-        features: Any = self.problem.features
-        return np.asarray(features)
 
     def moves(self, step: Transition) -> tuple[Any, Any]:
         """The directions of theta and omega."""
@@ -72,10 +47,6 @@ class OffPolicy:
             found.append(after if norm <= K else after * (K / norm))
         self.theta, self.omega = found
         self.t += 1
-
-    def estimate(self) -> tuple[Floats, Floats]:
-        """A copy of both."""
-        return self.theta.copy(), self.omega.copy()
 
 
 class _NoRatio(OffPolicy):

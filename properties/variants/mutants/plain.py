@@ -181,3 +181,37 @@ class PlainGTD2(PlainTDC):
     def direction(self, step: Transition) -> Floats:
         """(phi − g)(phi·omega)."""
         return (self.phi[step.s] - self.g(step)) * self.tracked(step)
+
+
+class TwoWeights:
+    """What learners of theta and omega share: parts that a mutant replaces."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.t = problem, 0
+        self.theta, self.omega = (np.array(part) for part in problem.initial)
+
+    @property
+    def radius(self) -> float:
+        """R."""
+        return float(getattr(self.problem.uncertainty_set, "radius", 0.0))
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """alpha and beta."""
+        assert self.problem.second_step_size is not None
+        return self.problem.step_size.at(self.t), self.problem.second_step_size.at(self.t)
+
+    @property
+    def features(self) -> Floats:
+        """Phi, of states or of pairs."""
+        features: Any = self.problem.features
+        return np.asarray(features)
+
+    def smooth(self, V: Floats) -> tuple[float, Floats]:
+        """The smooth maximum and its gradient."""
+        smoothing: Any = self.problem.smoothing
+        return float(smoothing.value(V)), smoothing.gradient(V)
+
+    def estimate(self) -> tuple[Floats, Floats]:
+        """A copy of both."""
+        return self.theta.copy(), self.omega.copy()
