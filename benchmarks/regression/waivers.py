@@ -11,7 +11,6 @@ error, as for expected failures: an excuse must not outlive its reason.
 """
 
 import datetime
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,10 +19,10 @@ from typing import Any
 from benchmarks.regression import compare as regression
 from benchmarks.regression.own import Found
 from benchmarks.regression.variants import OWN_METRICS
-from robust_core.json import blame_on, text_of
+from properties.judging.expectations import entries_of
+from robust_core.json import blame_on
 from robust_core.text import suggestion
 
-LARGEST_FILE = 1 << 15
 NEEDED, OPTIONAL = {"metric", "reason", "expires"}, {"variant", "problem"}
 
 
@@ -49,15 +48,7 @@ class Waiver:
 
 def read(path: Path, *, today: datetime.date | None = None) -> tuple[Waiver, ...]:
     """The waivers of a file; whatever is wrong is refused with the number of the entry."""
-    text = text_of(path, largest=LARGEST_FILE)
-    with blame_on(path):
-        try:
-            data = tomllib.loads(text)
-        except ValueError as error:
-            raise ValueError(f"not TOML: {error}") from None
-        entries = data.get("waived", [])
-        if set(data) - {"waived"} or not isinstance(entries, list):
-            raise ValueError(f"must hold [[waived]] entries and nothing else, got {sorted(data)}")
+    with entries_of(path, "waived") as entries:
         found = []
         for number, entry in enumerate(entries, start=1):
             with blame_on(f"entry {number}"):

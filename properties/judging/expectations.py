@@ -65,7 +65,7 @@ def read(
     that goes without it, and left out. Without `variant` all entries are its own.
     """
     found: dict[str, Expectation] = {}
-    with _entries(path) as entries:
+    with entries_of(path, "expected") as entries:
         for number, entry in enumerate(entries, start=1):
             with blame_on(f"entry {number}"):
                 _check(entry, today or datetime.date.today())
@@ -80,14 +80,14 @@ def read(
 
 def variants(path: Path) -> dict[int, str]:
     """The variants that the entries of a file name, by the number of the entry."""
-    with _entries(path) as entries:
+    with entries_of(path, "expected") as entries:
         named = ((number, entry.get(WHOSE)) for number, entry in enumerate(entries, 1) if isinstance(entry, dict))
         return {number: name for number, name in named if isinstance(name, str)}
 
 
 @contextlib.contextmanager
-def _entries(path: Path) -> Iterator[list[Any]]:
-    """The entries of a file; whatever is wrong with them is blamed on it."""
+def entries_of(path: Path, name: str) -> Iterator[list[Any]]:
+    """The [[name]] entries of a TOML file; whatever is wrong with them is blamed on it."""
     text = text_of(path, largest=LARGEST_FILE)
     with blame_on(path):
         try:
@@ -95,9 +95,9 @@ def _entries(path: Path) -> Iterator[list[Any]]:
         except ValueError as error:
             raise ValueError(f"not TOML: {error}") from None
         # A file without entries is what is left when every failure is fixed.
-        entries = data.get("expected", [])
-        if set(data) - {"expected"} or not isinstance(entries, list):
-            raise ValueError(f"must hold [[expected]] entries and nothing else, got {sorted(data)}")
+        entries = data.get(name, [])
+        if set(data) - {name} or not isinstance(entries, list):
+            raise ValueError(f"must hold [[{name}]] entries and nothing else, got {sorted(data)}")
         yield entries
 
 
