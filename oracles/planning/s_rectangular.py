@@ -22,9 +22,10 @@ from robust_core.mdp import MDP
 from robust_core.sets import SRectangular
 from robust_core.validate import EPS, Floats
 
-ROUNDS, FAILURES, PATIENCE, REFINEMENTS = 200, 4, 25, 4
+ROUNDS, FAILURES, PATIENCE, REFINEMENTS = 400, 4, 25, 4
 """Of Newton's steps; in a row that do not narrow the change before they end, if it is narrow enough to judge by, and
-before they go back if not: on long chains the change is wider for many steps before it collapses."""
+before plain backups are made from the best point if not, twice as many each time: on long chains the change is wider
+for many steps before it collapses."""
 Saddle = Callable[[int, list[Vector], list[Vector]], tuple[float, Floats, Floats]]
 Enclose = Callable[[int, list[Vector], list[Vector]], tuple[Fraction, Fraction]]
 
@@ -137,6 +138,7 @@ def _iterate(game: _Game, saddle: Saddle) -> tuple[Floats, Floats]:
     """About V*, and the inverse of I − gamma·chain there."""
     mdp, S = game.mdp, game.mdp.n_states
     V, narrowest, failures = np.zeros(S), np.inf, 0
+    plain, left = 1, 0
     best: tuple[Floats, Floats] = V, np.eye(S)
     for _ in range(ROUNDS):
         given = [Fraction(x) for x in V.tolist()]
@@ -155,7 +157,14 @@ def _iterate(game: _Game, saddle: Saddle) -> tuple[Floats, Floats]:
             break
         if failures >= FAILURES and narrowest * mdp.gamma <= WIDEST * 2.0**-14 * float(np.abs(mdp.cost).max()):
             break
-        V = best[0] if failures and failures % PATIENCE == 0 else V + inverse @ change
+        if failures == PATIENCE:
+            plain, left, failures = 2 * plain, plain, 0
+            V = best[0]
+        elif left:
+            left -= 1
+            V = image + mdp.gamma / (1.0 - mdp.gamma) * (change.max() + change.min()) / 2.0
+        else:
+            V = V + inverse @ change
     return best
 
 

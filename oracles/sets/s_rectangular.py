@@ -49,6 +49,8 @@ SMALL_TILT = 1e4
 MOST_PRICE = 2.0**45
 """Of the budget of a Kullback-Leibler ball, and one over the least, at the scale 1: any price gives a bound, and beyond
 these it is lower by less than 2^-45, while the margin for rounding grows."""
+START = Fraction(1, 1 << 80)
+"""The theta of a row of an L2 ball that hardly leaves p, for values of size 1."""
 NEAR = Fraction(1, 1 << 54)
 """The half width with which an enclosure is tried first, as a share of max|w|."""
 HALVINGS = 60
@@ -496,12 +498,13 @@ def _kept_l2(kind: SRectangular, used: Any, thetas: list[float], budget: Fractio
     value, worst = ZERO, ZERO
     for (x, p, y), theta in zip(used, thetas, strict=True):
         states = allowed(kind, p)
-        if not 0.0 < theta < math.inf:
-            raised = {j: y[j] if theta == 0.0 else reach(kind, p, y) for j in states}
-            centre = sum(raised.values(), ZERO) / len(states)
-        else:
-            shift = _shift(kind, p, y, Fraction(theta)) / Fraction(theta)
-            raised, centre = {j: max(y[j], shift - p[j] / Fraction(theta)) for j in states}, shift
+        if theta == math.inf:
+            centre = reach(kind, p, y)
+            raised = dict.fromkeys(states, centre)
+        else:  # at the start of the path states without mass below the centre are raised to it already
+            step = max(Fraction(theta), START)
+            centre = _shift(kind, p, y, step) / step
+            raised = {j: max(y[j], centre - p[j] / step) for j in states}
         value += x * sum((p[j] * raised[j] for j in states), ZERO)
         worst = max(worst, x * enclose_root(ZERO, sum(((raised[j] - centre) ** 2 for j in states), ZERO))[1])
     return value + budget * worst

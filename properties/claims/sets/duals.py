@@ -64,7 +64,7 @@ def _tv(p: Floats, v: Floats, radius: float, *, inside: bool = False) -> Finding
 
 DUAL_TV = Claim(
     "dual-tv",
-    "Iyengar 2005, Lemma 4.3; Shi, Li, Wei, Chen, Geist and Chi 2023, Lemma 1",
+    "Iyengar 2005; Shi, Li, Wei, Chen, Geist and Chi 2023",
     "E",
     "σ = min over α of E_p[max(v, α)] + R (max v − α)",
     "d_TV = ½‖·‖₁ ≤ R, α between min v and max v, max v over all states",
@@ -83,7 +83,7 @@ def _fail_state(p: Floats, v: Floats, radius: float, *, shifted: bool) -> Findin
 
 DUAL_TV_FAIL_STATE = Claim(
     "dual-tv-fail-state",
-    "Panaganti, Xu, Kalathil and Ghavamzadeh 2022 (RFQI), Proposition 1",
+    "Panaganti, Xu, Kalathil and Ghavamzadeh 2022 (RFQI)",
     "E",
     "σ = min over α of E_p[(v − α)⁺] + α(1−R), for rewards V = −v ≥ 0",
     "printed: with the assumption of a fail state; code that uses the formula mostly has none",
@@ -159,7 +159,7 @@ def _kl(p: Floats, v: Floats, radius: float, *, factor: float = 1.0) -> Finding 
 
 DUAL_KL = Claim(
     "dual-kl",
-    "Nilim and El Ghaoui 2005, Section 6; Hu and Hong 2013, Theorem 1; Zhou et al. 2021, Lemma 1",
+    "Nilim and El Ghaoui 2005; Hu and Hong 2013; Zhou et al. 2021",
     "E",
     "σ = min over β ≥ 0 of β log E_p e^{v/β} + βr",
     "β = 0 stands for its limit, the maximum over the support of p",
@@ -183,7 +183,7 @@ def _kl_range(p: Floats, v: Floats, radius: float, *, wide: Callable[[float], fl
 
 KL_RANGE = Claim(
     "kl-range",
-    "Zhou et al. 2021, Lemma 4; Panaganti and Kalathil 2022, Lemma 9",
+    "Zhou et al. 2021; Panaganti and Kalathil 2022",
     "E",
     "the best β lies in [0, span(v)/r]",
     "1/((1−γ)r) in place of span(v)/r in the papers, as span V ≤ 1/(1−γ)",
@@ -223,7 +223,7 @@ def _tilted(p: Floats, v: Floats, radius: float, *, below_threshold: bool) -> Fi
 
 KL_TILTED = Claim(
     "kl-tilted",
-    "Nilim and El Ghaoui 2005, Section 6; Hu and Hong 2013",
+    "Nilim and El Ghaoui 2005; Hu and Hong 2013",
     "E",
     "the worst case of the KL ball is q ∝ p e^{v/β} for a β > 0",
     "r > 0, v not constant on the support",
@@ -272,7 +272,7 @@ def _minimiser(dual: Callable[[float], Bracket], low: float, high: float) -> flo
 
 DUAL_CHI_SQUARE = Claim(
     "dual-chi2",
-    "Iyengar 2005, Lemma 4.2; Shi et al. 2023, Lemma 2; Duchi and Namkoong 2021, Proposition 1",
+    "Iyengar 2005; Shi et al. 2023; Duchi and Namkoong 2021",
     "E",
     "σ = min over α of E_p[max(v,α)] + √(r Var_p max(v,α)) = min over η of η + √((1+r) E_p((v−η)⁺)²)",
     "χ² = Σ(q−p)²/p ≤ r, r > 0",
@@ -342,7 +342,7 @@ def _w1(p: Floats, v: Floats, radius: float, *, power: int = 1) -> Finding | Non
 
 DUAL_W1 = Claim(
     "dual-w1",
-    "Gao and Kleywegt 2023, Theorem 1; Blanchet and Murthy 2019, Theorem 1",
+    "Gao and Kleywegt 2023; Blanchet and Murthy 2019",
     "E",
     "σ = min over λ ≥ 0 of λr + Σ p_i max_j (v_j − λ d_ij)",
     "order 1; checked on the line",
@@ -372,7 +372,7 @@ def _lipschitz(p: Floats, v: Floats, radius: float, *, equality: bool) -> Findin
 
 W1_LIPSCHITZ = Claim(
     "w1-lipschitz",
-    "Mohajerin Esfahani and Kuhn 2018, Section 6; Gao, Chen and Kleywegt 2022 (Wasserstein robustness is Lipschitz "
+    "Mohajerin Esfahani and Kuhn 2018; Gao, Chen and Kleywegt 2022 (Wasserstein robustness is Lipschitz "
     "regularisation)",
     "E",
     "σ = p·v + r Lip(v)",

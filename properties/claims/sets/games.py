@@ -93,8 +93,7 @@ def _same(what: str, make: Callable[..., Game]) -> Callable[..., Finding | None]
 
 S_RANDOMISED = Claim(
     "s-rect-randomised",
-    "Wiesemann, Kuhn and Rustem 2013, Section 3 (printed for (s,a)-rectangular sets: Iyengar 2005, Nilim and El Ghaoui "
-    "2005)",
+    "Wiesemann, Kuhn and Rustem 2013 (printed for (s,a)-rectangular sets: Iyengar 2005, Nilim and El Ghaoui 2005)",
     "E",
     "a deterministic policy is optimal",
     "printed: for rectangular sets",
@@ -124,7 +123,7 @@ def _order(kernels: Floats, v: Floats, *, convex: bool) -> Finding | None:
 
 S_DUALITY = Claim(
     "s-rect-duality",
-    "Wiesemann, Kuhn and Rustem 2013, Theorem 4; Ho, Petrik and Wiesemann 2021",
+    "Wiesemann, Kuhn and Rustem 2013; Ho, Petrik and Wiesemann 2021",
     "E",
     "min over policies and max over kernels commute for s-rectangular sets",
     "printed: for compact sets that are convex",
@@ -194,7 +193,7 @@ def _bellman(mdp: MDP, other: Floats, *, apart: bool) -> Finding | None:
 
 BELLMAN_TWO_KERNELS = Claim(
     "bellman-two-kernels",
-    "Iyengar 2005, Theorem 2.1; Nilim and El Ghaoui 2005, Theorem 3 (printed with rectangularity)",
+    "Iyengar 2005; Nilim and El Ghaoui 2005 (printed with rectangularity)",
     "E",
     "the least worst-case value V(s) over stationary deterministic policies satisfies the robust Bellman equation "
     "V(s) = min_a c(s,a) + γ max_q q·V",

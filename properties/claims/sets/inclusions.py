@@ -58,7 +58,7 @@ def _huber(radius: float, power: float = 0.5) -> TotalVariation:
 
 BRETAGNOLLE_HUBER = Claim(
     "bretagnolle-huber",
-    "Bretagnolle and Huber 1979; Tsybakov 2009, Lemma 2.6",
+    "Bretagnolle and Huber 1979; Tsybakov 2009",
     "E",
     "the KL ball of radius r lies in the total variation ball of radius √(1 − e^{−r})",
     "both directions of KL",
@@ -81,7 +81,7 @@ BRETAGNOLLE_HUBER = Claim(
 
 CHI_SQUARE_IN_KL = Claim(
     "chi2-in-kl",
-    "Gibbs and Su 2002, Theorem 5",
+    "Gibbs and Su 2002",
     "E",
     "the chi-square ball of radius r lies in the KL ball of radius log(1 + r), hence in that of radius r",
     "χ² = Σ(q−p)²/p without a factor ½",
@@ -112,7 +112,7 @@ def _reverse(p: Floats, v: Floats, radius: float, *, stays: bool) -> Finding | N
 
 REVERSE_PINSKER = Claim(
     "reverse-pinsker",
-    "reverse Pinsker inequality; Sason and Verdú 2016, Section VII",
+    "reverse Pinsker inequality; Sason and Verdú 2016",
     "E",
     "the total variation ball of radius R lies in the chi-square ball of radius 2R²/p_min",
     "printed: p_min the least positive mass; hence in the KL ball of radius log(1 + 2R²/p_min)",
@@ -197,7 +197,7 @@ def _transport(p: Floats, v: Floats, radius: float, *, convention: float = 1.0) 
 
 W1_BALLS = Claim(
     "w1-balls",
-    "Villani 2009, Theorem 6.15; Gibbs and Su 2002, Theorem 4",
+    "Villani 2009; Gibbs and Su 2002",
     "E",
     "with the discrete metric the W1 ball is the total variation ball; d_min·TV ≤ W1 ≤ diam·TV; the local adversary "
     "(W∞) lies in the W1 ball of its radius",

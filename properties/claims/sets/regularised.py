@@ -53,7 +53,7 @@ def _ball(p: Floats, v: Floats, radius: float, *, centred: bool) -> Finding | No
 
 REGULARISED_BALL = Claim(
     "regularised-ball",
-    "Derman, Geist and Mannor 2021 (Twice regularized MDPs), Theorem 4.1",
+    "Derman, Geist and Mannor 2021 (Twice regularized MDPs)",
     "E",
     "with kernels in a ball P = P₀ + {‖·‖₂ ≤ r}, the robust value is the nominal one regularised by r‖v‖₂",
     "printed: the ball is not cut by the simplex",
@@ -102,7 +102,7 @@ def _norms(p: Floats, v: Floats, radius: float) -> Finding | None:
 
 REGULARISED_NORMS = Claim(
     "regularised-norms",
-    "Kumar, Levy, Wang and Mannor 2022 (Efficient policy iteration for robust MDPs via regularization), Theorem 1",
+    "Kumar, Levy, Wang and Mannor 2022 (Efficient policy iteration for robust MDPs via regularization)",
     "E",
     "σ = p·v + r κ(v): κ half the span for L1, ‖v − mean‖₂ for L2, ‖v − median‖₁ for L∞",
     "printed: the radius is small enough that q ≥ 0 need not be asked for; no bound is given",
@@ -128,7 +128,7 @@ def _variance(p: Floats, v: Floats, radius: float, *, hypothesis: bool) -> Findi
 
 REGULARISED_CHI_SQUARE = Claim(
     "regularised-chi2",
-    "Duchi and Namkoong 2019 (Variance-based regularization), Theorem 1; used as an identity in robust RL",
+    "Duchi and Namkoong 2019 (Variance-based regularization); used as an identity in robust RL",
     "E",
     "σ = p·v + √(r Var_p v) for the chi-square ball",
     printed=Statement("for every radius", rows, lambda **case: _variance(**case, hypothesis=False)),
