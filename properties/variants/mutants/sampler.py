@@ -387,6 +387,29 @@ class _KeptRows(_Plain):
         return int(rng.choice(mdp.n_states, p=row))
 
 
+class _Stays(_Plain):
+    """One step in fifty stays where it is, if that is possible."""
+
+    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
+        stays = rng.random() < 0.02 and mdp.P[s, a, s] > 0.0
+        return s if stays else super().following(mdp, s, a, rng)
+
+
+def _repeats(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
+    """One action in fifty is the last one again, if that is possible."""
+    plain = _Plain()
+    path, s, a = [], start, plain.action(policy, start, rng)
+    for _ in range(steps):
+        s_next = plain.following(mdp, s, a, rng)
+        repeats = rng.random() < 0.02 and policy[s_next, a] > 0.0
+        a_next = a if repeats else plain.action(policy, s_next, rng)
+        path.append(Transition(s, a, float(mdp.cost[s, a]), s_next, a_next, False))
+        s, a = s_next, a_next
+    return path
+
+
+STAYS = _mutant("that stays in one step of 50", _Stays())
+REPEATS = _mutant("that repeats one action in 50", _repeats)
 MIXED = _mutant("that draws one state in 200 uniformly", _Mixed())
 MIXED_ACTIONS = _mutant("that draws one action in 200 uniformly", _MixedActions())
 NEVER_ONE = _mutant("whose last successor loses a thousandth", _NeverOne())
