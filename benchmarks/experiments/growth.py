@@ -10,8 +10,13 @@ held at the boundary of the ball.
 
 Rates are multiplied by the horizon T: a rate of 7 means that the squared gradient is multiplied by e^14 in T steps. The
 averaged recursion (`gradient.stability`) is stable for every draw that was tried and decides nothing.
+
+The growth is measured. Beside it stands the *mean square rate*, ½T log of the factor per step of E‖x‖², which is
+certified (`oracles/linear/second_moments.py`): for R = 0 of TDC itself, for R > 0 of the recursion with the maximum
+held at one state, the largest over all states (`mean_square_rate`).
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +25,9 @@ import numpy as np
 from benchmarks.experiments.gradient import DIVERGED, features, objective, radius_and_discount, trajectory
 from benchmarks.experiments.outcome import interval
 from benchmarks.experiments.panel_environments import PanelEnvironments
+from oracles.arithmetic.ball import Ball
 from oracles.chains.chain import state_chain
+from oracles.linear import second_moments
 from robust_core import streams
 from robust_core.kernels.jit import compiled
 from robust_core.policy import uniform
@@ -91,6 +98,25 @@ def growth_rates(environments: PanelEnvironments, learner: str, horizon: int, *,
     states = walk(np.cumsum(kernel, axis=1), uniforms)
     found: Any = rates(phi, states, gamma, radius, panel.alpha, panel.beta, blocks + 1, horizon)
     return np.asarray(found[1:])
+
+
+def mean_square_rate(
+    environments: PanelEnvironments, learner: str, horizon: int
+) -> tuple[tuple[float, float], int | None]:
+    """(bounds on the mean square rate, the state at which the maximum is held); the largest rate of all states."""
+    panel, phi, mdp = environments.panel, features(environments, 0), environments.training.mdp
+    assert panel.beta is not None
+    radius, gamma = radius_and_discount(panel, learner)
+    chain = state_chain(mdp, uniform(mdp.n_states, mdp.n_actions))
+    kernel = Ball.relative(chain.kernel, chain.log_error)
+    found = []
+    for held in range(mdp.n_states if radius > 0.0 else 1):
+        A = second_moments.steps(phi, gamma=gamma, radius=radius, alpha=panel.alpha, beta=panel.beta, held=held)
+        low, high = second_moments.growth(kernel, A)
+        found.append((horizon / 2 * (math.log(low) if low > 0.0 else -math.inf), horizon / 2 * math.log(high)))
+    largest = max(range(len(found)), key=found.__getitem__)
+    bounds = found[largest][0], max(high for _, high in found)
+    return bounds, largest if radius > 0.0 else None
 
 
 def growth_of(environments: PanelEnvironments, learner: str, horizon: int, *, runs: int, longer: int) -> Growth:

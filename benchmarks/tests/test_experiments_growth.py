@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.experiments.gradient import environments_of
-from benchmarks.experiments.growth import growth_rates, rates, walk
+from benchmarks.experiments.growth import growth_rates, mean_square_rate, rates, walk
 from benchmarks.experiments.interpretations import DEFAULT
 from benchmarks.experiments.paper import PANELS
 from benchmarks.studies import growth
@@ -41,6 +41,27 @@ def test_the_sign_of_the_growth_decides_which_draws_diverge() -> None:
         learner: sum(one.interval[0] > 0 for one in found if one.learner == learner) for learner in growth.LEARNERS
     }
     assert above["robust"] > 10 * above["vanilla"]
+
+
+@pytest.mark.parametrize(
+    ("panel", "draw", "learner", "rate", "state"),
+    [
+        ("tdc-c", 0, "robust", 22.35, 14),
+        ("tdc-c", 0, "vanilla", -1.51, None),
+        ("tdc-a", 1, "robust", -1.67, 5),
+        ("tdc-a", 1, "vanilla", -11.28, None),
+    ],
+)
+def test_the_mean_square_is_certified_near_the_measured_growth(
+    panel: str, draw: int, learner: str, rate: float, state: int | None
+) -> None:
+    """The rates that the page of the experiments names; the sign is that of the measured growth."""
+    environments = environments_of(PANELS[panel], replace(DEFAULT, features=draw))
+    (low, high), held = mean_square_rate(environments, learner, growth.horizon())
+    (known,) = (one for one in growth.committed() if (one.panel, one.draw, one.learner) == (panel, draw, learner))
+    assert held == state
+    assert rate - 0.01 < low <= high < rate + 0.01
+    assert low > 0.0 if known.growth > 0.0 else high < 0.0
 
 
 @pytest.mark.parametrize("learner", growth.LEARNERS)

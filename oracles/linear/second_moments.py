@@ -101,6 +101,8 @@ def _nearest(image: Ball, M: Floats, scaled: list[Floats], factor: float, side: 
         rest = Ball.exact(side) * (Ball.exact(bound) * Ball.exact(M) - image)
         if all(eigenvalue_floor(Ball.exact(b) @ rest[s] @ Ball.exact(b.T)) > 0.0 for s, b in enumerate(scaled)):
             return bound
+    if side < 0.0:
+        return 0.0  # LM >= 0 always
     raise ArithmeticError(f"no bound within {WIDTHS[-1]} of {factor} is certified")
 
 
