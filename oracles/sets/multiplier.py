@@ -34,6 +34,9 @@ MARGIN = Decimal(10) ** -22
 """Of a bound, relative to the span of v, and of a distance, relative to the radius; 50 digits are left to cancel."""
 STEP = Decimal(10) ** -12
 """Of differences: the error of a derivative is of the order of its square."""
+KEPT = Decimal(10) ** -30
+"""The share of a mass that is kept where the slope shows none: of 1e-300 no difference in so many digits does, and
+a distance may be infinite without it."""
 LOWEST, HIGHEST = -62.0, 10.0
 """log s, and log(s·radius) for radii below 1: below, exp(1/s) is beyond all numbers; above, p is as good."""
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -158,7 +161,10 @@ class _Row:
         # The bound shifts with v, so the masses sum to 1; where several states are highest their slopes are one-sided.
         filled = slopes.copy()
         filled[top] += max(Digits(1) - slopes.sum(), Digits(0))
-        found = [self.p, *(self._pulled(q / q.sum()) for q in (slopes, filled, self.alone()) if q.sum() > 0)]
+        # Most distances are least if highest states share their mass as in p; one-sided slopes do not say that.
+        lower = slopes * (self.v != self.v.max())
+        shared = lower + self.alone() * max(Digits(1) - lower.sum(), Digits(0))
+        found = [self.p, *(self._pulled(q / q.sum()) for q in (slopes, filled, shared, self.alone()) if q.sum() > 0)]
         return max((q * self.v).sum() for q in found)
 
     def alone(self) -> Objects:
@@ -179,7 +185,7 @@ class _Row:
         for state in range(len(self.v)):
             shift = _unit(state, len(self.v)) * h
             slope = (self.bound(s, self.v + shift) - self.bound(s, self.v - shift)) / (2 * h)
-            q[state] = slope if slope.finite and slope > 0 else Digits(0)
+            q[state] = max(slope if slope.finite else Digits(0), self.p[state] * Digits(KEPT))
         return q
 
     def _pushed(self, q: Objects) -> Objects:

@@ -134,3 +134,27 @@ def test_an_oracle_of_another_set_is_found_out() -> None:
         found = truth.sigma(made, p.tolist(), v.tolist())
         seen += lower > found.upper or upper < found.lower
     assert seen >= 3
+
+
+def neyman_bound(ball: Any, p: Any, v: Any, s: Any) -> Any:
+    """eta − (Σ p√(eta−v))²/(1+r), eta = s + max v (Cauchy-Schwarz)."""
+    eta = s + v.max()
+    return eta - (p * np.sqrt(eta - v)).sum() ** 2 / (1 + ball.radius)
+
+
+def neyman(ball: Any, p: Any, q: Any) -> Any:
+    """Σ(q−p)²/q = Σ p²/q − 1: infinite where a mass of p is lost, mass may go where p has none."""
+    return (p[p > 0] ** 2 / q[p > 0]).sum() - 1
+
+
+def test_definition_and_dual_of_an_own_set_meet_next_to_tiny_masses_and_ties() -> None:
+    rng = numpy_generator(key("an own set"))
+    for number in range(60):
+        n = int(rng.integers(2, 7))
+        p, v = nasty_rows.row(rng, n), np.round(2.0 * rng.normal(size=n))
+        p[rng.random(n) < 0.3] *= (1e-12, 1e-300)[number % 2]
+        row, values = exact.distribution(p.tolist()).fractions(), exact.Rational.of(v.tolist()).fractions()
+        ball = ChiSquare(float(rng.choice([1e-8, 0.01, 0.5, 1.0, 1000.0])))  # for its radius
+        lower, upper = Multiplier(neyman_bound, neyman).enclose(ball, row, values)
+        assert lower <= upper
+        assert upper - lower <= Fraction(1, 10**9) * max(map(abs, values)), (number, p.tolist(), v.tolist(), ball)
