@@ -1,29 +1,6 @@
 """s-rectangular sets on whole models: backups, randomised policies, rows of nature, and planning with a certificate.
 
-**Planning.** T is monotone and T(v+k) = Tv + gamma k, so with d = Tv − v, f = gamma/(1−gamma),
-
-    Tv + f min d  <=  V*  <=  Tv + f max d        (MacQueen).
-
-A round makes a backup, fixes its policy and rows of nature, sweeps that Markov chain until its own change is a
-hundredth as wide, and makes a backup there. Sweeps of a fixed pair need not come nearer to V*: policy iteration for
-both players at once is not known to converge. The safeguard makes it terminate. Let h(v) = f span(Tv − v)/2 be the half
-width at v, and x the best point so far:
-
-- a round that ends at y with h(y) <= .9 h(x) is accepted: x = y. Rounds go on from where the last one ended;
-- after `PATIENCE` rounds in a row without an accepted one they are thrown away (a *fall*). Then x is replaced by T^m x,
-  shifted by a constant, with m = 1 at the first fall and twice as large at every further one, and rounds go on there.
-
-**Termination.** span(Tx − Ty) <= gamma span(x − y) for every x and y: from x <= y + max(x−y) follows Tx <= Ty + gamma
-max(x−y), and likewise from below. A shift by a constant moves T by a constant and leaves h alone. So a fall with m
-backups makes h(x) at most gamma^m as large, an accepted round at most .9 as large: h(x) never grows, and falls below
-every positive accuracy e. With N the number of plain backups that reach e, gamma^N h(0) <= e: after j falls plain
-backups alone have made h(x) <= gamma^(2^j − 1) h(0), so there are at most log2(N + 1) + 1 falls with at most 4N + 1
-plain backups, and at most log(h(0)/e)/log(1/.9) + 1 accepted rounds. At most `PATIENCE` rounds come before each fall
-and each accepted round, and a round has one backup and at most `MOST_SWEEPS` sweeps. So the loop ends, whatever the
-sweeps do.
-
-In floats h stops falling at the level of rounding; a fall that does not lower it ends the loop, and the certificate
-tells the width that was reached.
+**Planning** is modified policy iteration (`robust_core.iteration`, with the proof that it ends).
 
 **Certificate.** Bounds on the exact backup of the final v, with margins for rounding (`kernels.s_rectangular`), in
 MacQueen's inequality.
@@ -37,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robust_core import validate
+from robust_core.iteration import MOST_SWEEPS, bounds, iterate
 from robust_core.mdp import MDP
 from robust_core.sets.s_rectangular import (
     SRectangular,
@@ -46,15 +24,8 @@ from robust_core.sets.s_rectangular import (
     SRectangularLInfinity,
     StateUpdate,
 )
-from robust_core.validate import EPS, Floats
+from robust_core.validate import Floats
 
-MOST_SWEEPS = 2_000
-"""Of one chain: a span shrinks by gamma at least in each, so a hundredth is certain for gamma <= .9977."""
-PATIENCE, ACCEPTED = 25, 0.9
-"""Rounds in a row before a fall (on Taxi the half width is above that of the start for 14 rounds, then it collapses),
-and the share of the best half width at which a round is accepted."""
-NARROWER = 0.01
-"""The span of the change at which the sweeps of a chain end, as a share of that at its start."""
 FORMS: dict[type[SRectangular], int] = {
     SRectangularL1: 0,
     SRectangularL2: 1,
@@ -179,23 +150,6 @@ def plan_states(mdp: MDP, uncertainty_set: SRectangular, *, accuracy: float = 1e
     return plan_outcomes(kernel.Outcomes.of(mdp), uncertainty_set, accuracy=accuracy)
 
 
-@dataclass
-class _Point:
-    """A point, its backup and the half width there."""
-
-    v: Floats
-    found: Any
-    half: float
-    following: Floats
-
-    @classmethod
-    def at(cls, backup: Callable[[Floats, bool], Any], gamma: float, v: Floats) -> "_Point":
-        found = backup(v, False)
-        change, factor = found.values - v, gamma / (1.0 - gamma)
-        low, high = float(change.min()), float(change.max())
-        return cls(v, found, factor * 0.5 * (high - low), found.values + factor * 0.5 * (low + high))
-
-
 def plan_outcomes(
     outcomes: Any, uncertainty_set: SRectangular, *, accuracy: float = 1e-6, most_sweeps: int = MOST_SWEEPS
 ) -> SPlan:
@@ -203,48 +157,8 @@ def plan_outcomes(
     goal, gamma = validate.positive("accuracy", accuracy), outcomes.gamma
     uncertainty_set.require_fit(outcomes.n_states, (outcomes.n_states, outcomes.n_actions))
     backup = compiled_backup(outcomes, uncertainty_set)
-    point = _Point.at(backup, gamma, np.zeros(outcomes.n_states))
-    backups, sweeps, falls, plain = 1, 0, 0, 1
-    tried, left = point, PATIENCE
-    while point.half > goal:
-        reached, made = _sweep(tried, gamma, most_sweeps)
-        tried = _Point.at(backup, gamma, reached)
-        backups, sweeps, left = backups + 1, sweeps + made, left - 1
-        if tried.half <= ACCEPTED * point.half:
-            point, left = tried, PATIENCE
-        if left:
-            continue
-        falls, before, left = falls + 1, point.half, PATIENCE
-        for _ in range(plain):
-            point = _Point.at(backup, gamma, point.following)
-            backups += 1
-            if point.half <= goal:
-                break
-        plain, tried = 2 * plain, point
-        if not point.half < before:  # rounding
-            break
-    return _certified(backup, gamma, point, backups + 1, sweeps, falls)
-
-
-def _sweep(point: _Point, gamma: float, most: int) -> tuple[Floats, int]:
-    """The point after sweeps of the fixed pair, and how many there were."""
-    from robust_core.kernels import s_rectangular as kernel
-
-    chain = point.found.chain
-    v = point.following.copy()
-    span = float(np.ptp(point.found.values - point.v))
-    made = kernel.sweep(
-        chain.ends, chain.places, chain.shares, chain.constants, gamma, v, np.empty_like(v), most, NARROWER * span
-    )
-    return v, int(made)
-
-
-def _certified(backup: Callable[[Floats, bool], Any], gamma: float, point: _Point, *counts: int) -> SPlan:
-    """MacQueen's bounds with certified bounds of one backup; every float operation is rounded outwards by 8 EPS."""
+    start = np.zeros(outcomes.n_states)
+    point, counts = iterate(lambda v: backup(v, False), gamma, start, goal, most_sweeps=most_sweeps)
     exact = backup(point.v, True)
-    factor, size = gamma / (1.0 - gamma), 8.0 * EPS * float(np.abs(exact.values).max() + np.abs(point.v).max())
-    below = factor * (float((exact.lower - point.v).min()) - size)
-    above = factor * (float((exact.upper - point.v).max()) + size)
-    lower = exact.lower + below - 8.0 * EPS * (np.abs(exact.lower) + abs(below))
-    upper = exact.upper + above + 8.0 * EPS * (np.abs(exact.upper) + abs(above))
-    return SPlan(lower, upper, exact.policy, *counts)
+    lower, upper = bounds(gamma, point.v, exact.lower, exact.upper)
+    return SPlan(lower, upper, exact.policy, counts.backups + 1, counts.sweeps, counts.falls)

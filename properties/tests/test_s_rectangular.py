@@ -15,8 +15,7 @@ from properties.judging.search import search
 from properties.judging.verification import applicable
 from properties.variants import s_rectangular as right
 from properties.variants.mutants import s_rectangular as mutants
-from robust_core import MDP, SRectangular, Variant, bellman, bellman_values, plan_states
-from robust_core import s_rectangular as core
+from robust_core import MDP, SRectangular, Variant, bellman, bellman_values, iteration, plan_states
 from robust_core.sets import S_RECTANGULAR, SRectangularKullbackLeibler, SRectangularL1, UncertaintySet
 from robust_core.validate import Floats
 
@@ -75,11 +74,11 @@ def test_the_safeguard_ends_where_sweeps_lead_astray(monkeypatch: pytest.MonkeyP
         if 9.0 * float(np.ptp(image - V)) / 2.0 <= goal:
             break
         V = image
-    monkeypatch.setattr(core, "_sweep", astray)
+    monkeypatch.setattr(iteration, "_swept", astray)
     plan = plan_states(mdp, SRectangularL1(0.2), accuracy=goal)
     assert plan.width <= 2.0 * goal * (1.0 + 1e-3)
     assert plan.falls <= np.log2(plain + 1) + 1
-    assert calls[0] <= core.PATIENCE * (plan.falls + 1 + np.log(1e3 / goal) / -np.log(core.ACCEPTED))
+    assert calls[0] <= iteration.PATIENCE * (plan.falls + 1 + np.log(1e3 / goal) / -np.log(iteration.ACCEPTED))
     assert plan.backups <= 4 * plain + 2 + calls[0] + 1
 
 

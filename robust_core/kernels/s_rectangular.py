@@ -673,6 +673,11 @@ class Chain:
     shares: Floats
     constants: Floats
 
+    def sweep(self, gamma: float, v: Floats, most: int, goal: float) -> int:
+        """Sweeps v in place until the span of a change is at most the goal; how many there were."""
+        image = np.empty_like(v)
+        return int(sweep(self.ends, self.places, self.shares, self.constants, gamma, v, image, most, goal))
+
 
 @dataclass(frozen=True)
 class States:
