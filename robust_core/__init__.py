@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
     from robust_core.mdp import MDP, SparseRows
     from robust_core.operators import bellman, bellman_policy, bellman_values, smoothed_bellman_policy
+    from robust_core.planning import Plan, evaluate, plan
     from robust_core.policy import deterministic, greedy, uniform
     from robust_core.problem import Problem, Variant
     from robust_core.s_rectangular import SPlan, plan_states, solve_states
@@ -53,12 +54,12 @@ if TYPE_CHECKING:
 __all__ = [
     "EXPECTED_SARSA", "L1", "L2", "MDP", "Q_LEARNING", "SARSA", "TD0", "BoundedDensity", "ChiSquare",
     "Contamination", "Interval", "KullbackLeibler", "LInfinity", "LinearLearner", "LocalAdversary", "LogSumExp",
-    "Mellowmax", "Problem", "Recording", "Restart", "ReverseKullbackLeibler", "SPlan", "SRectangular",
+    "Mellowmax", "Plan", "Problem", "Recording", "Restart", "ReverseKullbackLeibler", "SPlan", "SRectangular",
     "SRectangularKullbackLeibler", "SRectangularL1", "SRectangularL2", "SRectangularLInfinity", "SparseRows",
     "StepSize", "TabularLearner", "TotalVariation", "Transition", "UncertaintySet", "Variant", "Walk",
-    "Wasserstein", "bellman", "bellman_policy", "bellman_values", "constant", "deterministic", "greedy", "key",
-    "per_visit", "plan_states", "polynomial", "sigma", "smoothed_bellman_policy", "solve_states", "stopping_time",
-    "support", "uniform", "worst_case",
+    "Wasserstein", "bellman", "bellman_policy", "bellman_values", "constant", "deterministic", "evaluate",
+    "greedy", "key", "per_visit", "plan", "plan_states", "polynomial", "sigma", "smoothed_bellman_policy",
+    "solve_states", "stopping_time", "support", "uniform", "worst_case",
 ]  # fmt: skip
 
 MODULES = {
@@ -70,6 +71,7 @@ MODULES = {
         "robust_core.learners.schedules": ("StepSize", "constant", "per_visit", "polynomial"),
         "robust_core.learners.tabular": ("EXPECTED_SARSA", "Q_LEARNING", "SARSA", "TD0", "TabularLearner"),
         "robust_core.mdp": ("MDP", "SparseRows"),
+        "robust_core.planning": ("Plan", "evaluate", "plan"),
         "robust_core.policy": ("deterministic", "greedy", "uniform"),
         "robust_core.problem": ("Problem", "Variant"),
         "robust_core.smoothing": ("LogSumExp", "Mellowmax"),

@@ -18,7 +18,7 @@ PARTS = (
     "first call",
     "memory",
 )
-ORACLES = ("plans", "scale", "programs")
+ORACLES = ("plans", "scale", "set plans", "programs")
 CLUSTER = "cluster"
 ON_REQUEST = (*ORACLES, CLUSTER)
 """Planning and convex programs take minutes; the cost of a cluster has a table of its own and no limits."""
@@ -32,8 +32,9 @@ def add_parser(commands: Commands) -> None:
         help="measure our processor time against peers and limits (needs an idle machine)",
         description="Prints the speed table: ours against peers and limits, interleaved in one run, the best of "
         "several passes. Exit code 1: a limit is exceeded. The parts 'plans' (against QuantEcon, which must be "
-        "installed), 'scale' (up to ten million states, in 10 GB of memory) and 'programs' measure oracles; 'cluster' "
-        "starts a scheduler and workers on this machine and prints the cost of a unit of work there.",
+        "installed), 'scale' (up to ten million states, in 10 GB of memory) and 'programs' measure oracles, "
+        "'set plans' the planner of every set; 'cluster' starts a scheduler and workers on this machine and prints the "
+        "cost of a unit of work there.",
         epilog="example: robust-core speed help --passes 1",
     )
     parts = speed.add_argument(

@@ -99,9 +99,10 @@ def _metric() -> list[Measurement]:
     states, distances = ball.by_distance
     first, source = np.empty(SIZE), np.empty(SIZE * SIZE, dtype=np.int64)
     length, gain = np.empty(SIZE * SIZE), np.empty(SIZE * SIZE)
+    begin, end = np.empty(SIZE, dtype=np.int64), np.empty(SIZE * SIZE, dtype=np.int64)
     contestants: dict[str, Work] = {
         "read": metric.sum,
-        "hulls": partial(wasserstein.hulls, states, distances, v, first, source, length, gain),
+        "hulls": partial(wasserstein.hulls, states, distances, v, first, source, length, gain, begin, end),
         "rows": partial(support, mdp, ball, v),
         "product": lambda: mdp.P.reshape(-1, SIZE) @ v,
         "near": partial(support, mdp, near, v),

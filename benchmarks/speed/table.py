@@ -9,6 +9,7 @@ from benchmarks.speed import (
     q_learning,
     s_rectangular,
     scale,
+    set_plans,
     sets,
     startup,
     support,
@@ -30,6 +31,7 @@ PARTS: dict[str, Callable[..., list[Measurement]]] = {
     "memory": startup.memory,
     "plans": oracle_planning.plans,
     "scale": scale.curve,
+    "set plans": set_plans.curve,
     "programs": oracle_support.blocks,
 }
 

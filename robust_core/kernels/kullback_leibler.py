@@ -102,14 +102,15 @@ def _mass_below(p: Floats, d: Floats) -> tuple[float, float]:
 def _row(p: Floats, d: Floats, r: float, best: float, rest: float, start: float, steps: int) -> tuple[float, float]:
     """(sigma of values d with maximum 0 and minimum −1 on the support, the multiplier for the next call).
 
-    `best` and `rest` are the masses at the maximum and below it. `steps` = 1 with a `start` evaluates the bound there.
+    `best` and `rest` are the masses at the maximum and below it. `steps` = 1 with a `start` evaluates the bound
+    there; more steps go on from it.
     """
     total = best + rest
     threshold = -math.log1p(-rest / total) if rest < 0.5 * total else -math.log(best / total)
     if r >= threshold:
         return 0.0, start
     b = start
-    if steps > 1 or not start > 0.0:
+    if not start > 0.0:
         s0, s1, s2, s3 = _moments(p, d)
         mean = s1 / s0
         variance = s2 / s0 - mean * mean

@@ -63,22 +63,22 @@ def _pass(p: Floats, d: Floats, s: float, mean: float) -> tuple[float, float, fl
 
 
 @compiled
-def _row(p: Floats, d: Floats, r: float, pole: float) -> float:
-    """sigma of values −1 <= d <= 0, d = 0 attained on allowed states of mass `pole`."""
+def _row(p: Floats, d: Floats, r: float, pole: float) -> tuple[float, float]:
+    """(sigma, eta) of values −1 <= d <= 0, d = 0 attained on allowed states of mass `pole`."""
     if r == 0.0 or r < LEAST_RADIUS:
         s0, s1, _, _ = _moments(p, d)
-        return min(s1 / s0 + math.sqrt(2.0 * r * _central(p, d, s1 / s0) / s0), 0.0)
+        return min(s1 / s0 + math.sqrt(2.0 * r * _central(p, d, s1 / s0) / s0), 0.0), np.inf
     s0, s1, s2, s3 = _moments(p, d)
     mean = s1 / s0
     variance = s2 / s0 - mean * mean
     if variance < 1e-6 * s2 / s0:
         variance = _central(p, d, mean) / s0
     if mean == 0.0:
-        return 0.0
+        return 0.0, 1.0
     if pole == 0.0:
         logs, excess, _ = _pass(p, d, 0.0, mean)
         if logs / s0 + math.log1p(excess / s0) <= r:
-            return mean + mean * math.expm1(logs / s0 - r)
+            return mean + mean * math.expm1(logs / s0 - r), 0.0
     skew = s3 / s0 - 3.0 * mean * s2 / s0 + 2.0 * mean * mean * mean
     low, high = SMALLEST, 2.0**40 / math.sqrt(r)
     # f = Var/(2g²) + 2·skew/(3g³) + …, so that g is about √(Var/2r) + 2·skew/(3 Var).
@@ -116,7 +116,7 @@ def _row(p: Floats, d: Floats, r: float, pole: float) -> float:
             root = math.sqrt(2.0 * f) if f > 0.0 else 0.0
             step = s - (1.0 / math.sqrt(2.0 * r) - 1.0 / root) * root * root * root / slope if root > 0.0 else 0.0
         s = step if low < step < high else math.sqrt(low) * math.sqrt(high)
-    return min(value, 0.0)
+    return min(value, 0.0), s
 
 
 @compiled
@@ -148,7 +148,7 @@ def _rows(
         pole = 0.0
         for k in range(size):
             pole += p[k] if part[k] == 0.0 else 0.0
-        sigma[row] = top + span * _row(p, part, radii[row], pole) if span > 0.0 else top
+        sigma[row] = top + span * _row(p, part, radii[row], pole)[0] if span > 0.0 else top
 
 
 def kernel_support(mdp: MDP, radius: float | Floats, within: bool, v: Floats) -> Floats:

@@ -14,10 +14,16 @@ from robust_core.validate import Floats, Ints
 
 
 @compiled
-def hulls(states: Ints, distances: Floats, v: Floats, first: Floats, source: Ints, length: Floats, gain: Floats) -> int:
-    """The segments of all hulls, source by source; the value where each begins; how many segments there are."""
+def hulls(
+    states: Ints, distances: Floats, v: Floats, first: Floats, source: Ints, length: Floats, gain: Floats, begin: Ints,
+    end: Ints,
+) -> int:  # fmt: skip
+    """The segments of all hulls, source by source; how many there are.
+
+    `first` and `begin` are the value and the state where each hull begins, `end` the state where each segment ends.
+    """
     S = v.size
-    at, value = np.empty(S), np.empty(S)
+    at, value, place = np.empty(S), np.empty(S), np.empty(S, dtype=np.int64)
     count = 0
     for i in range(S):
         size = 0
@@ -33,11 +39,12 @@ def hulls(states: Ints, distances: Floats, v: Floats, first: Floats, source: Int
                     at[size - 1] - at[size - 2]
                 ):
                     size -= 1
-                at[size], value[size] = d, x
+                at[size], value[size], place[size] = d, x, states[i, k]
                 size += 1
-        first[i] = value[0]
+        first[i], begin[i] = value[0], place[0]
         for k in range(1, size):
             source[count], length[count], gain[count] = i, at[k] - at[k - 1], value[k] - value[k - 1]
+            end[count] = place[k]
             count += 1
     return count
 
@@ -90,7 +97,8 @@ def kernel_support(mdp: MDP, by_distance: tuple[Ints, Floats], radius: float | F
     rows, S = Rows.of(mdp, v, radius), mdp.n_states
     first, source = np.empty(S), np.empty(S * S, dtype=np.int64)
     length, gain = np.empty(S * S), np.empty(S * S)
-    count = hulls(*by_distance, rows.v, first, source, length, gain)
+    begin, end = np.empty(S, dtype=np.int64), np.empty(S * S, dtype=np.int64)
+    count = hulls(*by_distance, rows.v, first, source, length, gain, begin, end)
     source, length, gain = source[:count], length[:count], gain[:count]
     with np.errstate(all="ignore"):
         order = np.argsort(-(gain / length), kind="stable")

@@ -8,7 +8,7 @@ The oracles read the fields of a set and nothing else; `properties/tests/test_co
 from abc import ABC
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,40 @@ from numpy.typing import NDArray
 from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.sets.rows import at_scale, scaled
-from robust_core.validate import Floats
+from robust_core.validate import Floats, Ints
 
 _BY_KIND: dict[str, type["UncertaintySet"]] = {}
 _PLAIN_RADII = (0.0, 1.0, 0.5)
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class WorstRows:
+    """Rows of nature: row k has the entries from ends[k−1] to ends[k]."""
+
+    ends: Ints
+    places: Ints
+    shares: Floats
+
+    @classmethod
+    def empty(cls, rows: int, entries: int) -> "WorstRows":
+        """Room for so many rows and entries."""
+        return cls(np.empty(rows, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty(entries))
+
+
+class RowSolver(Protocol):
+    """What planning needs of a set around all rows of a model."""
+
+    def support(self, v: Floats) -> Floats | None:
+        """About sigma of all rows, for iteration; None: `kernel_support` is the fastest."""
+
+    def rows(self, v: Floats, pairs: Ints) -> WorstRows:
+        """About the worst rows of the pairs s·A + a."""
+
+    def bounds(self, v: Floats) -> tuple[Floats, Floats]:
+        """lower <= sigma <= upper of all rows, rounding included."""
+
+
 Pick: TypeAlias = Callable[[Sequence[Any]], Any]
 """Chooses one of several levels."""
 
@@ -109,6 +138,10 @@ class UncertaintySet(ABC):
         for s, a in np.ndindex(*result.shape):
             result[s, a] = self.at(s, a).row_support(rows[s, a], v)
         return result
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds for `robust_core.planning`."""
+        raise self._without("certified rows for planning")
 
     def _without(self, form: str) -> TypeError:
         return TypeError(f"{type(self).__name__} defines no {form} in closed form")

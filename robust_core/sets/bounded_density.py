@@ -7,7 +7,7 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import Threshold, UncertaintySet
+from robust_core.sets.base import RowSolver, Threshold, UncertaintySet
 from robust_core.sets.rows import fill, weights
 from robust_core.validate import Floats
 
@@ -33,6 +33,12 @@ class BoundedDensity(UncertaintySet):
         if np.max(radius) == 1.0:
             raise ValueError("radius must be below 1 (for R = 1 the bound p/(1−R) is undefined), got 1.0")
         object.__setattr__(self, "radius", radius)
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds, compiled."""
+        from robust_core.kernels import solutions
+
+        return solutions.Solver.of(mdp, solutions.DENSITY, solutions.WITHIN, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

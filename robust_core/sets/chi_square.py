@@ -13,7 +13,7 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import LEVELS, Threshold, UncertaintySet
+from robust_core.sets.base import LEVELS, RowSolver, Threshold, UncertaintySet
 from robust_core.sets.rows import deviations, weights
 from robust_core.validate import Floats
 
@@ -33,6 +33,12 @@ class ChiSquare(UncertaintySet):
     def row_solution(self, rows: Floats, v: Floats) -> tuple[Floats, Floats]:
         """mean + s√k and (p/m)(1 + √k (v−mean)/s) on the states that are kept."""
         return _drop(rows, v, np.asarray(self.radius))
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds, compiled."""
+        from robust_core.kernels import solutions
+
+        return solutions.Solver.of(mdp, solutions.CHI_SQUARE, solutions.WITHIN, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

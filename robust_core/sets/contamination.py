@@ -7,7 +7,7 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import UncertaintySet
+from robust_core.sets.base import RowSolver, UncertaintySet
 from robust_core.validate import Floats
 
 
@@ -30,6 +30,12 @@ class Contamination(UncertaintySet):
         worst = (1.0 - np.asarray(self.radius))[..., None] * rows
         worst[..., v.argmax()] += self.radius
         return worst
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds: a product."""
+        from robust_core.kernels.affine_rows import AffineSolver
+
+        return AffineSolver(mdp, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """(1−R) p·v + R max v for each row p of a kernel, dense or sparse."""

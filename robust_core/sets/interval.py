@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import Pick, UncertaintySet
+from robust_core.sets.base import Pick, RowSolver, UncertaintySet
 from robust_core.sets.rows import fill, weights
 from robust_core.validate import EPS, Floats
 
@@ -49,6 +49,13 @@ class Interval(UncertaintySet):
         """The bounds, filled from the highest value on: the same for every row."""
         value, worst = fill(self.low, self.high, v)
         return np.broadcast_to(value, rows.shape[:-1]).copy(), np.broadcast_to(worst, rows.shape).copy()
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds, compiled."""
+        from robust_core.kernels import solutions
+
+        low, high = (x.reshape(-1, mdp.n_states) for x in (self.low, self.high))
+        return solutions.Solver(mdp, solutions.INTERVAL, solutions.FULL, low=low, high=high)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

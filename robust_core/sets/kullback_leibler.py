@@ -13,7 +13,7 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import LEVELS, Threshold, UncertaintySet
+from robust_core.sets.base import LEVELS, RowSolver, Threshold, UncertaintySet
 from robust_core.sets.rows import deviations, weights
 from robust_core.validate import Floats
 
@@ -40,6 +40,12 @@ class KullbackLeibler(UncertaintySet):
         The worst case is p on the states of highest v if the radius reaches so far.
         """
         return _tilt(rows, v, np.asarray(self.radius))
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds, compiled."""
+        from robust_core.kernels import solutions
+
+        return solutions.Solver.of(mdp, solutions.TILTED, solutions.WITHIN, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

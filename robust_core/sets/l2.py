@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from robust_core.mdp import MDP
-from robust_core.sets.base import Ball
+from robust_core.sets.base import Ball, RowSolver
 from robust_core.sets.rows import deviations, weights
 from robust_core.validate import Floats
 
@@ -32,6 +32,14 @@ class L2(Ball):
 
     kind: ClassVar[str] = "l2"
     splits: ClassVar[bool] = False
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds, compiled."""
+        from robust_core.kernels import solutions
+
+        return solutions.Solver.of(
+            mdp, solutions.EUCLIDEAN, solutions.WITHIN if self.within_support else solutions.FULL, self.radius
+        )
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from robust_core.mdp import MDP
-from robust_core.sets.base import Ball
+from robust_core.sets.base import Ball, RowSolver
 from robust_core.sets.rows import fill, weights
 from robust_core.validate import Floats
 
@@ -20,6 +20,14 @@ class LInfinity(Ball):
 
     kind: ClassVar[str] = "l_infinity"
     splits: ClassVar[bool] = False
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds, compiled."""
+        from robust_core.kernels import solutions
+
+        return solutions.Solver.of(
+            mdp, solutions.BALL, solutions.WITHIN if self.within_support else solutions.FULL, self.radius
+        )
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from robust_core.mdp import MDP
+from robust_core.sets.base import RowSolver
 from robust_core.sets.metrics import MetricBall
 from robust_core.sets.rows import weights
 from robust_core.validate import Floats
@@ -34,6 +35,14 @@ class LocalAdversary(MetricBall):
         """Every state sends its mass to the best state within reach."""
         target = np.where(self.metric <= self.radius, v, -np.inf).argmax(axis=-1)
         return weights(rows) @ np.eye(len(v))[target]
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds: a product, after one pass over the metric."""
+        from robust_core.kernels.affine_rows import AffineSolver
+
+        if self.pairs:
+            raise self.not_common()
+        return AffineSolver(mdp, near=self.metric <= self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel: a product, after one pass over the metric."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import Pick, UncertaintySet
+from robust_core.sets.base import Pick, RowSolver, UncertaintySet
 from robust_core.sets.rows import weights
 from robust_core.validate import Floats
 
@@ -46,6 +46,12 @@ class Restart(UncertaintySet):
         worst = (1.0 - np.asarray(self.radius))[..., None] * weights(rows)
         worst[..., np.where(self.states > 0.0, v, -np.inf).argmax()] += self.radius
         return worst
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds: a product."""
+        from robust_core.kernels.affine_rows import AffineSolver
+
+        return AffineSolver(mdp, self.radius, restarts=np.flatnonzero(self.states))
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """The same for all rows of a kernel, dense or sparse."""

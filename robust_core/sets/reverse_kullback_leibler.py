@@ -13,7 +13,7 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import Ball
+from robust_core.sets.base import Ball, RowSolver
 from robust_core.sets.rows import deviations, weights
 from robust_core.validate import Floats
 
@@ -34,6 +34,14 @@ class ReverseKullbackLeibler(Ball):
     """
 
     kind: ClassVar[str] = "reverse_kullback_leibler"
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds, compiled."""
+        from robust_core.kernels import solutions
+
+        return solutions.Solver.of(
+            mdp, solutions.BURG, solutions.WITHIN if self.within_support else solutions.TOP, self.radius
+        )
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

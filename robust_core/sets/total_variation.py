@@ -10,7 +10,7 @@ import numpy as np
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.base import UncertaintySet
+from robust_core.sets.base import RowSolver, UncertaintySet
 from robust_core.validate import Floats
 
 
@@ -39,6 +39,12 @@ class TotalVariation(UncertaintySet):
         # A row may sum to a little more than 1, and no mass is negative.
         worst[..., v.argmax()] += np.maximum(1.0 - kept.sum(axis=-1), 0.0)
         return worst
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds, compiled."""
+        from robust_core.kernels import solutions
+
+        return solutions.Solver.of(mdp, solutions.MASS, solutions.TOP, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled: the sort of v is shared by all rows."""

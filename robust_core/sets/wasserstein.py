@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from robust_core.mdp import MDP
+from robust_core.sets.base import RowSolver
 from robust_core.sets.metrics import MetricBall
 from robust_core.sets.rows import weights
 from robust_core.validate import Floats, Ints
@@ -37,6 +38,14 @@ class Wasserstein(MetricBall):
     """Wasserstein ball of order 1: {q : min over plans from p to q of Σ plan_ij metric_ij <= r}; q may be anywhere."""
 
     kind: ClassVar[str] = "wasserstein"
+
+    def solver(self, mdp: MDP) -> RowSolver:
+        """Worst rows and certified bounds: plans along the hulls."""
+        from robust_core.kernels.affine_rows import TransportSolver
+
+        if np.ndim(self.metric) != 2:
+            raise self.not_common()
+        return TransportSolver(mdp, self.by_distance, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

@@ -1,0 +1,187 @@
+"""Planning for every rectangular set: bounds against enclosures, policies, worst kernels, wrong planners."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from oracles.planning import enclosed
+from robust_core import L1, MDP, Plan, TotalVariation, UncertaintySet, evaluate, plan
+from robust_core import planning as core
+from robust_core.sets import SETS
+from robust_core.sets.base import Threshold, WorstRows
+from robust_core.validate import Floats, Ints
+
+ACCURACY = 1e-7
+
+
+@dataclass(frozen=True)
+class Case:
+    """A small model and a set."""
+
+    mdp: MDP
+    uncertainty_set: UncertaintySet
+
+
+def cases(kind: type[UncertaintySet], count: int, seed: int = 0) -> Iterator[Case]:
+    """Models with zeros, Diracs and ties, dense and sparse, with sets at the radii of the laws."""
+    rng = np.random.default_rng(seed)
+    radii = [r for r in kind.radii if not isinstance(r, Threshold)]
+    for number in range(count):
+        S, A = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+        P = rng.dirichlet(np.full(S, 0.7), (S, A)) * (rng.random((S, A, S)) < 0.8)
+        P[..., 0] += P.sum(axis=-1) == 0.0
+        P /= P.sum(axis=-1, keepdims=True)
+        cost = rng.normal(size=(S, A)) if number % 3 else rng.integers(-1, 2, (S, A)).astype(float)
+        dense = MDP(P, cost, float(rng.choice([0.5, 0.9, 0.99])))
+        mdp = MDP(dense.rows, cost, dense.gamma) if number % 2 else dense
+        radius = radii[number % len(radii)] if number % 4 else float(rng.random())
+        made: Any = kind.choose(lambda levels: levels[int(rng.integers(len(levels)))], radius, P[0, 0], cost[:, 0])
+        yield Case(mdp, made)
+
+
+def objection(case: Case, found: Plan, wanted: float = ACCURACY) -> str | None:
+    """What is wrong with a plan, against enclosures of V* and of the value of its policy."""
+    Q = enclosed.solve(case.mdp, case.uncertainty_set)
+    V, _ = enclosed.evaluate(case.mdp, case.uncertainty_set, found.policy)
+    if found.width > 2.0 * wanted * (1.0 + 1e-9):
+        return f"width {found.width}"
+    if not (found.lower <= Q.value.min(axis=1) + Q.error_bound).all():
+        return "lower above V*"
+    if not (V.value - V.error_bound <= found.upper).all():
+        return "upper below the value of the policy"
+    return None
+
+
+@pytest.mark.parametrize("kind", SETS, ids=lambda kind: kind.kind)
+def test_plans_enclose_the_optimum_and_the_value_of_their_policy(kind: type[UncertaintySet]) -> None:
+    """lower <= V* <= V^pi <= upper within the accuracy, on small models with nasty rows and radii."""
+    for case in cases(kind, 8):
+        found = plan(case.mdp, case.uncertainty_set, accuracy=ACCURACY)
+        assert objection(case, found) is None, case
+        given = evaluate(case.mdp, case.uncertainty_set, found.policy, accuracy=ACCURACY)
+        assert given.width <= 2.0 * ACCURACY * (1.0 + 1e-9)
+        assert (given.lower <= found.upper).all()
+        assert (found.lower <= given.upper).all()
+
+
+@pytest.mark.parametrize("kind", SETS, ids=lambda kind: kind.kind)
+def test_the_worst_kernel_costs_the_robust_value(kind: type[UncertaintySet]) -> None:
+    """Without nature, the model of the worst rows has the robust value up to 1e-6 of its size."""
+    for case in cases(kind, 4, seed=1):
+        found = plan(case.mdp, case.uncertainty_set, accuracy=ACCURACY)
+        attacked = plan(MDP(found.worst_kernel(), case.mdp.cost, case.mdp.gamma), L1(0.0), accuracy=ACCURACY)
+        assert abs(attacked.values - found.values).max() <= 1e-6 * (1.0 + abs(found.values).max()) / (
+            1.0 - case.mdp.gamma
+        )
+
+
+def test_a_randomised_policy_is_evaluated() -> None:
+    """V^pi of a policy that mixes actions, against the oracle."""
+    for case in cases(TotalVariation, 6, seed=2):
+        policy = np.random.default_rng(3).dirichlet(np.ones(case.mdp.n_actions), case.mdp.n_states)
+        V, _ = enclosed.evaluate(case.mdp, case.uncertainty_set, policy)
+        found = evaluate(case.mdp, case.uncertainty_set, policy, accuracy=ACCURACY)
+        assert (found.lower <= V.value + V.error_bound).all()
+        assert (V.value - V.error_bound <= found.upper).all()
+
+
+def test_bad_input_is_named() -> None:
+    """The argument, its value and the rule."""
+    mdp = MDP([[[1.0]]], [[1.0]], 0.5)
+    with pytest.raises(ValueError, match=r"accuracy must be .* got -1.0"):
+        plan(mdp, L1(0.5), accuracy=-1.0)
+    with pytest.raises(TypeError, match="uncertainty_set must be"):
+        plan(mdp, 0.5)  # type: ignore[arg-type]
+
+
+# Wrong planners.
+
+Planner = Callable[[MDP, UncertaintySet], Plan]
+
+
+def _without_shift(mdp: MDP, uncertainty_set: UncertaintySet) -> Plan:
+    """Bounds on Tv, taken for bounds on V*."""
+    found = plan(mdp, uncertainty_set, accuracy=ACCURACY)
+    Q = mdp.cost + mdp.gamma * uncertainty_set.kernel_support(mdp, found.v)
+    return replace(found, lower=Q.min(axis=1) - ACCURACY, upper=Q.min(axis=1) + ACCURACY)
+
+
+def _nominal(mdp: MDP, uncertainty_set: UncertaintySet) -> Plan:
+    return plan(mdp, L1(0.0), accuracy=ACCURACY)
+
+
+def _optimist(mdp: MDP, uncertainty_set: UncertaintySet) -> Plan:
+    """Nature minimises."""
+    flipped = plan(MDP(mdp.rows, -mdp.cost, mdp.gamma), uncertainty_set, accuracy=ACCURACY)
+    return replace(flipped, lower=-flipped.upper, upper=-flipped.lower)
+
+
+def _worst_action(mdp: MDP, uncertainty_set: UncertaintySet) -> Plan:
+    """The right values beside a policy that is not theirs."""
+    found = plan(mdp, uncertainty_set, accuracy=ACCURACY)
+    Q = mdp.cost + mdp.gamma * uncertainty_set.kernel_support(mdp, found.v)
+    return replace(found, policy=np.eye(mdp.n_actions)[Q.argmax(axis=1)])
+
+
+def _stopped_early(mdp: MDP, uncertainty_set: UncertaintySet) -> Plan:
+    """A change of 1e-7 taken for an error of 1e-7."""
+    Q = np.zeros_like(mdp.cost)
+    while True:
+        Q, last = mdp.cost + mdp.gamma * uncertainty_set.kernel_support(mdp, Q.min(axis=1)), Q
+        if abs(Q - last).max() <= ACCURACY:
+            found = plan(mdp, uncertainty_set, accuracy=ACCURACY)
+            return replace(found, lower=Q.min(axis=1) - ACCURACY, upper=Q.min(axis=1) + ACCURACY)
+
+
+def _wide(mdp: MDP, uncertainty_set: UncertaintySet) -> Plan:
+    found = plan(mdp, uncertainty_set, accuracy=ACCURACY)
+    return replace(found, lower=found.lower - 1e-5)
+
+
+def _rounded(mdp: MDP, uncertainty_set: UncertaintySet) -> Plan:
+    """Costs in single precision."""
+    return plan(MDP(mdp.rows, mdp.cost.astype(np.float32), mdp.gamma), uncertainty_set, accuracy=ACCURACY / 8)
+
+
+WRONG: tuple[Planner, ...] = (
+    _without_shift, _nominal, _optimist, _worst_action, _stopped_early, _wide, _rounded,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__.lstrip("_"))
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_wrong_planners_are_found(wrong: Planner, seed: int) -> None:
+    """Each within twelve cases, from every seed."""
+    assert any(objection(case, wrong(case.mdp, case.uncertainty_set)) for case in cases(TotalVariation, 12, seed=seed))
+
+
+@dataclass(frozen=True)
+class _Careless:
+    """Worst rows that are the nominal ones: iteration goes astray, the certificate does not."""
+
+    mdp: MDP
+    right: Any
+
+    def support(self, v: Floats) -> Floats | None:
+        found: Floats | None = self.right.support(v)
+        return found
+
+    def rows(self, v: Floats, pairs: Ints) -> WorstRows:
+        found: WorstRows = L1(0.0).solver(self.mdp).rows(v, pairs)
+        return found
+
+    def bounds(self, v: Floats) -> tuple[Floats, Floats]:
+        lower, upper = self.right.bounds(v)
+        return lower, upper
+
+
+def test_the_result_rests_on_the_bounds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With useless rows of nature the plan is as right and as narrow, by plain backups."""
+    right = TotalVariation.solver
+    monkeypatch.setattr(TotalVariation, "solver", lambda self, mdp: _Careless(mdp, right(self, mdp)))
+    for case in cases(TotalVariation, 4):
+        if case.mdp.gamma < 0.95:
+            assert objection(case, core.plan(case.mdp, case.uncertainty_set, accuracy=ACCURACY)) is None
