@@ -61,7 +61,13 @@ def _sweep(
     n_states, n_actions = cost.shape
     rows, given = np.empty((0, n_states)), np.empty((0, 0))
     problem = Problem(
-        (rows, offsets, successors, probabilities), cost.reshape(cost.size), scale, radius, total_variation, n_actions
+        (rows, offsets, successors, probabilities),
+        cost.reshape(cost.size),
+        scale,
+        radius,
+        total_variation,
+        n_actions,
+        SUCCESSORS,
     )
     players = enter(problem, n_states, given)
     q, v, pairs = np.empty(cost.size), np.zeros(n_states), np.arange(cost.size)

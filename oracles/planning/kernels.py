@@ -159,7 +159,7 @@ def enter(problem: Problem, n_states: int, given: Floats) -> Players:
     places, values = np.empty((3, n_sorted), dtype=np.int64), np.empty(n_sorted)
     for state in range(n_sorted):
         places[0, state] = state
-    marginal, below = np.empty(n_marginals, dtype=np.int64), np.empty(n_marginals)
+    marginal, below = np.empty(n_marginals, dtype=np.int64), np.empty(0 if sparse else n_marginals)
     # The first guess for dense rows would be right if they were uniform.
     guess = NONE if sparse else int(problem.radius * (n_states - 1))
     for pair in range(n_marginals):
@@ -193,7 +193,7 @@ def _plan(digest: str) -> Any:
         scale = gamma if total_variation else gamma * (1.0 - radius)
         problem = Problem(
             (rows, offsets, successors, probabilities), cost.reshape(cost.size), scale, radius, total_variation,
-            n_actions,
+            n_actions, longest if offsets.shape[0] > 0 and longest <= levels.SHORT else 0,
         )  # fmt: skip
         control, sparse = given.shape[0] == 0, offsets.shape[0] > 0
         units = _backup_units(longest, total_variation)

@@ -6,8 +6,9 @@
 the mass above it stays, and so does a part of the mass at the level: z = Σp·max(v, level) − R·level. One pass over a
 row confirms a guess of its level, and the level of the last backup is nearly always right. What is kept of it is the
 row's `marginal`, something at the level: the place of a state in the order of all (dense), or of an entry among all
-entries (sparse). Dense rows share one sort of the states, and a wrong guess is moved through it; sparse rows are
-short and move from a value to its neighbour.
+entries (sparse). Dense rows share one sort of the states, and a wrong guess is moved through it; sparse rows move
+from a value to its neighbour. In short sparse rows all values are tried as levels, many rows side by side, without a
+branch: z is the least of Σp·max(v, level) − R·level, a convex function of the level that is linear between values.
 """
 
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from robust_core.validate import Floats, Ints
 RUN = 16  # states sorted by insertion before runs are merged
 NEAR = 4  # neighbours that a sparse row tries before it bisects
 NONE = -1  # no guess yet
+SHORT = 16  # the longest row whose values are all tried as levels
+LANES = 64  # rows side by side
 
 
 class Ranking(NamedTuple):
@@ -204,6 +207,48 @@ def lowest(successors: Indices, probabilities: Floats, begin: int, end: int, v: 
         where = k if value < least else where
         least = value if value < least else least
     return total, np.int64(where)
+
+
+@jit_any_order
+def try_level(values: Floats, masses: Floats, level: Floats, radius: float, total: Floats) -> None:
+    """total = Σp·max(v, level) − R·level of the row in every lane."""
+    for lane in range(LANES):
+        total[lane] = -radius * level[lane]
+    for i in range(values.shape[0]):
+        for lane in range(LANES):
+            value = values[i, lane]
+            total[lane] += masses[i, lane] * (value if value > level[lane] else level[lane])
+
+
+@jit
+def short_levels(
+    offsets: Indices, successors: Indices, probabilities: Floats, width: int, radius: float, v: Floats, rows: Ints,
+    marginal: Ints, z: Floats,
+) -> None:  # fmt: skip
+    """z[k] = z(v) of the sparse row rows[k], no row longer than `width`: the least over its values as levels."""
+    values, masses = np.zeros((width, LANES)), np.zeros((width, LANES))
+    total, best, where = np.empty(LANES), np.empty(LANES), np.empty(LANES, dtype=np.int64)
+    for start in range(0, rows.shape[0], LANES):
+        size = min(LANES, rows.shape[0] - start)
+        for lane in range(size):
+            row = rows[start + lane]
+            begin, end = np.int64(offsets[row]), np.int64(offsets[row + 1])
+            for i in range(width):
+                inside = begin + i < end
+                k = begin + i if inside else begin
+                values[i, lane] = v[successors[k]]
+                masses[i, lane] = probabilities[k] if inside else 0.0
+        for lane in range(LANES):
+            best[lane], where[lane] = np.inf, 0
+        for j in range(width):
+            try_level(values, masses, values[j], radius, total)
+            for lane in range(LANES):
+                where[lane] = j if total[lane] < best[lane] else where[lane]
+                best[lane] = total[lane] if total[lane] < best[lane] else best[lane]
+        for lane in range(size):
+            row = rows[start + lane]
+            z[start + lane] = best[lane]
+            marginal[row] = np.int64(offsets[row]) + where[lane]
 
 
 @jit
