@@ -157,7 +157,8 @@ def _row(p: Floats, d: Floats, r: float, best: float, rest: float, start: float,
             following = b - (root - math.sqrt(2.0 * r)) * root / slope
         else:
             following = b + math.log(left / wanted) * left / slope if left > 0.0 else 0.0
-        if not low < following < high:
+        inside = low < following < high
+        if not inside:
             following = math.sqrt(low) * math.sqrt(high)
         off = abs(f - r)
         # Beyond sigma the bound is at most this over b: q_b is a member if f <= r, and else pulled to p.
@@ -165,6 +166,7 @@ def _row(p: Floats, d: Floats, r: float, best: float, rest: float, start: float,
         if off <= ACCURACY * min(r, wanted) or excess <= noise * b or high <= low * (1.0 + 4 * EPS):
             if steps > 1 and slope > 0.0 and off <= ACCURACY * min(r, wanted):
                 value -= off * off / (2.0 * b * b * slope)
+            following = following if inside else b  # at the root the step is a rounding, on either side
             break
         if steps > 1:
             b = following
