@@ -10,7 +10,7 @@ from benchmarks.net.facts import Difference
 
 SEED, EXAMPLES = 0, 200
 EVERY = 10
-"""One mutant in so many is searched: all of them take a quarter of an hour."""
+"""One mutant in so many is searched: 44 s of processor time, a tenth of the time for all."""
 MOST_LARGER = 0.01
 """The share of the counterexamples that may be larger."""
 
