@@ -58,7 +58,9 @@ def _value(encoded: dict[str, Any]) -> str:
     """A tagged value in words."""
     ((kind, content),) = encoded.items()
     if kind == "set":
-        return ", ".join(value if isinstance(value, str) else number(value) for value in content.values())
+        return ", ".join(
+            _words(value) if isinstance(value, list | str) else number(value) for value in content.values()
+        )
     return f"({', '.join(map(_value, content))})" if kind == "list" else _words(content)
 
 
