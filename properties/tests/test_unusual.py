@@ -34,8 +34,8 @@ def test_a_right_variant_is_not_rejected(variant: Variant) -> None:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("variant", RIGHT, ids=lambda v: v.name)
 def test_no_right_variant_is_rejected(variant: Variant, seed: int) -> None:
-    """One that walks its whole history for every estimate is too slow for ten thousand steps, which is no mistake."""
-    assert not _rejections(variant, seed=seed, examples=25, large=seed == 0 and "Lazy" not in variant.name)
+    """Functions are tried on large and hard models too; runs of 2^16 steps take too long for learners in Python."""
+    assert not _rejections(variant, seed=seed, examples=8, large=seed == 0 and variant in FUNCTIONS)
 
 
 def test_state_that_a_copy_would_share_is_found() -> None:
