@@ -109,7 +109,18 @@ def _matches(variant: Variant, case: OperatorCase) -> Finding | None:
             finding = compare(image, where_known(wanted, image), allowed, "TQ for Q in columns: entry ")
         if finding is not None:
             return finding
-    return None
+    return _twice(variant, case) if isinstance(case.uncertainty_set, SRectangular) else None
+
+
+def _twice(variant: Variant, case: OperatorCase) -> Finding | None:
+    """With the last action twice: actions that are alike share a budget, so to drop one of them changes the value."""
+    mdp, Q = case.mdp, case.Q
+    P, cost = (np.concatenate([x, x[:, -1:]], axis=1) for x in (mdp.P, mdp.cost))
+    doubled = MDP(P, cost, mdp.gamma)
+    wanted, error = true_backup(doubled, case.uncertainty_set, Q)
+    image = _applied(variant, doubled, case.uncertainty_set, Q)
+    allowed = backup_bound(doubled, Q) + error
+    return compare(image, where_known(wanted, image), allowed, "TV of the model with the last action twice: state ")
 
 
 def _per_pair(variant: Variant, case: OperatorCase) -> Finding | None:

@@ -180,3 +180,14 @@ ACTIVE_ALIKE = _policies(
     "that take active actions alike", lambda pi: (pi > 0.0) / (pi > 0.0).sum(axis=1, keepdims=True)
 )
 INVERSE = _policies("with probabilities inverted", _inverse)
+
+
+def _alike_once(mdp: MDP, uncertainty_set: SRectangular, V: Floats) -> Floats:
+    """Two actions that are alike are made one, as may be done for (s,a)-rectangular sets."""
+    P, cost = mdp.P, mdp.cost
+    if mdp.n_actions > 1 and np.array_equal(P[:, -1], P[:, -2]) and np.array_equal(cost[:, -1], cost[:, -2]):
+        mdp = MDP(P[:, :-1], cost[:, :-1], mdp.gamma)
+    return bellman_values(mdp, uncertainty_set, V)
+
+
+ALIKE_ONCE = _operator("that makes actions that are alike one", _alike_once)
