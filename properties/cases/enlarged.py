@@ -7,7 +7,7 @@ import numpy as np
 from robust_core.mdp import MDP
 
 
-class Respelled(NamedTuple):
+class EquivalentModel(NamedTuple):
     """A model, the table that belongs to it, and which of its entries are the old ones.
 
     `origin`: of which old states and actions its own are copies.
@@ -21,7 +21,7 @@ class Respelled(NamedTuple):
     origin: tuple[list[int], list[int]]
 
 
-def state_respellings(mdp: MDP, V: np.ndarray, *, splits: bool = True) -> list[Respelled]:
+def equivalent_by_state(mdp: MDP, V: np.ndarray, *, splits: bool = True) -> list[EquivalentModel]:
     """The same for s-rectangular sets, whose backups are of values V (S,), and where an action may be hopeless.
 
     A copy of an action helps the agent, because nature has to pay for it too. An action that is dominated changes
@@ -29,7 +29,7 @@ def state_respellings(mdp: MDP, V: np.ndarray, *, splits: bool = True) -> list[R
     costs more by the span of all values, which is at most max c − min c + gamma (max V − min V), and for V* at most
     (max c − min c)/(1−gamma).
     """
-    wide = respellings(mdp, np.repeat(V[:, None], mdp.n_actions, axis=1), splits=splits)
+    wide = equivalent_models(mdp, np.repeat(V[:, None], mdp.n_actions, axis=1), splits=splits)
     more = 4.0 * (size(mdp.cost) / (1.0 - mdp.gamma) + size(V))
     found = []
     for same in wide[1:]:
@@ -46,12 +46,12 @@ def size(values: np.ndarray) -> float:
     return float(np.abs(values).max()) or 1.0
 
 
-def old_entries(table: np.ndarray, same: Respelled) -> np.ndarray:
+def old_entries(table: np.ndarray, same: EquivalentModel) -> np.ndarray:
     """The old entries of a new table (S, A) or vector (S,)."""
     return table[same.states] if table.ndim == 1 else table[np.ix_(same.states, same.actions)]
 
 
-def respellings(mdp: MDP, Q: np.ndarray, *, splits: bool = True) -> list[Respelled]:
+def equivalent_models(mdp: MDP, Q: np.ndarray, *, splits: bool = True) -> list[EquivalentModel]:
     """The model with a duplicate action, with a dominated one, with its last state split, and relabelled.
 
     A dominated action costs more, and its table entry is higher, than that of the action it copies, by the size of
@@ -71,12 +71,12 @@ def respellings(mdp: MDP, Q: np.ndarray, *, splits: bool = True) -> list[Respell
     P[:, :, S] = P[:, :, S - 1]
     back = mdp.P[::-1, ::-1, ::-1], mdp.cost[::-1, ::-1]
     more, reverse = (states, [*actions, 0]), (states[::-1], actions[::-1])
-    split = Respelled(
+    split = EquivalentModel(
         "with its last state split", MDP(P, mdp.cost[copies], mdp.gamma), Q[copies], states, actions, (copies, actions)
     )
     return [
-        Respelled("with a duplicate action", MDP(wide, cost, mdp.gamma), table, states, actions, more),
-        Respelled("with a dominated action", MDP(wide, dear, mdp.gamma), high, states, actions, more),
+        EquivalentModel("with a duplicate action", MDP(wide, cost, mdp.gamma), table, states, actions, more),
+        EquivalentModel("with a dominated action", MDP(wide, dear, mdp.gamma), high, states, actions, more),
         *([split] if splits else []),
-        Respelled("in reverse order", MDP(*back, mdp.gamma), Q[::-1, ::-1], *reverse, reverse),
+        EquivalentModel("in reverse order", MDP(*back, mdp.gamma), Q[::-1, ::-1], *reverse, reverse),
     ]

@@ -24,7 +24,12 @@ FORMAT = "robust-core/counterexample/1"
 LONGEST_LIST = 32
 # The largest instance, as it is where a variant is too slow to make it smaller, takes ten megabytes.
 LARGEST_FILE = 1 << 24
-OLD_NAMES = {", sized": ", large", "conduct": "run purity"}
+OLD_NAMES = {
+    ", sized": ", large",
+    "conduct": "run purity",
+    " respelling": " invariance",
+    ", respelled": " invariance",
+}
 """Parts of names of laws that were changed."""
 FIELDS = {"format", "law", "variant", "finding", "case"}
 

@@ -10,7 +10,7 @@ KIND = KindOfVariant(
         "optimal policy": "the robust value of the policy is V* in every state,"
         " to options['accuracy'] times max|c|/(1−gamma) (default: to rounding)"
     },
-    canary=Canary("policy_planner:LARGEST_COST", ("optimal policy", "optimal policy, respelled")),
+    canary=Canary("policy_planner:LARGEST_COST", ("optimal policy", "optimal policy invariance")),
     example=Example(
         called="a function `(mdp, uncertainty_set) -> pi`, an array (S, A) whose rows are distributions",
         right="Q.argmin(axis=1)",

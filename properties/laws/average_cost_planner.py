@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import average_cost
-from properties.cases.enlarged import respellings, size
+from properties.cases.enlarged import equivalent_models, size
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -84,13 +84,13 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     )
 
 
-def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
+def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, chosen, R = case.mdp, case.uncertainty_set, _radius(case)
     if not R:
         return None
     gain = float(variant.make(mdp, chosen))
     scope = Scope.of(variant)
-    for same in respellings(mdp, np.zeros(mdp.cost.shape), splits=chosen.splits):
+    for same in equivalent_models(mdp, np.zeros(mdp.cost.shape), splits=chosen.splits):
         if not scope.has(same.mdp):
             continue
         got = variant.make(same.mdp, chosen.select(*same.origin))
@@ -123,9 +123,9 @@ LAWS = (
         "average cost",
     ),
     _law(
-        "average cost, respelled",
+        "average cost invariance",
         "duplicate and dominated actions, split states and new names leave the average cost as it is",
-        _respelled,
+        _invariant,
         "average cost",
     ),
 )

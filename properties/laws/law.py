@@ -19,6 +19,14 @@ from robust_core.sets import UncertaintySet
 
 PROMISES = promises()
 """What a variant can promise, in words; a law applies where the variant makes the promise that it tests."""
+SEED_NAMES = {
+    "bellman invariance": "bellman respelling",
+    "optimum invariance": "optimum respelling",
+    "optimal value invariance": "optimal value, respelled",
+    "optimal policy invariance": "optimal policy, respelled",
+    "average cost invariance": "average cost, respelled",
+}
+"""The former names of renamed laws: they are part of the seed of the cases, which a new name must not change."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,9 @@ class Law:
 
     def cases_of(self, variant: Variant, seed: int = 0) -> Iterator[LawCase]:
         """The cases of the law for a variant, with the sets that the law speaks of; each law draws its own."""
-        return self.cases.draw(replace(variant, sets=self.sets_of(variant)), f"{seed} {self.name}")
+        return self.cases.draw(
+            replace(variant, sets=self.sets_of(variant)), f"{seed} {SEED_NAMES.get(self.name, self.name)}"
+        )
 
     def first_cases(self, variant: Variant) -> Sequence[LawCase]:
         """The cases that every search tries before those that it draws."""

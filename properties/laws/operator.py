@@ -8,7 +8,7 @@ import numpy as np
 from oracles.planning import enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import Choices, Reader, radius_of, sets_beside, widened
-from properties.cases.enlarged import old_entries, respellings, state_respellings
+from properties.cases.enlarged import equivalent_by_state, equivalent_models, old_entries
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.operator import OperatorCase, operator_case
@@ -172,10 +172,10 @@ def _monotone(variant: Variant, case: OperatorCase, shift: float, larger: float)
     )
 
 
-def _respelled(variant: Variant, case: OperatorCase) -> Finding | None:
+def _invariant(variant: Variant, case: OperatorCase) -> Finding | None:
     mdp, uncertainty_set, Q = case.mdp, case.uncertainty_set, case.Q
     image = _applied(variant, mdp, uncertainty_set, Q)
-    spell = state_respellings if uncertainty_set.by_state else respellings
+    spell = equivalent_by_state if uncertainty_set.by_state else equivalent_models
     for same in spell(mdp, Q, splits=uncertainty_set.splits):
         got = _applied(variant, same.mdp, uncertainty_set.select(*same.origin), same.Q)
         if got.shape != same.Q.shape:
@@ -219,9 +219,9 @@ LAWS = (
         read=_read_shift,
     ),
     _law(
-        "bellman respelling",
+        "bellman invariance",
         "duplicate and dominated actions, split states and new names leave TQ as it is",
-        _respelled,
+        _invariant,
         "bellman purity",
         "bellman backup",
     ),

@@ -8,7 +8,7 @@ import numpy as np
 from oracles.planning import closed_form, enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import Choices, radius_of, sets_beside, widened
-from properties.cases.enlarged import old_entries, respellings, size, state_respellings
+from properties.cases.enlarged import equivalent_by_state, equivalent_models, old_entries, size
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -63,10 +63,10 @@ def _closed_form(variant: Variant, case: PlannerCase) -> Finding | None:
     return compare(variant.make(mdp, uncertainty_set), wanted.value, allowed, "Q*")
 
 
-def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
+def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     Q = np.asarray(variant.make(mdp, uncertainty_set))
-    spell = state_respellings if uncertainty_set.by_state else respellings
+    spell = equivalent_by_state if uncertainty_set.by_state else equivalent_models
     scope = Scope.of(variant)
     for same in spell(mdp, np.zeros(Q.shape), splits=uncertainty_set.splits):
         if not scope.has(same.mdp):
@@ -136,9 +136,9 @@ LAWS = (
     ),
     _law("optimum order", "Q* rises with R, and by k/(1−γ) if all costs rise by k", _ordered, "optimum"),
     _law(
-        "optimum respelling",
+        "optimum invariance",
         "duplicate and dominated actions, split states and new names leave Q* as it is",
-        _respelled,
+        _invariant,
         "optimum",
     ),
     Law(

@@ -11,7 +11,7 @@ import numpy as np
 from oracles.planning import enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import radius_of, sets_beside
-from properties.cases.enlarged import respellings, state_respellings
+from properties.cases.enlarged import equivalent_by_state, equivalent_models
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -72,9 +72,9 @@ def _optimal(variant: Variant, case: PlannerCase) -> Finding | None:
     return None
 
 
-def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
+def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
-    by_state, spell = uncertainty_set.by_state, state_respellings if uncertainty_set.by_state else respellings
+    by_state, spell = uncertainty_set.by_state, equivalent_by_state if uncertainty_set.by_state else equivalent_models
     start = np.zeros(mdp.n_states) if by_state else np.zeros(mdp.cost.shape)
     scope = Scope.of(variant)
     for same in spell(mdp, start, splits=uncertainty_set.splits):
@@ -93,9 +93,9 @@ def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
 LAWS = (
     _law("optimal policy", "V^π(s) = V*(s) in every state, V^π by exact rational evaluation (Theorem 1)", _optimal),
     _law(
-        "optimal policy, respelled",
+        "optimal policy invariance",
         "the same with duplicate and dominated actions, split states and new names",
-        _respelled,
+        _invariant,
         "optimal policy",
     ),
 )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from properties.cases.choices import radius_of, sets_beside
-from properties.cases.enlarged import respellings, state_respellings
+from properties.cases.enlarged import equivalent_by_state, equivalent_models
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -44,10 +44,10 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
     return compare(variant.make(dearer, uncertainty_set), shifted, allowed, what, columns=("dearer", "V* + k"))
 
 
-def _respelled(variant: Variant, case: PlannerCase) -> Finding | None:
+def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     V = np.asarray(variant.make(mdp, uncertainty_set))
-    by_state, spell = uncertainty_set.by_state, state_respellings if uncertainty_set.by_state else respellings
+    by_state, spell = uncertainty_set.by_state, equivalent_by_state if uncertainty_set.by_state else equivalent_models
     scope = Scope.of(variant)
     for same in spell(mdp, np.zeros(V.shape if by_state else mdp.cost.shape), splits=uncertainty_set.splits):
         if not scope.has(same.mdp):
@@ -71,9 +71,9 @@ LAWS = (
     _law("optimal value", "the result is V* = min_a Q*, against exact rational policy iteration (Theorem 1)", _matches),
     _law("optimal value order", "V* rises with R, and by k/(1−γ) if all costs rise by k", _ordered, "optimal value"),
     _law(
-        "optimal value, respelled",
+        "optimal value invariance",
         "duplicate and dominated actions, split states and new names leave V* as it is",
-        _respelled,
+        _invariant,
         "optimal value",
     ),
 )
