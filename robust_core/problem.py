@@ -60,29 +60,28 @@ ACCURATE: tuple[Kind, ...] = (
 """Kinds whose answers are numbers with a stated accuracy."""
 # What narrows the problems to those a variant is for; another name would narrow nothing, so it is refused.
 OPTIONS: Mapping[str, str] = {
-    "estimates": '"Q" or "V", what an evaluation learns',
-    "expected": "the promised mean update: the name of a step, or a function of a view of the past",
-    "tables": "how many tables the estimate is a tuple of",
-    "delay": 'which entries a step may change: those visited in the last n steps (n), or all visited ones ("visited")',
-    "convention": '"rewards" (of a learner of tables: `transition.cost` is a reward, and values are to be large)',
-    "schedule": '"steps" (step sizes that count no visits) or "own" (the learner has its own)',
-    "radii": "a tuple of radii",
-    "gammas": "a tuple of discounts",
-    "states": "a tuple of numbers of states (of a support function: of outcomes), each at most 16",
+    "estimates": 'the table of an evaluation: "V" or "Q"',
+    "expected": "the promised mean update: the name of a step, or a function of a view of the past (promises.md)",
+    "tables": "the number of tables, for a learner whose estimate is a tuple of them",
+    "delay": 'the entries that a step may change: n for those of the last n visits, "visited" for all visited ones',
+    "convention": '"rewards": `transition.cost` is a reward, and the learner of a table maximises',
+    "schedule": '"steps": step sizes do not count visits; "own": the learner has its own step sizes',
+    "radii": "a tuple of the radii that the variant is for, for example (0.0,)",
+    "gammas": "a tuple of the discounts that the variant is for",
+    "states": "a tuple of numbers of states (for a support function: of outcomes), each at most 16",
     "actions": "a tuple of numbers of actions, each at most 16",
-    "costs": "(lowest, highest) cost; a learner of tables then starts between 0 and the values that such costs give",
-    "smoothing": '"lse" or "mellowmax"',
-    "ends": '"nature stays", "nature ends" or "none": what the end of an episode means (robust_core/ends.py)',
-    "accuracy": "of a planner, times max|c|/(1−gamma); of an average cost, times max|c|;"
-    " of a policy gradient, times max|c|/(1−gamma)²; of an objective, times the size of its terms;"
-    " of a support function, times max|v|",
-    "absolute accuracy": "the same in the unit of the costs (of a support function: of the values), added to it",
-    "samples": "n, if the mean of a learner with a simulator is that of the plug-in of n draws",
-    "draws": "of a learner with a simulator, expected for each entry of its table in one iteration",
-    "levels": "psi, where a level n is drawn with probability psi(1−psi)^n",
-    "reference": "of a learner of the average cost: the function of a view that is its estimate of the gain",
-    "batch": "the size of a batch, if a learner from batches is for one size only",
-    "parameters": '"policy" or "softmax": by what a policy gradient is the derivative',
+    "costs": "(lowest, highest) cost; a learner of a table then starts between 0 and the values that such costs give",
+    "smoothing": 'the smooth maximum of a linear learner: "lse" or "mellowmax"',
+    "ends": 'the meaning of the end of an episode: "nature stays", "nature ends" or "none" (verdicts.md)',
+    "accuracy": "the allowed error, relative to max|c|/(1−gamma) for a planner, max|c| for an average cost,"
+    " max|c|/(1−gamma)² for a policy gradient, the size of the terms for an objective, max|v| for a support function",
+    "absolute accuracy": "a further allowed error, in the unit of the costs (for a support function: of the values)",
+    "samples": "n, for a learner with a simulator whose mean is that of the plug-in estimate of n draws",
+    "draws": "the expected draws per entry and iteration of a learner with a simulator",
+    "levels": "psi, for multilevel Monte Carlo: level n is drawn with probability psi(1−psi)^n",
+    "reference": "the estimate of the gain of a learner of the average cost, as a function of a view",
+    "batch": "the batch size, for a learner from batches that has only one",
+    "parameters": 'the variables of a policy gradient: "policy" (its entries) or "softmax"',
 }
 EXPECTED = ("robust backup", "robust backup, per entry", "gradient of J")
 """The steps that a promise of a mean update can name."""

@@ -28,8 +28,9 @@ def add_parser(commands: Commands) -> None:
         "differ",
         help="find the smallest problem and step on which two variants part",
         description="Compares two variants of one kind: equal in bits, in law, in the mean, or different. Where they "
-        "part it shows the smallest problem and step, and with which of the two the oracle sides. Loading a variant "
-        "executes its module, in a process of its own. Exit code 1: they are less equal than --at-least asks for.",
+        "differ it shows the smallest problem and step, and with which of the two the oracle agrees. Loading a variant "
+        "executes its module, in a process of its own. Exit code 1: the equality that --at-least requires is not "
+        "reached.",
         epilog="example: robust-core differ old.py new.py",
     )
     for name, which in (("first", "FIRST"), ("second", "SECOND")):
@@ -76,7 +77,12 @@ def text(found: "Difference") -> str:
     if found.limits:
         lines.append(f"  problems that both are for: {'; '.join(found.limits)}")
     if found.parting is not None:
-        lines += ["", "they part on", *(f"  {line}" for line in found.problem.splitlines()), f"  {found.parting}"]
+        lines += [
+            "",
+            "smallest problem on which they differ",
+            *(f"  {line}" for line in found.problem.splitlines()),
+            f"  {found.parting}",
+        ]
     if found.oracle is not None:
         lines += ["", IN_WORDS[found.oracle.side]]
         lines += [

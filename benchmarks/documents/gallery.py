@@ -16,10 +16,10 @@ from robust_core.problem import Variant
 EXAMPLES = 10
 HEAD = """# Gallery
 
-Real variants, each in a small file of `properties/variants/gallery/`, as the suite judges them: the exact laws, then
-the cells of the statistical ones at quick size (docs/statistics.md), which share an error budget of 1e-6. A claim is
-made only where there is a theory for it: robust GTD2 passes the law of stationarity too, but Theorem 5 is about TDC.
-This page is written by `robust-core documents gallery`; a test compares it with a fresh run.
+Known algorithms, each in a small file of `properties/variants/gallery/`, with the verdicts of the suite. The exact laws
+are tested first, then the cells of the [statistical laws](statistics.md) at quick size, which share an error budget of
+1e-6. A variant promises only what a theorem says about it: robust GTD2 would pass the law of stationarity, but Theorem
+5 is about TDC. This page is written by `robust-core documents gallery`; a test compares it with a fresh run.
 
 """
 
@@ -37,8 +37,8 @@ def document() -> str:
             said = inspect.cleandoc(importlib.import_module(key.partition(":")[0]).__doc__ or "")
             notes.setdefault(said, []).append(variant.name)
     reasons = [f"**{'; '.join(names)}.** {said}" for said, names in notes.items()]
-    verdicts = table(["variant", "kind", "claims", "verdict"], rows)
-    return HEAD + verdicts + "\n\n## What does not hold, and why\n\n" + "\n\n".join(reasons) + "\n"
+    verdicts = table(["variant", "kind", "promises", "verdict"], rows)
+    return HEAD + verdicts + "\n\n## Variants that fail, and why\n\n" + "\n\n".join(reasons) + "\n"
 
 
 def variants() -> dict[str, Variant]:

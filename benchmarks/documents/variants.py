@@ -3,7 +3,6 @@
 The examples, the promises, the laws and the verdicts on the injected bugs are taken from the code.
 """
 
-import textwrap
 from importlib.resources import files
 from typing import Any
 
@@ -16,7 +15,6 @@ from properties.laws.law import PROMISES, Law
 from robust_core.problem import KINDS, OPTIONS, Kind, Variant
 
 EXAMPLES = 100
-WIDTH = 120
 
 
 def source(kind: Kind) -> str:
@@ -50,60 +48,80 @@ def first_violated(variant: Variant) -> Law | None:
     return None
 
 
-HEAD = """# Variants
+HEAD = """# Kinds of variants
 
-This page is written by `robust-core documents variants`: the code below is that of
-`properties/variants/examples/`, which the tests verify, and the tables are read off the laws.
+This page is written by `robust-core documents variants`. The code is that of `properties/variants/examples/`, which the
+tests verify, and the tables are read off the laws.
 
-A variant is an algorithm under test: a frozen description and a factory or function.
+A variant is an algorithm under test: a description and a factory or function.
 
 ```python
 Variant(name, kind, make, sets, promises, options={{}})
 ```
 
-`kind` says what `make` is, `sets` which uncertainty sets it is for, `promises` what it promises. The checks
-follow from kind, sets and promises alone: no law knows a variant by its name, and a promise not made is not tested.
-There is no base class and no registration. `robust-core verify my_file.py` checks every variant in a file,
-`robust-core verify my_lab.module:NAME` one in a module, and a package publishes variants by name as entry points:
+| argument | meaning |
+|---|---|
+| `name` | a text for the output |
+| `kind` | the type of algorithm, one of the sections below; it decides the signature of `make` |
+| `make` | the algorithm: a factory of learners, or a function |
+| `sets` | a tuple of the [uncertainty sets](sets.md) that it is for |
+| `promises` | a tuple of the [promises](#promises) that it makes ([how to choose](promises.md)) |
+| `options` | further facts about the algorithm, see [Options](#options) |
+
+The laws that are tested follow from kind, sets and promises alone. No law knows a variant by its name, and a promise
+that is not made is not tested. There is no base class and no registration. `robust-core verify my_file.py` checks every
+variant in a file, and `robust-core verify my_lab.module:NAME` checks one in a module. A package can publish variants
+under names of their own:
 
 ```toml
 [project.entry-points."robust_core.variants"]
 my-q-learning = "my_lab.q_learning:MINE"
 ```
 
-after which `robust-core verify my-q-learning` finds it wherever the package is installed.
+`robust-core verify my-q-learning` then finds it wherever the package is installed.
 
-[Which promises should my algorithm make?](promises.md) helps to choose. A promise that is misspelt or belongs to
-another kind is an error before any law is tried (exit code 2). A promise that no law tests for a set of the variant
-is listed as undecided, with the word *untested* and the set.
+A misspelt promise, or one of another kind, is an error before any law is tried (exit code 2). A promise that no law can
+test for a set of the variant has the verdict *untested*, which names the set (exit code 3, see
+[Verdicts](verdicts.md)).
+
+## Options
 
 {options}
 
-## What a learner is told
+## What a learner receives
 
-`problem` has `n_states`, `n_actions`, `gamma`, `uncertainty_set`, `step_size`, `initial` (the first estimate) and
-`rng`; for evaluation `policy`; for linear evaluation also `features`, `smoothing`, `second_step_size` and `projection`.
-It never has the kernel. `step_size.at(n)` is alpha; n counts what `step_size.clock` says, before the update: the steps
-so far ("steps"), or the visits of the entry that is updated ("visits"). A transition is
-`(s, a, cost, s_next, a_next, terminal)`; a terminal one has no following value. `update_many(recording)` is an optional
-fast path, which must give the bits of the loop over `update`.
+| field of `problem` | meaning |
+|---|---|
+| `n_states`, `n_actions`, `gamma` | the sizes and the discount; the transition probabilities are never given |
+| `uncertainty_set` | the set, with its `radius` |
+| `initial` | the first estimate |
+| `step_size` | `step_size.at(n)` is alpha, n the number of earlier visits or steps, see below |
+| `rng` | the only source of random numbers |
+| `policy` | the policy to evaluate (evaluation) |
+| `features`, `smoothing` | phi and the smooth maximum (linear learners) |
+| `second_step_size`, `projection` | beta and the radius K of the projection (linear learners) |
+
+If `step_size.clock` is "visits", n is the number of earlier visits of the updated entry. If it is "steps", n is the
+number of earlier steps. A transition is `(s, a, cost, s_next, a_next, terminal)`. After a terminal transition nothing follows: the value of
+`s_next` counts as 0. `update_many(recording)` is an optional fast path; its results must be those of the loop over
+`update`, bit for bit.
 """
 
 MISBEHAVIOUR = """## What a variant must not do
 
-Each of these gets a verdict in plain words, whatever the variant computes, and the suite goes on:
+Each of these is a violation, whatever the variant computes, and the run continues with the next law:
 
-- raise, on any problem of its sets and options;
-- hang, or take more than a few seconds of the processor for one small problem;
-- end its process, or ask for more than a few gigabytes;
-- return nan, infinity, another shape than it was given, or another type than float64;
-- write into what it is given: problem, tables, kernels are the caller's;
-- hand out its own buffer: an estimate that is overwritten must not change the learner;
-- draw from anything but the rng it is given, or print;
-- share state between learners, or lose it when it is copied;
+- raise an exception on a problem of its sets and options;
+- hang, or use more than a few seconds of processor time for one small problem;
+- end its process, or ask for more than a few gigabytes of memory;
+- return NaN, infinity, another shape than that of the given estimate, or another type than float64;
+- write into its arguments (problem, tables, kernels);
+- return its own buffer: writing to a returned estimate must not change the learner;
+- draw random numbers from any source but the given rng, or print;
+- share state between learners, or lose state when it is copied;
 - depend on how often its estimate is read.
 
-A warning (of numpy, say) breaks no law; the evidence of a law that holds says which there were.
+A warning (for example of numpy) violates no law; the evidence of a law that holds lists the warnings.
 """
 
 
@@ -114,8 +132,7 @@ def document() -> str:
 
 
 def _options() -> str:
-    named = ", ".join(f"`{name}` ({meaning})" for name, meaning in OPTIONS.items())
-    return textwrap.fill(f"`options` narrow the problems to what the variant is for: {named}.", WIDTH)
+    return table(["option", "meaning"], [[f"`{name}`", meaning] for name, meaning in OPTIONS.items()])
 
 
 def _section(kind: Kind) -> str:
@@ -124,8 +141,8 @@ def _section(kind: Kind) -> str:
     assert law is not None, f"the bug in the example of {kind!r} is not found"
     return (
         f"## {kind}\n\n`make` is {example.called}.\n\n```python\n{source(kind)}```\n\n"
-        f"A bug: `{example.wrong}` for `{example.right}`. The suite says:\n"
-        f"violated, **{law.name}**: {law.statement}.\n"
+        f"With the bug `{example.wrong}` in place of `{example.right}` the law **{law.name}** is violated:\n"
+        f"{law.statement}.\n"
     )
 
 
@@ -142,9 +159,9 @@ def _promises() -> str:
         kinds = [kind for kind in KINDS if kind in spoken_of]
         names = [law.name for law in exact] + [f"{law.name} (statistical)" for law in sampled]
         rows.append([f"`{promise}`", ", ".join(kinds), meaning, "; ".join(names)])
-    return f"## Promises\n\n{table(['promise', 'kinds', 'what it says', 'laws that test it'], rows)}\n"
+    return f"## Promises\n\n{table(['promise', 'kinds', 'meaning', 'laws that test it'], rows)}\n"
 
 
 def _always() -> str:
     rows = [[law.name, ", ".join(law.kinds), law.statement] for law in LAWS if law.promise is None]
-    return f"## Laws that need no promise\n\n{table(['law', 'kinds', 'what it says'], rows)}\n"
+    return f"## Laws that need no promise\n\n{table(['law', 'kinds', 'statement'], rows)}\n"

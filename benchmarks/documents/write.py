@@ -8,7 +8,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "docs"
 GENERATED = (
-    "claims", "command-line", "experiments", "gallery", "hit-rates", "real-faults", "set-claims", "statistics",
+    "claims", "command-line", "experiments", "gallery", "hit-rates", "real-faults", "set-claims", "sets", "statistics",
     "variants",
 )  # fmt: skip
 WITH_TABLE = ("regression",)

@@ -84,13 +84,16 @@ def row_lines(
 ) -> list[str]:
     """A row that fits the width, with the lines under it.
 
-    A law or evidence that is too long for its column has lines of its own. Under a violation stand the two results side
-    by side. `paint` pads and colours the verdict. With `verbose` the evidence of a statistical law is complete.
+    A long law shifts the time to the right, and one for which the row is too short has a line of its own. Under a
+    violation stand the two results side by side. `paint` pads and colours the verdict. With
+    `verbose` the evidence of a statistical law is complete.
     """
     width, columns = max(width, NARROWEST), _law_columns(width)
     outcome, law, time, _ = row(record)
     evidence = one_line(record.evidence if verbose else short_evidence(record))
     law, under = one_line(law), []
+    if 12 + len(law) + 1 + TIME + 2 + len(evidence) <= width:
+        columns = max(columns, len(law))
     if 12 + columns + 1 + TIME + 2 + len(evidence) > width:
         under = fill(evidence, width - len(INDENT))
         evidence = ""

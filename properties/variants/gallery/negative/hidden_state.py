@@ -1,8 +1,8 @@
 """Learners with a hidden state whose promise is a common mistake about them.
 
 The n-step return with the ordinary discount gamma and one worst case at its end is not a sample of the robust backup
-applied n times: every step of it meets nature. Adam divides by the root of a mean square of the same samples, so its
-mean step is no multiple of −½∇J. The two tables of double Q-learning are evaluated by each other, so neither moves by
+applied n times: nature acts in every step of that. Adam divides by the root of a mean square of the same samples, so
+its mean step is not a multiple of −½∇J. The two tables of double Q-learning evaluate each other, so neither moves by
 the backup of its own values.
 """
 

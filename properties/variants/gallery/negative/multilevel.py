@@ -1,7 +1,7 @@
-"""Multilevel Monte Carlo designs that fail: an infinite expected cost, and a level that is cut.
+"""Multilevel Monte Carlo designs that fail: an infinite expected cost, and a truncated level.
 
-With psi <= 1/2 the levels have no finite expected number of draws: Σ psi(1−psi)^n 2^(n+1) diverges, though every run
-ends. Cut at a last level n the estimator has a finite cost and is biased by as much as a plug-in of 2^(n+1) draws.
+With psi <= 1/2 the expected number of draws is infinite: Σ psi(1−psi)^n 2^(n+1) diverges, although every run ends.
+Truncated at a last level n, the estimator has a finite cost and the bias of a plug-in estimate of 2^(n+1) draws.
 """
 
 from properties.variants.gallery.multilevel_q import MultilevelQ

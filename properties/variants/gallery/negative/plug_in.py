@@ -1,7 +1,7 @@
-"""The one-sample learner for sets that do not allow it: unbiased it is promised to be, and is not.
+"""The one-sample learner for sets for which one sample is not enough: it promises to be unbiased and is not.
 
-The set around a Dirac is the Dirac itself for the Kullback-Leibler and the chi-square ball, so the learner never
-hears of nature and finds the ordinary optimum; for the L1 ball it finds contamination of half the radius.
+The set around a Dirac is the Dirac itself for the Kullback-Leibler and the chi-square ball, so the learner
+ignores nature and finds the ordinary optimum. For the L1 ball it finds the optimum of contamination of half the radius.
 """
 
 from properties.variants.gallery.one_sample import OneSampleLearner

@@ -1,10 +1,10 @@
-"""Q-learning for the total-variation set by the naive plug-in: the sampled next state stands for the kernel's row.
+"""Q-learning for the total-variation set by the naive plug-in: the sampled next state replaces the row of the kernel.
 
 sigma around a Dirac at s' is (1−R) V(s') + R max V for *both* sets, so this is the contamination learner under another
-name: it converges to the contamination value, which is larger than the total-variation value it says it learns. Only
-on deterministic models, where the sample is the row, is it right.
+name. It converges to the contamination value, which is larger than the total-variation value that it promises. It is
+right on deterministic models only, where the sample is the row.
 
-`LIMIT` promises nothing but that it converges: no exact law accuses it, and the statistical ones find the wrong limit.
+`LIMIT` promises only convergence. No exact law tests that; the statistical laws find the wrong limit.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Vanilla Q-learning, claimed to be robust: it never hears of nature, so it is right for radius 0 only."""
+"""Vanilla Q-learning with the promises of robust Q-learning: it ignores nature, so it is right for radius 0 only."""
 
 from properties.variants.gallery.q_learning import VARIANT as ROBUST
 from properties.variants.gallery.vanilla_q_learning import VARIANT as VANILLA
