@@ -102,9 +102,9 @@ test for a set of the variant has the verdict *untested*, which names the set (e
 | `second_step_size`, `projection` | beta and the radius K of the projection (linear learners) |
 
 If `step_size.clock` is "visits", n is the number of earlier visits of the updated entry. If it is "steps", n is the
-number of earlier steps. A transition is `(s, a, cost, s_next, a_next, terminal)`. After a terminal transition nothing follows: the value of
-`s_next` counts as 0. `update_many(recording)` is an optional fast path; its results must be those of the loop over
-`update`, bit for bit.
+number of earlier steps. A transition is `(s, a, cost, s_next, a_next, terminal)`. After a terminal transition nothing
+follows: the value of `s_next` counts as 0. `update_many(recording)` is an optional fast path; its results must be those
+of the loop over `update`, bit for bit.
 """
 
 MISBEHAVIOUR = """## What a variant must not do
