@@ -27,7 +27,7 @@ def verify(
     statistics: bool = True,
     expected: "Path | None" = None,
 ) -> "Verdicts":
-    """Check a variant against every law that its kind and promises call for; the list of verdicts prints as a table.
+    """Test a variant against every law that belongs to its kind and promises; the list of verdicts prints as a table.
 
     The variant may be named as on the command line (`"my_variant.py"`, `"my_lab.module:NAME"`). `examples` problems are
     generated per exact law; the statistical laws follow at `size` "quick" or "full" unless `statistics` is False, with

@@ -51,7 +51,7 @@ Promise = Literal[
     "shift", "smoothed bellman", "stationary", "support function", "symmetric", "TDC", "tracked weights",
     "trajectory", "unbiased", "variance",
 ]  # fmt: skip
-"""The names of all promises, for editors. Which of them a kind may make, and what follows, `properties` says."""
+"""The names of all promises, for editors; `properties` defines which kinds may make them and what they mean."""
 SETLESS: tuple[Kind, ...] = ("sampler",)
 """Kinds that need no uncertainty set."""
 ACCURATE: tuple[Kind, ...] = (
@@ -108,7 +108,7 @@ LARGEST = 16
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
-    """What a learner is told: everything but the kernel. `Problem.of` makes one from a model.
+    """The data that a learner receives: all but the transition probabilities. `Problem.of` makes one from a model.
 
     `initial` is the first estimate: Q (S,A), V (S,) or theta (N,), or a tuple of such tables for a learner of several
     (options["tables"]; of linear evaluation (theta, omega)). `policy` is the policy to evaluate; `features`,
@@ -231,7 +231,7 @@ class Problem:
 
 
 class Learner(Protocol):
-    """An online learner: one transition at a time; `estimate` hands out a fresh copy."""
+    """An online learner: one transition at a time; `estimate` returns a fresh copy."""
 
     def update(self, transition: Transition) -> None:
         """Learn from one step of the trajectory."""

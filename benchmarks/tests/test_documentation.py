@@ -366,3 +366,11 @@ def test_the_page_of_examples_lists_every_file_and_the_notebook_has_been_execute
     shown = "".join("".join(output["data"]["text/plain"]) for cell in code for output in cell["outputs"])
     assert "violated  unbiased step" in shown
     assert "wanted 0.5" in shown
+
+
+def test_the_page_of_the_interface_has_every_public_name() -> None:
+    import robust_core
+
+    written = re.findall(r"^::: ([\w.]+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    shown = {place.rpartition(".")[2] for place in written}
+    assert set(robust_core.__all__) - shown - {"__version__"} == set()

@@ -56,6 +56,21 @@ def test_the_hook_verifies_the_files(tmp_path: Path) -> None:
     assert run(f"{hook['entry']} wrong.py", tmp_path).returncode == 1
 
 
+def test_the_workflow_runs_every_declared_python_and_known_environments() -> None:
+    import re
+    import tomllib
+
+    jobs = read(".github/workflows/tests.yml")["jobs"]
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
+    declared = re.findall(r"Python :: (3\.\d+)", "\n".join(classifiers))
+    assert jobs["tests"]["strategy"]["matrix"]["python-version"] == declared
+    commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    tox = (ROOT / "tox.ini").read_text(encoding="utf-8")
+    environments = re.findall(r"tox run -e (\w+)", "\n".join(commands))
+    assert environments
+    assert [name for name in environments if f"[testenv:{name}]" not in tox] == []
+
+
 def test_the_citation_has_the_version_of_the_package() -> None:
     from robust_core import __version__
 
