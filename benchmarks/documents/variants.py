@@ -48,6 +48,24 @@ def first_violated(variant: Variant) -> Law | None:
     return None
 
 
+ARGUMENTS = (
+    ("`name`", "a text for the output"),
+    ("`kind`", "the type of algorithm, one of the sections below; it decides the signature of `make`"),
+    ("`make`", "the algorithm: a factory of learners, or a function"),
+    ("`sets`", "a tuple of the [uncertainty sets](sets.md) that it is for"),
+    ("`promises`", "a tuple of the [promises](#promises) that it makes ([how to choose](promises.md))"),
+    ("`options`", "further facts about the algorithm, see [Options](#options)"),
+)
+FIELDS = (
+    ("`n_states`, `n_actions`, `gamma`", "the sizes and the discount; the transition probabilities are never given"),
+    ("`uncertainty_set`", "the set, with its `radius`"),
+    ("`initial`", "the first estimate"),
+    ("`step_size`", "`step_size.at(n)` is alpha, n the number of earlier visits or steps, see below"),
+    ("`rng`", "the only source of random numbers"),
+    ("`policy`", "the policy to evaluate (evaluation)"),
+    ("`features`, `smoothing`", "phi and the smooth maximum (linear learners)"),
+    ("`second_step_size`, `projection`", "beta and the radius K of the projection (linear learners)"),
+)
 HEAD = """# Kinds of variants
 
 This page is written by `robust-core documents variants`. The code is that of `properties/variants/examples/`, which the
@@ -59,14 +77,7 @@ A variant is an algorithm under test: a description and a factory or function.
 Variant(name, kind, make, sets, promises, options={{}})
 ```
 
-| argument | meaning |
-|---|---|
-| `name` | a text for the output |
-| `kind` | the type of algorithm, one of the sections below; it decides the signature of `make` |
-| `make` | the algorithm: a factory of learners, or a function |
-| `sets` | a tuple of the [uncertainty sets](sets.md) that it is for |
-| `promises` | a tuple of the [promises](#promises) that it makes ([how to choose](promises.md)) |
-| `options` | further facts about the algorithm, see [Options](#options) |
+{arguments}
 
 The laws that are tested follow from kind, sets and promises alone. No law knows a variant by its name, and a promise
 that is not made is not tested. There is no base class and no registration. `robust-core verify my_file.py` checks every
@@ -90,16 +101,7 @@ test for a set of the variant has the verdict *untested*, which names the set (e
 
 ## What a learner receives
 
-| field of `problem` | meaning |
-|---|---|
-| `n_states`, `n_actions`, `gamma` | the sizes and the discount; the transition probabilities are never given |
-| `uncertainty_set` | the set, with its `radius` |
-| `initial` | the first estimate |
-| `step_size` | `step_size.at(n)` is alpha, n the number of earlier visits or steps, see below |
-| `rng` | the only source of random numbers |
-| `policy` | the policy to evaluate (evaluation) |
-| `features`, `smoothing` | phi and the smooth maximum (linear learners) |
-| `second_step_size`, `projection` | beta and the radius K of the projection (linear learners) |
+{fields}
 
 If `step_size.clock` is "visits", n is the number of earlier visits of the updated entry. If it is "steps", n is the
 number of earlier steps. A transition is `(s, a, cost, s_next, a_next, terminal)`. After a terminal transition nothing
@@ -127,7 +129,11 @@ A warning (for example of numpy) violates no law; the evidence of a law that hol
 
 def document() -> str:
     """The whole document."""
-    head = HEAD.format(options=_options())
+    head = HEAD.format(
+        arguments=table(["argument", "meaning"], ARGUMENTS),
+        options=_options(),
+        fields=table(["field of `problem`", "meaning"], FIELDS),
+    )
     return "\n".join([head, *(_section(kind) for kind in KINDS), _promises(), _always(), MISBEHAVIOUR])
 
 
