@@ -104,4 +104,4 @@ def test_a_sampler_needs_no_set_and_every_option_is_documented() -> None:
     assert Variant("mine", "sampler", print, (), ()).sets == ()
     if PAGE is not None:
         written = " ".join(PAGE.split())
-        assert [name for name in OPTIONS if f"`{name}` (" not in written] == []
+        assert [name for name in OPTIONS if f"| `{name}` |" not in written] == []
