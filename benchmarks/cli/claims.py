@@ -14,11 +14,13 @@ from benchmarks.cli.conventions import (
     add_quiet,
     complete_with,
     dumps,
+    fold,
     hyphenate,
     paint,
     progress,
     require_clone,
     stopped_between,
+    table_width,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ IN_WORDS = ", ".join(f"{kind} {meaning}" for kind, meaning in METHODS.items())
 LEDGERS = ("paper", "ours", "sets")
 IN_ORDER = ("holds", "elsewhere")
 STATUSES = ("holds", "corrected", "conditional", "refuted", "not decidable as stated", "elsewhere", "open")
+
+COLUMNS_BEFORE_TITLE = 49
+"""Of a row of the list."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -50,7 +55,11 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("--method", choices=tuple(METHODS), help=f"how it is decided: {IN_WORDS}")
     parser.add_argument(
-        "--status", type=_status, choices=STATUSES, help="only claims with this status (hyphens may stand for blanks)"
+        "--status",
+        type=_status,
+        choices=STATUSES,
+        metavar="STATUS",
+        help=f"only claims with this status: {', '.join(STATUSES)} (hyphens may stand for blanks)",
     )
     add_json(parser)
     add_quiet(parser)
@@ -90,9 +99,9 @@ def claims(options: argparse.Namespace) -> int:
         elif options.ids:
             from properties.claims.text import explain
 
-            print(explain(claim))
+            print("\n".join(fold(line, indent=15) for line in explain(claim).splitlines()))
         else:
-            print(f"{claim.id:<20} {claim.kind}  {paint(_stored_status(claim), sys.stdout, width=24)} {claim.title}")
+            print(_row(claim))
     if not (options.ids or options.json or options.quiet):
         print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
     return HOLDS
@@ -169,6 +178,14 @@ def _run(chosen: "list[Claim]", options: argparse.Namespace) -> int:
             if options.renew:
                 evidence.store(found)
     return changed
+
+
+def _row(claim: "Claim") -> str:
+    """A claim, its method, its status and its title; the title has lines of its own where the terminal is narrow."""
+    begin = f"{claim.id:<20} {claim.kind}  {paint(_stored_status(claim), sys.stdout, width=24)} "
+    if not sys.stdout.isatty() or COLUMNS_BEFORE_TITLE + len(claim.title) <= table_width():
+        return begin + claim.title
+    return f"{begin.rstrip()}\n{fold('    ' + claim.title)}"
 
 
 def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:

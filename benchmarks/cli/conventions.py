@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -236,6 +237,40 @@ def paint(word: str, stream: TextIO, *, width: int = 0) -> str:
 def table_width() -> int:
     """Columns of the terminal, 80 where there is none; the variable COLUMNS overrides both."""
     return shutil.get_terminal_size().columns
+
+
+def fold(line: str, indent: int = 4) -> str:
+    """The line in pieces that fit a terminal; where the output is not a terminal it stays one line, for other programs.
+
+    >>> fold("one line in a pipe or in a file")
+    'one line in a pipe or in a file'
+    """
+    if not sys.stdout.isatty():
+        return line
+    begin = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(
+        line.strip(), table_width(), initial_indent=begin, subsequent_indent=" " * indent, break_on_hyphens=False
+    )
+
+
+def show_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Aligned columns on a terminal, Markdown elsewhere.
+
+    On a terminal that is too narrow, the first cell of a row has a line of its own, and the others are folded below it.
+    """
+    from benchmarks.documents import markdown
+
+    rows = list(rows)
+    if not sys.stdout.isatty():
+        return markdown.table(names, rows)
+    cells = [[str(cell) for cell in row] for row in (names, *rows)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(names))]
+    if sum(widths) + 2 * (len(widths) - 1) <= table_width():
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+        return "\n".join(line.rstrip() for line in lines)
+    named = [[f"{name} {cell}" for name, cell in zip(names[1:], row[1:], strict=True)] for row in cells[1:]]
+    pairs = zip(cells[1:], named, strict=True)
+    return "\n".join(f"{fold(row[0])}\n{fold('    ' + ', '.join(rest))}" for row, rest in pairs)
 
 
 def progress(text: str) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, complete_with
+from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, complete_with, fold, show_table
 
 if TYPE_CHECKING:
     from benchmarks.instances.solution import Solution
@@ -54,14 +54,12 @@ def _instances(options: argparse.Namespace) -> int:
     elif rows:
         print(_table(rows))
         for oddity in oddities:
-            print(f"\n{oddity.name}: {oddity.what}: {oddity.detail}", end="")
+            print(f"\n{fold(f'{oddity.name}: {oddity.what}: {oddity.detail}')}", end="")
         print()
     return code
 
 
 def _table(rows: "list[Solution]") -> str:
-    from benchmarks.documents import markdown
-
     columns = ["instance", "S x A", "kappa", "sweeps", "published", "least value", "certified", "width", "error"]
     cells = [
         [
@@ -71,4 +69,4 @@ def _table(rows: "list[Solution]") -> str:
         ]
         for row in rows
     ]  # fmt: skip
-    return markdown.table(columns, cells)
+    return show_table(columns, cells)

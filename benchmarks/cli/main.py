@@ -118,7 +118,7 @@ def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     root = ProgramParser(
         prog="robust-core",
-        description="Tells whether a robust reinforcement-learning algorithm does what its theorems say.",
+        description="Checks robust reinforcement-learning algorithms against their theorems.",
         epilog="example: robust-core verify my_variant.py\n\n" + _exit_codes(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -2,12 +2,22 @@
 
 import argparse
 import contextlib
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED, add_quiet, add_seed, positive, progress, stopped_between
+from benchmarks.cli.conventions import (
+    HOLDS,
+    VIOLATED,
+    add_quiet,
+    add_seed,
+    positive,
+    progress,
+    stopped_between,
+    table_width,
+)
 from benchmarks.cli.loading import say
 from robust_core.text import one_line
 
@@ -53,7 +63,7 @@ def _run(options: argparse.Namespace) -> int:
     with _source(options.targets) as (found, judge):
         for kind in dict.fromkeys(mutant.kind for mutant in found.values()):
             mutants = {key: mutant for key, mutant in found.items() if mutant.kind == kind}
-            table = Table.of(mutants.values())
+            table = Table.of(mutants.values(), table_width() if sys.stdout.isatty() else None)
             if tables:
                 print(table.head(), flush=True)
             for key, mine in _judge_all(

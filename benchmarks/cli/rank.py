@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.cli.bench import add_measuring, add_targets
-from benchmarks.cli.conventions import HOLDS, UNDECIDED, Commands, add_json, add_quiet, add_strict
+from benchmarks.cli.conventions import HOLDS, UNDECIDED, Commands, add_json, add_quiet, add_strict, fold
 from benchmarks.cli.own import choice, effort, work
 
 HISTORY = Path(".robust-core") / "history"
@@ -82,5 +82,5 @@ def _history(options: argparse.Namespace) -> int:
     if options.json:
         print(dumps({"records": [history.short(record) for record in records], "trends": found}))
     elif not options.quiet or any(trend.alarm is not None for trend in found):
-        print(history.text(records, found))
+        print("\n".join(fold(line) for line in history.text(records, found).splitlines()))
     return UNDECIDED if options.strict and any(trend.alarm is not None for trend in found) else HOLDS

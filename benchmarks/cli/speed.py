@@ -2,7 +2,17 @@
 
 import argparse
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, complete_with, positive, progress
+from benchmarks.cli.conventions import (
+    HOLDS,
+    VIOLATED,
+    Commands,
+    add_json,
+    add_quiet,
+    complete_with,
+    positive,
+    progress,
+    show_table,
+)
 
 # Spelled out so that help need not import what is measured; a test compares them.
 PARTS = (
@@ -76,9 +86,10 @@ def _limits(parts: list[str], options: argparse.Namespace) -> int:
         for line in shown:
             print(dumps(line))
     elif shown:
-        print(table.text(shown))
+        print(show_table(table.COLUMNS, map(table.row, shown)))
         if not options.quiet:
-            print(f"\nOf each comparison the size closest to its limit:\n\n{table.text(closest(lines))}")
+            nearest = show_table(table.COLUMNS, map(table.row, closest(lines)))
+            print(f"\nOf each comparison the size closest to its limit:\n\n{nearest}")
     return HOLDS if all(line.within for line in lines) else VIOLATED
 
 

@@ -18,6 +18,7 @@ from benchmarks.cli.conventions import (
     add_seed,
     add_workers,
     dumps,
+    fold,
     positive,
     progress,
     require_writable,
@@ -152,7 +153,7 @@ def _verify(options: argparse.Namespace) -> int:
         if options.json:
             print("\n".join(dumps({"name": name, "words": words}) for name, words in rows))
         else:
-            print("\n".join(f"{name}: {words}" for name, words in rows))
+            print("\n".join(fold(f"{name}: {words}") for name, words in rows))
         return HOLDS
     if options.junit is not None:
         require_writable("--junit", options.junit)

@@ -6,9 +6,10 @@ laws, not the luck of a search. Blocking is ignored; every applicable law is ask
 
 import importlib
 import pkgutil
+import textwrap
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -160,27 +161,39 @@ class Table:
     kind: str
     laws: tuple[str, ...]
     width: int
+    columns: int | None = None
+    """Of the terminal; None: lines may be of any length."""
 
     @classmethod
-    def of(cls, mutants: Iterable[Mutant]) -> "Table":
+    def of(cls, mutants: Iterable[Mutant], columns: int | None = None) -> "Table":
         """The table for mutants of one kind, before any of them is judged."""
         mutants = list(mutants)
         laws = tuple(dict.fromkeys(law for mutant in mutants for law in mutant.laws))
-        return cls(mutants[0].kind, laws, max(len(one_line(mutant.name)) for mutant in mutants))
+        return cls(mutants[0].kind, laws, max(len(one_line(mutant.name)) for mutant in mutants), columns)
 
     def head(self) -> str:
         """What the columns are, and their numbers."""
         columns = [f"  {number:>2} {law}" for number, law in enumerate(self.laws, start=1)]
-        numbers = "".join(f"{number:>5}" for number in range(1, len(self.laws) + 1))
-        return "\n".join([f"{self.kind}: columns are", *columns, "", f"{'':<{self.width}}{numbers}   seconds"])
+        numbers = self._row("", [str(number) for number in range(1, len(self.laws) + 1)], "seconds")
+        return "\n".join([f"{self.kind}: columns are", *columns, "", numbers])
 
     def line(self, name: str, kills: Iterable[Kill]) -> str:
         """The line of one mutant."""
         by_law = {kill.law: kill for kill in kills}
         row = [by_law.get(law) for law in self.laws]
-        cells = "".join(f"{'' if k is None else '.' if k.cases is None else k.cases:>5}" for k in row)
+        cells = ["" if k is None else "." if k.cases is None else str(k.cases) for k in row]
         quickest = min((k.seconds for k in row if k is not None and k.cases is not None), default=None)
-        return f"{one_line(name):<{self.width}}{cells}   {'alive' if quickest is None else f'{quickest:7.3f}'}"
+        return self._row(one_line(name), cells, "alive" if quickest is None else f"{quickest:7.3f}")
+
+    def _row(self, name: str, cells: Sequence[str], last: str) -> str:
+        """A line, or where the terminal is too narrow the name and below it the cells, so many to a line."""
+        line = f"{name:<{self.width}}{''.join(f'{cell:>5}' for cell in cells)}   {last}"
+        if self.columns is None or self.width + 5 * len(self.laws) + 10 <= self.columns:
+            return line
+        fit = (self.columns - 12) // 5
+        pieces = ["".join(f"{cell:>5}" for cell in cells[i : i + fit]) for i in range(0, len(cells), fit)]
+        pieces[-1] += f"   {last.strip()}"
+        return "\n".join([*textwrap.wrap(name, self.columns), *(f"  {piece}".rstrip() for piece in pieces)])
 
 
 def summary(kills: Iterable[Kill]) -> str:

@@ -47,12 +47,16 @@ def measure(parts: Sequence[str], *, quick: bool, passes: int, show: Callable[[s
     return [best_of(same) for same in zip(*found, strict=True)]
 
 
+COLUMNS = ("what", "size", "ours", "theirs", "ratio", "limit")
+
+
 def text(lines: Sequence[Measurement]) -> str:
     """The lines as a table."""
-    return markdown.table(["what", "size", "ours", "theirs", "ratio", "limit"], map(_row, lines))
+    return markdown.table(COLUMNS, map(row, lines))
 
 
-def _row(line: Measurement) -> list[str]:
+def row(line: Measurement) -> list[str]:
+    """The cells of a line."""
     mark = "" if line.within else " **exceeded**"
     amounts = [_amount(line.ours), _amount(line.theirs), f"{line.ratio:.3g}"]
     return [line.subject, line.size, *amounts, f"{line.limit}{mark}"]

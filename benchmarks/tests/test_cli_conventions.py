@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import shlex
 import shutil
 import signal
@@ -409,3 +410,27 @@ def test_completion_loads_no_library_that_a_shell_would_wait_for() -> None:
 
 def test_an_unknown_shell_is_a_usage_error() -> None:
     assert run("completion", "csh").returncode == USAGE
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_lines_and_tables_fit_a_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks.cli.claims import _row
+    from benchmarks.cli.conventions import fold, show_table
+    from benchmarks.mutants.matrix import Kill, Table
+    from properties.claims import catalogue
+
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    laws = tuple(f"law {number}" for number in range(25))
+    matrix = Table("control", laws, 50, columns=width)
+    kills = [Kill("mutant", "name", "control", law, 3, 0.1, "finding") for law in laws]
+    texts = [
+        fold(f"name: {'some words ' * 20}"),
+        show_table(["what", "size", "ours"], [["x" * 50, "y" * 30, "z" * 30]]),
+        show_table(["what"], [["x"]]),
+        matrix.head(),
+        matrix.line("a mutant " * 5, kills),
+        *map(_row, catalogue().values()),
+    ]
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for text in texts for line in text.splitlines()]
+    assert [line for line in lines if len(line) > width] == []
