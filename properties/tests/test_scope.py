@@ -68,14 +68,21 @@ def strict(variant: Variant) -> Variant:
     return replace(variant, make=make, sets=variant.sets[:1], options={**variant.options, **NARROW})
 
 
-@pytest.mark.parametrize("kind", KINDS)
+# Three kinds by default, the others with the tests that take long.
+QUICK = ("control", "linear evaluation", "planner")
+each_kind = pytest.mark.parametrize(
+    "kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.robust_core_slow) for kind in KINDS]
+)
+
+
+@each_kind
 def test_no_law_asks_for_a_problem_that_the_options_leave_out(kind: str) -> None:
     records = list(verify(strict(example(kind)), examples=6, shrink=False))
     assert [(each.law, each.evidence) for each in records if each.outcome not in ("holds", "untested")] == []
     assert any(each.outcome == "holds" for each in records)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_kind
 def test_a_wrong_variant_is_caught_inside_the_options(kind: str) -> None:
     module, _, name = kind_of(kind).canary.mutant.partition(":")
     wrong: Variant = getattr(import_module(f"properties.variants.mutants.{module}"), name)
