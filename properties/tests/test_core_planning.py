@@ -55,7 +55,16 @@ def objection(case: Case, found: Plan, wanted: float = ACCURACY) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("kind", SETS, ids=lambda kind: kind.kind)
+# Four sets by default, with one kernel each; compiling those of all the others takes a minute.
+QUICK = ("contamination", "total_variation", "l1", "kullback_leibler")
+each_set = pytest.mark.parametrize(
+    "kind",
+    [pytest.param(each, marks=() if each.kind in QUICK else pytest.mark.robust_core_slow) for each in SETS],
+    ids=lambda kind: kind.kind,
+)
+
+
+@each_set
 def test_plans_enclose_the_optimum_and_the_value_of_their_policy(kind: type[UncertaintySet]) -> None:
     """lower <= V* <= V^pi <= upper within the accuracy, on small models with nasty rows and radii."""
     for case in cases(kind, 8):
@@ -67,7 +76,7 @@ def test_plans_enclose_the_optimum_and_the_value_of_their_policy(kind: type[Unce
         assert (found.lower <= given.upper).all()
 
 
-@pytest.mark.parametrize("kind", SETS, ids=lambda kind: kind.kind)
+@each_set
 def test_the_worst_kernel_costs_the_robust_value(kind: type[UncertaintySet]) -> None:
     """Without nature, the model of the worst rows has the robust value up to 1e-6 of its size."""
     for case in cases(kind, 4, seed=1):
@@ -152,7 +161,7 @@ WRONG: tuple[Planner, ...] = (
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__.lstrip("_"))
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.robust_core_slow) for seed in (1, 2))])
 def test_wrong_planners_are_found(wrong: Planner, seed: int) -> None:
     """Each within twelve cases, from every seed."""
     assert any(objection(case, wrong(case.mdp, case.uncertainty_set)) for case in cases(TotalVariation, 12, seed=seed))
