@@ -22,7 +22,7 @@ held at state k. Three consequences.
 - *R > 0*: while V is largest at k the step is that of the held recursion but for b and for p off k. If V(k) leads by
   D, ‖g − φ(k)‖ is at most (S−1)e^{−varrho D} times the diameter of the features. So l > 1 and u < 1 are exact for the
   recursion with the maximum held at k, which is the true one as long as theta stays in the cone where V is largest at
-  k, away from its boundary. For all theta nothing is certified: A changes with k, and no M for all k was found.
+  k, away from its boundary. For all theta nothing is certified: A changes with k, and no M for all k was sought.
 """
 
 import numpy as np
