@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from benchmarks.regression.measures import Measurements
 
 STORE = Path(".robust-core") / "regression.jsonl"
+TIME = "60s for variants of your own, otherwise none"
 EXAMPLE = "example: robust-core baseline accept --reason 'the walk draws one number less per step'"
 
 
@@ -115,9 +116,9 @@ def _add_baseline(commands: Commands) -> None:
     accept.set_defaults(run=_accept)
 
 
-def add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> None:
-    """The options of everything that measures; `partial` for those that may leave measures out."""
-    add_running(parser, STORE, budget=partial)
+def add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True, default: str = TIME) -> None:
+    """The options of everything that measures; `partial` for those that may leave measures out after some time."""
+    add_running(parser, STORE, budget=partial, default=default)
     parser.add_argument(
         "--seed-set", default="pinned", metavar="NAME", help="a name for other seeds than the baseline's"
     )

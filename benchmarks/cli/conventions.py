@@ -197,15 +197,17 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_budget(parser: argparse.ArgumentParser, *, default: float = math.inf) -> None:
-    """`--budget`: how long; what is not begun by then stays pending."""
-    shown = "none" if default == math.inf else f"{default / 60:g}min"
+def add_budget(parser: argparse.ArgumentParser, *, default: float = math.inf, shown: str = "") -> None:
+    """`--budget`: how long; what is not begun by then stays pending. `shown` is the default in words."""
+    shown = shown or ("none" if default == math.inf else f"{default / 60:g}min")
     what = f"stop after this time: 90s, 30min, 2h (default {shown})"
     parser.add_argument("--budget", type=seconds, default=default, metavar="TIME", help=what)
 
 
-def add_running(parser: argparse.ArgumentParser, store: Path, *, budget: bool = True, cluster: bool = True) -> None:
-    """The options of all that runs units of work: where their results are kept, on what, how long."""
+def add_running(
+    parser: argparse.ArgumentParser, store: Path, *, budget: bool = True, default: str = "", cluster: bool = True
+) -> None:
+    """The options of all that runs units of work: where their results are kept, on what, how long (in words)."""
     parser.add_argument(
         "--store", type=Path, default=store, metavar="FILE", help=f"where finished parts are kept (default {store})"
     )
@@ -214,7 +216,7 @@ def add_running(parser: argparse.ArgumentParser, store: Path, *, budget: bool = 
         what = "a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers"
         parser.add_argument("--cluster", metavar="ADDRESS", help=what)
     if budget:
-        add_budget(parser)
+        add_budget(parser, shown=default)
     parser.set_defaults(resume=KEPT)
 
 

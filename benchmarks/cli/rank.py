@@ -21,7 +21,7 @@ def add_parser(commands: Commands) -> None:
         epilog="example: robust-core rank properties.variants.gallery.q_learning properties.variants.gallery.speedy_q",
     )
     add_targets(rank, "variants: file.py[:NAME] or package.module[:NAME]; a file may hold several")
-    add_measuring(rank)
+    add_measuring(rank, default="60s")
     add_json(rank, "the ranking")
     add_quiet(rank, "only ranks that are a single number")
     rank.set_defaults(run=_rank)

@@ -24,7 +24,7 @@ one radius for each pair. The name in the last column is used in files and by `r
 
 Nature chooses the row of every pair (s, a) independently. The column sigma gives sigma(v) for p = {
     tuple(map(float, ROW))
-}, v = {tuple(map(float, VALUES))} and radius {RADIUS}, where the set has no further fields; p·v is {ROW @ VALUES}.
+}, v = {tuple(map(float, VALUES))} and radius {RADIUS} (– if the set needs further arguments); p·v is {ROW @ VALUES}.
 
 """
 S_RECTANGULAR = """

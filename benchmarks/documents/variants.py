@@ -52,7 +52,7 @@ ARGUMENTS = (
     ("`name`", "a text for the output"),
     ("`kind`", "the type of algorithm, one of the sections below; it decides the signature of `make`"),
     ("`make`", "the algorithm: a factory of learners, or a function"),
-    ("`sets`", "a tuple of the [uncertainty sets](sets.md) that it is for"),
+    ("`sets`", "a tuple of the classes of [uncertainty sets](sets.md) that it is for, for example `(Contamination,)`"),
     ("`promises`", "a tuple of the [promises](#promises) that it makes ([how to choose](promises.md))"),
     ("`options`", "further facts about the algorithm, see [Options](#options)"),
 )
@@ -79,7 +79,7 @@ Variant(name, kind, make, sets, promises, options={{}})
 
 {arguments}
 
-The laws that are tested follow from kind, sets and promises alone. No law knows a variant by its name, and a promise
+The kind, the sets, the promises and the options determine which laws are tested; the name has no influence. A promise
 that is not made is not tested. There is no base class and no registration. `robust-core verify my_file.py` checks every
 variant in a file, and `robust-core verify my_lab.module:NAME` checks one in a module. A package can publish variants
 under names of their own:
@@ -104,9 +104,9 @@ test for a set of the variant has the verdict *untested*, which names the set (e
 {fields}
 
 If `step_size.clock` is "visits", n is the number of earlier visits of the updated entry. If it is "steps", n is the
-number of earlier steps. A transition is `(s, a, cost, s_next, a_next, terminal)`. After a terminal transition nothing
-follows: the value of `s_next` counts as 0. `update_many(recording)` is an optional fast path; its results must be those
-of the loop over `update`, bit for bit.
+number of earlier steps. If it is "constant", alpha does not depend on n. A transition is
+`(s, a, cost, s_next, a_next, terminal)`. After a terminal transition nothing follows: `s_next` has the value 0.
+`update_many(recording)` is an optional fast path; its results must be those of the loop over `update`, bit for bit.
 """
 
 MISBEHAVIOUR = """## What a variant must not do

@@ -17,7 +17,8 @@ from robust_core.validate import Floats
 
 @dataclass(frozen=True)
 class LocalAdversary(MetricBall):
-    """Local adversary: the laws of s'' where s' ~ p and s'' is any state with metric[s', s''] <= r, also at random."""
+    """Local adversary: the distributions of s'', where s' ~ p and nature moves s' to any state s'' with
+    metric[s', s''] <= r, possibly at random."""
 
     kind: ClassVar[str] = "local_adversary"
 
