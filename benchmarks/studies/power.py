@@ -235,10 +235,10 @@ def _null(kind: Kind, problem: str, part: Part) -> Null:
 
 # Times
 
-SOURCE = """from benchmarks.regression.injections import inject
-from {module} import VARIANT
+SOURCE = """import {module} as example
+from benchmarks.regression.injections import inject
 
-MINE = inject({name!r}, VARIANT)
+MINE = inject({name!r}, example.VARIANT)
 """
 
 

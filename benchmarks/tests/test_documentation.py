@@ -60,6 +60,7 @@ ELSEWHERE = (
     "robust-core batch run --cluster tcp://127.0.0.1:8786",
     "robust-core speed cluster",
     "robust-core study injected --seed-sets 3 --workers 1",
+    "robust-core study power --budget 30min",
     "python -m pip install -e .",
     "robust-core compare",
     "robust-core report",
