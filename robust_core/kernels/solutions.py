@@ -311,6 +311,11 @@ def _burg(p: Floats, w: Floats, n: int, r: float, d: Floats, q: Floats) -> tuple
         for i in range(n):  # states without mass take no part in sums
             d[i] = d[i] if p[i] > 0.0 else -1.0
         _, s = reverse_kullback_leibler._row(p[:n], d[:n], r, pole)
+        # The row stops where its value is exact, at a residual of 1e-6 r; the member needs the root itself.
+        logs, excess, squares = reverse_kullback_leibler._pass(p[:n], d[:n], s, mean)
+        slope = (excess * excess - squares) / ((1.0 + excess) * (s - mean))
+        newton = s - (logs + math.log1p(excess) - r) / slope if slope < 0.0 else s
+        s = newton if 0.5 * s < newton < 2.0 * s else s
         g, exponent, total = s - mean, -r, 0.0
         for i in range(n):
             if p[i] > 0.0:
