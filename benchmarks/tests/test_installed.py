@@ -1,6 +1,6 @@
 """The installed distribution does no harm to a project beside it that has modules of the same names.
 
-`tox -e pkg` runs these tests with the wheel, away from the source tree.
+`tox -e wheel` runs these tests with the wheel, away from the source tree.
 """
 
 import json

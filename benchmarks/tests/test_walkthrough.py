@@ -19,7 +19,7 @@ SOURCE_TREE = Path(benchmarks.__file__).parents[1] / "pyproject.toml"
 VERIFY = "robust-core verify my_variant.py"
 CHECK = "pytest --pyargs properties.tests.test_variants --robust-core-variant my_variant.py"
 
-pytestmark = pytest.mark.skipif(SOURCE_TREE.is_file(), reason="for the installed package: tox -e pkg")
+pytestmark = pytest.mark.skipif(SOURCE_TREE.is_file(), reason="for the installed package: tox -e wheel")
 
 
 def readme() -> str:
