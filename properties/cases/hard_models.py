@@ -1,8 +1,9 @@
 """Models that are hard to solve: small, but a planner that stops too early, or takes too much for equal, is wrong.
 
 Each is a model for one way to stop. A *ring* mixes nothing, so every digit takes all its sweeps. In a *late* model the
-better action shows after many sweeps alone. In a *relay* each improvement of a policy makes the next one possible. In
-*small gains* an action is better by a small part of the largest cost.
+better action shows after many sweeps alone. In a *relay* each improvement of a policy makes the next one possible; in a
+*robust relay* these improvements lead from the nominal policy to the robust one. In *small gains* an action is better
+by a small part of the largest cost.
 """
 
 from collections.abc import Sequence
@@ -51,6 +52,28 @@ def relay(length: int = 10, gamma: float = 0.9) -> MDP:
     P[np.arange(length), 1, np.arange(1, S)] = 1.0
     P[length, 1, length] = 1.0
     cost[:length] = 1.0, 1.5
+    return MDP(P, cost, gamma)
+
+
+def robust_relay(radius: float, gamma: float = 0.99, length: int = 4) -> MDP:
+    """A relay whose end has a remote risk: at discount b = gamma(1−radius) going on is better, at gamma it is not.
+
+    Contamination and total variation change the discount of rows that are certain from gamma to b. The end is left with
+    probability q for a state of cost B, and B is such that the end costs 1/2 at discount b. At gamma it then costs more
+    than to stay for ever, 1/(1−gamma), for radius >= 1/4 (404 against 100 at 1/4). A step costs g > 1, so at discount b
+    an improvement makes going on better in one state more: if the next state stays, a step is dearer than to stay,
+    g + b/(1−b) > 1/(1−b). With x = b^k >= y = b^length, going on for k <= length steps costs less than to stay:
+    g(1−x)/(1−b) + x/2 < 1/(1−b), since g = 1/(1−y/2) and y/2 + (1−b)(x/2)(1−y/2) < x.
+    So a planner that improves the nominal policy a few times only is wrong.
+    """
+    S, b, q = length + 2, gamma * (1.0 - radius), 2.0**-10
+    end, bad = length, length + 1
+    P, cost = np.zeros((S, 2, S)), np.zeros((S, 2))
+    P[np.arange(S), :, np.arange(S)] = 1.0
+    P[np.arange(length), 1] = np.eye(S)[1 : length + 1]
+    P[end] = (1.0 - q) * np.eye(S)[end] + q * np.eye(S)[bad]
+    cost[:length] = 1.0, 1.0 / (1.0 - b**length / 2.0)
+    cost[bad] = (1.0 - b) * (1.0 - b * (1.0 - q)) / (2.0 * b * q)
     return MDP(P, cost, gamma)
 
 

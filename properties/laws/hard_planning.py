@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from properties.cases.choices import First, Level, Reader, SetChoice, radii_of
-from properties.cases.hard_models import SHARES, hard_models, late, relay, ring, small_gains
+from properties.cases.hard_models import SHARES, hard_models, late, relay, ring, robust_relay, small_gains
 from properties.cases.scope import Scope
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
@@ -20,6 +20,8 @@ from robust_core.sets import UncertaintySet
 
 LONG = 0.99
 """The longest discount for every set."""
+TURNING = 0.25
+"""The smallest radius at which the nominal and the robust policy of a robust relay differ in every state."""
 SHORT = 0.1
 """The largest radius at which ten steps of a relay are worth their cost."""
 
@@ -27,14 +29,18 @@ SHORT = 0.1
 def _discounted(variant: Variant) -> Sequence[PlannerCase]:
     """The hard models with every set of the variant at its smallest radius: nature shortens horizons.
 
-    At radius 0 all sets are one, so those of the longest horizons are asked for the first set alone.
+    At radius 0 all sets are one, so those of the longest horizons are asked for the first set alone. The robust relay
+    takes the smallest radius at which it is one.
     """
     cases = []
+    gammas = Scope.of(variant).gammas
     for place, kind in enumerate(variant.sets):
         radius = min(_numbers(radii_of(variant, kind)))
-        cases += [
-            _case(mdp, kind, radius) for mdp in hard_models(Scope.of(variant).gammas) if not place or mdp.gamma <= LONG
-        ]
+        models = hard_models(gammas)
+        cases += [_case(mdp, kind, radius) for mdp in models if not place or mdp.gamma <= LONG]
+        turning = [level for level in _numbers(radii_of(variant, kind)) if TURNING <= level <= 0.5]
+        if turning and (gammas is None or LONG in gammas):
+            cases += [_case(robust_relay(min(turning), LONG), kind, min(turning))]
     return cases
 
 

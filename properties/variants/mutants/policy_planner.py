@@ -94,6 +94,24 @@ def _unnormalised(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     return (Q.min(axis=1, keepdims=True) == Q).astype(float)
 
 
+def _improved(times: int) -> Plan:
+    def make(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+        """Improves the nominal policy, and stops before it is the best."""
+        policy = _not_robust(mdp, uncertainty_set)
+        for _ in range(times):
+            policy = _greedy(_value_of(policy, mdp, uncertainty_set))
+        return policy
+
+    return make
+
+
+def _value_of(policy: Floats, mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """The robust Q of a policy that chooses one action per state."""
+    rows, chosen = np.arange(mdp.n_states), policy.argmax(axis=1)
+    V = plan(MDP(mdp.P[rows, chosen][:, None], mdp.cost[rows, chosen][:, None], mdp.gamma), uncertainty_set)
+    return bellman(mdp, uncertainty_set, np.repeat(V, mdp.n_actions, axis=1))
+
+
 LARGEST_COST = _mutant("with the dearest action", _largest_cost)
 MYOPIC = _mutant("with the cheapest action", _myopic)
 NOT_ROBUST = _mutant("that is not robust", _not_robust)
@@ -107,6 +125,8 @@ ONE_SWEEP = _mutant("with one sweep", _one_sweep)
 UNCHANGED = _mutant("that stops when the policy stays", _unchanged)
 SHIFTED = _mutant("off by one state", _shifted)
 UNNORMALISED = _mutant("with all best actions", _unnormalised)
+IMPROVED_ONCE = _mutant("that improves the nominal one once", _improved(1))
+IMPROVED_TWICE = _mutant("that improves the nominal one twice", _improved(2))
 
 
 def _settled(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
