@@ -99,7 +99,9 @@ def claims(options: argparse.Namespace) -> int:
         elif options.ids:
             from properties.claims.text import explain
 
-            print("\n".join(fold(line, indent=15) for line in explain(claim).splitlines()))
+            for line in explain(claim).splitlines():
+                folded = fold(line, indent=15)
+                print(folded)
         else:
             print(_row(claim))
     if not (options.ids or options.json or options.quiet):

@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +34,7 @@ from benchmarks.runner.progress import Show
 from benchmarks.runner.schedule import run as run_units
 from benchmarks.runner.store import Store
 from benchmarks.runner.units import Unit
-from properties.process.loading import load as load_module
+from properties.kinds import module_name
 from properties.statistics.budget import RUN_BUDGET
 from robust_core import json
 from robust_core.json import from_data, to_data
@@ -120,12 +121,12 @@ def load(path: Path = BASELINE) -> Powers:
 
 def example(kind: str) -> Variant:
     """The example of a kind."""
-    (variant,) = load_module(_module(kind)).values()
-    return variant
+    found: Variant = import_module(_module(kind)).VARIANT
+    return found
 
 
 def _module(kind: str) -> str:
-    return f"properties.variants.examples.{kind.replace(' ', '_').replace('-', '_')}"
+    return f"properties.variants.examples.{module_name(kind)}"
 
 
 def run(
@@ -216,7 +217,7 @@ def is_found(d: np.ndarray, margin: float, share: float) -> bool:
     lambdas, level = EXPONENTS / margin, -np.log(share / 2.0)
     for side in (d, -d):
         if log_evidence(side, 0.0, lambdas) >= level:
-            return log_evidence(-side, -margin, lambdas) < level
+            return bool(log_evidence(-side, -margin, lambdas) < level)
     return False
 
 

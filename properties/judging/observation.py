@@ -161,7 +161,8 @@ class _Observed:
         update_many = self.inner.update_many
 
         def feed(recording: Any) -> None:
-            self.scope.require_costs(recording.cost)
+            if self.scope.costs is not None:
+                self.scope.require_costs(recording.cost)
             self.history.append((_update_many, (recording,)))
             call_observed(update_many, lend(recording, "recording"))
 

@@ -92,9 +92,10 @@ def row_lines(
     outcome, law, time, _ = row(record)
     evidence = one_line(record.evidence if verbose else short_evidence(record))
     law, under = one_line(law), []
-    if 12 + len(law) + 1 + TIME + 2 + len(evidence) <= width:
+    taken = len(INDENT) + 1 + max(TIME, len(time)) + 2 + len(evidence)
+    if taken + len(law) <= width:
         columns = max(columns, len(law))
-    if 12 + columns + 1 + TIME + 2 + len(evidence) > width:
+    if taken + columns > width:
         under = fill(evidence, width - len(INDENT))
         evidence = ""
     lines = [f"  {paint(outcome)} "]

@@ -75,6 +75,7 @@ def check_behaviour(name: str, case: Case) -> None:
 
 def check_path(name: str, case: Case) -> None:
     """Raise unless it is a path of the behaviour."""
+    check_behaviour("behaviour", case)
     RULES[name](name, case | {"policy": case["behaviour"]})
 
 
