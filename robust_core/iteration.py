@@ -83,7 +83,7 @@ def iterate(
         reached, made = _swept(tried, gamma, most_sweeps)
         tried = Point.at(backup, gamma, reached)
         backups, sweeps, left = backups + 1, sweeps + made, left - 1
-        if tried.half <= ACCEPTED * point.half:
+        if tried.half < point.half and tried.half <= ACCEPTED * point.half:  # the first decides at infinity
             point, left = tried, PATIENCE
         if left:
             continue
@@ -107,11 +107,11 @@ def _swept(point: Point, gamma: float, most: int) -> tuple[Floats, int]:
 
 
 def bounds(gamma: float, v: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """MacQueen's bounds on V* from bounds on Tv; every float operation is rounded outwards by 8 EPS."""
-    factor = gamma / (1.0 - gamma)
-    size = 8.0 * EPS * float(max(np.abs(lower).max(), np.abs(upper).max()) + np.abs(v).max())
+    """MacQueen's bounds on V* from bounds on Tv; every float operation is rounded outwards, by 8 EPS and underflow."""
+    factor, tiny = gamma / (1.0 - gamma), 2.0**-1022
+    size = 8.0 * EPS * float(max(np.abs(lower).max(), np.abs(upper).max()) + np.abs(v).max()) + tiny
     below = factor * (float((lower - v).min()) - size)
     above = factor * (float((upper - v).max()) + size)
-    least: Floats = lower + below - 8.0 * EPS * (np.abs(lower) + abs(below))
-    most: Floats = upper + above + 8.0 * EPS * (np.abs(upper) + abs(above))
+    least: Floats = lower + below - (8.0 * EPS * (np.abs(lower) + abs(below)) + tiny)
+    most: Floats = upper + above + (8.0 * EPS * (np.abs(upper) + abs(above)) + tiny)
     return least, most

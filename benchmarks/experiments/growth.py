@@ -31,7 +31,7 @@ from oracles.linear import second_moments
 from robust_core import streams
 from robust_core.kernels.jit import compiled
 from robust_core.policy import uniform
-from robust_core.validate import Floats, Ints
+from robust_core.validate import EPS, Floats, Ints
 
 BLOCKS = 16
 """Blocks of T steps after the first, which is thrown away; their rates give the interval."""
@@ -103,7 +103,10 @@ def growth_rates(environments: PanelEnvironments, learner: str, horizon: int, *,
 def mean_square_rate(
     environments: PanelEnvironments, learner: str, horizon: int
 ) -> tuple[tuple[float, float], int | None]:
-    """(bounds on the mean square rate, the state at which the maximum is held); the largest rate of all states."""
+    """Bounds on the largest mean square rate, over the states at which the maximum is held.
+
+    The state is that of the largest lower bound.
+    """
     panel, phi, mdp = environments.panel, features(environments, 0), environments.training.mdp
     assert panel.beta is not None
     radius, gamma = radius_and_discount(panel, learner)
@@ -113,7 +116,8 @@ def mean_square_rate(
     for held in range(mdp.n_states if radius > 0.0 else 1):
         A = second_moments.steps(phi, gamma=gamma, radius=radius, alpha=panel.alpha, beta=panel.beta, held=held)
         low, high = second_moments.growth(kernel, A)
-        found.append((horizon / 2 * (math.log(low) if low > 0.0 else -math.inf), horizon / 2 * math.log(high)))
+        least, most = math.log(low) if low > 0.0 else -math.inf, math.log(high)
+        found.append((horizon / 2 * (least - 8.0 * EPS * abs(least)), horizon / 2 * (most + 8.0 * EPS * abs(most))))
     largest = max(range(len(found)), key=found.__getitem__)
     bounds = found[largest][0], max(high for _, high in found)
     return bounds, largest if radius > 0.0 else None

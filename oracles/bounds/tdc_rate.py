@@ -17,9 +17,11 @@ u and λbeta is the rate at which omega is tracked: it is not a bound on C⁻¹ 
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from oracles.bounds.tdc import PrintedConstants
 from robust_core import validate
+from robust_core.validate import EPS
 
 
 def tau(m: float, rho: float, step: float, *, least: int = 1) -> int:
@@ -37,11 +39,19 @@ def tau(m: float, rho: float, step: float, *, least: int = 1) -> int:
         raise ValueError(f"rho must lie in (0, 1), got {rho}")
     k = max(least, math.ceil((math.log(m) - math.log(step)) / -math.log(rho)))
     # The logarithms round; the definition decides.
-    while k > least and m * rho ** (k - 1) <= step:
+    while k > least and _is_at_most(m, rho, k - 1, step):
         k -= 1
-    while m * rho**k > step:
+    while not _is_at_most(m, rho, k, step):
         k += 1
     return k
+
+
+def _is_at_most(m: float, rho: float, k: int, step: float) -> bool:
+    """m rho^k <= step, in rationals where rounding could decide."""
+    product = m * rho**k
+    if abs(product - step) > 8.0 * EPS * step:
+        return product <= step
+    return Fraction(m) * Fraction(rho) ** k <= Fraction(step)
 
 
 def u(lam: float, beta: float) -> float:

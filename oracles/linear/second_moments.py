@@ -3,7 +3,8 @@
 Let x' = A(s,s')x along a chain with kernel P, and (LM)(s) = Σ_s' P(s,s') A(s,s')ᵀM(s')A(s,s') for symmetric matrices
 M(s). Then E[x_tᵀM(s_t)x_t | s_0 = s, x_0 = x] = xᵀ(LᵗM)(s)x, by induction. L maps positive semidefinite families to
 such families. So if every M(s) is positive definite and l·M <= LM <= u·M (differences positive semidefinite), then
-lᵗM <= LᵗM <= uᵗM, and E‖x_t‖² grows by a factor between l and u per step, from every x_0 != 0 and every s_0. `growth`
+lᵗM <= LᵗM <= uᵗM: E[x_tᵀM(s_t)x_t] grows by a factor between l and u per step, and E‖x_t‖² so up to constants (the
+extreme eigenvalues of the M(s)), from every x_0 != 0 and every s_0. `growth`
 finds M in floats (the leading eigenvector of L) and certifies l and u by eigenvalues with directed bounds; nothing
 relies on where M comes from.
 
@@ -75,7 +76,7 @@ def _moved(kernel: Ball, A: Ball, M: Floats) -> Ball:
 
 
 def growth(kernel: Ball, A: Ball) -> tuple[float, float]:
-    """(l, u): the mean square of x' = A(s,s')x grows by a factor between them per step.
+    """(l, u): the mean square of x' = A(s,s')x grows by a factor between them per step, up to a constant over all.
 
     >>> halved = Ball.exact(np.full((1, 1, 1, 1), 0.5))
     >>> low, high = growth(Ball.exact([[1.0]]), halved)

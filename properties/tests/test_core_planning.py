@@ -179,7 +179,7 @@ class _Careless:
         return found
 
     def rows(self, v: Floats, pairs: Ints) -> WorstRows:
-        found: WorstRows = L1(0.0).solver(self.mdp).rows(v, pairs)
+        found: WorstRows = L1(0.0).row_solver(self.mdp).rows(v, pairs)
         return found
 
     def bounds(self, v: Floats) -> tuple[Floats, Floats]:
@@ -189,8 +189,8 @@ class _Careless:
 
 def test_the_result_rests_on_the_bounds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """With useless rows of nature the plan is as right and as narrow, by plain backups."""
-    right = TotalVariation.solver
-    monkeypatch.setattr(TotalVariation, "solver", lambda self, mdp: _Careless(mdp, right(self, mdp)))
+    right = TotalVariation.row_solver
+    monkeypatch.setattr(TotalVariation, "row_solver", lambda self, mdp: _Careless(mdp, right(self, mdp)))
     for case in cases(TotalVariation, 4):
         if case.mdp.gamma < 0.95:
             assert objection(case, core.plan(case.mdp, case.uncertainty_set, accuracy=ACCURACY)) is None

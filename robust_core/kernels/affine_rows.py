@@ -118,19 +118,19 @@ def _walk(
             if cost <= left:
                 left -= cost
                 spent += cost
-                gained += mass[i] * gain[c]
                 at[i] = end[c]
                 far[i] += length[c]
             else:
                 slope, split, part = gain[c] / length[c], c, left / length[c]
                 spent += left
-                gained += part * gain[c]
+                gained = part * gain[c]
                 break
         needed = spent * (1.0 + (count + 8.0) * 2.0 * UNIT)
         share = 1.0 if needed <= r else r / needed * (1.0 - 4.0 * UNIT)
         bound = slope * r
         for j in range(begin, stop):
             i = successors[j]
+            gained += mass[i] * (v[at[i]] - v[first[i]])  # by sources: S² segments would round S² times
             bound += mass[i] * (v[at[i]] - top - slope * far[i])
             if places.size > 0:
                 kept = mass[i]
@@ -140,7 +140,8 @@ def _walk(
                     filled += 1
                 places[filled], shares[filled] = at[i], kept
                 filled += 1
-        lower[k], upper[k] = top + base + share * gained - margin, top + min(bound, 0.0) + margin
+        bound = min(bound, 0.0) if slope < np.inf else 0.0
+        lower[k], upper[k] = top + base + share * gained - margin, top + bound + margin
         if places.size > 0:
             ends[k] = filled
 
@@ -170,7 +171,7 @@ class TransportSolver:
 
     def _walked(self, v: Floats, pairs: Ints, found: WorstRows) -> tuple[Floats, Floats]:
         S = self.mdp.n_states
-        exponent = int(np.frexp(np.abs(v).max())[1])
+        exponent = int(np.frexp(np.abs(v).max())[1]) if v.any() else -1074
         scaled = np.ldexp(v, -exponent)
         value, first, length, gain = np.empty(S), np.empty(S, dtype=np.int64), np.empty(S * S), np.empty(S * S)
         source, end = np.empty(S * S, dtype=np.int64), np.empty(S * S, dtype=np.int64)

@@ -284,6 +284,11 @@ def _tilted(p: Floats, w: Floats, n: int, r: float, start: float, d: Floats, q: 
     _pulled(p, w, n, q, 1.0)
     distance = size = 0.0
     for i in range(n):
+        if q[i] > 2.0**52 * p[i]:  # q/p may overflow
+            log = math.log(q[i]) - math.log(p[i])
+            distance += q[i] * (log - 1.0) + p[i]
+            size += q[i] * log
+            continue
         x = q[i] / p[i]
         log = math.log(x) if x > 0.0 else 0.0
         term = (x * math.log1p(x - 1.0) - (x - 1.0)) if abs(x - 1.0) < 0.5 else x * log - x + 1.0
@@ -329,7 +334,10 @@ def _burg(p: Floats, w: Floats, n: int, r: float, d: Floats, q: Floats) -> tuple
     _pulled(p, w, n, q, 1.0)
     distance = size = 0.0
     for i in range(n):
-        if p[i] > 0.0:
+        if q[i] > 2.0**52 * p[i] > 0.0:  # q/p may overflow
+            distance += q[i] - p[i] * (1.0 + math.log(q[i]) - math.log(p[i]))
+            size += q[i]
+        elif p[i] > 0.0:
             e = q[i] / p[i] - 1.0
             term = e - (math.log1p(e) if abs(e) < 0.5 else math.log(q[i] / p[i]))
             distance += p[i] * max(term, 0.0)
@@ -507,7 +515,7 @@ class Solver:
         sigma (duality of linear programs), up to the defect (3n+4) u of the sum of a row.
         """
         if self.short and (found := self.support(v)) is not None:
-            margin = (24.0 * SHORT + 64.0) * UNIT * float(np.abs(v).max()) * self._stretch
+            margin = (24.0 * SHORT + 64.0) * UNIT * float(np.abs(v).max()) * self._stretch + 2.0**-1022
             return found - margin, found + margin
         return self._solved(v, np.arange(self.mdp.cost.size), WorstRows.empty(0, 0))
 
@@ -517,7 +525,7 @@ class Solver:
         return 1.0 / (1.0 - float(np.max(self.radius))) if self.form == DENSITY else 1.0 + SHORT
 
     def _solved(self, v: Floats, pairs: Ints, found: WorstRows) -> tuple[Floats, Floats]:
-        exponent = int(np.frexp(np.abs(v).max())[1])
+        exponent = int(np.frexp(np.abs(v).max())[1]) if v.any() else -1074
         scaled = np.ldexp(v, -exponent)
         lower, upper = np.empty(len(pairs)), np.empty(len(pairs))
         offsets, successors, probabilities, dense, width = self._arrays

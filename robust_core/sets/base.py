@@ -139,7 +139,7 @@ class UncertaintySet(ABC):
             result[s, a] = self.at(s, a).row_support(rows[s, a], v)
         return result
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds for `robust_core.planning`."""
         raise self._without("certified rows for planning")
 

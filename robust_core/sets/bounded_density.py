@@ -34,7 +34,7 @@ class BoundedDensity(UncertaintySet):
             raise ValueError("radius must be below 1 (for R = 1 the bound p/(1−R) is undefined), got 1.0")
         object.__setattr__(self, "radius", radius)
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 

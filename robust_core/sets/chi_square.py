@@ -34,7 +34,7 @@ class ChiSquare(UncertaintySet):
         """mean + s√k and (p/m)(1 + √k (v−mean)/s) on the states that are kept."""
         return _drop(rows, v, np.asarray(self.radius))
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 

@@ -31,7 +31,7 @@ class Contamination(UncertaintySet):
         worst[..., v.argmax()] += self.radius
         return worst
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds: a product."""
         from robust_core.kernels.affine_rows import AffineSolver
 

@@ -50,7 +50,7 @@ class Interval(UncertaintySet):
         value, worst = fill(self.low, self.high, v)
         return np.broadcast_to(value, rows.shape[:-1]).copy(), np.broadcast_to(worst, rows.shape).copy()
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 

@@ -41,7 +41,7 @@ class KullbackLeibler(UncertaintySet):
         """
         return _tilt(rows, v, np.asarray(self.radius))
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 

@@ -20,7 +20,7 @@ class L1(Ball):
 
     kind: ClassVar[str] = "l1"
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 

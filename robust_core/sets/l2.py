@@ -33,7 +33,7 @@ class L2(Ball):
     kind: ClassVar[str] = "l2"
     splits: ClassVar[bool] = False
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 

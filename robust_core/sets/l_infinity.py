@@ -21,7 +21,7 @@ class LInfinity(Ball):
     kind: ClassVar[str] = "l_infinity"
     splits: ClassVar[bool] = False
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 

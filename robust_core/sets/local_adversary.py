@@ -37,7 +37,7 @@ class LocalAdversary(MetricBall):
         target = np.where(self.metric <= self.radius, v, -np.inf).argmax(axis=-1)
         return weights(rows) @ np.eye(len(v))[target]
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds: a product, after one pass over the metric."""
         from robust_core.kernels.affine_rows import AffineSolver
 

@@ -47,7 +47,7 @@ class Restart(UncertaintySet):
         worst[..., np.where(self.states > 0.0, v, -np.inf).argmax()] += self.radius
         return worst
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds: a product."""
         from robust_core.kernels.affine_rows import AffineSolver
 

@@ -35,7 +35,7 @@ class ReverseKullbackLeibler(Ball):
 
     kind: ClassVar[str] = "reverse_kullback_leibler"
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 

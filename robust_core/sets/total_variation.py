@@ -40,7 +40,7 @@ class TotalVariation(UncertaintySet):
         worst[..., v.argmax()] += np.maximum(1.0 - kept.sum(axis=-1), 0.0)
         return worst
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 

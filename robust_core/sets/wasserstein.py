@@ -39,7 +39,7 @@ class Wasserstein(MetricBall):
 
     kind: ClassVar[str] = "wasserstein"
 
-    def solver(self, mdp: MDP) -> RowSolver:
+    def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds: plans along the hulls."""
         from robust_core.kernels.affine_rows import TransportSolver
 
