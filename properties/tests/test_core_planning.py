@@ -8,8 +8,22 @@ import numpy as np
 import pytest
 
 from oracles.planning import enclosed
-from robust_core import L1, MDP, Plan, TotalVariation, UncertaintySet, evaluate, plan
+from robust_core import (
+    L1,
+    MDP,
+    ChiSquare,
+    KullbackLeibler,
+    Plan,
+    ReverseKullbackLeibler,
+    TotalVariation,
+    UncertaintySet,
+    evaluate,
+    plan,
+)
 from robust_core import planning as core
+from robust_core.iteration import iterate
+from robust_core.kernels.affine_rows import TransportSolver
+from robust_core.mdp import SparseRows
 from robust_core.sets import SETS
 from robust_core.sets.base import Threshold, WorstRows
 from robust_core.validate import Floats, Ints
@@ -194,3 +208,67 @@ def test_the_result_rests_on_the_bounds_alone(monkeypatch: pytest.MonkeyPatch) -
     for case in cases(TotalVariation, 4):
         if case.mdp.gamma < 0.95:
             assert objection(case, core.plan(case.mdp, case.uncertainty_set, accuracy=ACCURACY)) is None
+
+
+@pytest.mark.parametrize("ball", [KullbackLeibler(720.0), ReverseKullbackLeibler(1.0)], ids=lambda ball: ball.kind)
+def test_a_mass_that_is_nearly_zero_is_planned_with(ball: UncertaintySet) -> None:
+    found = plan(MDP([[[1.0, 1e-310]], [[0.0, 1.0]]], [[0.0], [1.0]], 0.5), ball)
+    assert (found.lower <= found.upper).all()
+    assert (found.upper <= 2.0 + 1e-9).all()
+
+
+def test_bounds_of_costs_at_the_end_of_the_range_are_right_and_narrow() -> None:
+    """One state: V* = c/(1−gamma) whatever the set."""
+    least = 2.0**-1074
+    found = plan(MDP(MDP([[[1.0]]], [[least]], 0.25).rows, [[least]], 0.25), TotalVariation(0.1))
+    assert found.upper[0] > least  # V* is 4/3 of it
+    small = plan(MDP([[[1.0]]], [[1e-290]], 0.25), ChiSquare(0.1), accuracy=1e-300)
+    assert small.lower[0] <= 1e-290 / 0.75 <= small.upper[0]
+    assert small.width <= 2e-300
+
+
+@dataclass
+class _Swap:
+    """The backup of two states that follow each other, and its only chain."""
+
+    cost: Floats
+    gamma: float
+    values: Floats
+
+    @property
+    def chain(self) -> "_Swap":
+        return self
+
+    def sweep(self, gamma: float, v: Floats, most: int, goal: float) -> int:
+        v[:] = self.cost + gamma * v[::-1]
+        return 1
+
+
+@pytest.mark.parametrize(
+    ("cost", "gamma", "goal"), [((1e293, -1e293), 1.0 - 2.0**-53, 1.0), ((5e-324, -1e-323), 0.6, 0.0)]
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_iteration_ends_at_infinite_and_at_subnormal_widths(
+    cost: tuple[float, float], gamma: float, goal: float
+) -> None:
+    c = np.array(cost)
+    _, counts = iterate(lambda v: _Swap(c, gamma, c + gamma * v[::-1]), gamma, np.zeros(2), goal)  # type: ignore[arg-type,return-value]
+    assert counts.backups < 1000
+
+
+@pytest.mark.robust_core_slow
+def test_gains_over_many_segments_round_as_often_as_there_are_states() -> None:
+    """A row of equal masses that all move to one end: half a million segments, each of which used to round up."""
+    S = 1024
+    steps = [(int(2**53 * 1.97 / 2**10 / (S - 1)) + S // 2 - j) * 2**10 + 614 for j in range(S - 1)]
+    v = np.array([(sum(steps[:j]) - sum(steps) // 2) * 2.0**-53 for j in range(S)])
+    places = np.arange(S)
+    distance = np.abs(places[:, None] - places).astype(float)
+    nearest = np.argsort(distance, axis=1, kind="stable")
+    offsets = np.append(0, np.arange(S, 2 * S))
+    rows = SparseRows(offsets, np.append(places, places[1:]), np.append(np.full(S, 1.0 / S), np.ones(S - 1)))
+    solver = TransportSolver(
+        MDP(rows, np.zeros((S, 1)), 0.9), (nearest, np.take_along_axis(distance, nearest, axis=1)), 1e4
+    )
+    lower, upper = solver.bounds(v)
+    assert lower[0] <= v.max() <= upper[0]
