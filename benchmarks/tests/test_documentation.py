@@ -270,9 +270,9 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    # The page of the gallery is a verification of all its variants, that of the statistics computes every power.
+    # The pages of the gallery and of variants verify all of theirs, that of the statistics computes every power.
     [
-        pytest.param(name, marks=[pytest.mark.robust_core_slow] * (name in ("gallery", "statistics")))
+        pytest.param(name, marks=[pytest.mark.robust_core_slow] * (name in ("gallery", "statistics", "variants")))
         for name in write.DOCUMENTS
     ],
 )

@@ -252,7 +252,7 @@ def test_the_iteration_ends_at_infinite_and_at_subnormal_widths(
     cost: tuple[float, float], gamma: float, goal: float
 ) -> None:
     c = np.array(cost)
-    _, counts = iterate(lambda v: _Swap(c, gamma, c + gamma * v[::-1]), gamma, np.zeros(2), goal)  # type: ignore[arg-type,return-value]
+    _, counts = iterate(lambda v: _Swap(c, gamma, c + gamma * v[::-1]), gamma, np.zeros(2), goal)
     assert counts.backups < 1000
 
 

@@ -110,7 +110,14 @@ def shrunk(
     return Counter(complexity(minimal(problems, defect, seed=seed)) for seed in range(runs))
 
 
-@pytest.mark.parametrize("defect", PLANTS, ids=lambda defect: defect.__name__)
+@pytest.mark.parametrize(
+    "defect",
+    [
+        pytest.param(defect, marks=[pytest.mark.robust_core_slow] * (defect is random_row_and_two_costs))
+        for defect in PLANTS
+    ],
+    ids=lambda defect: defect.__name__,
+)
 def test_planted_defect_shrinks_to_the_true_minimum(defect: Callable[[Problem], bool]) -> None:
     # The quick profile cannot afford more than one seed and small models.
     quick = settings().max_examples <= QUICK_EXAMPLES
