@@ -53,10 +53,14 @@ MARGIN = 5
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Fills descriptions to the width of the terminal and leaves an example in one piece, to be copied."""
+    """Fills texts to the width of the terminal; examples, to be copied, and words with hyphens stay in one piece."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return indent + text if text.startswith("example:") else super()._fill_text(text, width, indent)
+        lines = [text] if text.startswith("example:") else self._split_lines(text, width - len(indent))
+        return "\n".join(indent + line for line in lines)
 
 
 class ProgramParser(argparse.ArgumentParser):

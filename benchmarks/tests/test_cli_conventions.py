@@ -353,6 +353,7 @@ def test_an_example_is_in_one_piece_on_a_narrow_terminal(name: str, monkeypatch:
     shown = COMMANDS[name].format_help()
     assert f"example: {example(COMMANDS[name])}" in shown.splitlines()
     assert COMMANDS[name].description not in shown.splitlines(), "the description is filled to the width"
+    assert not [line for line in shown.splitlines() if re.search(r"\w-$", line)], "a word is broken at its hyphen"
 
 
 @pytest.mark.parametrize(
