@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.variants.mutants.plain import but
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -68,11 +69,6 @@ class _Half(Relative):
         return super().radius / 2.0
 
 
-class _Never(Relative):
-    def alpha(self, place: tuple[int, int]) -> float:
-        return 0.0
-
-
 class _Discounted(Relative):
     def discount(self) -> float:
         return self.problem.gamma
@@ -83,54 +79,6 @@ class _Total(Relative):
 
     def gain(self, step: Transition) -> float:
         return 0.0
-
-
-class _OwnEntry(Relative):
-    """The visited entry is subtracted."""
-
-    def gain(self, step: Transition) -> float:
-        return float(self.Q[step.s, step.a])
-
-
-class _StateValue(Relative):
-    """V of state 0, where the entry was stated."""
-
-    def gain(self, step: Transition) -> float:
-        return float(self.values()[0])
-
-
-class _MeanEntry(Relative):
-    def gain(self, step: Transition) -> float:
-        return float(self.Q.mean())
-
-
-class _OldGain(Relative):
-    """The first entry of the start."""
-
-    def gain(self, step: Transition) -> float:
-        return float(self.start[0, 0])
-
-
-class _TwiceGain(Relative):
-    def gain(self, step: Transition) -> float:
-        return 2.0 * super().gain(step)
-
-
-class _MeanState(Relative):
-    def top(self, V: Floats, step: Transition) -> float:
-        return float(V.mean())
-
-
-class _OwnState(Relative):
-    """Nature stays where it is."""
-
-    def top(self, V: Floats, step: Transition) -> float:
-        return float(V[step.s])
-
-
-class _MaxAction(Relative):
-    def values(self) -> Floats:
-        return np.asarray(self.Q.max(axis=1))
 
 
 class _Normalised(Relative):
@@ -161,39 +109,38 @@ class _Clipped(Relative):
         return own + float(np.clip(super().target(step) - own, -1.0, 1.0))
 
 
-class _Stuck(Relative):
-    """It moves by nothing, and says that f is what makes that so."""
-
-    def gain(self, step: Transition) -> float:
-        return 0.0
-
-    def target(self, step: Transition) -> float:
-        return float(self.Q[step.s, step.a])
-
-
 def _mutant(name: str, make: Any, promises: Any = ("relative update",), **options: Any) -> Variant:
     return Variant(f"relative Q {name}", "average cost learner", make, (Contamination,), promises, options)
 
 
 VANILLA = _mutant("that is not robust", _Vanilla)
 HALF = _mutant("with half the radius", _Half)
-NEVER = _mutant("that never learns", _Never)
+NEVER = _mutant("that never learns", but(Relative, alpha=lambda self, place: 0.0))
 DISCOUNTED = _mutant("with a discount", _Discounted)
 TOTAL = _mutant("without a reference", _Total)
-OWN_ENTRY = _mutant("relative to its own entry", _OwnEntry)
-STATE_VALUE = _mutant("relative to a value", _StateValue)
-MEAN_ENTRY = _mutant("relative to the mean", _MeanEntry)
-OLD_GAIN = _mutant("relative to the start", _OldGain)
-TWICE_GAIN = _mutant("with twice the gain", _TwiceGain)
-MEAN_STATE = _mutant("with the mean for the maximum", _MeanState)
-OWN_STATE = _mutant("whose nature stays", _OwnState)
-MAX_ACTION = _mutant("with max for min", _MaxAction)
+# The visited entry is subtracted.
+OWN_ENTRY = _mutant("relative to its own entry", but(Relative, gain=lambda self, step: float(self.Q[step.s, step.a])))
+# V of state 0, where the entry was stated.
+STATE_VALUE = _mutant("relative to a value", but(Relative, gain=lambda self, step: float(self.values()[0])))
+MEAN_ENTRY = _mutant("relative to the mean", but(Relative, gain=lambda self, step: float(self.Q.mean())))
+# The first entry of the start.
+OLD_GAIN = _mutant("relative to the start", but(Relative, gain=lambda self, step: float(self.start[0, 0])))
+TWICE_GAIN = _mutant("with twice the gain", but(Relative, gain=lambda self, step: 2.0 * Relative.gain(self, step)))
+MEAN_STATE = _mutant("with the mean for the maximum", but(Relative, top=lambda self, V, step: float(V.mean())))
+# Nature stays where it is.
+OWN_STATE = _mutant("whose nature stays", but(Relative, top=lambda self, V, step: float(V[step.s])))
+MAX_ACTION = _mutant("with max for min", but(Relative, values=lambda self: np.asarray(self.Q.max(axis=1))))
 NORMALISED = _mutant("that moves all entries", _Normalised)
 NEXT_ACTION = _mutant("of action 0", _NextAction)
 LATE_COUNT = _mutant("with the next step size", _LateCount)
 CLIPPED = _mutant("with clipped errors", _Clipped)
 EMPTY_REFERENCE = _mutant("with a promise of no reference", _Total, reference=lambda view: 0)
-STUCK = _mutant("with a reference for each pair", _Stuck, reference=lambda view: view.T(view.estimate) - _entry(view))
+# It moves by nothing, and says that f is what makes that so.
+STUCK = _mutant(
+    "with a reference for each pair",
+    but(Relative, gain=lambda self, step: 0.0, target=lambda self, step: float(self.Q[step.s, step.a])),
+    reference=lambda view: view.T(view.estimate) - _entry(view),
+)
 VANILLA_AT_SOLUTION = _mutant("that is not robust at the solution", _Vanilla, ("relative fixed point",))
 DISCOUNTED_SHIFT = _mutant("with a discount, shifted", _Discounted, ("relative shift",))
 

@@ -36,24 +36,8 @@ def _shorter(mdp: MDP, uncertainty_set: Any, discount: float = 1.0) -> Floats:
     return _fixed_point(mdp, lambda W: mdp.cost + discount * (support(mdp, uncertainty_set, W) - R * W.max()))
 
 
-def _without_radius(mdp: MDP, uncertainty_set: Any) -> Any:
-    return _shorter(mdp, uncertainty_set).max()
-
-
 def _with_gamma(mdp: MDP, uncertainty_set: Any) -> Any:
     return uncertainty_set.radius * _shorter(mdp, uncertainty_set, mdp.gamma).max()
-
-
-def _smallest(mdp: MDP, uncertainty_set: Any) -> Any:
-    return uncertainty_set.radius * _shorter(mdp, uncertainty_set).min()
-
-
-def _mean_state(mdp: MDP, uncertainty_set: Any) -> Any:
-    return uncertainty_set.radius * _shorter(mdp, uncertainty_set).mean()
-
-
-def _first_state(mdp: MDP, uncertainty_set: Any) -> Any:
-    return uncertainty_set.radius * _shorter(mdp, uncertainty_set)[0]
 
 
 def _discounted(mdp: MDP, uncertainty_set: Any) -> Any:
@@ -92,10 +76,6 @@ def _small_change(mdp: MDP, uncertainty_set: Any) -> Any:
         W = image - image.min()
 
 
-def _never(mdp: MDP, uncertainty_set: Any) -> Any:
-    return 0.0
-
-
 def _mean_of_actions(mdp: MDP, uncertainty_set: Any) -> Any:
     mean = MDP(mdp.P.mean(axis=1, keepdims=True), mdp.cost.mean(axis=1, keepdims=True), mdp.gamma)
     return uncertainty_set.radius * _shorter(mean, uncertainty_set).max()
@@ -124,17 +104,23 @@ def _by_contamination(mdp: MDP, uncertainty_set: Any) -> Any:
     return uncertainty_set.radius * _shorter(mdp, Contamination(uncertainty_set.radius)).max()
 
 
-WITHOUT_RADIUS = _mutant("without the factor R", _without_radius)
+WITHOUT_RADIUS = _mutant("without the factor R", lambda mdp, uncertainty_set: _shorter(mdp, uncertainty_set).max())
 WITH_GAMMA = _mutant("at the discount of the model", _with_gamma)
-SMALLEST = _mutant("of the best state", _smallest)
-MEAN_STATE = _mutant("of the mean state", _mean_state)
-FIRST_STATE = _mutant("of the first state", _first_state)
+SMALLEST = _mutant(
+    "of the best state", lambda mdp, uncertainty_set: uncertainty_set.radius * _shorter(mdp, uncertainty_set).min()
+)
+MEAN_STATE = _mutant(
+    "of the mean state", lambda mdp, uncertainty_set: uncertainty_set.radius * _shorter(mdp, uncertainty_set).mean()
+)
+FIRST_STATE = _mutant(
+    "of the first state", lambda mdp, uncertainty_set: uncertainty_set.radius * _shorter(mdp, uncertainty_set)[0]
+)
 DISCOUNTED = _mutant("of the discounted problem", _discounted)
 HALF_RADIUS = _mutant("with half the radius", _half_radius)
 VANILLA = _mutant("that is not robust", _vanilla)
 SOME_SWEEPS = _mutant("after ten sweeps", _some_sweeps)
 SMALL_CHANGE = _mutant("that stops at a small change", _small_change)
-NEVER = _mutant("that is 0", _never)
+NEVER = _mutant("that is 0", lambda mdp, uncertainty_set: 0.0)
 MEAN_OF_ACTIONS = _mutant("of the mean action", _mean_of_actions)
 DISCOUNTED_POLICY = _mutant("of the discounted policy", _discounted_policy)
 SPAN = _mutant("of the span", _span)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.variants.mutants.plain import but
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -97,20 +98,6 @@ class _Never(MeanBatch):
         return 0.0
 
 
-class _First(MeanBatch):
-    """Only the first transition of a batch."""
-
-    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
-        return batch[:1]
-
-
-class _FirstOfEntry(PerEntry):
-    """Only the first transition of each entry: the mean is right."""
-
-    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
-        return list({self.place(step): step for step in reversed(batch)}.values())
-
-
 class _Last(MeanBatch):
     """Each entry is written by its last transition."""
 
@@ -119,21 +106,6 @@ class _Last(MeanBatch):
         for step in batch:
             change[self.place(step)] = self.target(step, V, batch) - self.table[self.place(step)]
         return change / self.size(batch)
-
-
-class _Sum(MeanBatch):
-    def size(self, batch: Sequence[Transition]) -> float:
-        return 1.0
-
-
-class _OneFewer(MeanBatch):
-    def size(self, batch: Sequence[Transition]) -> float:
-        return max(1.0, len(batch) - 1.0)
-
-
-class _Root(MeanBatch):
-    def size(self, batch: Sequence[Transition]) -> float:
-        return float(np.sqrt(len(batch)))
 
 
 class _Sequential(MeanBatch):
@@ -151,18 +123,6 @@ class _CountsTransitions(MeanBatch):
     def update(self, batch: Sequence[Transition]) -> None:
         super().update(batch)
         self.count += len(batch) - 1
-
-
-class _SeenStates(MeanBatch):
-    """The maximum over the next states of the batch."""
-
-    def top(self, V: Floats, batch: Sequence[Transition]) -> float:
-        return float(max(V[step.s_next] for step in batch))
-
-
-class _PastEnd(MeanBatch):
-    def following(self, step: Transition, V: Floats) -> float:
-        return float(V[step.s_next])
 
 
 class _EndOfBatch(MeanBatch):
@@ -184,20 +144,6 @@ class _MeanValue(MeanBatch):
 
     def following(self, step: Transition, V: Floats) -> float:
         return self.shared
-
-
-class _Distinct(MeanBatch):
-    """Equal transitions count once."""
-
-    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
-        return list(dict.fromkeys(batch))
-
-
-class _BestAction(MeanBatch):
-    """max for min."""
-
-    def values(self) -> Floats:
-        return np.asarray(self.table.max(axis=1))
 
 
 class _Leftover(MeanBatch):
@@ -262,22 +208,33 @@ VANILLA = _mutant("that is not robust", _Vanilla)
 VANILLA_V = _mutant("of V that is not robust", _Vanilla, estimates="V")
 HALF = _mutant("with half the radius", _Half)
 NEVER = _mutant("that never learns", _Never)
-FIRST = _mutant("of the first transition", _First)
+# Only the first transition of a batch.
+FIRST = _mutant("of the first transition", but(MeanBatch, used=lambda self, batch: batch[:1]))
+# Only the first transition of each entry: the mean is right.
 FIRST_OF_ENTRY = _mutant(
-    "of the first transition of an entry", _FirstOfEntry, _ALL, expected="robust backup, per entry"
+    "of the first transition of an entry",
+    but(PerEntry, used=lambda self, batch: list({self.place(step): step for step in reversed(batch)}.values())),
+    _ALL,
+    expected="robust backup, per entry",
 )
 LAST = _mutant("of the last transition", _Last)
-SUM = _mutant("with the sum", _Sum)
-ONE_FEWER = _mutant("divided by k - 1", _OneFewer)
-ROOT = _mutant("divided by the root of k", _Root)
+SUM = _mutant("with the sum", but(MeanBatch, size=lambda self, batch: 1.0))
+ONE_FEWER = _mutant("divided by k - 1", but(MeanBatch, size=lambda self, batch: max(1.0, len(batch) - 1.0)))
+ROOT = _mutant("divided by the root of k", but(MeanBatch, size=lambda self, batch: float(np.sqrt(len(batch)))))
 SEQUENTIAL = _mutant("one after the other", _Sequential)
 COUNTS_TRANSITIONS = _mutant("that counts transitions", _CountsTransitions)
-SEEN_STATES = _mutant("with the maximum of its states", _SeenStates)
-PAST_END = _mutant("that goes on after the end", _PastEnd)
+# The maximum over the next states of the batch.
+SEEN_STATES = _mutant(
+    "with the maximum of its states",
+    but(MeanBatch, top=lambda self, V, batch: float(max(V[step.s_next] for step in batch))),
+)
+PAST_END = _mutant("that goes on after the end", but(MeanBatch, following=lambda self, step, V: float(V[step.s_next])))
 END_OF_BATCH = _mutant("that ends as a whole", _EndOfBatch)
 MEAN_VALUE = _mutant("with a shared next value", _MeanValue)
-DISTINCT = _mutant("of distinct transitions", _Distinct)
-BEST_ACTION = _mutant("with max for min", _BestAction)
+# Equal transitions count once.
+DISTINCT = _mutant("of distinct transitions", but(MeanBatch, used=lambda self, batch: list(dict.fromkeys(batch))))
+# max for min.
+BEST_ACTION = _mutant("with max for min", but(MeanBatch, values=lambda self: np.asarray(self.table.max(axis=1))))
 LEFTOVER = _mutant("with a transition of the last batch", _Leftover)
 CLIPPED = _mutant("with clipped errors", _Clipped)
 LOST_GAMMA = _mutant("without gamma", _LostGamma)

@@ -9,7 +9,7 @@ import numpy as np
 
 from properties.variants.gallery.value_iteration import ACCURACY, plan
 from properties.variants.mutants.control import PROMISES
-from properties.variants.mutants.plain import PlainQ, PlainTDC
+from properties.variants.mutants.plain import PlainQ, PlainTDC, but
 from robust_core import (
     MDP,
     Contamination,
@@ -41,34 +41,6 @@ def _tdc(name: str, make: Any) -> Variant:
 
 def _planner(name: str, make: Any) -> Variant:
     return Variant(f"planner {name}", "planner", make, _SETS, ("optimal",), {"accuracy": ACCURACY})
-
-
-class _SixteenStates(PlainQ):
-    """One block of a blocked maximum."""
-
-    def worst(self) -> float:
-        return float(self.values()[:16].max())
-
-
-class _FourActions(PlainQ):
-    """An unrolled minimum."""
-
-    def values(self) -> Floats:
-        return self.Q[:, :4].min(axis=1)
-
-
-class _HashedStates(PlainQ):
-    """States share entries by their last four bits."""
-
-    def place(self, step: Transition) -> Any:
-        return step.s % 16, step.a
-
-
-class _StopsLearning(PlainQ):
-    """A budget of steps that is meant for tests."""
-
-    def alpha(self, step: Transition) -> float:
-        return super().alpha(step) if self.t < 1000 else 0.0
 
 
 class _ShortCounter(PlainQ):
@@ -119,20 +91,6 @@ class _TwoFeatures(PlainTDC):
         return direction
 
 
-class _EightStates(PlainTDC):
-    """A smooth maximum of the first eight states."""
-
-    def smooth(self, V: Floats) -> float:
-        return super().smooth(V[:8])
-
-
-class _RareProjection(PlainTDC):
-    """After a while it projects at every sixty-fourth step."""
-
-    def projected(self, x: Floats) -> Floats:
-        return super().projected(x) if self.t < 250 or self.t % 64 == 63 else x
-
-
 class _SixteenSummands(PlainTDC):
     """The sum of a log-sum-exp in one block, its maximum over all states; mellow-max is right."""
 
@@ -149,13 +107,6 @@ class _EightComponents(PlainTDC):
     def projected(self, x: Floats) -> Floats:
         norm = float(np.linalg.norm(x[:8]))
         return x * (self.K / norm) if norm > self.K else x
-
-
-class _TwoThousandSteps(PlainTDC):
-    """A table of step sizes that ends late."""
-
-    def alpha(self) -> float:
-        return self.problem.step_size.at(min(self.t, 2000))
 
 
 def _dense_blocks(mdp: MDP, uncertainty_set: Contamination, Q: Floats) -> Floats:
@@ -210,10 +161,6 @@ def _hundred_sweeps(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     return _swept(mdp, uncertainty_set, 100) if mdp.n_states > 8 else plan(mdp, uncertainty_set)
 
 
-def _five_thousand_sweeps(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return _swept(mdp, uncertainty_set, 5000)
-
-
 def _eight_successors(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """Sparse rows of a fixed length."""
     P = mdp.P.copy()
@@ -256,27 +203,46 @@ def _float32_rows(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floa
     return sigma(uncertainty_set, many.astype(np.float32).astype(np.float64) if many.ndim > 1 else many, v)
 
 
-SIXTEEN_STATES = _q("with a maximum of sixteen states", _SixteenStates)
-FOUR_ACTIONS = _q("with a minimum of four actions", _FourActions)
-HASHED_STATES = _q("with hashed states", _HashedStates)
-STOPS_LEARNING = _q("that stops after a thousand steps", _StopsLearning)
+# One block of a blocked maximum.
+SIXTEEN_STATES = _q("with a maximum of sixteen states", but(PlainQ, worst=lambda self: float(self.values()[:16].max())))
+# An unrolled minimum.
+FOUR_ACTIONS = _q("with a minimum of four actions", but(PlainQ, values=lambda self: self.Q[:, :4].min(axis=1)))
+# States share entries by their last four bits.
+HASHED_STATES = _q("with hashed states", but(PlainQ, place=lambda self, step: (step.s % 16, step.a)))
+# A budget of steps that is meant for tests.
+STOPS_LEARNING = _q(
+    "that stops after a thousand steps",
+    but(PlainQ, alpha=lambda self, step: PlainQ.alpha(self, step) if self.t < 1000 else 0.0),
+)
 SHORT_COUNTER = _q("with visits in a byte", _ShortCounter)
 TABULATED_STEPS = _q("with tabulated step sizes", _TabulatedSteps)
 TIRED_PAIRS = _q("that tires of a pair", _TiredPairs)
 BLOCKS = _q("whose fast path has a clock per block", _Blocks)
 TWO_FEATURES = _tdc("of two features", _TwoFeatures)
-EIGHT_STATES = _tdc("with a maximum of eight states", _EightStates)
-RARE_PROJECTION = _tdc("that projects rarely", _RareProjection)
+# A smooth maximum of the first eight states.
+EIGHT_STATES = _tdc(
+    "with a maximum of eight states", but(PlainTDC, smooth=lambda self, V: PlainTDC.smooth(self, V[:8]))
+)
+# After a while it projects at every sixty-fourth step.
+RARE_PROJECTION = _tdc(
+    "that projects rarely",
+    but(PlainTDC, projected=lambda self, x: PlainTDC.projected(self, x) if self.t < 250 or self.t % 64 == 63 else x),
+)
 SIXTEEN_SUMMANDS = _tdc("with sixteen summands", _SixteenSummands)
 EIGHT_COMPONENTS = _tdc("with a norm of eight components", _EightComponents)
-TWO_THOUSAND_STEPS = _tdc("with two thousand step sizes", _TwoThousandSteps)
+# A table of step sizes that ends late.
+TWO_THOUSAND_STEPS = _tdc(
+    "with two thousand step sizes", but(PlainTDC, alpha=lambda self: self.problem.step_size.at(min(self.t, 2000)))
+)
 DENSE_BLOCKS = Variant("T in dense blocks", "operator", _dense_blocks, (Contamination,), ("bellman",))
 SECOND_SET = Variant("T of one set for two", "operator", _second_set, _SETS, ("bellman",))
 LAST_STATE = Variant("T whose worst state is the last", "operator", _last_state, (Contamination,), ("bellman",))
 SIXTEEN_ACTIONS = Variant("T of sixteen actions", "operator", _sixteen_actions, _SETS, ("bellman",))
 DENSE_FIRST_ACTION = _planner("of the first action in dense rows", _dense_first_action)
 HUNDRED_SWEEPS = _planner("with a hundred sweeps", _hundred_sweeps)
-FIVE_THOUSAND_SWEEPS = _planner("with five thousand sweeps", _five_thousand_sweeps)
+FIVE_THOUSAND_SWEEPS = _planner(
+    "with five thousand sweeps", lambda mdp, uncertainty_set: _swept(mdp, uncertainty_set, 5000)
+)
 EIGHT_SUCCESSORS = Variant("T of eight successors", "operator", _eight_successors, _SETS, ("bellman",))
 FLOAT32_KERNEL = Variant("T with a kernel in float32", "operator", _float32_kernel, (Contamination,), ("bellman",))
 EIGHT_VALUES = Variant(

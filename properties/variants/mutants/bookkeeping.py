@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from properties.variants.mutants.control import PROMISES
-from properties.variants.mutants.plain import PlainQ
+from properties.variants.mutants.plain import PlainQ, but
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -108,18 +108,6 @@ class _FirstStepOne(PlainQ):
         self.write(step, self.alpha(step), self.target(step))
 
 
-class _TimeForVisits(PlainQ):
-    """A per-visit schedule fed with the time."""
-
-    def alpha(self, step: Transition) -> float:
-        return self.problem.step_size.at(self.t)
-
-
-class _VisitsForTime(PlainQ):
-    def alpha(self, step: Transition) -> float:
-        return self.problem.step_size.at(int(self.visits[step.s, step.a]))
-
-
 class _VisitsOfState(PlainQ):
     """Visits counted per state."""
 
@@ -134,20 +122,6 @@ class _VisitsOfNext(PlainQ):
     def count(self, step: Transition) -> None:
         self.t += 1
         self.visits[step.s_next, step.a] += 1
-
-
-class _ConstantStep(PlainQ):
-    """The schedule is read once."""
-
-    def alpha(self, step: Transition) -> float:
-        return self.problem.step_size.at(0)
-
-
-class _OwnStep(PlainQ):
-    """1/(1+n), whatever the schedule says."""
-
-    def alpha(self, step: Transition) -> float:
-        return 1.0 / (1.0 + float(self.visits[step.s, step.a]))
 
 
 class _DoubleUpdate(PlainQ):
@@ -198,11 +172,6 @@ class _WholeColumn(PlainQ):
     def alpha(self, step: Transition) -> float:
         schedule = self.problem.step_size
         return schedule.at(int(self.visits[step.s, step.a]) if schedule.clock == "visits" else self.t)
-
-
-class _WritesNext(PlainQ):
-    def place(self, step: Transition) -> Any:
-        return step.s_next, step.a
 
 
 class _Replay(PlainQ):
@@ -299,19 +268,29 @@ STALE_VALUES = _mutant("with values that never rise", _StaleValues)
 TARGET_TABLE = _mutant("with values one step old", _TargetTable)
 AFTER_THE_WRITE = _mutant("that writes before it looks", _AfterTheWrite)
 FIRST_STEP_ONE = _mutant("with steps off by one", _FirstStepOne)
-TIME_FOR_VISITS = _mutant("with time for visits", _TimeForVisits)
-VISITS_FOR_TIME = _mutant("with visits for time", _VisitsForTime)
+# A per-visit schedule fed with the time.
+TIME_FOR_VISITS = _mutant(
+    "with time for visits", but(PlainQ, alpha=lambda self, step: self.problem.step_size.at(self.t))
+)
+VISITS_FOR_TIME = _mutant(
+    "with visits for time",
+    but(PlainQ, alpha=lambda self, step: self.problem.step_size.at(int(self.visits[step.s, step.a]))),
+)
 VISITS_OF_STATE = _mutant("with visits of the state", _VisitsOfState)
 VISITS_OF_NEXT = _mutant("with visits of the next state", _VisitsOfNext)
-CONSTANT_STEP = _mutant("with a constant step", _ConstantStep)
-OWN_STEP = _mutant("with a step of its own", _OwnStep)
+# The schedule is read once.
+CONSTANT_STEP = _mutant("with a constant step", but(PlainQ, alpha=lambda self, step: self.problem.step_size.at(0)))
+# 1/(1+n), whatever the schedule says.
+OWN_STEP = _mutant(
+    "with a step of its own", but(PlainQ, alpha=lambda self, step: 1.0 / (1.0 + float(self.visits[step.s, step.a])))
+)
 DOUBLE_UPDATE = _mutant("that updates twice", _DoubleUpdate)
 MOMENTUM = _mutant("with momentum", _Momentum)
 NO_DECAY = _mutant("that only adds", _NoDecay)
 SWAPPED_MIXING = _mutant("with alpha and 1−alpha swapped", _SwappedMixing)
 WHOLE_ROW = _mutant("that writes the whole row", _WholeRow)
 WHOLE_COLUMN = _mutant("that writes the whole column", _WholeColumn)
-WRITES_NEXT = _mutant("that writes at the next state", _WritesNext)
+WRITES_NEXT = _mutant("that writes at the next state", but(PlainQ, place=lambda self, step: (step.s_next, step.a)))
 REPLAY = _mutant("that repeats the last step", _Replay)
 TRACE = _mutant("with a trace", _Trace)
 STEP_FLOOR = _mutant("with a smallest step", _StepFloor)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import PlainExpectedSarsa, PlainQ, PlainTD, PlainTDC
+from properties.variants.mutants.plain import PlainExpectedSarsa, PlainQ, PlainTD, PlainTDC, but
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -112,13 +112,6 @@ class _LinearIgnoresEnds(PlainTDC):
         return self.phi[step.s_next]
 
 
-class _LinearKeepsGradient(PlainTDC):
-    """The value of the end is 0, its gradient is not."""
-
-    def g(self, step: Transition) -> Floats:
-        return super().g(step._replace(terminal=False))
-
-
 class _LinearForgetsTracking(PlainTDC):
     """omega begins anew with every episode."""
 
@@ -163,8 +156,13 @@ VALUES_COST_ALONE = Variant(
 LINEAR_IGNORES_ENDS = Variant(
     "TDC that ignores ends", "linear evaluation", _LinearIgnoresEnds, (Contamination,), ("TDC",)
 )
+# The value of the end is 0, its gradient is not.
 LINEAR_KEEPS_GRADIENT = Variant(
-    "TDC with the gradient of the end", "linear evaluation", _LinearKeepsGradient, (Contamination,), ("TDC",)
+    "TDC with the gradient of the end",
+    "linear evaluation",
+    but(PlainTDC, g=lambda self, step: PlainTDC.g(self, step._replace(terminal=False))),
+    (Contamination,),
+    ("TDC",),
 )
 LINEAR_FORGETS_TRACKING = Variant(
     "TDC whose tracking ends", "linear evaluation", _LinearForgetsTracking, (Contamination,), ("TDC",)

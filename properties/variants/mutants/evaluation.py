@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from properties.variants.gallery import PATHWISE
-from properties.variants.mutants.plain import PlainExpectedSarsa, PlainSarsa, PlainTD
+from properties.variants.mutants.plain import PlainExpectedSarsa, PlainSarsa, PlainTD, but
 from robust_core import Contamination, Transition, Variant
 from robust_core.validate import Floats
 
@@ -21,63 +21,6 @@ def _mutant(name: str, make: Any) -> Variant:
 class _LostGamma(PlainTD):
     def target(self, step: Transition) -> float:
         return step.cost + self.R * self.worst() + self.gamma * (1.0 - self.R) * self.following(step)
-
-
-class _KindNature(PlainTD):
-    def worst(self) -> float:
-        return float(self.values().min())
-
-
-class _WritesNext(PlainTD):
-    def place(self, step: Transition) -> Any:
-        return step.s_next
-
-
-class _ValueOfState(PlainTD):
-    """V(s) for V(s')."""
-
-    def following(self, step: Transition) -> float:
-        return 0.0 if step.terminal else float(self.Q[step.s])
-
-
-class _AbsoluteWorst(PlainTD):
-    """The largest |V|."""
-
-    def worst(self) -> float:
-        return float(np.abs(self.Q).max())
-
-
-class _CurrentAction(PlainSarsa):
-    """Q(s',a) for Q(s',a')."""
-
-    def following(self, step: Transition) -> float:
-        return 0.0 if step.terminal else float(self.Q[step.s_next, step.a])
-
-
-class _GreedySarsa(PlainSarsa):
-    """The minimum for the sampled action."""
-
-    def following(self, step: Transition) -> float:
-        return 0.0 if step.terminal else float(self.Q[step.s_next].min())
-
-
-class _LargestEntry(PlainSarsa):
-    """Nature takes the largest entry."""
-
-    def worst(self) -> float:
-        return float(self.Q.max())
-
-
-class _GreedyWorst(PlainSarsa):
-    """Nature's maximum is over greedy values."""
-
-    def worst(self) -> float:
-        return float(self.Q.min(axis=1).max())
-
-
-class _UniformPolicy(PlainExpectedSarsa):
-    def values(self) -> Floats:
-        return self.Q.mean(axis=1)
 
 
 class _PolicyOfState(PlainExpectedSarsa):
@@ -109,15 +52,31 @@ class _NoDecay(PlainExpectedSarsa):
 
 
 LOST_GAMMA = _mutant("with a lost gamma", _LostGamma)
-KIND_NATURE = _mutant("against a kind nature", _KindNature)
-WRITES_NEXT = _mutant("that writes at the next state", _WritesNext)
-VALUE_OF_STATE = _mutant("with V(s) for V(s')", _ValueOfState)
-ABSOLUTE_WORST = _mutant("against the largest |V|", _AbsoluteWorst)
-CURRENT_ACTION = _mutant("with the current action", _CurrentAction)
-GREEDY_SARSA = _mutant("with the best action", _GreedySarsa)
-LARGEST_ENTRY = _mutant("against the largest entry", _LargestEntry)
-GREEDY_WORST = _mutant("against the worst greedy value", _GreedyWorst)
-UNIFORM_POLICY = _mutant("with a uniform policy", _UniformPolicy)
+KIND_NATURE = _mutant("against a kind nature", but(PlainTD, worst=lambda self: float(self.values().min())))
+WRITES_NEXT = _mutant("that writes at the next state", but(PlainTD, place=lambda self, step: step.s_next))
+# V(s) for V(s').
+VALUE_OF_STATE = _mutant(
+    "with V(s) for V(s')", but(PlainTD, following=lambda self, step: 0.0 if step.terminal else float(self.Q[step.s]))
+)
+# The largest |V|.
+ABSOLUTE_WORST = _mutant("against the largest |V|", but(PlainTD, worst=lambda self: float(np.abs(self.Q).max())))
+# Q(s',a) for Q(s',a').
+CURRENT_ACTION = _mutant(
+    "with the current action",
+    but(PlainSarsa, following=lambda self, step: 0.0 if step.terminal else float(self.Q[step.s_next, step.a])),
+)
+# The minimum for the sampled action.
+GREEDY_SARSA = _mutant(
+    "with the best action",
+    but(PlainSarsa, following=lambda self, step: 0.0 if step.terminal else float(self.Q[step.s_next].min())),
+)
+# Nature takes the largest entry.
+LARGEST_ENTRY = _mutant("against the largest entry", but(PlainSarsa, worst=lambda self: float(self.Q.max())))
+# Nature's maximum is over greedy values.
+GREEDY_WORST = _mutant(
+    "against the worst greedy value", but(PlainSarsa, worst=lambda self: float(self.Q.min(axis=1).max()))
+)
+UNIFORM_POLICY = _mutant("with a uniform policy", but(PlainExpectedSarsa, values=lambda self: self.Q.mean(axis=1)))
 POLICY_OF_STATE = _mutant("with the policy of the wrong state", _PolicyOfState)
 LIKELIEST_ACTION = _mutant("with the likeliest action", _LikeliestAction)
 UNNORMALISED_POLICY = _mutant("with a flattened policy", _UnnormalisedPolicy)

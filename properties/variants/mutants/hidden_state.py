@@ -19,6 +19,7 @@ from properties.variants.gallery import (
     td_lambda,
     tdc,
 )
+from properties.variants.mutants.plain import but
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -51,11 +52,6 @@ class _Double(double_q_learning.BothTables):
         learning[s][a] = (1.0 - alpha) * learning[s][a] + alpha * target
 
 
-class _OneTable(_Double):
-    def toss(self) -> int:
-        return 0
-
-
 class _Itself(_Double):
     def values(self, learning: Any, other: Any) -> list[float]:
         return [min(mine) for mine in learning]
@@ -71,16 +67,13 @@ class _LowestTop(_Double):
         return [min(row) for row in other]
 
 
-class _Loaded(_Double):
-    def toss(self) -> int:
-        return int(self.rng.random() < 0.375)
-
-
-DOUBLE_ONE = _mutant(double_q_learning.BOTH, "double Q: one table learns", _OneTable)
+DOUBLE_ONE = _mutant(double_q_learning.BOTH, "double Q: one table learns", but(_Double, toss=lambda self: 0))
 DOUBLE_ITSELF = _mutant(double_q_learning.BOTH, "double Q: a table evaluates itself", _Itself)
 DOUBLE_OTHERS = _mutant(double_q_learning.BOTH, "double Q: the other table selects", _OthersChoice)
 DOUBLE_TOP = _mutant(double_q_learning.BOTH, "double Q: maximum of minima, not of chosen values", _LowestTop)
-DOUBLE_LOADED = _mutant(double_q_learning.BOTH, "double Q: loaded coin", _Loaded)
+DOUBLE_LOADED = _mutant(
+    double_q_learning.BOTH, "double Q: loaded coin", but(_Double, toss=lambda self: int(self.rng.random() < 0.375))
+)
 
 
 # Replay.
@@ -132,11 +125,6 @@ REPLAY_IN_TURN = _mutant(replay.VARIANT, "replay: draws in turn, said to be at o
 # Target copy.
 
 
-class _NoCopy(target_copy.CopyLearner):
-    def is_due(self) -> bool:
-        return False
-
-
 class _CopyLate(target_copy.CopyLearner):
     def is_due(self) -> bool:
         return self.t % target_copy.PERIOD == 1
@@ -148,7 +136,9 @@ class _FreshTop(target_copy.CopyLearner):
         return super().target(transition, Q) + float(self.problem.gamma * self.radius * (fresh - old))
 
 
-COPY_NEVER = _mutant(target_copy.VARIANT, "target copy: never renewed", _NoCopy)
+COPY_NEVER = _mutant(
+    target_copy.VARIANT, "target copy: never renewed", but(target_copy.CopyLearner, is_due=lambda self: False)
+)
 COPY_LATE = _mutant(target_copy.VARIANT, "target copy: renewed one step late", _CopyLate)
 COPY_TOP = _mutant(target_copy.VARIANT, "target copy: fresh maximum, old values", _FreshTop)
 
@@ -204,12 +194,6 @@ SPEEDY_STILL = _mutant(speedy_q.VARIANT, "speedy Q: the older table never moves"
 # TD(lambda).
 
 
-class _GammaDecay(td_lambda.TraceLearner):
-    @property
-    def decay(self) -> float:
-        return td_lambda.LAMBDA * self.problem.gamma
-
-
 class _Replacing(td_lambda.TraceLearner):
     def mark(self, s: int) -> None:
         self.traces *= self.decay
@@ -227,7 +211,11 @@ class _OverTheEnd(td_lambda.TraceLearner):
         pass
 
 
-TRACE_DECAY = _mutant(td_lambda.VARIANT, "TD(lambda): traces decay by gamma lambda", _GammaDecay)
+TRACE_DECAY = _mutant(
+    td_lambda.VARIANT,
+    "TD(lambda): traces decay by gamma lambda",
+    but(td_lambda.TraceLearner, decay=property(lambda self: td_lambda.LAMBDA * self.problem.gamma)),
+)
 TRACE_REPLACING = _mutant(td_lambda.VARIANT, "TD(lambda): replacing traces", _Replacing)
 TRACE_APART = _mutant(td_lambda.VARIANT, "TD(lambda): own trace too large by a thousandth", _Apart)
 TRACE_END = _mutant(td_lambda.VARIANT, "TD(lambda): traces survive the end", _OverTheEnd)

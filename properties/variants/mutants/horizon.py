@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import PlainExpectedSarsa, PlainQ, PlainTDC
+from properties.variants.mutants.plain import PlainExpectedSarsa, PlainQ, PlainTDC, but
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -41,26 +41,12 @@ class _LastStepSize(PlainQ):
         return schedule.at(min(n, 2**15 - 1))
 
 
-class _SomeStates(PlainQ):
-    """A maximum of the first 1,024 states."""
-
-    def worst(self) -> float:
-        return float(self.values()[:1024].max())
-
-
 class _LaterStates(PlainQ):
     """A maximum whose last block is left out where it is not full."""
 
     def worst(self) -> float:
         V = self.values()
         return float(V[: len(V) // 512 * 512 or len(V)].max())
-
-
-class _SomeActions(PlainQ):
-    """A minimum of the first 256 actions."""
-
-    def values(self) -> Floats:
-        return self.Q[:, :256].min(axis=1)
 
 
 class _FewStates(PlainExpectedSarsa):
@@ -77,13 +63,6 @@ class _SomeFeatures(PlainTDC):
         g = super().g(step).copy()
         g[64:] = 0.0
         return g
-
-
-class _LinearStates(PlainTDC):
-    """A smooth maximum of 1,024 states."""
-
-    def smooth(self, V: Floats) -> float:
-        return super().smooth(V[:1024])
 
 
 class _LinearClock(PlainTDC):
@@ -121,9 +100,15 @@ SHORT_CLOCK = _q("with steps in 16 bits", _ShortClock, "sample form")
 STOPS_LATE = _q("that stops after 50,000 steps", _StopsLate, "sample form")
 STOPS_LATE_IN_THE_MEAN = _q("that stops after 50,000 steps, unbiased", _StopsLate, "unbiased")
 LAST_STEP_SIZE = _q("with 32,768 step sizes", _LastStepSize, "sample form")
-SOME_STATES = _q("with a maximum of 1,024 states", _SomeStates, "sample form")
+# A maximum of the first 1,024 states.
+SOME_STATES = _q(
+    "with a maximum of 1,024 states", but(PlainQ, worst=lambda self: float(self.values()[:1024].max())), "sample form"
+)
 LATER_STATES = _q("with a maximum of full blocks", _LaterStates, "sample form")
-SOME_ACTIONS = _q("with a minimum of 256 actions", _SomeActions, "sample form")
+# A minimum of the first 256 actions.
+SOME_ACTIONS = _q(
+    "with a minimum of 256 actions", but(PlainQ, values=lambda self: self.Q[:, :256].min(axis=1)), "sample form"
+)
 SATURATED_CLOCK = _q("whose clock ends at 65,504", _HalfPrecision, "sample form")
 FEW_STATES = Variant(
     "expected SARSA with a maximum of 512 states",
@@ -134,5 +119,8 @@ FEW_STATES = Variant(
     {"estimates": "Q"},
 )
 SOME_FEATURES = _tdc("that corrects 64 features", _SomeFeatures)
-LINEAR_STATES = _tdc("with a maximum of 1,024 states", _LinearStates)
+# A smooth maximum of 1,024 states.
+LINEAR_STATES = _tdc(
+    "with a maximum of 1,024 states", but(PlainTDC, smooth=lambda self, V: PlainTDC.smooth(self, V[:1024]))
+)
 LINEAR_CLOCK = _tdc("with steps in 16 bits", _LinearClock)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import PlainGTD2, PlainTDC
+from properties.variants.mutants.plain import PlainGTD2, PlainTDC, but
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -15,58 +15,10 @@ def _mutant(name: str, make: Any) -> Variant:
     return Variant(f"{rule} {name}", "linear evaluation", make, (Contamination,), promises)
 
 
-class _CorrectionSign(PlainTDC):
-    def direction(self, step: Transition) -> Floats:
-        return self.delta(step) * self.phi[step.s] + self.g(step) * self.tracked(step)
-
-
-class _NoCorrection(PlainTDC):
-    """Semi-gradient TD."""
-
-    def direction(self, step: Transition) -> Floats:
-        return self.delta(step) * self.phi[step.s]
-
-
-class _NominalCorrection(PlainTDC):
-    """The correction of vanilla TDC: no gradient of the smooth maximum."""
-
-    def g(self, step: Transition) -> Floats:
-        return self.gamma * (1.0 - self.R) * self.next_features(step)
-
-
-class _CorrectionWithoutRadius(PlainTDC):
-    def g(self, step: Transition) -> Floats:
-        return self.gamma * self.next_features(step)
-
-
-class _CorrectionWithoutGamma(PlainTDC):
-    def g(self, step: Transition) -> Floats:
-        return super().g(step) / self.gamma if self.gamma else super().g(step)
-
-
-class _HardGradient(PlainTDC):
-    """The gradient of the maximum for that of LSE."""
-
-    def softmax(self, V: Floats) -> Floats:
-        return np.eye(len(V))[V.argmax()]
-
-
 class _SoftmaxWithoutVarrho(PlainTDC):
     def softmax(self, V: Floats) -> Floats:
         weights = np.exp(V - V.max())
         return weights / weights.sum()
-
-
-class _HardMaximum(PlainTDC):
-    def smooth(self, V: Floats) -> float:
-        return float(V.max())
-
-
-class _SmoothWithoutDivision(PlainTDC):
-    """log Σ exp(varrho V), not divided by varrho."""
-
-    def smooth(self, V: Floats) -> float:
-        return float(V.max() + np.log(np.exp(self.varrho * (V - V.max())).sum()))
 
 
 class _AlwaysLogSumExp(PlainTDC):
@@ -93,26 +45,12 @@ class _Overflow(PlainTDC):
         return type(self.problem.smoothing).__name__ == "LogSumExp"
 
 
-class _BoltzmannMean(PlainTDC):
-    """The softmax-weighted mean for the smooth maximum."""
-
-    def smooth(self, V: Floats) -> float:
-        return float(self.softmax(V) @ V)
-
-
 class _LostGamma(PlainTDC):
     """The smooth maximum is not discounted."""
 
     def delta(self, step: Transition) -> float:
         V = self.phi @ self.theta
         return super().delta(step) + (1.0 - self.gamma) * self.R * self.smooth(V)
-
-
-class _NoBaseline(PlainTDC):
-    """delta without − V(s)."""
-
-    def delta(self, step: Transition) -> float:
-        return super().delta(step) + float(self.phi[step.s] @ self.theta)
 
 
 class _SwappedWeights(PlainTDC):
@@ -126,41 +64,6 @@ class _NextFeatureInUpdate(PlainTDC):
 
     def direction(self, step: Transition) -> Floats:
         return self.delta(step) * self.phi[step.s_next] - self.g(step) * self.tracked(step)
-
-
-class _NextFeatureTracked(PlainTDC):
-    """phi(s')·omega."""
-
-    def tracked(self, step: Transition) -> float:
-        return float(self.phi[step.s_next] @ self.omega)
-
-
-class _OmegaWithoutDecay(PlainTDC):
-    def error(self, step: Transition) -> Floats:
-        return self.delta(step) * self.phi[step.s]
-
-
-class _OmegaSign(PlainTDC):
-    def error(self, step: Transition) -> Floats:
-        return -super().error(step)
-
-
-class _SwappedSteps(PlainTDC):
-    def alpha(self) -> float:
-        return super().beta()
-
-    def beta(self) -> float:
-        return super().alpha()
-
-
-class _OneStepSize(PlainTDC):
-    def beta(self) -> float:
-        return self.alpha()
-
-
-class _FirstStepOne(PlainTDC):
-    def alpha(self) -> float:
-        return self.problem.step_size.at(self.t + 1)
 
 
 class _ThetaFirst(PlainTDC):
@@ -181,21 +84,11 @@ class _OmegaFirst(PlainTDC):
         self.t += 1
 
 
-class _Unprojected(PlainTDC):
-    def projected(self, x: Floats) -> Floats:
-        return x
-
-
 class _UnprojectedOmega(PlainTDC):
     def update(self, step: Transition) -> None:
         omega = self.omega + self.beta() * self.error(step)
         super().update(step)
         self.omega = omega
-
-
-class _ProjectedOnBox(PlainTDC):
-    def projected(self, x: Floats) -> Floats:
-        return np.clip(x, -self.K, self.K)
 
 
 class _ProjectedTheNextTime(PlainTDC):
@@ -214,18 +107,6 @@ class _Normalised(PlainTDC):
     def projected(self, x: Floats) -> Floats:
         norm = float(np.linalg.norm(x))
         return x * (self.K / norm) if norm > 0.0 and np.isfinite(self.K) else x
-
-
-class _TerminalIgnored(PlainTDC):
-    def next_features(self, step: Transition) -> Floats:
-        return self.phi[step.s_next]
-
-
-class _TerminalGradientIgnored(PlainTDC):
-    """V(s') = 0 at the end, but its gradient is not."""
-
-    def g(self, step: Transition) -> Floats:
-        return super().g(step._replace(terminal=False))
 
 
 class _StaleMaximum(PlainTDC):
@@ -269,67 +150,96 @@ class _Buffer(PlainTDC):
         return self.theta, self.omega
 
 
-class _GTD2Plus(PlainGTD2):
-    """phi + g for phi − g."""
-
-    def direction(self, step: Transition) -> Floats:
-        return (self.phi[step.s] + self.g(step)) * self.tracked(step)
-
-
-class _GTD2IsTDC(PlainGTD2):
-    def direction(self, step: Transition) -> Floats:
-        return PlainTDC.direction(self, step)
-
-
-class _GTD2Nominal(PlainGTD2):
-    def g(self, step: Transition) -> Floats:
-        return self.gamma * self.next_features(step)
-
-
-class _GTD2Delta(PlainGTD2):
-    """(phi − g) delta: the residual gradient with one sample."""
-
-    def direction(self, step: Transition) -> Floats:
-        return (self.phi[step.s] - self.g(step)) * self.delta(step)
-
-
-CORRECTION_SIGN = _mutant("with the sign of the correction", _CorrectionSign)
-NO_CORRECTION = _mutant("without a correction", _NoCorrection)
-NOMINAL_CORRECTION = _mutant("with the vanilla correction", _NominalCorrection)
-CORRECTION_WITHOUT_RADIUS = _mutant("with a correction without R", _CorrectionWithoutRadius)
-CORRECTION_WITHOUT_GAMMA = _mutant("with a correction without gamma", _CorrectionWithoutGamma)
-HARD_GRADIENT = _mutant("with the gradient of the maximum", _HardGradient)
+CORRECTION_SIGN = _mutant(
+    "with the sign of the correction",
+    but(PlainTDC, direction=lambda self, step: self.delta(step) * self.phi[step.s] + self.g(step) * self.tracked(step)),
+)
+# Semi-gradient TD.
+NO_CORRECTION = _mutant(
+    "without a correction", but(PlainTDC, direction=lambda self, step: self.delta(step) * self.phi[step.s])
+)
+# The correction of vanilla TDC: no gradient of the smooth maximum.
+NOMINAL_CORRECTION = _mutant(
+    "with the vanilla correction",
+    but(PlainTDC, g=lambda self, step: self.gamma * (1.0 - self.R) * self.next_features(step)),
+)
+CORRECTION_WITHOUT_RADIUS = _mutant(
+    "with a correction without R", but(PlainTDC, g=lambda self, step: self.gamma * self.next_features(step))
+)
+CORRECTION_WITHOUT_GAMMA = _mutant(
+    "with a correction without gamma",
+    but(PlainTDC, g=lambda self, step: PlainTDC.g(self, step) / self.gamma if self.gamma else PlainTDC.g(self, step)),
+)
+# The gradient of the maximum for that of LSE.
+HARD_GRADIENT = _mutant(
+    "with the gradient of the maximum", but(PlainTDC, softmax=lambda self, V: np.eye(len(V))[V.argmax()])
+)
 SOFTMAX_WITHOUT_VARRHO = _mutant("with a softmax without varrho", _SoftmaxWithoutVarrho)
-HARD_MAXIMUM = _mutant("with the maximum", _HardMaximum)
-SMOOTH_WITHOUT_DIVISION = _mutant("with LSE not divided by varrho", _SmoothWithoutDivision)
+HARD_MAXIMUM = _mutant("with the maximum", but(PlainTDC, smooth=lambda self, V: float(V.max())))
+# log Σ exp(varrho V), not divided by varrho.
+SMOOTH_WITHOUT_DIVISION = _mutant(
+    "with LSE not divided by varrho",
+    but(PlainTDC, smooth=lambda self, V: float(V.max() + np.log(np.exp(self.varrho * (V - V.max())).sum()))),
+)
 ALWAYS_LOG_SUM_EXP = _mutant("with LSE for mellow-max", _AlwaysLogSumExp)
 ALWAYS_MELLOWMAX = _mutant("with mellow-max for LSE", _AlwaysMellowmax)
 OVERFLOW = _mutant("that overflows", _Overflow)
-BOLTZMANN_MEAN = _mutant("with the softmax mean", _BoltzmannMean)
+# The softmax-weighted mean for the smooth maximum.
+BOLTZMANN_MEAN = _mutant("with the softmax mean", but(PlainTDC, smooth=lambda self, V: float(self.softmax(V) @ V)))
 LOST_GAMMA = _mutant("with a lost gamma", _LostGamma)
-NO_BASELINE = _mutant("without V(s)", _NoBaseline)
+# delta without − V(s).
+NO_BASELINE = _mutant(
+    "without V(s)",
+    but(PlainTDC, delta=lambda self, step: PlainTDC.delta(self, step) + float(self.phi[step.s] @ self.theta)),
+)
 SWAPPED_WEIGHTS = _mutant("with R and 1−R swapped", _SwappedWeights)
 NEXT_FEATURE_IN_UPDATE = _mutant("with phi(s') in the update", _NextFeatureInUpdate)
-NEXT_FEATURE_TRACKED = _mutant("with phi(s') in the correction", _NextFeatureTracked)
-OMEGA_WITHOUT_DECAY = _mutant("with an omega that only adds", _OmegaWithoutDecay)
-OMEGA_SIGN = _mutant("with the sign of omega", _OmegaSign)
-SWAPPED_STEPS = _mutant("with alpha and beta swapped", _SwappedSteps)
-ONE_STEP_SIZE = _mutant("with one step size", _OneStepSize)
-FIRST_STEP_ONE = _mutant("with steps off by one", _FirstStepOne)
+# phi(s')·omega.
+NEXT_FEATURE_TRACKED = _mutant(
+    "with phi(s') in the correction",
+    but(PlainTDC, tracked=lambda self, step: float(self.phi[step.s_next] @ self.omega)),
+)
+OMEGA_WITHOUT_DECAY = _mutant(
+    "with an omega that only adds", but(PlainTDC, error=lambda self, step: self.delta(step) * self.phi[step.s])
+)
+OMEGA_SIGN = _mutant("with the sign of omega", but(PlainTDC, error=lambda self, step: -PlainTDC.error(self, step)))
+SWAPPED_STEPS = _mutant(
+    "with alpha and beta swapped",
+    but(PlainTDC, alpha=PlainTDC.beta, beta=PlainTDC.alpha),
+)
+ONE_STEP_SIZE = _mutant("with one step size", but(PlainTDC, beta=lambda self: self.alpha()))
+FIRST_STEP_ONE = _mutant(
+    "with steps off by one", but(PlainTDC, alpha=lambda self: self.problem.step_size.at(self.t + 1))
+)
 THETA_FIRST = _mutant("with theta first", _ThetaFirst)
 OMEGA_FIRST = _mutant("with omega first", _OmegaFirst)
-UNPROJECTED = _mutant("without projection", _Unprojected)
+UNPROJECTED = _mutant("without projection", but(PlainTDC, projected=lambda self, x: x))
 UNPROJECTED_OMEGA = _mutant("without projection of omega", _UnprojectedOmega)
-PROJECTED_ON_BOX = _mutant("projected on a box", _ProjectedOnBox)
+PROJECTED_ON_BOX = _mutant("projected on a box", but(PlainTDC, projected=lambda self, x: np.clip(x, -self.K, self.K)))
 PROJECTED_THE_NEXT_TIME = _mutant("projected one step late", _ProjectedTheNextTime)
 NORMALISED = _mutant("scaled to the sphere", _Normalised)
-TERMINAL_IGNORED = _mutant("that goes on after the end", _TerminalIgnored)
-TERMINAL_GRADIENT_IGNORED = _mutant("whose gradient goes on after the end", _TerminalGradientIgnored)
+TERMINAL_IGNORED = _mutant(
+    "that goes on after the end", but(PlainTDC, next_features=lambda self, step: self.phi[step.s_next])
+)
+# V(s') = 0 at the end, but its gradient is not.
+TERMINAL_GRADIENT_IGNORED = _mutant(
+    "whose gradient goes on after the end",
+    but(PlainTDC, g=lambda self, step: PlainTDC.g(self, step._replace(terminal=False))),
+)
 STALE_MAXIMUM = _mutant("with the last maximum", _StaleMaximum)
 OMEGA_STARTS_AT_THETA = _mutant("whose omega starts at theta", _OmegaStartsAtTheta)
 FLOAT32 = _mutant("in float32", _Float32)
 BUFFER = _mutant("that hands out its buffer", _Buffer)
-GTD2_PLUS = _mutant("with phi + g", _GTD2Plus)
-GTD2_IS_TDC = _mutant("that is TDC", _GTD2IsTDC)
-GTD2_NOMINAL = _mutant("with the vanilla gradient", _GTD2Nominal)
-GTD2_DELTA = _mutant("with delta for omega", _GTD2Delta)
+# phi + g for phi − g.
+GTD2_PLUS = _mutant(
+    "with phi + g", but(PlainGTD2, direction=lambda self, step: (self.phi[step.s] + self.g(step)) * self.tracked(step))
+)
+GTD2_IS_TDC = _mutant("that is TDC", but(PlainGTD2, direction=PlainTDC.direction))
+GTD2_NOMINAL = _mutant(
+    "with the vanilla gradient", but(PlainGTD2, g=lambda self, step: self.gamma * self.next_features(step))
+)
+# (phi − g) delta: the residual gradient with one sample.
+GTD2_DELTA = _mutant(
+    "with delta for omega",
+    but(PlainGTD2, direction=lambda self, step: (self.phi[step.s] - self.g(step)) * self.delta(step)),
+)

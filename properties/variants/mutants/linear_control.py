@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import TwoWeights
+from properties.variants.mutants.plain import TwoWeights, but
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -73,60 +73,10 @@ class SmoothQ(LinearQ):
         return float(smoothing.value(V))
 
 
-class _Vanilla(LinearQ):
-    radius = 0.0
-
-
 class _Half(LinearQ):
     @property
     def radius(self) -> float:
         return super().radius / 2.0
-
-
-class _Never(LinearQ):
-    def alpha(self) -> float:
-        return 0.0
-
-
-class _LateStep(LinearQ):
-    def alpha(self) -> float:
-        return self.problem.step_size.at(self.t + 1)
-
-
-class _MeanState(LinearQ):
-    def top(self, V: Floats, step: Transition) -> float:
-        return float(V.mean())
-
-
-class _BestState(LinearQ):
-    def top(self, V: Floats, step: Transition) -> float:
-        return float(V.min())
-
-
-class _TwoStates(LinearQ):
-    """The maximum over the two states of the transition."""
-
-    def top(self, V: Floats, step: Transition) -> float:
-        return float(max(V[step.s], V[step.s_next]))
-
-
-class _WorstPair(LinearQ):
-    """The maximum over pairs."""
-
-    def top(self, V: Floats, step: Transition) -> float:
-        return float((self.psi @ self.theta).max())
-
-
-class _MaxAction(LinearQ):
-    def values(self, Q: Floats) -> Floats:
-        return np.asarray(Q.max(axis=1))
-
-
-class _Sarsa(LinearQ):
-    """The value of the next action."""
-
-    def following(self, V: Floats, Q: Floats, step: Transition) -> float:
-        return 0.0 if step.terminal else float(Q[step.s_next, step.a_next])
 
 
 class _MeanAction(LinearQ):
@@ -135,11 +85,6 @@ class _MeanAction(LinearQ):
     def values(self, Q: Floats) -> Floats:
         behaviour: Any = self.problem.behaviour
         return np.asarray((behaviour * Q).sum(axis=1))
-
-
-class _PastEnd(LinearQ):
-    def following(self, V: Floats, Q: Floats, step: Transition) -> float:
-        return float(V[step.s_next])
 
 
 class _Normalised(LinearQ):
@@ -165,11 +110,6 @@ class _ResidualGradient(LinearQ):
         best = int((self.psi @ self.theta)[step.s_next].argmin())
         after = self.psi[step.s_next, best] * (not step.terminal)
         return np.asarray(self.psi[step.s, step.a] - self.problem.gamma * (1.0 - self.radius) * after)
-
-
-class _ClippedError(LinearQ):
-    def delta(self, step: Transition) -> float:
-        return float(np.clip(super().delta(step), -1.0, 1.0))
 
 
 class GreedyGQ(TwoWeights):
@@ -209,32 +149,10 @@ class GreedyGQ(TwoWeights):
         self.t += 1
 
 
-class _VanillaGQ(GreedyGQ):
-    radius = 0.0
-
-
 class _HalfGQ(GreedyGQ):
     @property
     def radius(self) -> float:
         return super().radius / 2.0
-
-
-class _NeverGQ(GreedyGQ):
-    @property
-    def sizes(self) -> tuple[float, float]:
-        return 0.0, 0.0
-
-
-class _NextActionGQ(GreedyGQ):
-    """The features of the action that was taken next."""
-
-    def after(self, step: Transition, top: Floats) -> Floats:
-        return np.asarray(self.psi[step.s_next, step.a_next] * (not step.terminal))
-
-
-class _MaxGQ(GreedyGQ):
-    def best(self, Q: Floats) -> Any:
-        return Q.argmax(axis=1)
 
 
 class _MeanFeatures(GreedyGQ):
@@ -252,11 +170,6 @@ class _OneCorrection(GreedyGQ):
         Q = self.psi @ self.theta
         top = self.psi[np.arange(len(Q)), self.best(Q)]
         return super().parts(step)[0], self.problem.gamma * (1.0 - self.radius) * self.after(step, top)
-
-
-class _HardGQ(GreedyGQ):
-    def smooth(self, V: Floats) -> tuple[float, Floats]:
-        return float(V.max()), np.eye(len(V))[V.argmax()]
 
 
 class _NoCorrection(GreedyGQ):
@@ -301,32 +214,50 @@ def _greedy(name: str, make: Any) -> Variant:
     return Variant(f"Greedy-GQ {name}", "linear control", make, (Contamination,), ("mean update",), {"tables": 2})
 
 
-VANILLA = _mutant("that is not robust", _Vanilla)
+VANILLA = _mutant("that is not robust", but(LinearQ, radius=0.0))
 HALF = _mutant("with half the radius", _Half)
-NEVER = _mutant("that never learns", _Never)
-LATE_STEP = _mutant("with the next step size", _LateStep)
-MEAN_STATE = _mutant("with the mean for the maximum", _MeanState)
-BEST_STATE = _mutant("with the minimum for the maximum", _BestState)
-TWO_STATES = _mutant("with the maximum of two states", _TwoStates)
-WORST_PAIR = _mutant("with the maximum of all pairs", _WorstPair)
-MAX_ACTION = _mutant("with max for min", _MaxAction)
-SARSA = _mutant("of the next action", _Sarsa)
+NEVER = _mutant("that never learns", but(LinearQ, alpha=lambda self: 0.0))
+LATE_STEP = _mutant("with the next step size", but(LinearQ, alpha=lambda self: self.problem.step_size.at(self.t + 1)))
+MEAN_STATE = _mutant("with the mean for the maximum", but(LinearQ, top=lambda self, V, step: float(V.mean())))
+BEST_STATE = _mutant("with the minimum for the maximum", but(LinearQ, top=lambda self, V, step: float(V.min())))
+# The maximum over the two states of the transition.
+TWO_STATES = _mutant(
+    "with the maximum of two states", but(LinearQ, top=lambda self, V, step: float(max(V[step.s], V[step.s_next])))
+)
+# The maximum over pairs.
+WORST_PAIR = _mutant(
+    "with the maximum of all pairs", but(LinearQ, top=lambda self, V, step: float((self.psi @ self.theta).max()))
+)
+MAX_ACTION = _mutant("with max for min", but(LinearQ, values=lambda self, Q: np.asarray(Q.max(axis=1))))
+# The value of the next action.
+SARSA = _mutant(
+    "of the next action",
+    but(LinearQ, following=lambda self, V, Q, step: 0.0 if step.terminal else float(Q[step.s_next, step.a_next])),
+)
 MEAN_ACTION = _mutant("of the behaviour", _MeanAction)
-PAST_END = _mutant("that goes on after the end", _PastEnd)
+PAST_END = _mutant("that goes on after the end", but(LinearQ, following=lambda self, V, Q, step: float(V[step.s_next])))
 NORMALISED = _mutant("with normalised features", _Normalised)
 GREEDY_FEATURES = _mutant("with the features of the best action", _GreedyFeatures)
 RESIDUAL_GRADIENT = _mutant("with the residual gradient", _ResidualGradient)
-CLIPPED_ERROR = _mutant("with clipped errors", _ClippedError)
+CLIPPED_ERROR = _mutant(
+    "with clipped errors", but(LinearQ, delta=lambda self, step: float(np.clip(LinearQ.delta(self, step), -1.0, 1.0)))
+)
 SMOOTH_SOLD_AS_HARD = _mutant("with a smooth maximum, not said", SmoothQ)
 HARD_SOLD_AS_SMOOTH = _mutant("with the hard maximum, sold as smooth", LinearQ, smoothing="lse")
-VANILLA_GQ = _greedy("that is not robust", _VanillaGQ)
+VANILLA_GQ = _greedy("that is not robust", but(GreedyGQ, radius=0.0))
 HALF_GQ = _greedy("with half the radius", _HalfGQ)
-NEVER_GQ = _greedy("that never learns", _NeverGQ)
-NEXT_ACTION_GQ = _greedy("of the next action", _NextActionGQ)
-MAX_GQ = _greedy("with max for min", _MaxGQ)
+NEVER_GQ = _greedy("that never learns", but(GreedyGQ, sizes=property(lambda self: (0.0, 0.0))))
+# The features of the action that was taken next.
+NEXT_ACTION_GQ = _greedy(
+    "of the next action",
+    but(GreedyGQ, after=lambda self, step, top: np.asarray(self.psi[step.s_next, step.a_next] * (not step.terminal))),
+)
+MAX_GQ = _greedy("with max for min", but(GreedyGQ, best=lambda self, Q: Q.argmax(axis=1)))
 MEAN_FEATURES = _greedy("with expected features", _MeanFeatures)
 ONE_CORRECTION = _greedy("without nature's part of the correction", _OneCorrection)
-HARD_GQ = _greedy("with the hard maximum", _HardGQ)
+HARD_GQ = _greedy(
+    "with the hard maximum", but(GreedyGQ, smooth=lambda self, V: (float(V.max()), np.eye(len(V))[V.argmax()]))
+)
 NO_CORRECTION = _greedy("without a correction", _NoCorrection)
 SIGN_GQ = _greedy("with the sign of the correction", _SignGQ)
 OMEGA_ASLEEP = _greedy("whose omega never moves", _OmegaAsleep)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.variants.mutants.plain import but
 from robust_core import Contamination, Mellowmax, Variant
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
@@ -61,50 +62,11 @@ class Objective:
         return float(moment @ omega), 2.0 * slope @ omega, omega
 
 
-class _Vanilla(Objective):
-    def radius(self, uncertainty_set: Any) -> float:
-        return 0.0
-
-
-class _Half(Objective):
-    def radius(self, uncertainty_set: Any) -> float:
-        return super().radius(uncertainty_set) / 2.0
-
-
-class _LostGamma(Objective):
-    def discount(self, mdp: MDP) -> float:
-        return 1.0
-
-
-class _Uniform(Objective):
-    """All states alike."""
-
-    def law(self, chain: Floats) -> Floats:
-        return np.full(len(chain), 1.0 / len(chain))
-
-
 class _FewSweeps(Objective):
     """The law after eight steps."""
 
     def law(self, chain: Floats) -> Floats:
         return np.asarray(np.full(len(chain), 1.0 / len(chain)) @ np.linalg.matrix_power(chain, 8))
-
-
-class _Transposed(Objective):
-    """The right eigenvector for the left one, normalised."""
-
-    def law(self, chain: Floats) -> Floats:
-        return super().law(chain.T / chain.T.sum(axis=1, keepdims=True))
-
-
-class _FirstAction(Objective):
-    def cost(self, mdp: MDP, policy: Floats) -> Floats:
-        return np.asarray(mdp.cost[:, 0])
-
-
-class _Hard(Objective):
-    def smooth(self, smoothing: Any, V: Floats) -> tuple[float, Floats]:
-        return float(V.max()), np.eye(len(V))[V.argmax()]
 
 
 class _OtherConstant(Objective):
@@ -130,21 +92,9 @@ class _NoNature(Objective):
         return np.asarray((nominal - features).T @ weighted.T)
 
 
-class _SemiGradient(Objective):
-    """Only the value of the state depends on theta."""
-
-    def slope(self, nominal: Floats, worst: Floats, weighted: Floats, features: Floats) -> Floats:
-        return np.asarray(-features.T @ weighted.T)
-
-
 class _TransposedSlope(Objective):
     def slope(self, nominal: Floats, worst: Floats, weighted: Floats, features: Floats) -> Floats:
         return np.asarray(super().slope(nominal, worst, weighted, features).T)
-
-
-class _Diagonal(Objective):
-    def second_moment(self, weighted: Floats, features: Floats) -> Floats:
-        return np.diag(np.diag(weighted @ features))
 
 
 class _Ridge(Objective):
@@ -173,11 +123,6 @@ class _HalfGradient(Objective):
         return float(moment @ omega), slope @ omega, omega
 
 
-class _Zero(Objective):
-    def parts(self, moment: Floats, C: Floats, slope: Floats, omega: Floats, mu: Floats, delta: Floats) -> Any:
-        return 0.0, 0.0 * omega, 0.0 * omega
-
-
 class _Order(Objective):
     """omega where the gradient should be."""
 
@@ -197,24 +142,47 @@ def _mutant(name: str, make: Any) -> Variant:
     return Variant(f"objective {name}", "objective", make(), (Contamination,), _ALL)
 
 
-VANILLA = _mutant("that is not robust", _Vanilla)
-HALF = _mutant("with half the radius", _Half)
-LOST_GAMMA = _mutant("without gamma", _LostGamma)
-UNIFORM = _mutant("of uniform states", _Uniform)
+VANILLA = _mutant("that is not robust", but(Objective, radius=lambda self, uncertainty_set: 0.0))
+HALF = _mutant(
+    "with half the radius",
+    but(Objective, radius=lambda self, uncertainty_set: Objective.radius(self, uncertainty_set) / 2.0),
+)
+LOST_GAMMA = _mutant("without gamma", but(Objective, discount=lambda self, mdp: 1.0))
+# All states alike.
+UNIFORM = _mutant("of uniform states", but(Objective, law=lambda self, chain: np.full(len(chain), 1.0 / len(chain))))
 FEW_SWEEPS = _mutant("of a law after eight steps", _FewSweeps)
-TRANSPOSED = _mutant("of the right eigenvector", _Transposed)
-FIRST_ACTION = _mutant("with the costs of the first action", _FirstAction)
-HARD = _mutant("with the hard maximum", _Hard)
+# The right eigenvector for the left one, normalised.
+TRANSPOSED = _mutant(
+    "of the right eigenvector",
+    but(Objective, law=lambda self, chain: Objective.law(self, chain.T / chain.T.sum(axis=1, keepdims=True))),
+)
+FIRST_ACTION = _mutant(
+    "with the costs of the first action", but(Objective, cost=lambda self, mdp, policy: np.asarray(mdp.cost[:, 0]))
+)
+HARD = _mutant(
+    "with the hard maximum",
+    but(Objective, smooth=lambda self, smoothing, V: (float(V.max()), np.eye(len(V))[V.argmax()])),
+)
 OTHER_CONSTANT = _mutant("with the other smooth maximum", _OtherConstant)
 FROZEN_SOFTMAX = _mutant("with the gradient of the hard maximum", _FrozenSoftmax)
 NO_NATURE = _mutant("without nature in its gradient", _NoNature)
-SEMI_GRADIENT = _mutant("with a semi-gradient", _SemiGradient)
+# Only the value of the state depends on theta.
+SEMI_GRADIENT = _mutant(
+    "with a semi-gradient",
+    but(Objective, slope=lambda self, nominal, worst, weighted, features: np.asarray(-features.T @ weighted.T)),
+)
 TRANSPOSED_SLOPE = _mutant("with a transposed slope", _TransposedSlope)
-DIAGONAL = _mutant("with a diagonal second moment", _Diagonal)
+DIAGONAL = _mutant(
+    "with a diagonal second moment",
+    but(Objective, second_moment=lambda self, weighted, features: np.diag(np.diag(weighted @ features))),
+)
 RIDGE = _mutant("with a ridge", _Ridge)
 UNWEIGHTED = _mutant("without the inverse of C", _Unweighted)
 UNPROJECTED = _mutant("without the projection", _Unprojected)
 HALF_GRADIENT = _mutant("with half the gradient", _HalfGradient)
-ZERO = _mutant("that is always 0", _Zero)
+ZERO = _mutant(
+    "that is always 0",
+    but(Objective, parts=lambda self, moment, C, slope, omega, mu, delta: (0.0, 0.0 * omega, 0.0 * omega)),
+)
 ORDER = _mutant("with parts in another order", _Order)
 SIGN = _mutant("with the sign of its gradient", _Sign)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import TwoWeights
+from properties.variants.mutants.plain import TwoWeights, but
 from robust_core import Contamination, Transition, Variant
 from robust_core.validate import Floats
 
@@ -47,33 +47,6 @@ class OffPolicy(TwoWeights):
             found.append(after if norm <= K else after * (K / norm))
         self.theta, self.omega = found
         self.t += 1
-
-
-class _NoRatio(OffPolicy):
-    def ratio(self, step: Transition) -> float:
-        return 1.0
-
-
-class _Inverse(OffPolicy):
-    def ratio(self, step: Transition) -> float:
-        return 1.0 / max(super().ratio(step), 0.125)
-
-
-class _Clipped(OffPolicy):
-    def ratio(self, step: Transition) -> float:
-        return min(1.0, super().ratio(step))
-
-
-class _Squared(OffPolicy):
-    def ratio(self, step: Transition) -> float:
-        return super().ratio(step) ** 2
-
-
-class _NextRatio(OffPolicy):
-    """The ratio of the next action."""
-
-    def ratio(self, step: Transition) -> float:
-        return super().ratio(step._replace(s=step.s_next, a=step.a_next))
 
 
 class _Product(OffPolicy):
@@ -127,20 +100,10 @@ class _PolicyAlone(OffPolicy):
         return float(policy[step.s, step.a])
 
 
-class _Vanilla(OffPolicy):
-    radius = 0.0
-
-
 class _Half(OffPolicy):
     @property
     def radius(self) -> float:
         return super().radius / 2.0
-
-
-class _Never(OffPolicy):
-    @property
-    def sizes(self) -> tuple[float, float]:
-        return 0.0, 0.0
 
 
 class _OmegaAsleep(OffPolicy):
@@ -172,37 +135,6 @@ class _OneCorrection(OffPolicy):
         return found, self.problem.gamma * (1.0 - self.radius) * self.features[step.s_next] * (not step.terminal)
 
 
-class _HardMaximum(OffPolicy):
-    def smooth(self, V: Floats) -> tuple[float, Floats]:
-        return float(V.max()), np.eye(len(V))[V.argmax()]
-
-
-class _OneBall(OffPolicy):
-    """Both vectors are projected onto the ball of theta."""
-
-    @property
-    def balls(self) -> tuple[float, float]:
-        return self.problem.projection, self.problem.projection
-
-
-class _SwappedBalls(OffPolicy):
-    @property
-    def balls(self) -> tuple[float, float]:
-        return self.problem.second_projection, self.problem.projection
-
-
-class _NoBalls(OffPolicy):
-    @property
-    def balls(self) -> tuple[float, float]:
-        return np.inf, np.inf
-
-
-class _SmallBalls(OffPolicy):
-    @property
-    def balls(self) -> tuple[float, float]:
-        return self.problem.projection / 2.0, self.problem.second_projection / 2.0
-
-
 class _Box(OffPolicy):
     """Entries are clipped."""
 
@@ -219,27 +151,48 @@ def _mutant(name: str, make: Any, promises: Any = ("mean update",)) -> Variant:
 
 
 _BALLS = ("projected onto two balls",)
-NO_RATIO = _mutant("without ratios", _NoRatio)
-INVERSE = _mutant("with inverse ratios", _Inverse)
-CLIPPED = _mutant("with clipped ratios", _Clipped)
-SQUARED = _mutant("with squared ratios", _Squared)
-NEXT_RATIO = _mutant("with the ratio of the next action", _NextRatio)
+NO_RATIO = _mutant("without ratios", but(OffPolicy, ratio=lambda self, step: 1.0))
+INVERSE = _mutant(
+    "with inverse ratios", but(OffPolicy, ratio=lambda self, step: 1.0 / max(OffPolicy.ratio(self, step), 0.125))
+)
+CLIPPED = _mutant("with clipped ratios", but(OffPolicy, ratio=lambda self, step: min(1.0, OffPolicy.ratio(self, step))))
+SQUARED = _mutant("with squared ratios", but(OffPolicy, ratio=lambda self, step: OffPolicy.ratio(self, step) ** 2))
+# The ratio of the next action.
+NEXT_RATIO = _mutant(
+    "with the ratio of the next action",
+    but(OffPolicy, ratio=lambda self, step: OffPolicy.ratio(self, step._replace(s=step.s_next, a=step.a_next))),
+)
 PRODUCT = _mutant("with products of ratios", _Product)
 LOST_ON_DELTA = _mutant("without the ratio of delta", _LostOnDelta)
 LOST_ON_OMEGA = _mutant("without the ratio of omega", _LostOnOmega)
 LOST_ON_CORRECTION = _mutant("without the ratio of the correction", _LostOnCorrection)
 SWAPPED = _mutant("with swapped policies", _Swapped)
 POLICY_ALONE = _mutant("weighted by the policy alone", _PolicyAlone)
-VANILLA = _mutant("that is not robust", _Vanilla)
+VANILLA = _mutant("that is not robust", but(OffPolicy, radius=0.0))
 HALF = _mutant("with half the radius", _Half)
-NEVER = _mutant("that never learns", _Never)
+NEVER = _mutant("that never learns", but(OffPolicy, sizes=property(lambda self: (0.0, 0.0))))
 OMEGA_ASLEEP = _mutant("whose omega never moves", _OmegaAsleep)
 SEMIGRADIENT = _mutant("without a correction", _Semigradient)
 SIGN = _mutant("with the sign of the correction", _Sign)
 ONE_CORRECTION = _mutant("without nature's part of the correction", _OneCorrection)
-HARD_MAXIMUM = _mutant("with the hard maximum", _HardMaximum)
-ONE_BALL = _mutant("with one ball for both", _OneBall, _BALLS)
-SWAPPED_BALLS = _mutant("with swapped balls", _SwappedBalls, _BALLS)
-NO_BALLS = _mutant("without balls", _NoBalls, _BALLS)
-SMALL_BALLS = _mutant("with balls of half the radius", _SmallBalls, _BALLS)
+HARD_MAXIMUM = _mutant(
+    "with the hard maximum", but(OffPolicy, smooth=lambda self, V: (float(V.max()), np.eye(len(V))[V.argmax()]))
+)
+# Both vectors are projected onto the ball of theta.
+ONE_BALL = _mutant(
+    "with one ball for both",
+    but(OffPolicy, balls=property(lambda self: (self.problem.projection, self.problem.projection))),
+    _BALLS,
+)
+SWAPPED_BALLS = _mutant(
+    "with swapped balls",
+    but(OffPolicy, balls=property(lambda self: (self.problem.second_projection, self.problem.projection))),
+    _BALLS,
+)
+NO_BALLS = _mutant("without balls", but(OffPolicy, balls=property(lambda self: (np.inf, np.inf))), _BALLS)
+SMALL_BALLS = _mutant(
+    "with balls of half the radius",
+    but(OffPolicy, balls=property(lambda self: (self.problem.projection / 2.0, self.problem.second_projection / 2.0))),
+    _BALLS,
+)
 BOX = _mutant("with boxes for balls", _Box, _BALLS)

@@ -19,20 +19,12 @@ def _maximum_for_minimum(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -
     return mdp.cost + mdp.gamma * support(mdp, uncertainty_set, Q.max(axis=1))
 
 
-def _no_discount(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
-    return mdp.cost + support(mdp, uncertainty_set, Q.min(axis=1))
-
-
 def _discounted_cost(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     return mdp.gamma * (mdp.cost + support(mdp, uncertainty_set, Q.min(axis=1)))
 
 
 def _kind_nature(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     return mdp.cost - mdp.gamma * support(mdp, uncertainty_set, -Q.min(axis=1))
-
-
-def _not_robust(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
-    return mdp.cost + mdp.gamma * mdp.expectation(Q.min(axis=1))
 
 
 def _l1_radius(mdp: MDP, uncertainty_set: TotalVariation, Q: Floats) -> Floats:
@@ -84,15 +76,6 @@ def _in_place(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     return Q
 
 
-def _float32(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
-    return bellman(mdp, uncertainty_set, Q).astype(np.float32).astype(np.float64)
-
-
-def _relaxed(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
-    """Half a step towards TQ: the same fixed point."""
-    return (Q + bellman(mdp, uncertainty_set, Q)) / 2
-
-
 def _mean_for_max(mdp: MDP, uncertainty_set: Contamination, Q: Floats) -> Floats:
     V = Q.min(axis=1)
     return mdp.cost + mdp.gamma * (
@@ -118,10 +101,14 @@ def _sparse_rows_unscaled(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) 
 
 SPARSE_ROWS_UNSCALED = _mutant("with a bug for sparse kernels", _sparse_rows_unscaled)
 MAXIMUM_FOR_MINIMUM = _mutant("with max for min", _maximum_for_minimum)
-NO_DISCOUNT = _mutant("without gamma", _no_discount)
+NO_DISCOUNT = _mutant(
+    "without gamma", lambda mdp, uncertainty_set, Q: mdp.cost + support(mdp, uncertainty_set, Q.min(axis=1))
+)
 DISCOUNTED_COST = _mutant("with a discounted cost", _discounted_cost)
 KIND_NATURE = _mutant("against a kind nature", _kind_nature)
-NOT_ROBUST = _mutant("that is not robust", _not_robust)
+NOT_ROBUST = _mutant(
+    "that is not robust", lambda mdp, uncertainty_set, Q: mdp.cost + mdp.gamma * mdp.expectation(Q.min(axis=1))
+)
 L1_RADIUS = _mutant("with the L1 radius", _l1_radius, TotalVariation)
 DOUBLE_RADIUS = _mutant("with twice the radius", _double_radius, TotalVariation)
 CONTAMINATION_FOR_VARIATION = _mutant("of contamination for variation", _contamination_for_variation, TotalVariation)
@@ -131,8 +118,11 @@ COST_OF_NEXT = _mutant("with costs on arrival", _cost_of_next)
 FIRST_ACTION_COST = _mutant("with the first action's cost", _first_action_cost)
 GAUSS_SEIDEL = _mutant("that reads back", _gauss_seidel)
 IN_PLACE = _mutant("in place", _in_place)
-FLOAT32 = _mutant("in float32", _float32)
-RELAXED = _mutant("relaxed", _relaxed)
+FLOAT32 = _mutant(
+    "in float32", lambda mdp, uncertainty_set, Q: bellman(mdp, uncertainty_set, Q).astype(np.float32).astype(np.float64)
+)
+# Half a step towards TQ: the same fixed point.
+RELAXED = _mutant("relaxed", lambda mdp, uncertainty_set, Q: (Q + bellman(mdp, uncertainty_set, Q)) / 2)
 MEAN_FOR_MAX = _mutant("against the mean", _mean_for_max, Contamination)
 REMEMBERED = _mutant("with a memory", _remembered())
 

@@ -11,6 +11,11 @@ from robust_core import Mellowmax, Problem, Transition
 from robust_core.validate import Floats
 
 
+def but(base: type, **parts: Any) -> Any:
+    """The class with some of its parts replaced: methods, properties or constants."""
+    return type(base.__name__, (base,), parts)
+
+
 class PlainQ:
     """Robust Q-learning (eq:Qupdate)."""
 

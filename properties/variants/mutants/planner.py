@@ -32,10 +32,6 @@ def _small_change(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
         Q = image
 
 
-def _not_robust(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return plan(mdp, Contamination(0.0))
-
-
 def _shorter(mdp: MDP, uncertainty_set: Contamination) -> MDP:
     return MDP(mdp.P, mdp.cost, mdp.gamma * (1.0 - uncertainty_set.radius))
 
@@ -86,7 +82,7 @@ def _averaged_kernel(mdp: MDP, uncertainty_set: Contamination) -> Floats:
 
 FEW_SWEEPS = _mutant("with few sweeps", _few_sweeps)
 SMALL_CHANGE = _mutant("that stops at a small change", _small_change)
-NOT_ROBUST = _mutant("that is not robust", _not_robust)
+NOT_ROBUST = _mutant("that is not robust", lambda mdp, uncertainty_set: plan(mdp, Contamination(0.0)))
 WITHOUT_CONSTANT = _mutant("without the constant", _without_constant, Contamination)
 WRONG_CONSTANT = _mutant("with a wrong constant", _wrong_constant, Contamination)
 CONSTANT_OF_TABLE = _mutant("with the constant of the table", _constant_of_table, Contamination)

@@ -55,10 +55,6 @@ def _half(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats
     return right(mdp, uncertainty_set.radius / 2.0, policy, rho)
 
 
-def _never(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
-    return np.zeros_like(mdp.cost)
-
-
 def _start_alone(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
     """The restarts of nature are forgotten."""
     return right(mdp, uncertainty_set.radius, policy, rho, factor=lambda gamma, R: 0.0)
@@ -70,10 +66,6 @@ def _best_state(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> 
 
 def _restart_without_horizon(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
     return right(mdp, uncertainty_set.radius, policy, rho, factor=lambda gamma, R: gamma * R)
-
-
-def _ascent(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
-    return -right(mdp, uncertainty_set.radius, policy, rho)
 
 
 def _long_q(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
@@ -103,10 +95,6 @@ def _undiscounted(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -
 
 def _normalised(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
     return (1.0 - mdp.gamma) * right(mdp, uncertainty_set.radius, policy, rho)
-
-
-def _myopic(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
-    return right(MDP(mdp.P, mdp.cost, 0.0), 0.0, policy, rho)
 
 
 def _uniform_start(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
@@ -157,16 +145,18 @@ def _by_contamination(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Float
 
 VANILLA = _mutant("that is not robust", _vanilla)
 HALF = _mutant("with half the radius", _half)
-NEVER = _mutant("that is 0", _never)
+NEVER = _mutant("that is 0", lambda mdp, uncertainty_set, policy, rho: np.zeros_like(mdp.cost))
 START_ALONE = _mutant("without the restarts of nature", _start_alone)
 BEST_STATE = _mutant("with restarts in the best state", _best_state)
 RESTART_WITHOUT_HORIZON = _mutant("with one restart", _restart_without_horizon)
-ASCENT = _mutant("uphill", _ascent)
+ASCENT = _mutant("uphill", lambda mdp, uncertainty_set, policy, rho: -right(mdp, uncertainty_set.radius, policy, rho))
 LONG_Q = _mutant("with q at gamma", _long_q)
 NOMINAL_NEXT = _mutant("with the nominal next value", _nominal_next)
 UNDISCOUNTED = _mutant("with undiscounted visits", _undiscounted)
 NORMALISED = _mutant("with visits that sum to 1", _normalised)
-MYOPIC = _mutant("of the first cost", _myopic)
+MYOPIC = _mutant(
+    "of the first cost", lambda mdp, uncertainty_set, policy, rho: right(MDP(mdp.P, mdp.cost, 0.0), 0.0, policy, rho)
+)
 UNIFORM_START = _mutant("from a uniform start", _uniform_start)
 TRANSPOSED = _mutant("with transposed visits", _transposed)
 WEIGHTED = _mutant("weighted by the policy", _weighted)

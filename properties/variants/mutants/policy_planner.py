@@ -28,25 +28,9 @@ def _with_gamma(mdp: MDP, gamma: float) -> MDP:
     return MDP(mdp.kernel, mdp.cost, gamma)
 
 
-def _largest_cost(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return _greedy(-mdp.cost)
-
-
-def _myopic(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return _greedy(mdp.cost)
-
-
 def _not_robust(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """The policy of the nominal model: under contamination the horizon is too long."""
     return _greedy(plan(mdp, Contamination(0.0)))
-
-
-def _worst_action(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return _greedy(-plan(mdp, uncertainty_set))
-
-
-def _uniform(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return np.full(mdp.cost.shape, 1.0 / mdp.n_actions)
 
 
 def _softmax(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
@@ -70,10 +54,6 @@ def _long_sight(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     return _greedy(plan(_with_gamma(mdp, (1.0 + mdp.gamma) / 2.0), uncertainty_set))
 
 
-def _one_sweep(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return _greedy(bellman(mdp, uncertainty_set, mdp.cost))
-
-
 def _unchanged(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """Stops when the policy did not change in a sweep."""
     Q = mdp.cost
@@ -82,11 +62,6 @@ def _unchanged(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
         if np.array_equal(_greedy(image), _greedy(Q)):
             return _greedy(image)
         Q = image
-
-
-def _shifted(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    """The action of the state before: an index that is off by one."""
-    return np.roll(_greedy(plan(mdp, uncertainty_set)), 1, axis=0)
 
 
 def _unnormalised(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
@@ -112,18 +87,21 @@ def _value_of(policy: Floats, mdp: MDP, uncertainty_set: UncertaintySet) -> Floa
     return bellman(mdp, uncertainty_set, np.repeat(V, mdp.n_actions, axis=1))
 
 
-LARGEST_COST = _mutant("with the dearest action", _largest_cost)
-MYOPIC = _mutant("with the cheapest action", _myopic)
+LARGEST_COST = _mutant("with the dearest action", lambda mdp, uncertainty_set: _greedy(-mdp.cost))
+MYOPIC = _mutant("with the cheapest action", lambda mdp, uncertainty_set: _greedy(mdp.cost))
 NOT_ROBUST = _mutant("that is not robust", _not_robust)
-WORST_ACTION = _mutant("of the worst action", _worst_action)
-UNIFORM = _mutant("that does not choose", _uniform)
+WORST_ACTION = _mutant("of the worst action", lambda mdp, uncertainty_set: _greedy(-plan(mdp, uncertainty_set)))
+UNIFORM = _mutant("that does not choose", lambda mdp, uncertainty_set: np.full(mdp.cost.shape, 1.0 / mdp.n_actions))
 SOFTMAX = _mutant("with a soft choice", _softmax)
 EXPLORES = _mutant("that explores", _explores)
 HALF_RADIUS = _mutant("with half the radius", _half_radius, Contamination)
 LONG_SIGHT = _mutant("with a longer horizon", _long_sight)
-ONE_SWEEP = _mutant("with one sweep", _one_sweep)
+ONE_SWEEP = _mutant("with one sweep", lambda mdp, uncertainty_set: _greedy(bellman(mdp, uncertainty_set, mdp.cost)))
 UNCHANGED = _mutant("that stops when the policy stays", _unchanged)
-SHIFTED = _mutant("off by one state", _shifted)
+# The action of the state before: an index that is off by one.
+SHIFTED = _mutant(
+    "off by one state", lambda mdp, uncertainty_set: np.roll(_greedy(plan(mdp, uncertainty_set)), 1, axis=0)
+)
 UNNORMALISED = _mutant("with all best actions", _unnormalised)
 IMPROVED_ONCE = _mutant("that improves the nominal one once", _improved(1))
 IMPROVED_TWICE = _mutant("that improves the nominal one twice", _improved(2))

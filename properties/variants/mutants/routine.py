@@ -9,7 +9,7 @@ import numpy as np
 
 from properties.variants.gallery.double_q_learning import DoubleQLearner
 from properties.variants.mutants.control import PROMISES
-from properties.variants.mutants.plain import PlainQ, PlainTD
+from properties.variants.mutants.plain import PlainQ, PlainTD, but
 from robust_core import Contamination, Problem, Recording, StepSize, Transition, Variant
 from robust_core.validate import Floats
 
@@ -135,20 +135,6 @@ class _RefreshedByReading(PlainQ):
         return super().estimate()
 
 
-class _NeverEnds(PlainQ):
-    """The end of an episode is overlooked."""
-
-    def following(self, step: Transition) -> float:
-        return float(self.values()[step.s_next])
-
-
-class _NeverEndsTD(PlainTD):
-    """The same for state values."""
-
-    def following(self, step: Transition) -> float:
-        return float(self.values()[step.s_next])
-
-
 class _CountsFirst(DoubleQLearner):
     """The visit under way is counted."""
 
@@ -216,13 +202,6 @@ class _LostBlock(PlainQ):
         return float(values[8:].max() if len(values) > 8 else values.max())
 
 
-class _SixteenActions(PlainQ):
-    """The minimum of a row takes sixteen actions."""
-
-    def values(self) -> Floats:
-        return self.Q[:, :16].min(axis=1)
-
-
 class _DiscountCut(PlainQ):
     """The discount is at most 0.99999."""
 
@@ -269,9 +248,19 @@ ONE_DISCOUNT_FOR_ALL = _mutant("with one discount for all learners", _OneDiscoun
 ONE_SCHEDULE_FOR_ALL = _mutant("with one schedule for all learners", _OneScheduleForAll)
 WINDOW = _mutant("that hands out a window", _Window)
 REFRESHED_BY_READING = _mutant("whose maximum is refreshed by reading", _RefreshedByReading)
-NEVER_ENDS = _mutant("that overlooks ends", _NeverEnds, ("unbiased", "asynchronous"))
+# The end of an episode is overlooked.
+NEVER_ENDS = _mutant(
+    "that overlooks ends",
+    but(PlainQ, following=lambda self, step: float(self.values()[step.s_next])),
+    ("unbiased", "asynchronous"),
+)
+# The same for state values.
 NEVER_ENDS_TD = Variant(
-    "TD(0) that overlooks ends", "evaluation", _NeverEndsTD, (Contamination,), ("unbiased", "asynchronous")
+    "TD(0) that overlooks ends",
+    "evaluation",
+    but(PlainTD, following=lambda self, step: float(self.values()[step.s_next])),
+    (Contamination,),
+    ("unbiased", "asynchronous"),
 )
 COUNTS_FIRST = _double("that counts before it steps", _CountsFirst)
 STEPS_OF_ITS_OWN = _double("with a schedule of its own", _StepsOfItsOwn)
@@ -279,7 +268,8 @@ RATE_OR_ONE = _mutant("whose rate is never 0", _RateOrOne)
 COUNTERS_MODULO = _mutant("with shared counters", _CountersModulo)
 CANDIDATES = _mutant("with eight candidates", _Candidates)
 LOST_BLOCK = _mutant("that loses the first block", _LostBlock)
-SIXTEEN_ACTIONS = _mutant("with sixteen actions", _SixteenActions)
+# The minimum of a row takes sixteen actions.
+SIXTEEN_ACTIONS = _mutant("with sixteen actions", but(PlainQ, values=lambda self: self.Q[:, :16].min(axis=1)))
 DISCOUNT_CUT = _mutant("with a cut discount", _DiscountCut)
 HUGE_IS_NOTHING = _mutant("that masks huge values", _HugeIsNothing)
 RESTS_AFTERWARDS = _mutant("that rests after two thousand steps", _RestsAfterwards)

@@ -54,19 +54,10 @@ def _best_nominal(mdp: MDP, uncertainty_set: Any, V: Floats) -> Floats:
     return _rows(mdp, uncertainty_set, V, uncertainty_set.radius)[np.arange(mdp.n_states), best]
 
 
-def _nominal(mdp: MDP, uncertainty_set: Any, V: Floats) -> Floats:
-    return (mdp.cost + mdp.gamma * mdp.P @ V).min(axis=1)
-
-
 def _helped(mdp: MDP, uncertainty_set: Any, V: Floats) -> Floats:
     """Nature helps: it makes the best action better."""
     worst = sigma(uncertainty_set._ball(uncertainty_set.radius), mdp.P, -V)
     return (mdp.cost - mdp.gamma * worst).min(axis=1)
-
-
-def _coarse(mdp: MDP, uncertainty_set: Any, V: Floats) -> Floats:
-    """Bisection to an absolute 1e-4."""
-    return np.round(bellman_values(mdp, uncertainty_set, V), 4)
 
 
 def _uncapped(mdp: MDP, uncertainty_set: Any, V: Floats) -> Floats:
@@ -110,9 +101,14 @@ PER_ACTION = _operator("with the whole budget for each action", _per_action)
 EQUAL_PARTS = _operator("with equal parts of the budget", _equal_parts)
 UNIFORM = _operator("of the uniform policy", _uniform)
 BEST_NOMINAL = _operator("of the best nominal action", _best_nominal)
-NOMINAL = _operator("that is not robust", _nominal)
+NOMINAL = _operator(
+    "that is not robust", lambda mdp, uncertainty_set, V: (mdp.cost + mdp.gamma * mdp.P @ V).min(axis=1)
+)
 HELPED = _operator("with a nature that helps", _helped)
-COARSE = _operator("to four digits", _coarse)
+# Bisection to an absolute 1e-4.
+COARSE = _operator(
+    "to four digits", lambda mdp, uncertainty_set, V: np.round(bellman_values(mdp, uncertainty_set, V), 4)
+)
 UNCAPPED = _operator("without a cap", _uncapped, SRectangularL1)
 SQUARED = _operator("with the budget squared", _altered(lambda budget: budget**2))
 HALVED = _operator("with half the budget", _altered(lambda budget: budget / 2.0))

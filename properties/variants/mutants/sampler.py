@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.variants.mutants.plain import but
 from robust_core import MDP, Transition, Variant
 from robust_core.validate import Floats
 
@@ -43,26 +44,6 @@ class _Plain:
         return Transition(s, a, float(mdp.cost[s, a]), s_next, a_next, False)
 
 
-class _IgnoresAction(_Plain):
-    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
-        return super().following(mdp, s, 0, rng)
-
-
-class _UniformPolicy(_Plain):
-    def action(self, policy: Floats, s: int, rng: Rng) -> int:
-        return int(rng.integers(policy.shape[1]))
-
-
-class _UniformNext(_Plain):
-    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
-        return int(rng.integers(mdp.n_states))
-
-
-class _LikeliestNext(_Plain):
-    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
-        return int(mdp.P[s, a].argmax())
-
-
 class _Transposed(_Plain):
     """p(s|s',a) for p(s'|s,a)."""
 
@@ -76,13 +57,6 @@ class _OpenEnd(_Plain):
 
     def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
         return max(0, int(np.searchsorted(np.cumsum(mdp.P[s, a]), rng.random())) - 1)
-
-
-class _UniformOnSupport(_Plain):
-    """The successors are right, their probabilities are forgotten."""
-
-    def following(self, mdp: MDP, s: int, a: int, rng: Rng) -> int:
-        return int(rng.choice(np.flatnonzero(mdp.P[s, a])))
 
 
 class _EightSuccessors(_Plain):
@@ -229,17 +203,9 @@ def _writes_policy(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -
     return path
 
 
-def _start_ignored(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
-    return _Plain()(mdp, policy, 0, steps, rng)
-
-
 def _independent(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
     """Every step from a fresh uniform state."""
     return [_Plain()(mdp, policy, int(rng.integers(mdp.n_states)), 1, rng)[0] for _ in range(steps)]
-
-
-def _one_too_many(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
-    return _Plain()(mdp, policy, start, steps + 1, rng)
 
 
 def _own_seed(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> list[Transition]:
@@ -255,13 +221,26 @@ def _global_seed(mdp: MDP, policy: Floats, start: int, steps: int, rng: Rng) -> 
     return _Plain()(mdp, policy, start, steps, rng)
 
 
-IGNORES_ACTION = _mutant("that ignores the action", _IgnoresAction())
-UNIFORM_POLICY = _mutant("with a uniform policy", _UniformPolicy())
-UNIFORM_NEXT = _mutant("with a uniform next state", _UniformNext())
-LIKELIEST_NEXT = _mutant("of the likeliest state", _LikeliestNext())
+IGNORES_ACTION = _mutant(
+    "that ignores the action",
+    but(_Plain, following=lambda self, mdp, s, a, rng: _Plain.following(self, mdp, s, 0, rng))(),
+)
+UNIFORM_POLICY = _mutant(
+    "with a uniform policy", but(_Plain, action=lambda self, policy, s, rng: int(rng.integers(policy.shape[1])))()
+)
+UNIFORM_NEXT = _mutant(
+    "with a uniform next state", but(_Plain, following=lambda self, mdp, s, a, rng: int(rng.integers(mdp.n_states)))()
+)
+LIKELIEST_NEXT = _mutant(
+    "of the likeliest state", but(_Plain, following=lambda self, mdp, s, a, rng: int(mdp.P[s, a].argmax()))()
+)
 TRANSPOSED = _mutant("with the wrong axis", _Transposed())
 OPEN_END = _mutant("that never reaches the last state", _OpenEnd())
-UNIFORM_ON_SUPPORT = _mutant("of equal successors", _UniformOnSupport())
+# The successors are right, their probabilities are forgotten.
+UNIFORM_ON_SUPPORT = _mutant(
+    "of equal successors",
+    but(_Plain, following=lambda self, mdp, s, a, rng: int(rng.choice(np.flatnonzero(mdp.P[s, a]))))(),
+)
 EIGHT_SUCCESSORS = _mutant("of eight successors", _EightSuccessors())
 GREEDY_LATER = _mutant("that exploits later", _greedy_later)
 WRITES_POLICY = _mutant("that writes into the policy", _writes_policy)
@@ -271,9 +250,11 @@ ALWAYS_TERMINAL = _mutant("that ends in the last state", _AlwaysTerminal())
 REVERSED = _mutant("that walks backwards", _Reversed())
 DRAWN_TWICE = _mutant("that draws the next state twice", _drawn_twice)
 ACTION_DRAWN_TWICE = _mutant("that draws the next action twice", _action_drawn_twice)
-START_IGNORED = _mutant("that starts at 0", _start_ignored)
+START_IGNORED = _mutant("that starts at 0", lambda mdp, policy, start, steps, rng: _Plain()(mdp, policy, 0, steps, rng))
 INDEPENDENT = _mutant("of independent steps", _independent)
-ONE_TOO_MANY = _mutant("with a step too many", _one_too_many)
+ONE_TOO_MANY = _mutant(
+    "with a step too many", lambda mdp, policy, start, steps, rng: _Plain()(mdp, policy, start, steps + 1, rng)
+)
 OWN_SEED = _mutant("with a seed of its own", _own_seed)
 NO_SEED = _mutant("without a seed", _no_seed)
 GLOBAL_SEED = _mutant("that seeds the world", _global_seed)

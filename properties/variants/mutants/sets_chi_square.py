@@ -20,10 +20,6 @@ def _unconstrained(uset: ChiSquare, p: Floats, v: Floats) -> float:
     return mean + math.sqrt(uset.radius) * deviation
 
 
-def _capped(uset: ChiSquare, p: Floats, v: Floats) -> float:
-    return min(_unconstrained(uset, p, v), float(v[p > 0].max()))
-
-
 def _one_pass(uset: ChiSquare, p: Floats, v: Floats) -> float:
     """States with negative mass are taken out once."""
     kept = p > 0
@@ -64,7 +60,9 @@ def _greedy(uset: ChiSquare, p: Floats, v: Floats) -> float:
 
 
 UNCONSTRAINED = _mutant("without q >= 0", _unconstrained)
-CAPPED = _mutant("without q >= 0, at most the maximum", _capped)
+CAPPED = _mutant(
+    "without q >= 0, at most the maximum", lambda uset, p, v: min(_unconstrained(uset, p, v), float(v[p > 0].max()))
+)
 ONE_PASS = _mutant("with one pass", _one_pass)
 CLIPPED = _mutant("clipped and normalised", _clipped)
 UNWEIGHTED = _mutant("without weights", _unweighted)

@@ -13,26 +13,10 @@ def _mutant(name: str, make: Any) -> Variant:
     return Variant(f"interval {name}", "support", make, (Interval,), ("support function",))
 
 
-def _no_lower(uset: Interval, p: Floats, v: Floats) -> float:
-    return fill(0 * uset.low, uset.high, v, falling(v))
-
-
-def _no_upper(uset: Interval, p: Floats, v: Floats) -> float:
-    return fill(uset.low, np.ones(p.size), v, falling(v))
-
-
 def _renormalised(uset: Interval, p: Floats, v: Floats) -> float:
     """Each state at its better bound, then normalised."""
     q = np.where(v > np.median(v), uset.high, uset.low)
     return float(q @ v / q.sum()) if q.sum() > 0 else float(p @ v)
-
-
-def _from_the_lowest(uset: Interval, p: Floats, v: Floats) -> float:
-    return fill(uset.low, uset.high, v, np.argsort(v, kind="stable"))
-
-
-def _unsorted(uset: Interval, p: Floats, v: Floats) -> float:
-    return fill(uset.low, uset.high, v, range(p.size))
 
 
 def _one_receiver(uset: Interval, p: Floats, v: Floats) -> float:
@@ -48,11 +32,6 @@ def _proportional(uset: Interval, p: Floats, v: Floats) -> float:
     room = uset.high - uset.low
     share = (1 - uset.low.sum()) / room.sum() if room.sum() > 0 else 0.0
     return float((uset.low + share * room) @ v)
-
-
-def _box(uset: Interval, p: Floats, v: Floats) -> float:
-    """Sum one is forgotten."""
-    return float(np.where(v > 0, uset.high, uset.low) @ v)
 
 
 def _high_capped(uset: Interval, p: Floats, v: Floats) -> float:
@@ -77,14 +56,17 @@ def _not_normalised(uset: Interval, p: Floats, v: Floats) -> float:
     return float(q @ v)
 
 
-NO_LOWER = _mutant("without low", _no_lower)
-NO_UPPER = _mutant("without high", _no_upper)
+NO_LOWER = _mutant("without low", lambda uset, p, v: fill(0 * uset.low, uset.high, v, falling(v)))
+NO_UPPER = _mutant("without high", lambda uset, p, v: fill(uset.low, np.ones(p.size), v, falling(v)))
 RENORMALISED = _mutant("at its bounds, normalised", _renormalised)
-FROM_THE_LOWEST = _mutant("filled from the lowest", _from_the_lowest)
-UNSORTED = _mutant("that does not sort", _unsorted)
+FROM_THE_LOWEST = _mutant(
+    "filled from the lowest", lambda uset, p, v: fill(uset.low, uset.high, v, np.argsort(v, kind="stable"))
+)
+UNSORTED = _mutant("that does not sort", lambda uset, p, v: fill(uset.low, uset.high, v, range(p.size)))
 ONE_RECEIVER = _mutant("that fills one state", _one_receiver)
 PROPORTIONAL = _mutant("filled in proportion", _proportional)
-BOX = _mutant("without sum one", _box)
+# Sum one is forgotten.
+BOX = _mutant("without sum one", lambda uset, p, v: float(np.where(v > 0, uset.high, uset.low) @ v))
 HIGH_CAPPED = _mutant("with high at most 1 − low", _high_capped)
 CENTRE = _mutant("at the centre", _centre)
 NOT_NORMALISED = _mutant("filled too far", _not_normalised)

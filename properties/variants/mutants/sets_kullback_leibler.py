@@ -25,20 +25,6 @@ def _span(p: Floats, v: Floats) -> float:
     return float(np.ptp(v[p > 0])) or 1.0
 
 
-def _grid(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
-    return _dual(uset, p, v, np.logspace(-3, 3, 50) / _span(p, v))
-
-
-def _short_bracket(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
-    """lambda >= span/20: near the threshold the multiplier is larger."""
-    return _dual(uset, p, v, np.logspace(-9, math.log10(20.0), 4001) / _span(p, v))
-
-
-def _absolute_bracket(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
-    """A bracket of lambda that does not scale with v."""
-    return _dual(uset, p, v, np.logspace(-2, 2, 4001))
-
-
 def _unshifted(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
     """exp without a shift: overflow is caught and called the maximum."""
     b = np.logspace(-6, 6, 4001) / _span(p, v)
@@ -70,10 +56,6 @@ def _taylor(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
     return mean + math.sqrt(2 * uset.radius) * deviation
 
 
-def _capped_taylor(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
-    return min(_taylor(uset, p, v), float(v[p > 0].max()))
-
-
 REVERSE = _mutant("in the other direction", lambda u, p, v: sigma(ReverseKullbackLeibler(u.radius), p, v))
 REVERSE_WITHIN = _mutant(
     "in the other direction, within the support", lambda u, p, v: sigma(ReverseKullbackLeibler(u.radius, True), p, v)
@@ -85,12 +67,20 @@ SQUARED = _mutant("with the squared radius", altered(lambda r: r * r))
 FLOORED = _mutant("with a floor of the radius", altered(lambda r: max(r, 1e-4)))
 CEILED = _mutant("with a radius of at most 1", altered(lambda r: min(r, 1.0)))
 TAYLOR = _mutant("to second order", _taylor)
-CAPPED_TAYLOR = _mutant("to second order, at most the maximum", _capped_taylor)
+CAPPED_TAYLOR = _mutant(
+    "to second order, at most the maximum", lambda uset, p, v: min(_taylor(uset, p, v), float(v[p > 0].max()))
+)
 CHI_SQUARE = _mutant("as chi-square of twice the radius", lambda u, p, v: sigma(ChiSquare(2 * u.radius), p, v))
 PINSKER = _mutant("as Pinsker's L1 ball", lambda u, p, v: sigma(L1(math.sqrt(2 * u.radius)), p, v))
-GRID = _mutant("on a grid of multipliers", _grid)
-SHORT_BRACKET = _mutant("with a short bracket", _short_bracket)
-ABSOLUTE_BRACKET = _mutant("with a bracket that does not scale", _absolute_bracket)
+GRID = _mutant("on a grid of multipliers", lambda uset, p, v: _dual(uset, p, v, np.logspace(-3, 3, 50) / _span(p, v)))
+# lambda >= span/20: near the threshold the multiplier is larger.
+SHORT_BRACKET = _mutant(
+    "with a short bracket", lambda uset, p, v: _dual(uset, p, v, np.logspace(-9, math.log10(20.0), 4001) / _span(p, v))
+)
+# A bracket of lambda that does not scale with v.
+ABSOLUTE_BRACKET = _mutant(
+    "with a bracket that does not scale", lambda uset, p, v: _dual(uset, p, v, np.logspace(-2, 2, 4001))
+)
 UNSHIFTED = _mutant("without a shift in the exponent", _unshifted)
 THRESHOLD_OF_ALL = _mutant("that leaves the support at the threshold", _threshold_of_all)
 THRESHOLD_OF_LARGEST = _mutant("with the threshold of the largest probability", _threshold_of_largest)

@@ -35,24 +35,6 @@ def _taken(uset: L1, p: Floats, v: Floats, order: Any, most: float) -> float:
     return float(q @ v + (1 - q.sum()) * _top(uset, p, v))
 
 
-def _from_the_top(uset: L1, p: Floats, v: Floats) -> float:
-    return _taken(uset, p, v, np.argsort(-v, kind="stable"), 1.0)
-
-
-def _unsorted(uset: L1, p: Floats, v: Floats) -> float:
-    return _taken(uset, p, v, range(p.size), 1.0)
-
-
-def _one_donor(uset: L1, p: Floats, v: Floats) -> float:
-    """Only the lowest state with mass gives."""
-    return _taken(uset, p, v, [int(np.where(p > 0, v, np.inf).argmin())], 1.0)
-
-
-def _clipped_radius(uset: L1, p: Floats, v: Floats) -> float:
-    """The radius is taken for one in [0, 1]."""
-    return _taken(uset, p, v, np.argsort(v, kind="stable"), 0.5)
-
-
 def _proportional(uset: L1, p: Floats, v: Floats) -> float:
     """All states give in proportion."""
     share = min(uset.radius / 2, 1.0)
@@ -72,10 +54,18 @@ WITHIN = _mutant("that never leaves the support", within(True))
 BEYOND = _mutant("that always leaves the support", within(False))
 UNLIMITED = _mutant("that takes more than there is", _unlimited)
 CAPPED = _mutant("that takes more than there is, at most the maximum", _capped)
-FROM_THE_TOP = _mutant("that takes from the top", _from_the_top)
-UNSORTED = _mutant("that does not sort", _unsorted)
-ONE_DONOR = _mutant("that takes from one state", _one_donor)
-CLIPPED_RADIUS = _mutant("with a radius of at most 1", _clipped_radius)
+FROM_THE_TOP = _mutant(
+    "that takes from the top", lambda uset, p, v: _taken(uset, p, v, np.argsort(-v, kind="stable"), 1.0)
+)
+UNSORTED = _mutant("that does not sort", lambda uset, p, v: _taken(uset, p, v, range(p.size), 1.0))
+# Only the lowest state with mass gives.
+ONE_DONOR = _mutant(
+    "that takes from one state", lambda uset, p, v: _taken(uset, p, v, [int(np.where(p > 0, v, np.inf).argmin())], 1.0)
+)
+# The radius is taken for one in [0, 1].
+CLIPPED_RADIUS = _mutant(
+    "with a radius of at most 1", lambda uset, p, v: _taken(uset, p, v, np.argsort(v, kind="stable"), 0.5)
+)
 PROPORTIONAL = _mutant("that takes in proportion", _proportional)
 RECEIVER_CAPPED = _mutant("that gives no more than there was", _receiver_capped)
 CONTAMINATION = _mutant("as contamination", lambda u, p, v: sigma(Contamination(min(u.radius, 1.0)), p, v))

@@ -36,10 +36,6 @@ def _clipped(uset: LInfinity, p: Floats, v: Floats) -> float:
     return float(q @ v / q.sum()) if q.sum() > 0 else float(p @ v)
 
 
-def _from_the_lowest(uset: LInfinity, p: Floats, v: Floats) -> float:
-    return fill(*_box(uset, p), v, np.argsort(v, kind="stable"))
-
-
 def _relative(uset: LInfinity, p: Floats, v: Floats) -> float:
     """p(1 ± r)."""
     return fill(np.maximum(p * (1 - uset.radius), 0.0), np.minimum(p * (1 + uset.radius), 1.0), v, falling(v))
@@ -73,7 +69,9 @@ def _one_receiver(uset: LInfinity, p: Floats, v: Floats) -> float:
 UNCONSTRAINED = _mutant("without q >= 0", _unconstrained)
 CAPPED = _mutant("without q >= 0, at most the maximum", _capped)
 CLIPPED = _mutant("clipped and normalised", _clipped)
-FROM_THE_LOWEST = _mutant("filled from the lowest", _from_the_lowest)
+FROM_THE_LOWEST = _mutant(
+    "filled from the lowest", lambda uset, p, v: fill(*_box(uset, p), v, np.argsort(v, kind="stable"))
+)
 RELATIVE = _mutant("with relative bounds", _relative)
 LOWER_ONLY = _mutant("without upper bounds", _lower_only)
 UPPER_ONLY = _mutant("without lower bounds", _upper_only)

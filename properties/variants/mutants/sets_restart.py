@@ -29,11 +29,6 @@ def _conditional(uset: Restart, p: Floats, v: Floats) -> float:
     return _form(uset, p, v, float(w @ v / w.sum()) if w.sum() > 0 else float(v[uset.states > 0].mean()))
 
 
-def _not_mixed(uset: Restart, p: Floats, v: Floats) -> float:
-    """p keeps all of its mass."""
-    return float(p @ v) + uset.radius * float(v[uset.states > 0].max())
-
-
 def _twice(uset: Restart, p: Floats, v: Floats) -> float:
     """Mass that is in the restart states already counts as restarted."""
     restarted = float(uset.states @ p)
@@ -52,7 +47,8 @@ COMPLEMENT = _mutant(
 MASKED = _mutant("with values masked by zero", lambda u, p, v: _form(u, p, v, float((u.states * v).max())))
 OF_THE_SUPPORT = _mutant("in the support", _of_the_support)
 CONDITIONAL = _mutant("by p", _conditional)
-NOT_MIXED = _mutant("not mixed", _not_mixed)
+# p keeps all of its mass.
+NOT_MIXED = _mutant("not mixed", lambda uset, p, v: float(p @ v) + uset.radius * float(v[uset.states > 0].max()))
 TWICE = _mutant("counted twice", _twice)
 SQUARED = _mutant("with the squared radius", altered(lambda r: r * r))
 HALF = _mutant("with half the radius", altered(lambda r: r / 2))

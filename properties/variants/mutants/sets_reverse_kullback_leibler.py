@@ -42,11 +42,6 @@ def _threshold(uset: ReverseKullbackLeibler, p: Floats, v: Floats) -> Floats:
     return np.asarray(_top(uset, p, v)) if uset.radius >= -math.log(best) else sigma(uset, p, v)
 
 
-def _contamination(uset: ReverseKullbackLeibler, p: Floats, v: Floats) -> Floats:
-    """Right around a Dirac only."""
-    return sigma(Contamination(-math.expm1(-uset.radius)), p, v)
-
-
 def _smoothed(uset: ReverseKullbackLeibler, p: Floats, v: Floats) -> Floats:
     mixed = 0.999 * p + 0.001 / p.size
     return sigma(uset, mixed / mixed.sum(), v)
@@ -70,7 +65,8 @@ DOUBLE = _mutant("with twice the radius", altered(lambda r: 2 * r))
 SQUARED = _mutant("with the squared radius", altered(lambda r: r * r))
 FLOORED = _mutant("with a floor of the radius", altered(lambda r: max(r, 1e-6)))
 CHI_SQUARE = _mutant("as chi-square of twice the radius", lambda u, p, v: sigma(ChiSquare(2 * u.radius), p, v))
-CONTAMINATION = _mutant("as contamination", _contamination)
+# Right around a Dirac only.
+CONTAMINATION = _mutant("as contamination", lambda uset, p, v: sigma(Contamination(-math.expm1(-uset.radius)), p, v))
 TAYLOR = _mutant("to second order", _taylor)
 NOTHING_LEFT_OVER = _mutant("without the mass left over", _nothing_left_over)
 THRESHOLD = _mutant("with the threshold of the other direction", _threshold)

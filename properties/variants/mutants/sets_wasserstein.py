@@ -70,11 +70,6 @@ def _greedy_by_gain(uset: Wasserstein, p: Floats, v: Floats) -> float:
     return value
 
 
-def _no_free_moves(uset: Wasserstein, p: Floats, v: Floats) -> float:
-    """At radius 0 nothing moves, not even over distance 0."""
-    return float(p @ v) if uset.radius == 0 else float(sigma(uset, p, v))
-
-
 def _bracket(uset: Wasserstein, p: Floats, v: Floats) -> float:
     """lambda at most the steepest slope between neighbours by number."""
     steps = np.array([uset.metric[i, i + 1] for i in range(p.size - 1)])
@@ -113,7 +108,10 @@ ROOT_DISTANCES = _mutant("with roots of distances", _root_distances)
 LIPSCHITZ = _mutant("by the Lipschitz constant", _lipschitz)
 ONE_TARGET = _mutant("with one target", _one_target)
 GREEDY_BY_GAIN = _mutant("greedy by gain", _greedy_by_gain)
-NO_FREE_MOVES = _mutant("without moves of distance 0", _no_free_moves)
+# At radius 0 nothing moves, not even over distance 0.
+NO_FREE_MOVES = _mutant(
+    "without moves of distance 0", lambda uset, p, v: float(p @ v) if uset.radius == 0 else float(sigma(uset, p, v))
+)
 BRACKET = _mutant("with a bracket of neighbours", _bracket)
 PER_STATE = _mutant("with a budget per state", _per_state)
 WHOLE_MOVES = _mutant("that splits no mass", _whole_moves)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from properties.variants.mutants.control import PROMISES
-from properties.variants.mutants.plain import PlainQ
+from properties.variants.mutants.plain import PlainQ, but
 from robust_core import Contamination, Problem, Recording, Transition, Variant
 from robust_core.validate import Floats
 
@@ -28,22 +28,10 @@ class _OneStepLate(PlainQ):
         self.pending = step
 
 
-class _ForgetsOnCopy(PlainQ):
-    """What is copied or saved starts its clock anew."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"t": 0}
-
-
 class _StartsAtZero(PlainQ):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.Q = np.zeros_like(self.Q)
-
-
-class _OwnBuffer(PlainQ):
-    def estimate(self) -> Floats:
-        return self.Q
 
 
 class _Averaged(PlainQ):
@@ -91,13 +79,6 @@ class _CopiesItself(PlainQ):
         return self
 
 
-class _GlobalRandom(PlainQ):
-    """Jitter from the global random state breaks ties."""
-
-    def values(self) -> Floats:
-        return (self.Q + 1e-12 * random.random()).min(axis=1)
-
-
 class _Batched(PlainQ):
     """The fast path computes all targets first."""
 
@@ -119,13 +100,19 @@ class _BatchedWithoutClock(PlainQ):
 
 
 ONE_STEP_LATE = _mutant("one step late", _OneStepLate)
-FORGETS_ON_COPY = _mutant("that forgets the time when copied", _ForgetsOnCopy)
+# What is copied or saved starts its clock anew.
+FORGETS_ON_COPY = _mutant(
+    "that forgets the time when copied", but(PlainQ, __getstate__=lambda self: self.__dict__ | {"t": 0})
+)
 STARTS_AT_ZERO = _mutant("that starts at zero", _StartsAtZero)
-OWN_BUFFER = _mutant("that hands out its buffer", _OwnBuffer)
+OWN_BUFFER = _mutant("that hands out its buffer", but(PlainQ, estimate=lambda self: self.Q))
 AVERAGED = _mutant("with averaged estimates", _Averaged)
 READING_RESETS = _mutant("whose clock restarts when read", _ReadingResets)
 SHARED = _mutant("with shared visit counts", _Shared)
 COPIES_ITSELF = _mutant("that cannot be copied", _CopiesItself)
-GLOBAL_RANDOM = _mutant("with global randomness", _GlobalRandom)
+# Jitter from the global random state breaks ties.
+GLOBAL_RANDOM = _mutant(
+    "with global randomness", but(PlainQ, values=lambda self: (self.Q + 1e-12 * random.random()).min(axis=1))
+)
 BATCHED = _mutant("whose fast path computes targets first", _Batched)
 BATCHED_WITHOUT_CLOCK = _mutant("whose fast path restarts the clock", _BatchedWithoutClock)

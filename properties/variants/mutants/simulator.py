@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.variants.mutants.plain import but
 from robust_core import Contamination, Problem, TotalVariation, UncertaintySet, Variant, sigma
 from robust_core.validate import Floats
 
@@ -56,74 +57,10 @@ class MeanQ:
         return self.table.copy()
 
 
-class _Vanilla(MeanQ):
-    radius = 0.0
-
-
 class _Half(MeanQ):
     @property
     def radius(self) -> float:
         return super().radius / 2.0
-
-
-class _Never(MeanQ):
-    def alpha(self) -> float:
-        return 0.0
-
-
-class _Whole(MeanQ):
-    def alpha(self) -> float:
-        return 1.0
-
-
-class _Late(MeanQ):
-    def alpha(self) -> float:
-        return self.problem.step_size.at(self.count + 1)
-
-
-class _LostGamma(MeanQ):
-    def target(self, s: int, a: int, V: Floats) -> float:
-        return float(self.simulator.cost(s, a)) + self.sigma(s, a, V)
-
-
-class _MeanState(MeanQ):
-    def top(self, V: Floats, nexts: Any) -> float:
-        return float(V.mean())
-
-
-class _SeenStates(MeanQ):
-    """Nature restarts at a state that was drawn."""
-
-    def top(self, V: Floats, nexts: Any) -> float:
-        return float(V[nexts].max())
-
-
-class _InPlace(MeanQ):
-    """V follows the entries while they move."""
-
-    def target(self, s: int, a: int, V: Floats) -> float:
-        return super().target(s, a, self.table.min(axis=1))
-
-
-class _FirstAlone(MeanQ):
-    """Two draws, of which one is used."""
-
-    def nexts(self, s: int, a: int) -> Any:
-        return super().nexts(s, a)[:1]
-
-
-class _Distinct(MeanQ):
-    """Every successor once, however often it was drawn."""
-
-    draws = 3
-
-    def nexts(self, s: int, a: int) -> Any:
-        return np.unique(super().nexts(s, a))
-
-
-class _OtherAction(MeanQ):
-    def nexts(self, s: int, a: int) -> Any:
-        return self.simulator.draw(s, 0, self.draws)
 
 
 class _Stored(MeanQ):
@@ -223,17 +160,6 @@ class _NextWeight(Multilevel):
         return super().weight(level + 1)
 
 
-class _NoWeight(Multilevel):
-    def weight(self, level: int) -> float:
-        return 1.0
-
-
-class _OtherPsi(Multilevel):
-    """Levels with another probability than is said, weighted right."""
-
-    psi = 0.6
-
-
 class _SmallPsi(Multilevel):
     psi = 0.4
 
@@ -246,11 +172,6 @@ class _SumOfHalves(Multilevel):
         return self.plug_in(first, V) + rise / self.weight(level)
 
 
-class _NeverMultilevel(Multilevel):
-    def alpha(self) -> float:
-        return 0.0
-
-
 def _mutant(
     name: str, make: Any, *sets: type[UncertaintySet], promises: Any = ("mean iteration",), **more: Any
 ) -> Variant:
@@ -258,18 +179,34 @@ def _mutant(
 
 
 _ALL = ("mean iteration", "expected draws", "variance")
-VANILLA = _mutant("that is not robust", _Vanilla)
+VANILLA = _mutant("that is not robust", but(MeanQ, radius=0.0))
 HALF = _mutant("with half the radius", _Half)
-NEVER = _mutant("that never learns", _Never)
-WHOLE = _mutant("with alpha = 1", _Whole)
-LATE = _mutant("with the next step size", _Late)
-LOST_GAMMA = _mutant("without gamma", _LostGamma)
-MEAN_STATE = _mutant("with the mean for the maximum", _MeanState)
-SEEN_STATES = _mutant("with the maximum of drawn states", _SeenStates)
-IN_PLACE = _mutant("in place", _InPlace)
-FIRST_ALONE = _mutant("with one draw of two", _FirstAlone, promises=_ALL)
-DISTINCT = _mutant("with distinct successors", _Distinct, draws=3)
-OTHER_ACTION = _mutant("of the first action", _OtherAction)
+NEVER = _mutant("that never learns", but(MeanQ, alpha=lambda self: 0.0))
+WHOLE = _mutant("with alpha = 1", but(MeanQ, alpha=lambda self: 1.0))
+LATE = _mutant("with the next step size", but(MeanQ, alpha=lambda self: self.problem.step_size.at(self.count + 1)))
+LOST_GAMMA = _mutant(
+    "without gamma", but(MeanQ, target=lambda self, s, a, V: float(self.simulator.cost(s, a)) + self.sigma(s, a, V))
+)
+MEAN_STATE = _mutant("with the mean for the maximum", but(MeanQ, top=lambda self, V, nexts: float(V.mean())))
+# Nature restarts at a state that was drawn.
+SEEN_STATES = _mutant("with the maximum of drawn states", but(MeanQ, top=lambda self, V, nexts: float(V[nexts].max())))
+# V follows the entries while they move.
+IN_PLACE = _mutant(
+    "in place", but(MeanQ, target=lambda self, s, a, V: MeanQ.target(self, s, a, self.table.min(axis=1)))
+)
+# Two draws, of which one is used.
+FIRST_ALONE = _mutant(
+    "with one draw of two", but(MeanQ, nexts=lambda self, s, a: MeanQ.nexts(self, s, a)[:1]), promises=_ALL
+)
+# Every successor once, however often it was drawn.
+DISTINCT = _mutant(
+    "with distinct successors",
+    but(MeanQ, draws=3, nexts=lambda self, s, a: np.unique(MeanQ.nexts(self, s, a))),
+    draws=3,
+)
+OTHER_ACTION = _mutant(
+    "of the first action", but(MeanQ, nexts=lambda self, s, a: self.simulator.draw(s, 0, self.draws))
+)
 STORED = _mutant("with stored draws", _Stored)
 REDRAWN = _mutant("that draws again", _Greedy)
 ONE_SIDE = _mutant("that only rises", _OneSide)
@@ -282,10 +219,15 @@ SMOOTHED = _mutant("with smoothed rows", _Smoothed, TotalVariation, samples=2)
 HALF_PLUG_IN = _mutant("plug-in with half the radius", _HalfPlugIn, TotalVariation, samples=2)
 _LEVELS: Any = {"promises": ("multilevel",), "levels": 0.7}
 NEXT_WEIGHT = _mutant("with the weight of the next level", _NextWeight, TotalVariation, **_LEVELS)
-NO_WEIGHT = _mutant("without weights of levels", _NoWeight, TotalVariation, **_LEVELS)
-OTHER_PSI = _mutant("with other levels than it says", _OtherPsi, TotalVariation, **_LEVELS)
+NO_WEIGHT = _mutant(
+    "without weights of levels", but(Multilevel, weight=lambda self, level: 1.0), TotalVariation, **_LEVELS
+)
+# Levels with another probability than is said, weighted right.
+OTHER_PSI = _mutant("with other levels than it says", but(Multilevel, psi=0.6), TotalVariation, **_LEVELS)
 SUM_OF_HALVES = _mutant("without halves", _SumOfHalves, TotalVariation, **_LEVELS)
-NEVER_MULTILEVEL = _mutant("of levels that never learns", _NeverMultilevel, TotalVariation, **_LEVELS)
+NEVER_MULTILEVEL = _mutant(
+    "of levels that never learns", but(Multilevel, alpha=lambda self: 0.0), TotalVariation, **_LEVELS
+)
 SMALL_PSI = Variant(
     "simulator of infinite cost", "simulator", _SmallPsi, (TotalVariation,), ("multilevel", "expected draws"),
     {"levels": 0.4, "draws": 4.0},

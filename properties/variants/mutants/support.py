@@ -34,22 +34,10 @@ def _contamination_for_variation(uncertainty_set: TotalVariation, p: Floats, v: 
     return sigma(Contamination(uncertainty_set.radius), p, v)
 
 
-def _smallest(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
-    return -sigma(uncertainty_set, p, -v)
-
-
-def _mean_only(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
-    return np.asarray(p) @ v
-
-
 def _support_only(uncertainty_set: Contamination, p: Floats, v: Floats) -> Any:
     """Nature stays on the support of p."""
     worst = np.where(np.asarray(p) > 0, v, -np.inf).max(axis=-1)
     return (1 - uncertainty_set.radius) * (p @ v) + uncertainty_set.radius * worst
-
-
-def _absolute(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
-    return sigma(uncertainty_set, p, np.abs(v))
 
 
 def _from_the_top(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
@@ -77,10 +65,6 @@ def _unsorted(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
     return (p - taken) @ v + taken.sum(axis=-1) * v.max()
 
 
-def _float32(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
-    return sigma(uncertainty_set, p, v).astype(np.float32)
-
-
 def _from_zero(uncertainty_set: Contamination, p: Floats, v: Floats) -> Any:
     """A maximum that starts at zero."""
     return (1 - uncertainty_set.radius) * (p @ v) + uncertainty_set.radius * max(0.0, v.max())
@@ -102,15 +86,15 @@ L1_RADIUS = _mutant("with the L1 radius", _l1_radius, TotalVariation)
 DOUBLE_RADIUS = _mutant("with twice the radius", _double_radius, TotalVariation)
 SQUARED_RADIUS = _mutant("with the squared radius", _squared_radius)
 CONTAMINATION_FOR_VARIATION = _mutant("of contamination for variation", _contamination_for_variation, TotalVariation)
-SMALLEST = _mutant("of a kind nature", _smallest)
-MEAN_ONLY = _mutant("without a set", _mean_only)
+SMALLEST = _mutant("of a kind nature", lambda uncertainty_set, p, v: -sigma(uncertainty_set, p, -v))
+MEAN_ONLY = _mutant("without a set", lambda uncertainty_set, p, v: np.asarray(p) @ v)
 SUPPORT_ONLY = _mutant("on the support", _support_only, Contamination)
-ABSOLUTE = _mutant("of |v|", _absolute)
+ABSOLUTE = _mutant("of |v|", lambda uncertainty_set, p, v: sigma(uncertainty_set, p, np.abs(v)))
 FROM_THE_TOP = _mutant("that takes from the top", _from_the_top, TotalVariation)
 UNLIMITED = _mutant("that takes more than there is", _unlimited, TotalVariation)
 ONE_STATE = _mutant("that takes from one state", _one_state, TotalVariation)
 UNSORTED = _mutant("that does not sort", _unsorted, TotalVariation)
-FLOAT32 = _mutant("in float32", _float32)
+FLOAT32 = _mutant("in float32", lambda uncertainty_set, p, v: sigma(uncertainty_set, p, v).astype(np.float32))
 FROM_ZERO = _mutant("whose maximum starts at zero", _from_zero, Contamination)
 SINGLE_ROW = _mutant("of the first row", _single_row, Contamination)
 SCALES_INPUT = _mutant("that writes into v", _scales_input)

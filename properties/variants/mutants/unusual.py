@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from properties.variants.gallery.value_iteration import ACCURACY, plan
-from properties.variants.mutants.plain import PlainTDC
+from properties.variants.mutants.plain import PlainTDC, but
 from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, sigma
 from robust_core.validate import Floats
 
@@ -44,10 +44,6 @@ def _likely_only(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Float
 def _nearly_nominal(uncertainty_set: Any, p: Floats, v: Floats) -> Any:
     """A small radius is taken for none."""
     return p @ v if uncertainty_set.radius < NEGLIGIBLE else sigma(uncertainty_set, p, v)
-
-
-def _clipped_values(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Floats:
-    return sigma(uncertainty_set, p, np.clip(v, -1e5, 1e5))
 
 
 def _nearly_flat(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Any:
@@ -110,10 +106,6 @@ def _radius_forgotten() -> Any:
     return operator
 
 
-def _clipped_table(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
-    return bellman(mdp, uncertainty_set, np.clip(Q, -1e4, 1e4))
-
-
 def _tiny_worst(mdp: MDP, uncertainty_set: Contamination, Q: Floats) -> Floats:
     """A worst value near zero is zero."""
     V = Q.min(axis=1)
@@ -149,16 +141,11 @@ class _SlackProjection(PlainTDC):
         return super().projected(x) if np.linalg.norm(x) > self.K * (1.0 + BILLIONTH) else x
 
 
-class _HardMaximum(PlainTDC):
-    """For a large varrho the maximum itself."""
-
-    def smooth(self, V: Floats) -> float:
-        return float(V.max()) if self.varrho > 1000.0 else super().smooth(V)
-
-
 LIKELY_ONLY = _sigma("of what is likely", _likely_only)
 NEARLY_NOMINAL = _sigma("without small radii", _nearly_nominal)
-CLIPPED_VALUES = _sigma("of clipped values", _clipped_values)
+CLIPPED_VALUES = _sigma(
+    "of clipped values", lambda uncertainty_set, p, v: sigma(uncertainty_set, p, np.clip(v, -1e5, 1e5))
+)
 NEARLY_FLAT = _sigma("of nearly equal values", _nearly_flat)
 HALF_PRECISION_KEYS = _sigma("sorted in half precision", _half_precision_keys, TotalVariation)
 SORTS_ROWS = _sigma("that sorts the caller's rows", _sorts_rows)
@@ -166,10 +153,16 @@ ONE_BUFFER = _sigma("in one buffer", _one_buffer())
 THREE_AXES = _sigma("of one or three axes", _three_axes)
 MEMORY_ORDER = _operator("that reads memory in order", _memory_order)
 RADIUS_FORGOTTEN = _operator("with a memory without the radius", _radius_forgotten())
-CLIPPED_TABLE = _operator("of a clipped table", _clipped_table)
+CLIPPED_TABLE = _operator(
+    "of a clipped table", lambda mdp, uncertainty_set, Q: bellman(mdp, uncertainty_set, np.clip(Q, -1e4, 1e4))
+)
 TINY_WORST = _operator("with zero for a tiny worst value", _tiny_worst, Contamination)
 PLANS_KEPT = _planner("with a memory without the radius", _plans_kept())
 CLIPPED_COSTS = _planner("of clipped costs", _clipped_costs)
 TINY_COSTS = _planner("without tiny costs", _tiny_costs)
 SLACK_PROJECTION = _tdc("with a slack projection", _SlackProjection)
-HARD_MAXIMUM = _tdc("with a hard maximum for a large varrho", _HardMaximum)
+# For a large varrho the maximum itself.
+HARD_MAXIMUM = _tdc(
+    "with a hard maximum for a large varrho",
+    but(PlainTDC, smooth=lambda self, V: float(V.max()) if self.varrho > 1000.0 else PlainTDC.smooth(self, V)),
+)

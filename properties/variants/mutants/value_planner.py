@@ -24,36 +24,10 @@ def _values(wrong: Variant) -> Plan:
     return lambda mdp, uncertainty_set: np.asarray(wrong.make(mdp, uncertainty_set).min(axis=1))
 
 
-def _mean_of_actions(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return plan(mdp, uncertainty_set).mean(axis=1)
-
-
-def _first_action(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return plan(mdp, uncertainty_set)[:, 0]
-
-
-def _largest(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return plan(mdp, uncertainty_set).max(axis=1)
-
-
-def _without_cost(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    """sigma(V*) in place of V*."""
-    return (plan(mdp, uncertainty_set) - mdp.cost).min(axis=1)
-
-
 def _relative(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """V* up to a constant, as relative value iteration returns it."""
     V = plan(mdp, uncertainty_set).min(axis=1)
     return V - V[-1]
-
-
-def _per_step(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    return (1.0 - mdp.gamma) * plan(mdp, uncertainty_set).min(axis=1)
-
-
-def _rewards(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    """Costs taken for rewards: the agent maximises, and nature with it."""
-    return plan(MDP(mdp.kernel, -mdp.cost, mdp.gamma), uncertainty_set).min(axis=1)
 
 
 def _short(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
@@ -70,11 +44,19 @@ NOT_ROBUST = _mutant("that is not robust", _values(planner.NOT_ROBUST))
 SMALL_CHANGE = _mutant("that stops at a small change", _values(planner.SMALL_CHANGE))
 ONE_IMPROVEMENT = _mutant("with one improvement", _values(planner.ONE_IMPROVEMENT))
 CONTAMINATION = _mutant("of contamination for variation", _values(planner.VARIATION_BY_CONTAMINATION), TotalVariation)
-MEAN_OF_ACTIONS = _mutant("with the mean of the actions", _mean_of_actions)
-FIRST_ACTION = _mutant("of the first action", _first_action)
-LARGEST = _mutant("of the worst action", _largest)
-WITHOUT_COST = _mutant("without the first cost", _without_cost)
+MEAN_OF_ACTIONS = _mutant(
+    "with the mean of the actions", lambda mdp, uncertainty_set: plan(mdp, uncertainty_set).mean(axis=1)
+)
+FIRST_ACTION = _mutant("of the first action", lambda mdp, uncertainty_set: plan(mdp, uncertainty_set)[:, 0])
+LARGEST = _mutant("of the worst action", lambda mdp, uncertainty_set: plan(mdp, uncertainty_set).max(axis=1))
+# sigma(V*) in place of V*.
+WITHOUT_COST = _mutant(
+    "without the first cost", lambda mdp, uncertainty_set: (plan(mdp, uncertainty_set) - mdp.cost).min(axis=1)
+)
 RELATIVE = _mutant("up to a constant", _relative)
-PER_STEP = _mutant("per step", _per_step)
-REWARDS = _mutant("of rewards", _rewards)
+PER_STEP = _mutant("per step", lambda mdp, uncertainty_set: (1.0 - mdp.gamma) * plan(mdp, uncertainty_set).min(axis=1))
+# Costs taken for rewards: the agent maximises, and nature with it.
+REWARDS = _mutant(
+    "of rewards", lambda mdp, uncertainty_set: plan(MDP(mdp.kernel, -mdp.cost, mdp.gamma), uncertainty_set).min(axis=1)
+)
 SHORT = _mutant("with a hundred sweeps", _short)
