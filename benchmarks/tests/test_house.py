@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Container, Iterator
 from functools import cache
 from pathlib import Path
@@ -164,6 +165,23 @@ def _cycles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
         if name not in index:
             visit(name)
     yield from found
+
+
+CALLED_BY_OTHERS = re.compile(r"__\w+__|pytest_\w+|_check_value|_repr_pretty_")
+"""Names that a framework calls: Python, pytest, argparse, IPython."""
+
+
+def test_every_function_and_class_is_named_twice() -> None:
+    """Where it is defined and where it is used, be it in a test or in the documentation."""
+    texts = [*sources().values(), *sources(tests=True).values(), *(path.read_text() for path in ROOT.glob("docs/*.md"))]
+    counts = Counter(word for text in texts for word in re.findall(r"\w+", text))
+    defined = {
+        f"{name}: {word}"
+        for name, text in sources().items()
+        for word in re.findall(r"^ *(?:def|class) (\w+)", text, re.MULTILINE)
+        if counts[word] == 1 and not CALLED_BY_OTHERS.fullmatch(word)
+    }
+    assert defined == set()
 
 
 def test_the_top_level_is_fixed() -> None:

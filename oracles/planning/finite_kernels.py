@@ -69,17 +69,6 @@ class FiniteKernels:
         """By how much the Bellman equation is too large in each state; 0 everywhere for rectangular sets."""
         return tuple(x - y for x, y in zip(self.hull_value(policy), self.policy_value(policy), strict=True))
 
-    def best_deterministic(self, start: int) -> tuple[tuple[int, ...], Fraction]:
-        """The best deterministic stationary policy from a start, and its value; it may depend on the start."""
-        first = self.models[0]
-        _require(first.n_actions**first.n_states, "deterministic policies")
-        found = []
-        for actions in product(range(first.n_actions), repeat=first.n_states):
-            policy = [[float(a == b) for b in range(first.n_actions)] for a in actions]
-            found.append((self.policy_value(policy)[start], actions))
-        value, actions = min(found)
-        return actions, value
-
     def _evaluated(self, policy: ArrayLike, table: list[tuple[Rational, ...]]) -> Vector:
         first = self.models[0]
         pi = validate.policy(policy, first.n_states, first.n_actions)

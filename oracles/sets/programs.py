@@ -61,11 +61,6 @@ class Contradiction(SolverFailure):
     """A lower bound above the upper one: the forms of a program are not of one set."""
 
 
-def is_registered(kind: type[UncertaintySet]) -> bool:
-    """Whether there is a convex program for the sets of this kind."""
-    return oracle_of(kind).program is not None
-
-
 def _cut(uncertainty_set: UncertaintySet) -> Cut[Any]:
     program = oracle_of(type(uncertainty_set)).program
     if program is None:
