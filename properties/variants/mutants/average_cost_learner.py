@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import but
+from properties.variants.mutants.plain import but, with_radius
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -63,12 +63,6 @@ class _Vanilla(Relative):
     radius = 0.0
 
 
-class _Half(Relative):
-    @property
-    def radius(self) -> float:
-        return super().radius / 2.0
-
-
 class _Discounted(Relative):
     def discount(self) -> float:
         return self.problem.gamma
@@ -114,7 +108,7 @@ def _mutant(name: str, make: Any, promises: Any = ("relative update",), **option
 
 
 VANILLA = _mutant("that is not robust", _Vanilla)
-HALF = _mutant("with half the radius", _Half)
+HALF = _mutant("with half the radius", with_radius(Relative, 0.5))
 NEVER = _mutant("that never learns", but(Relative, alpha=lambda self, place: 0.0))
 DISCOUNTED = _mutant("with a discount", _Discounted)
 TOTAL = _mutant("without a reference", _Total)

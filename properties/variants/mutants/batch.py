@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import but
+from properties.variants.mutants.plain import but, with_radius
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -85,12 +85,6 @@ class PerEntry(MeanBatch):
 
 class _Vanilla(MeanBatch):
     radius = 0.0
-
-
-class _Half(MeanBatch):
-    @property
-    def radius(self) -> float:
-        return super().radius / 2.0
 
 
 class _Never(MeanBatch):
@@ -206,7 +200,7 @@ def _mutant(name: str, make: Any, promises: Any = _MEAN, **options: Any) -> Vari
 
 VANILLA = _mutant("that is not robust", _Vanilla)
 VANILLA_V = _mutant("of V that is not robust", _Vanilla, estimates="V")
-HALF = _mutant("with half the radius", _Half)
+HALF = _mutant("with half the radius", with_radius(MeanBatch, 0.5))
 NEVER = _mutant("that never learns", _Never)
 # Only the first transition of a batch.
 FIRST = _mutant("of the first transition", but(MeanBatch, used=lambda self, batch: batch[:1]))
@@ -245,6 +239,6 @@ ORDERED = _mutant("that depends on the order", _Sequential, ("batch order",))
 EMPTY = _mutant("with an empty promise", _Never, expected=lambda view: view.estimate)
 HALF_PROMISE = _mutant(
     "with a promise of half the radius",
-    _Half,
+    with_radius(MeanBatch, 0.5),
     expected=_half_backup,
 )

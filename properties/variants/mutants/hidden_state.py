@@ -19,8 +19,8 @@ from properties.variants.gallery import (
     td_lambda,
     tdc,
 )
-from properties.variants.mutants.plain import but
-from robust_core import Contamination, Problem, Transition, Variant
+from properties.variants.mutants.plain import but, told, with_radius
+from robust_core import Problem, Transition, Variant
 from robust_core.validate import Floats
 
 
@@ -365,14 +365,6 @@ class _Never:
         return tuple(x.copy() for x in start) if isinstance(start, tuple) else start.copy()
 
 
-def _told(right: Variant, change: Any) -> Any:
-    return lambda problem: right.make(change(problem))
-
-
-def _with_radius(factor: float) -> Any:
-    return lambda problem: replace(problem, uncertainty_set=Contamination(factor * problem.uncertainty_set.radius))
-
-
 RIGHT = (
     n_step.VARIANT,
     td_lambda.VARIANT,
@@ -391,11 +383,10 @@ RIGHT = (
 
 def gross(right: Variant) -> list[Variant]:
     """The same promises by a learner that never learns, one of the vanilla problem, and one with half the radius."""
-    shorter = lambda problem: replace(problem, gamma=0.9 * problem.gamma)  # noqa: E731
     makes = {
         "never learns": _Never,
-        "vanilla": _told(right, _with_radius(0.0)),
-        "half the radius": _told(right, _with_radius(0.5)),
-        "gamma too small by a tenth": _told(right, shorter),
+        "vanilla": with_radius(right.make, 0.0),
+        "half the radius": with_radius(right.make, 0.5),
+        "gamma too small by a tenth": told(right.make, gamma=lambda problem: 0.9 * problem.gamma),
     }
     return [replace(right, name=f"{right.name}: {name}", make=make) for name, make in makes.items()]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import TwoWeights, but
+from properties.variants.mutants.plain import TwoWeights, but, told, with_radius
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -71,12 +71,6 @@ class SmoothQ(LinearQ):
         """The smooth maximum."""
         smoothing: Any = self.problem.smoothing
         return float(smoothing.value(V))
-
-
-class _Half(LinearQ):
-    @property
-    def radius(self) -> float:
-        return super().radius / 2.0
 
 
 class _MeanAction(LinearQ):
@@ -149,12 +143,6 @@ class GreedyGQ(TwoWeights):
         self.t += 1
 
 
-class _HalfGQ(GreedyGQ):
-    @property
-    def radius(self) -> float:
-        return super().radius / 2.0
-
-
 class _MeanFeatures(GreedyGQ):
     """Expected features of the behaviour."""
 
@@ -190,12 +178,6 @@ class _OmegaAsleep(GreedyGQ):
         return super().sizes[0], 0.0
 
 
-class _SwappedSizes(GreedyGQ):
-    @property
-    def sizes(self) -> tuple[float, float]:
-        return super().sizes[1], super().sizes[0]
-
-
 class _StateTracked(GreedyGQ):
     """omega follows the features of the greedy action of the state."""
 
@@ -215,7 +197,7 @@ def _greedy(name: str, make: Any) -> Variant:
 
 
 VANILLA = _mutant("that is not robust", but(LinearQ, radius=0.0))
-HALF = _mutant("with half the radius", _Half)
+HALF = _mutant("with half the radius", with_radius(LinearQ, 0.5))
 NEVER = _mutant("that never learns", but(LinearQ, alpha=lambda self: 0.0))
 LATE_STEP = _mutant("with the next step size", but(LinearQ, alpha=lambda self: self.problem.step_size.at(self.t + 1)))
 MEAN_STATE = _mutant("with the mean for the maximum", but(LinearQ, top=lambda self, V, step: float(V.mean())))
@@ -245,7 +227,7 @@ CLIPPED_ERROR = _mutant(
 SMOOTH_SOLD_AS_HARD = _mutant("with a smooth maximum, not said", SmoothQ)
 HARD_SOLD_AS_SMOOTH = _mutant("with the hard maximum, sold as smooth", LinearQ, smoothing="lse")
 VANILLA_GQ = _greedy("that is not robust", but(GreedyGQ, radius=0.0))
-HALF_GQ = _greedy("with half the radius", _HalfGQ)
+HALF_GQ = _greedy("with half the radius", with_radius(GreedyGQ, 0.5))
 NEVER_GQ = _greedy("that never learns", but(GreedyGQ, sizes=property(lambda self: (0.0, 0.0))))
 # The features of the action that was taken next.
 NEXT_ACTION_GQ = _greedy(
@@ -261,5 +243,10 @@ HARD_GQ = _greedy(
 NO_CORRECTION = _greedy("without a correction", _NoCorrection)
 SIGN_GQ = _greedy("with the sign of the correction", _SignGQ)
 OMEGA_ASLEEP = _greedy("whose omega never moves", _OmegaAsleep)
-SWAPPED_SIZES = _greedy("with swapped step sizes", _SwappedSizes)
+SWAPPED_SIZES = _greedy(
+    "with swapped step sizes",
+    told(
+        GreedyGQ, step_size=lambda problem: problem.second_step_size, second_step_size=lambda problem: problem.step_size
+    ),
+)
 STATE_TRACKED = _greedy("whose omega follows the best action", _StateTracked)

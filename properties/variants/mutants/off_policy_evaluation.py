@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import TwoWeights, but
+from properties.variants.mutants.plain import TwoWeights, but, with_radius
 from robust_core import Contamination, Transition, Variant
 from robust_core.validate import Floats
 
@@ -100,12 +100,6 @@ class _PolicyAlone(OffPolicy):
         return float(policy[step.s, step.a])
 
 
-class _Half(OffPolicy):
-    @property
-    def radius(self) -> float:
-        return super().radius / 2.0
-
-
 class _OmegaAsleep(OffPolicy):
     @property
     def sizes(self) -> tuple[float, float]:
@@ -169,7 +163,7 @@ LOST_ON_CORRECTION = _mutant("without the ratio of the correction", _LostOnCorre
 SWAPPED = _mutant("with swapped policies", _Swapped)
 POLICY_ALONE = _mutant("weighted by the policy alone", _PolicyAlone)
 VANILLA = _mutant("that is not robust", but(OffPolicy, radius=0.0))
-HALF = _mutant("with half the radius", _Half)
+HALF = _mutant("with half the radius", with_radius(OffPolicy, 0.5))
 NEVER = _mutant("that never learns", but(OffPolicy, sizes=property(lambda self: (0.0, 0.0))))
 OMEGA_ASLEEP = _mutant("whose omega never moves", _OmegaAsleep)
 SEMIGRADIENT = _mutant("without a correction", _Semigradient)

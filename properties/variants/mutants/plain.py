@@ -3,17 +3,31 @@
 They are right as they stand (a test verifies them), so a mutant is wrong by its own few lines only.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from robust_core import Mellowmax, Problem, Transition
+from robust_core import Contamination, Mellowmax, Problem, Transition
 from robust_core.validate import Floats
 
 
 def but(base: type, **parts: Any) -> Any:
     """The class with some of its parts replaced: methods, properties or constants."""
     return type(base.__name__, (base,), parts)
+
+
+def told(make: Any, **changes: Callable[[Any], Any]) -> Any:
+    """What `make` makes of a problem with other entries, each a function of the problem that is given."""
+    return lambda problem, *others: make(
+        replace(problem, **{name: change(problem) for name, change in changes.items()}), *others
+    )
+
+
+def with_radius(make: Any, factor: float) -> Any:
+    """What `make` makes of a problem whose radius is so many times as large."""
+    return told(make, uncertainty_set=lambda problem: Contamination(factor * problem.uncertainty_set.radius))
 
 
 class PlainQ:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import but
+from properties.variants.mutants.plain import but, with_radius
 from robust_core import Contamination, Problem, TotalVariation, UncertaintySet, Variant, sigma
 from robust_core.validate import Floats
 
@@ -55,12 +55,6 @@ class MeanQ:
     def estimate(self) -> Any:
         """A copy of the table."""
         return self.table.copy()
-
-
-class _Half(MeanQ):
-    @property
-    def radius(self) -> float:
-        return super().radius / 2.0
 
 
 class _Stored(MeanQ):
@@ -180,7 +174,7 @@ def _mutant(
 
 _ALL = ("mean iteration", "expected draws", "variance")
 VANILLA = _mutant("that is not robust", but(MeanQ, radius=0.0))
-HALF = _mutant("with half the radius", _Half)
+HALF = _mutant("with half the radius", with_radius(MeanQ, 0.5))
 NEVER = _mutant("that never learns", but(MeanQ, alpha=lambda self: 0.0))
 WHOLE = _mutant("with alpha = 1", but(MeanQ, alpha=lambda self: 1.0))
 LATE = _mutant("with the next step size", but(MeanQ, alpha=lambda self: self.problem.step_size.at(self.count + 1)))
