@@ -9,6 +9,7 @@ from properties.variants.gallery import double_q_learning, n_step, td_lambda
 from properties.variants.gallery.double_q_learning import BothTables
 from properties.variants.gallery.n_step import NStepLearner
 from properties.variants.gallery.td_lambda import LAMBDA, TraceLearner
+from properties.variants.mutants.plain import PlainQ, PlainSarsa, PlainTD, PlainTDC, but
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -17,60 +18,7 @@ PROMISES = ("unbiased", "sample form", "asynchronous", "fixed point", "shift", "
 NEXT_ACTION = tuple("sample form, next action" if promise == "sample form" else promise for promise in PROMISES)
 
 
-class Table:
-    """Q-learning; the parts that a fault changes are methods."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.table, self.t = problem, problem.initial.copy(), 0
-        self.visits = np.zeros(self.table.shape, dtype=int)
-
-    def place(self, step: Transition) -> Any:
-        """The entry of a step."""
-        return step.s, step.a
-
-    def following(self, step: Transition) -> float:
-        """The value of what follows."""
-        return 0.0 if step.terminal else float(self.table[step.s_next].min())
-
-    def target(self, step: Transition) -> float:
-        """What the entry moves to."""
-        return step.cost + self.problem.gamma * self.following(step)
-
-    def update(self, step: Transition) -> None:
-        """One step."""
-        place, schedule = self.place(step), self.problem.step_size
-        alpha = schedule.at(int(self.visits[place]) if schedule.clock == "visits" else self.t)
-        self.table[place] += alpha * (self.target(step) - self.table[place])
-        self.visits[place] += 1
-        self.t += 1
-
-    def estimate(self) -> Floats:
-        """A copy."""
-        copied: Floats = self.table.copy()
-        return copied
-
-
-class Values(Table):
-    """TD(0)."""
-
-    def place(self, step: Transition) -> Any:
-        """The entry of a step."""
-        return step.s
-
-    def following(self, step: Transition) -> float:
-        """The value of what follows."""
-        return 0.0 if step.terminal else float(self.table[step.s_next])
-
-
-class Sarsa(Table):
-    """SARSA of a policy."""
-
-    def following(self, step: Transition) -> float:
-        """The value of what follows."""
-        return 0.0 if step.terminal else float(self.table[step.s_next, step.a_next])
-
-
-class NextCostAtEnd(Table):
+class NextCostAtEnd(PlainQ):
     """The cost of an end is read off the percept after it."""
 
     waiting: Transition | None = None
@@ -84,31 +32,7 @@ class NextCostAtEnd(Table):
             super().update(step)
 
 
-class EndsLikeOthers(Table):
-    """The value of a terminal state is not 0."""
-
-    def following(self, step: Transition) -> float:
-        """The value of s', whether the episode ends or not."""
-        return float(self.table[step.s_next].min())
-
-
-class MinusForTimes(Sarsa):
-    """`r + gamma − (1 − terminal) Q(s',a')`."""
-
-    def target(self, step: Transition) -> float:
-        """What the entry moves to."""
-        return step.cost + self.problem.gamma - self.following(step)
-
-
-class GreedySarsa(Sarsa):
-    """The next action is the greedy one."""
-
-    def following(self, step: Transition) -> float:
-        """The value of what follows."""
-        return 0.0 if step.terminal else float(self.table[step.s_next].min())
-
-
-class ShiftedCosts(Values):
+class ShiftedCosts(PlainTD):
     """A step is stored with the cost of the step before."""
 
     before = 0.0
@@ -116,18 +40,10 @@ class ShiftedCosts(Values):
     def target(self, step: Transition) -> float:
         """What the entry moves to."""
         cost, self.before = self.before, step.cost
-        return cost + self.problem.gamma * self.following(step)
+        return cost + self.gamma * self.following(step)
 
 
-class OneStepLate(Table):
-    """The target takes the values of time t where those of t + 1 belong."""
-
-    def following(self, step: Transition) -> float:
-        """The value of what follows."""
-        return 0.0 if step.terminal else float(self.table[step.s].min())
-
-
-class ZeroBeforeEnd(Values):
+class ZeroBeforeEnd(PlainTD):
     """The values of states that an end follows are set to 0 before targets are made."""
 
     def __init__(self, problem: Problem) -> None:
@@ -217,34 +133,12 @@ class StateTraces:
         return copied
 
 
-class PlusForMinus:
-    """Gradient TD with corrections: both signs that belong to the tracked error are `+`."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.theta, self.t = problem, problem.initial.copy(), 0
-        self.omega = np.zeros_like(self.theta)
-
-    def update(self, step: Transition) -> None:
-        """One step."""
-        p = self.problem
-        assert p.features is not None
-        assert p.second_step_size is not None
-        here, after = p.features[step.s], p.features[step.s_next] * (not step.terminal)
-        delta = step.cost + p.gamma * after @ self.theta - here @ self.theta
-        tracked = here @ self.omega
-        alpha, beta = p.step_size.at(self.t), p.second_step_size.at(self.t)
-        self.theta = self.projected(self.theta + alpha * (delta * here + p.gamma * tracked * after))
-        self.omega = self.projected(self.omega + beta * (delta + tracked) * here)
-        self.t += 1
-
-    def projected(self, x: Floats) -> Floats:
-        """The nearest point of the ball."""
-        norm = float(np.linalg.norm(x))
-        return x if norm <= self.problem.projection else x * (self.problem.projection / norm)
-
-    def estimate(self) -> tuple[Floats, Floats]:
-        """Copies of theta and omega."""
-        return self.theta.copy(), self.omega.copy()
+# Gradient TD with corrections: both signs that belong to the tracked error are `+`.
+PlusForMinus = but(
+    PlainTDC,
+    direction=lambda self, step: self.delta(step) * self.phi[step.s] + self.tracked(step) * self.g(step),
+    error=lambda self, step: (self.delta(step) + self.tracked(step)) * self.phi[step.s],
+)
 
 
 def _like(variant: Variant, name: str, make: Any) -> Variant:
@@ -261,9 +155,9 @@ def _evaluation(name: str, make: Any, estimates: str, promises: tuple[str, ...] 
 
 
 RIGHT = (
-    _control("Q-learning without a fault", Table),
-    _evaluation("TD without a fault", Values, "V"),
-    _evaluation("SARSA without a fault", Sarsa, "Q", NEXT_ACTION),
+    _control("Q-learning without a fault", PlainQ),
+    _evaluation("TD without a fault", PlainTD, "V"),
+    _evaluation("SARSA without a fault", PlainSarsa, "Q", NEXT_ACTION),
 )
 """What the faults are made of, without them."""
 FAULTS = (
@@ -277,19 +171,24 @@ FAULTS = (
         "lazyprogrammer/machine_learning_examples#13",
         "2017-11-19",
         "the value of a terminal state is not 0",
-        _control("Q-learning without ends", EndsLikeOthers),
+        _control("Q-learning without ends", but(PlainQ, following=lambda self, step: float(self.Q[step.s_next].min()))),
     ),
     Fault(
         "mcmachado/count_based_exploration_sr#1",
         "2019-06-26",
         "`−` for `·` between the discount and the value of the next pair",
-        _evaluation("SARSA with a minus", MinusForTimes, "Q", NEXT_ACTION),
+        _evaluation(
+            "SARSA with a minus",
+            but(PlainSarsa, target=lambda self, step: step.cost + self.gamma - self.following(step)),
+            "Q",
+            NEXT_ACTION,
+        ),
     ),
     Fault(
         "moskomule/pytorch.rl.learning#1",
         "2019-09-30",
         "SARSA with the greedy next action",
-        _evaluation("greedy SARSA", GreedySarsa, "Q", NEXT_ACTION),
+        _evaluation("greedy SARSA", PlainQ, "Q", NEXT_ACTION),
     ),
     Fault(
         "openai/spinningup#50",
@@ -301,7 +200,10 @@ FAULTS = (
         "ray-project/ray#5731",
         "2019-09-18",
         "the target takes the values of the wrong time step",
-        _control("Q-learning one step late", OneStepLate),
+        _control(
+            "Q-learning one step late",
+            but(PlainQ, following=lambda self, step: 0.0 if step.terminal else float(self.Q[step.s].min())),
+        ),
     ),
     Fault(
         "ray-project/ray#57895",
