@@ -45,7 +45,11 @@ def effort(options: argparse.Namespace, *, clock: bool) -> "Effort":
     budget = SECONDS if options.budget == math.inf else options.budget
     # Times are compared on one machine only.
     return Effort(
-        budget_seconds=budget, clock=clock and options.cluster is None, show=progress, cluster=options.cluster
+        budget_seconds=budget,
+        clock=clock and options.cluster is None,
+        show=progress,
+        say=lambda lines: None if options.quiet else print("\n".join(lines), end="\n" * bool(lines), file=sys.stderr),
+        cluster=options.cluster,
     )
 
 

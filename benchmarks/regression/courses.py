@@ -15,7 +15,6 @@ import numpy as np
 
 from benchmarks.regression.functions import (
     RADIUS,
-    SIZES,
     VARRHO,
     Misbehaved,
     Model,
@@ -23,6 +22,7 @@ from benchmarks.regression.functions import (
     cosines,
     draw,
     require,
+    sizes_of,
     smoothing_of,
     sweep,
 )
@@ -30,6 +30,7 @@ from benchmarks.regression.tabular import EPSILON, Sizes, Values, significant, v
 from oracles.chains.chain import state_chain, stationary
 from oracles.planning import average_cost, enclosed
 from properties.cases.planted_problems import on_grid
+from properties.cases.scope import Scope
 from robust_core import Contamination, TotalVariation, Walk, constant, greedy, key, models, support
 from robust_core.learners.schedules import per_visit
 from robust_core.mdp import MDP
@@ -211,9 +212,8 @@ def course_of(variant: Variant, problem: str, model: Model | None) -> Course:
     options = variant.options
     if variant.kind in FEATURES:
         smoothed = options.get("smoothing", "" if "semi-gradient" in variant.promises else "lse")
-        radii = options.get("radii", (RADIUS,))
         require(variant, Contamination(0.0) if Contamination in variant.sets else None, Contamination)
-        return _planted(variant.kind, problem, RADIUS if RADIUS in radii else radii[0], smoothed)
+        return _planted(variant.kind, problem, Scope.of(variant), smoothed)
     mdp, given = draw(variant, problem, model, b"simulator" if variant.kind == "simulator" else b"course")
     assert given is not None
     if variant.kind == "average cost learner":
@@ -306,12 +306,16 @@ def _walked(mdp: MDP, policy: Floats, seed: bytes) -> Iterator[Transition]:
 
 
 @lru_cache(maxsize=64)
-def _planted(kind: str, problem: str, radius: float, smoothed: str) -> Course:
+def _planted(kind: str, problem: str, scope: Scope, smoothed: str) -> Course:
     """Costs under which a vector that is known is the solution."""
-    states, actions, successors = SIZES[problem]
-    model = models.garnet(states, actions, successors, gamma=0.5, seed=key("course", kind, problem))
+    states, actions, successors = sizes_of(problem, scope)
+    if kind == "off-policy evaluation" and actions not in (2, 3):
+        raise Unsuitable(f"an {kind} is measured with 2 or 3 actions, got {actions}")
+    model = models.garnet(states, actions, successors, gamma=scope.gamma(0.5), seed=key("course", kind, problem))
     make = _control if kind == "linear control" else _off_policy
-    return make(model, Contamination(radius), smoothed)
+    course = make(model, Contamination(scope.radius(RADIUS)), smoothed)
+    scope.require_model(course.mdp)
+    return course
 
 
 THETA, START = np.array([1.0, -0.5]), np.array([-1.0, 1.0])

@@ -16,6 +16,7 @@ from benchmarks.regression.tabular import Values, significant
 from oracles.planning import average_cost, enclosed, smoothed, truth
 from oracles.planning.policy_gradient import policy_gradient
 from properties.cases.planted_problems import on_grid
+from properties.cases.scope import Scope
 from properties.kinds.objective import PARTS, ObjectiveCase
 from properties.kinds.policy_gradient import EIGHTHS
 from robust_core import (
@@ -40,6 +41,8 @@ FLOOR = 1e-12
 PLAN_ERROR, FIT, DRIFT = "error", "fit", "drift"
 SIZES = {"garnet S=6": (6, 2, 3), "garnet S=12": (12, 3, 4)}
 """The drawn models: states, actions, successors."""
+FITTED = "garnet, sizes of the options"
+"""A model whose sizes are the largest that the options of a variant leave."""
 FEATURE_GRID = 2.0**-10
 GAMMA, RADIUS, MODEL_RADIUS, VARRHO = 0.75, 0.125, 0.125, 4.0
 MODEL = "model "
@@ -86,14 +89,21 @@ class Call:
     join: Callable[[Any], Any] = lambda answer: answer
 
 
+def sizes_of(problem: str, scope: Scope) -> tuple[int, int, int]:
+    """The states, actions and successors of a drawn model."""
+    if problem != FITTED:
+        return SIZES[problem]
+    states, actions = max(scope.states or (6,)), max(scope.actions or (2,))
+    return states, actions, min(states, 3)
+
+
 def draw(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[MDP, UncertaintySet | None]:
     """The model of a seed, or the user's, and the first set of the variant with a radius that it is for."""
-    radii = variant.options.get("radii", ())
-    radius = RADIUS if model is None else model.radius
-    radius = radius if not radii or radius in radii else radii[0]
+    scope = Scope.of(variant)
+    radius = scope.radius(RADIUS if model is None else model.radius)
     if model is None:
-        states, actions, successors = SIZES[problem]
-        mdp = models.garnet(states, actions, successors, gamma=GAMMA, seed=key("model", seed))
+        states, actions, successors = sizes_of(problem, scope)
+        mdp = scope.fit(models.garnet(states, actions, successors, gamma=scope.gamma(GAMMA), seed=key("model", seed)))
     else:
         mdp = MDP.from_dict(model.mdp)
     if not variant.sets:

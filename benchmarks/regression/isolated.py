@@ -14,13 +14,14 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from benchmarks.regression.measures import Part
 from benchmarks.runner import identity
 from benchmarks.runner.store import Store
+from properties.cases.scope import ANY, OutOfScope, Scope
 from properties.kinds import kind_of
 from properties.process.child import Fault
 from properties.process.serving import Worker, follow_orders
@@ -42,6 +43,7 @@ class Identify:
     problem: str
     model: dict[str, Any] | None
     radius: float
+    scope: Scope
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class MeasurePiece:
     problem: str
     model: dict[str, Any] | None
     radius: float
+    scope: Scope
     seed_set: str
     start: int
     stop: int
@@ -105,6 +108,7 @@ class MeasuringWorker(Worker):
             super().follow(order)
             return
         variant = self.variants[order.target]
+        variant = replace(variant, options={**variant.options, **order.scope.options})
         model = None if order.model is None else functions.Model(order.model, order.radius)
         try:
             if isinstance(order, Identify):
@@ -120,6 +124,9 @@ class MeasuringWorker(Worker):
                 self.send(Measured(self._measure(variant, order, model), read_canary(variant.kind)))
         except functions.Unsuitable as error:
             self.send(Refused(str(error), misbehaved=False))
+        except OutOfScope as error:
+            reason = f"problem {order.problem!r}: the options of {variant.name} leave it out ({error})"
+            self.send(Refused(reason, misbehaved=False))
         except functions.Misbehaved as error:
             self.send(Refused(f"misbehaviour: {error}", misbehaved=True))
         except BaseException as error:  # SystemExit too would end the worker without a word
@@ -220,13 +227,15 @@ class Side:
     files: dict[str, tuple[str, ...]] = field(default_factory=dict)
     seconds: float = PIECE_SECONDS
     occasion: str = field(default_factory=lambda: os.urandom(8).hex())
+    scope: Scope = ANY
+    """The problems of all sides of a comparison."""
     canary: Part | None = None
     """What the canary must read; None: it is not looked at."""
 
     def identify(self, problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
         """Find out which code is measured."""
         worker = self.session.worker(self.variant)
-        worker.send(Identify(self.variant.target, problem, *_of(model)))
+        worker.send(Identify(self.variant.target, problem, *_of(model), self.scope))
         answer = self._hear(Identified)
         self.digests[problem], self.files[problem] = answer.digest, answer.files
 
@@ -250,7 +259,7 @@ class Side:
         name = name if place.endswith(".py") else f"{self.variant.target} {self.occasion}"
         what = "clock" if clock else "values"
         return key(
-            "variant", what, self.digests[problem], name, problem, self.seed_set, start, stop,
+            "variant", what, self.digests[problem], name, problem, repr(self.scope), self.seed_set, start, stop,
             identity.of("benchmarks.regression.variants"),
         )  # fmt: skip
 
@@ -259,7 +268,9 @@ class Side:
     ) -> None:
         """Send the order for a piece."""
         worker = self.session.worker(self.variant)
-        worker.send(MeasurePiece(self.variant.target, problem, *_of(model), self.seed_set, start, stop, clock))
+        worker.send(
+            MeasurePiece(self.variant.target, problem, *_of(model), self.scope, self.seed_set, start, stop, clock)
+        )
 
     def finish(self) -> Part:
         """The values of the piece that was begun."""

@@ -34,8 +34,14 @@ METRIC_NAMES = ("area", "gradient", "tracking error", "bias", "spread")
 class Planted(PlantedProblem):
     """The planted problem of the benchmark, and runs on it."""
 
-    def __init__(self, radius: float = RADIUS, smoothing: Smoothing | None = None) -> None:
-        model = models.garnet(6, 2, 3, gamma=0.5, seed=key("regression", "planted"))
+    def __init__(
+        self,
+        radius: float = RADIUS,
+        smoothing: Smoothing | None = None,
+        sizes: tuple[int, int, int] = (6, 2, 3),
+        gamma: float = 0.5,
+    ) -> None:
+        model = models.garnet(*sizes, gamma=gamma, seed=key("regression", "planted"))
         grids = (FEATURE_GRID, COST_GRID)
         super().__init__(model, radius, smoothing or LogSumExp(VARRHO), projection=PROJECTION, grids=grids)
 

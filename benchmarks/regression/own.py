@@ -26,8 +26,10 @@ from benchmarks.regression.variants import (
     default_problems,
     metrics_of,
     problem_names,
+    sizes_of,
 )
 from benchmarks.runner.store import Store
+from properties.cases.scope import ANY, OutOfScope
 from properties.process.session import Description
 from robust_core.json import LARGEST_FILE, blame_on, text_of
 from robust_core.mdp import MDP
@@ -52,25 +54,47 @@ class Choice:
     seed_set: str = "pinned"
 
 
-def problems_of(variant: Description, choice: Choice) -> Problems:
-    """The problems of a variant with their metrics; wrong names are refused before any work."""
-    kind = variant.kind
-    known = problem_names(kind)
-    own_schedule = "not told any step size" in variant.limits
+def problems_of(sides: Sequence[Side], choice: Choice, effort: Effort) -> Problems:
+    """The problems that are inside the options of all sides, with their metrics.
+
+    Wrong names, and problems that the options leave out, are refused before any work. What the options leave is said.
+    """
+    variant, scope = sides[-1].variant, ANY
+    kind, known = variant.kind, problem_names(variant.kind)
+    try:
+        for side in sides:
+            scope = scope.common(side.variant.scope)
+    except OutOfScope as error:
+        raise ValueError(f"{' and '.join(side.label for side in sides)}: {error}") from None
+    for side in sides:
+        side.scope = scope
+    names = ", ".join(dict.fromkeys(one_line(side.variant.name) for side in sides))
+    effort.say([f"{names}: {words}" for words in scope.in_words()])
     for name in choice.problems:
         if name not in known:
             there = "; ".join(known)
             raise ValueError(f"problem {name!r} is unknown to {kind}; there are {there}{suggestion(name, known)}")
+        states, actions, _ = sizes_of(name, scope)
+        if not scope.has_sizes(states, actions):
+            raise ValueError(
+                f"problem {name!r} has {states} states and {actions} actions, and {variant.name} is "
+                f"{' and '.join(scope.in_words())}: {', '.join(default_problems(kind, scope))} can be measured"
+            )
+    own_schedule = any("not told any step size" in side.variant.limits for side in sides)
     found: Problems = []
     if choice.model is not None:
         if kind in ("linear evaluation", *courses.FEATURES):
             raise ValueError(f"a model file has no features, so {kind} cannot be measured on it")
         with blame_on(choice.model):
             mdp = MDP.from_json(text_of(choice.model, largest=LARGEST_FILE))
+            try:
+                scope.require_model(mdp)
+            except OutOfScope as error:
+                raise ValueError(f"the options of {variant.name} leave this model out ({error})") from None
         users = UsersModel(mdp.to_dict(), choice.radius)
         found.append((users.name, (users.mdp, users.radius), metrics_of(kind, users.name, own_schedule=own_schedule)))
-    names = choice.problems or (() if found else default_problems(kind))
-    return found + [(name, None, metrics_of(kind, name, own_schedule=own_schedule)) for name in names]
+    wanted = choice.problems or (() if found else default_problems(kind, scope))
+    return found + [(name, None, metrics_of(kind, name, own_schedule=own_schedule)) for name in wanted]
 
 
 @dataclass(frozen=True)
@@ -103,7 +127,7 @@ def compare(
         share = replace(effort, budget_seconds=effort.budget_seconds / len(pairs), alpha=effort.alpha / len(pairs))
         for sides in pairs:
             variant = sides[1].variant
-            wanted = problems_of(variant, choice)
+            wanted = problems_of(sides, choice, effort)
             comparison, measured = sequential.compare(sides, one_line(variant.name), wanted, store=store, effort=share)
             reference = sides[0].digests.get(wanted[0][0], "")
             found.append(Found(variant, comparison, *measured, reference))
@@ -122,7 +146,7 @@ def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, 
                     f"the baseline has no measures of {side.variant.name!r}: write it with robust-core bench"
                 )
             named = {measure.problem for measure in mine}
-            wanted = [task for task in problems_of(side.variant, choice) if task[0] in named]
+            wanted = [task for task in problems_of([side], choice, effort) if task[0] in named]
             most = max(len(measure.values) for measure in mine)
             limited = replace(effort, most=most, clock=False)
             tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
@@ -149,7 +173,7 @@ def bench(new: Sequence[str], choice: Choice, *, seeds: int, store: Store, effor
     parts = []
     with targets.sides([(target, target) for target in new], choice.seed_set, store) as groups:
         for side in (side for group in groups for side in group):
-            wanted = problems_of(side.variant, choice)
+            wanted = problems_of([side], choice, effort)
             tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
             parts.append(_measurements(side, tasks, 0))
     measures = tuple(sorted((m for part in parts for m in part.measures), key=lambda measure: measure.name))
@@ -222,10 +246,9 @@ def rank(new: Sequence[str], choice: Choice, *, store: Store, effort: Effort) ->
         if len(sides) < 2 or len(kinds) > 1:
             shown = ", ".join(f"{side.variant.name} ({side.variant.kind})" for side in sides)
             raise ValueError(f"a ranking needs at least two variants of one kind, got {shown}")
-        per_side = [problems_of(side.variant, choice) for side in sides]
         common = [
-            (name, model, tuple(m for m in metrics if _is_ranked(m) and all(m in dict_of(p)[name] for p in per_side)))
-            for name, model, metrics in per_side[0]
+            (name, model, tuple(m for m in metrics if _is_ranked(m)))
+            for name, model, metrics in problems_of(sides, choice, effort)
         ]
         places = list(combinations(range(len(sides)), 2))
         share = RANK_ALPHA / max(sum(len(metrics) for _, _, metrics in common) * len(places), 1)
@@ -244,11 +267,6 @@ def rank(new: Sequence[str], choice: Choice, *, store: Store, effort: Effort) ->
             for each in _ranks(task, metric, sides, places, share)
         )  # fmt: skip
         return Ranking(RANK_ALPHA, len(places), ranks)
-
-
-def dict_of(problems: Problems) -> dict[str, tuple[str, ...]]:
-    """The metrics by problem."""
-    return {name: metrics for name, _, metrics in problems}
 
 
 def _is_ranked(metric: str) -> bool:

@@ -15,6 +15,7 @@ from benchmarks.regression.measures import Part
 from benchmarks.runner import schedule
 from benchmarks.runner.store import Store
 from benchmarks.runner.units import Unit
+from properties.cases.scope import Scope
 from properties.process.session import Session
 from robust_core.json import from_data, to_data
 
@@ -37,6 +38,7 @@ def measure(
     problem: str,
     model: dict[str, Any] | None,
     radius: float,
+    scope: Any,
     seed_set: str,
     start: int,
     stop: int,
@@ -56,6 +58,7 @@ def measure(
         with Session([f"{folder}/{target}"], serve=SERVE) as session:
             (variant,) = session.variants.values()
             side = Side(session, variant, seed_set, "", canary=from_data(Part, canary, "canary"))
+            side.scope = from_data(Scope, scope, "scope")
             side.begin(problem, None if model is None else (model, radius), start, stop, clock=False)
             try:
                 return to_data(Answer(side.finish()))
@@ -71,6 +74,7 @@ def _units(side: Side, problem: str, model: tuple[dict[str, Any], float] | None,
             "benchmarks.regression.remote:measure",
             {
                 "files": files, "target": target, "problem": problem, "model": data, "radius": radius,
+                "scope": to_data(side.scope),
                 "seed_set": side.seed_set, "start": first, "stop": min(first + STRETCH, stop),
                 "canary": to_data(side.canary),
             },

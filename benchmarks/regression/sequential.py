@@ -70,6 +70,8 @@ class Effort:
     alpha: float = RUN_BUDGET
     metrics: Mapping[str, Any] = field(default_factory=lambda: OWN_METRICS)
     show: Callable[[str], None] = lambda line: None
+    say: Callable[[list[str]], None] = lambda lines: None
+    """For lines that stay: which problems the options leave out."""
     cluster: str | None = None
     """The address of a scheduler where seeds are measured, if not here."""
 

@@ -16,13 +16,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regression import courses, functions, linear
-from benchmarks.regression.functions import Misbehaved, Model, Unsuitable
+from benchmarks.regression.functions import FITTED, GAMMA, RADIUS, Misbehaved, Model, Unsuitable
 from benchmarks.regression.linear import Planted
 from benchmarks.regression.measures import Part
 from benchmarks.regression.metric import METRICS, Metric
 from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.tabular import CONTROL, Bench, Sizes, Values, significant
 from properties.cases.benchmark_problems import BenchmarkProblem
+from properties.cases.runs import ends_of
+from properties.cases.scope import ANY, Scope
 from properties.judging.convention import in_costs
 from robust_core import (
     EXPECTED_SARSA,
@@ -30,12 +32,12 @@ from robust_core import (
     TD0,
     Contamination,
     LinearLearner,
-    LogSumExp,
-    Mellowmax,
     TabularLearner,
     key,
+    models,
     per_visit,
 )
+from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
 from robust_core.streams import numpy_generator
@@ -99,20 +101,29 @@ ROWS: dict[str, tuple[tuple[str, ...], Callable[[Variant, str, Model | None, byt
 def problem_names(kind: str) -> tuple[str, ...]:
     """All problems that a kind can be measured on; the first ones are the default."""
     if kind == "control":
-        return tuple(dict.fromkeys((*DEFAULT[kind], *PROBLEMS)))
+        return tuple(dict.fromkeys((*DEFAULT[kind], *PROBLEMS, FITTED)))
     if kind == "evaluation":
         named = (name for name, problem in PROBLEMS.items() if not problem.terminal)
-        return tuple(dict.fromkeys((*DEFAULT[kind], *named)))
+        return tuple(dict.fromkeys((*DEFAULT[kind], *named, FITTED)))
     if kind in ROWS:
-        return tuple(functions.SIZES)
+        return (*functions.SIZES, FITTED)
     if kind == "linear evaluation":
-        return DEFAULT[kind]
+        return (*DEFAULT[kind], FITTED)
     raise ValueError(f"a variant of kind {kind!r} has no metrics: robust-core verify judges it")
 
 
-def default_problems(kind: str) -> tuple[str, ...]:
-    """The problems of a comparison unless others are named."""
-    return DEFAULT.get(kind) or problem_names(kind)
+def default_problems(kind: str, scope: Scope = ANY) -> tuple[str, ...]:
+    """The problems of a comparison unless others are named: those whose sizes are inside, or one made for them."""
+    usual = DEFAULT.get(kind) or tuple(functions.SIZES)
+    return tuple(name for name in usual if scope.has_sizes(*sizes_of(name, scope)[:2])) or (FITTED,)
+
+
+def sizes_of(problem: str, scope: Scope) -> tuple[int, int, int]:
+    """The states, actions and successors of a problem; of a named model all states can be successors."""
+    if problem in PROBLEMS:
+        mdp = PROBLEMS[problem].mdp
+        return mdp.n_states, mdp.n_actions, mdp.n_states
+    return functions.sizes_of(problem, scope) if problem != linear.PROBLEM else (6, 2, 3)
 
 
 def metrics_of(kind: str, problem: str, *, own_schedule: bool = False) -> tuple[str, ...]:
@@ -154,7 +165,7 @@ def _rows(variant: Variant, problem: str, model: Model | None) -> Callable[[byte
         return partial(ROWS[variant.kind][1], variant, problem, model)
     maker = _Maker(variant)
     if variant.kind == "linear evaluation":
-        planted = _planted(variant)
+        planted = _planted(variant, problem)
         maker.fast = maker.agrees(planted.problem_from(planted.theta_0), planted.walk(b"agreement").record(AGREEMENT))
         return partial(_linear_row, planted, maker)
     met = benchmark(variant, problem, model)
@@ -178,33 +189,46 @@ def _linear_row(planted: Planted, maker: "_Maker", seed: bytes) -> Values:
 
 
 def benchmark(variant: Variant, problem: str, model: Model | None) -> BenchmarkProblem:
-    """The benchmark problem as the variant meets it: with its first set, a radius that it is for, what it learns."""
-    found = PROBLEMS[problem] if model is None else _of_model(model, problem)
-    radii = variant.options.get("radii", ())
+    """The benchmark problem as the variant meets it: with its first set, inside its options, what it learns."""
+    scope = Scope.of(variant)
+    if model is not None:
+        found = replace(_of_model(model, problem), radius=scope.radius(model.radius))
+    elif problem == FITTED:
+        mdp = models.garnet(*sizes_of(problem, scope), gamma=GAMMA, seed=key("regression", "fitted"))
+        found = BenchmarkProblem(problem, mdp, RADIUS, step_size=_per_visit(mdp.gamma)).within(scope)
+    else:
+        found = PROBLEMS[problem].within(scope)
     if found.terminal and Contamination not in variant.sets:
         raise Unsuitable(f"problem {problem!r}: its truth is known for contamination only, and {variant.name} is not")
+    if found.terminal and ends_of(variant, Contamination) == "none":
+        raise Unsuitable(f"problem {problem!r}: its episodes end, and {variant.name} is for problems without ends")
     return replace(
         found,
         set_kind=Contamination if Contamination in variant.sets else variant.sets[0],
         learns="Q*" if variant.kind == "control" else variant.options.get("estimates", "V"),
-        radius=found.radius if not radii or found.radius in radii else radii[0],
     )
+
+
+def _per_visit(gamma: float) -> StepSize:
+    return per_visit(1.0, rate=1.0 - gamma, power=1.0)
 
 
 def _of_model(model: Model, name: str) -> BenchmarkProblem:
     mdp = MDP.from_dict(model.mdp)
-    return BenchmarkProblem(name, mdp, model.radius, step_size=per_visit(1.0, rate=1.0 - mdp.gamma, power=1.0))
+    return BenchmarkProblem(name, mdp, model.radius, step_size=_per_visit(mdp.gamma))
 
 
 @cache
-def _planted_problem(radius: float, smoothing: str) -> Planted:
-    return Planted(radius, (Mellowmax if smoothing == "mellowmax" else LogSumExp)(linear.VARRHO))
+def _planted_problem(scope: Scope, sizes: tuple[int, int, int], smoothing: str) -> Planted:
+    smooth = functions.smoothing_of(smoothing, linear.VARRHO)
+    planted = Planted(scope.radius(linear.RADIUS), smooth, sizes, scope.gamma(0.5))
+    scope.require_model(planted.mdp)
+    return planted
 
 
-def _planted(variant: Variant) -> Planted:
-    radii = variant.options.get("radii", (linear.RADIUS,))
-    radius = linear.RADIUS if linear.RADIUS in radii else radii[0]
-    return _planted_problem(radius, variant.options.get("smoothing", "lse"))
+def _planted(variant: Variant, problem: str) -> Planted:
+    scope = Scope.of(variant)
+    return _planted_problem(scope, sizes_of(problem, scope), variant.options.get("smoothing", "lse"))
 
 
 class _Maker:
@@ -329,7 +353,7 @@ def contestants(variant: Variant, problem: str, model: Model | None, seed: bytes
     maker = _Maker(variant)
     maker.begin(seed)
     if variant.kind == "linear evaluation":
-        planted = _planted(variant)
+        planted = _planted(variant, problem)
         told, record = planted.problem_from(planted.theta_0), planted.walk(seed).record
         reference: Any = LinearLearner("TDC", told)
     else:

@@ -15,14 +15,17 @@ import pytest
 
 from benchmarks.cli.main import main
 from benchmarks.regression import compare as regression
-from benchmarks.regression import functions, isolated, own, sequential, table, targets, variants, waivers
+from benchmarks.regression import courses, functions, isolated, own, sequential, table, targets, variants, waivers
 from benchmarks.regression.injections import BIAS, inject
 from benchmarks.regression.measures import Measurements, Part, Sample
 from benchmarks.regression.paired import hodges_lehmann
+from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.sequential import Effort
 from benchmarks.runner.store import open_store
+from properties.cases.scope import OutOfScope, Scope
 from properties.process.loading import built_in, load
 from properties.statistics.budget import RUN_BUDGET
+from properties.tests.test_scope import QUICK, strict
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant, models
 from robust_core.mdp import MDP
 from robust_core.problem import KINDS, Problem
@@ -195,6 +198,58 @@ def test_a_bias_of_every_kind_is_found(kind: str, tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
         found = sequential.compare(sides, "mine", problems, store=store, effort=Effort(clock=False, most=80))[0]
     assert found.counts["worse"] + found.counts["changed"] + found.counts["better"]
+
+
+PLANTED = ("linear evaluation", *courses.FEATURES)
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in QUICK)) for kind in KINDS]
+)
+def test_no_measured_problem_is_one_that_the_options_leave_out(kind: str) -> None:
+    narrow = strict(example(kind))
+    (problem,) = variants.default_problems(kind, Scope.of(narrow))
+    if kind in PLANTED:
+        # The costs are those under which the solution is known.
+        with pytest.raises(OutOfScope, match="costs outside"):
+            variants.measure(narrow, problem, None, "pinned", 0, 1)
+        narrow = strict(example(kind), costs=False)
+    part = variants.measure(narrow, problem, None, "pinned", 0, 2)
+    assert all(value is not None for values in part.samples.values() for value in values)
+
+
+def test_the_usual_problems_are_left_where_their_sizes_are_inside() -> None:
+    assert variants.default_problems("control", Scope(states=(2,))) == ("two states, per visit",)
+    assert variants.default_problems("control", Scope(actions=(3,))) == variants.DEFAULT["control"][1:]
+    assert variants.default_problems("planner", Scope(states=(2,))) == (functions.FITTED,)
+    found = variants.benchmark(replace(RIGHT, options={"gammas": (0.9,), "costs": (2.0, 3.0)}), PROBLEM, None)
+    assert (found.mdp.gamma, found.mdp.cost.min(), found.mdp.cost.max()) == (0.9, 2.0, 3.0)
+    assert found.step_size == PROBLEMS[PROBLEM].within(Scope(gammas=(0.9,))).step_size
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "said"),
+    [
+        pytest.param(
+            ["bench", "mine.py", "--replicates", "2", "--problem", "two states, per visit"], '{"gammas": (0.9,)}',
+            "tried for gamma = 0.9 only", marks=pytest.mark.robust_core_slow),
+        (["bench", "mine.py", "--problem", PROBLEM], '{"states": (2, 3)}',
+         "has 8 states and 3 actions, and mine | <b> is tried with 2 or 3 states only: two states, per visit can be"),
+        pytest.param(
+            ["rank", "mine.py", "other.py"], '{"gammas": (0.9,)}',
+            "no problem is for both: options['gammas'] have nothing in common", marks=pytest.mark.robust_core_slow),
+    ],
+    ids=["said", "size", "nothing in common"],
+)  # fmt: skip
+def test_the_options_are_said_by_bench_and_rank(
+    command: list[str], options: str, said: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(SOURCE.replace('("asynchronous",)', f'("asynchronous",), {options}'))
+    Path("other.py").write_text(SOURCE.replace('("asynchronous",)', '("asynchronous",), {"gammas": (0.5,)}'))
+    main([*command, "--budget", "2s"])
+    assert said in " ".join(capsys.readouterr().err.split())
 
 
 def _shift_a_tenth(mdp: MDP, policy: Any, start: int, steps: int, rng: Any) -> Any:

@@ -15,6 +15,7 @@ from oracles.arithmetic import exact
 from oracles.arithmetic.certified import Certified
 from oracles.chains.chain import mu_min, pair_chain, state_chain
 from oracles.planning import closed_form, enclosed, rational
+from properties.cases.scope import Scope
 from robust_core import models, uniform
 from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
@@ -62,6 +63,13 @@ class BenchmarkProblem:
     step_size: StepSize | None = None
     terminal: tuple[int, ...] = ()
     exact: bool = False
+
+    def within(self, scope: Scope) -> "BenchmarkProblem":
+        """The problem with a radius, a discount and costs that are inside; `OutOfScope` if its sizes are not."""
+        mdp, step_size = scope.fit(self.mdp), self.step_size
+        if step_size is not None and step_size.clock == "visits" and mdp.gamma != self.mdp.gamma:
+            step_size = replace(step_size, rate=1.0 - mdp.gamma)
+        return replace(self, mdp=mdp, radius=scope.radius(self.radius), step_size=step_size)
 
     @property
     def content(self) -> tuple[str | float, ...]:
@@ -218,6 +226,11 @@ def problems_for(variant: Variant) -> dict[str, BenchmarkProblem]:
     """The small problems as a variant is meant to meet them: its first set, a radius it is for, what it learns."""
     learns: Learned = "Q*" if variant.kind == "control" else variant.options.get("estimates", "V")
     return _adapted(variant.sets[0], learns, tuple(variant.options.get("radii", ())))
+
+
+def models_for(variant: Variant, *names: str) -> list[MDP]:
+    """The models of some of these problems."""
+    return [problems_for(variant)[name].mdp for name in names]
 
 
 @cache

@@ -4,7 +4,7 @@ Cases are drawn inside (`choices`), and no call of a variant leads outside: a la
 cost or a further state, sets the case aside (`properties/judging/observation.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -36,7 +36,17 @@ class Scope:
     @classmethod
     def of(cls, variant: Variant) -> "Scope":
         """What the options of a variant leave."""
-        return cls(*(variant.options.get(each.name) for each in fields(cls)))
+        return cls.of_options(variant.options)
+
+    @classmethod
+    def of_options(cls, options: Mapping[str, Any]) -> "Scope":
+        """What the options leave."""
+        return cls(*(options.get(each.name) for each in fields(cls)))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that leave this."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
 
     def sizes(self, of: str) -> tuple[int, ...] | None:
         """The sizes of that name, if they are limited."""
@@ -54,6 +64,46 @@ class Scope:
         assert self.costs is not None
         low, high = self.costs
         return min(0.0, low / (1.0 - gamma)), max(0.0, high / (1.0 - gamma))
+
+    def radius(self, usual: float) -> float:
+        """The usual radius, or the first that is inside."""
+        return usual if self.radii is None or usual in self.radii else self.radii[0]
+
+    def gamma(self, usual: float) -> float:
+        """The usual discount, or the first that is inside."""
+        return usual if self.gammas is None or usual in self.gammas else self.gammas[0]
+
+    def fit(self, mdp: MDP) -> MDP:
+        """The model with a discount that is inside and costs that are moved and stretched into their range.
+
+        The model itself if it is inside; its sizes cannot be changed.
+        """
+        _require_among("states", mdp.n_states, self.states)
+        _require_among("actions", mdp.n_actions, self.actions)
+        if self.has(mdp):
+            return mdp
+        cost, gamma = mdp.cost, self.gamma(mdp.gamma)
+        if self.costs is not None and not self.has(MDP(mdp.kernel, cost, gamma)):
+            (low, high), least = self.costs, cost.min()
+            parts = (cost - least) / ((cost.max() - least) or 1.0)
+            cost = np.clip(low + parts * (high - low), low, high)
+        return MDP(mdp.kernel, cost, gamma)
+
+    def common(self, other: "Scope") -> "Scope":
+        """What is inside both; `OutOfScope` names the option of which nothing is."""
+        found: dict[str, Any] = {}
+        for name in ("radii", "gammas", "states", "actions"):
+            listed = [set(side.options[name]) for side in (self, other) if name in side.options]
+            if listed:
+                found[name] = tuple(sorted(set.intersection(*listed)))
+        ranges = [side.costs for side in (self, other) if side.costs is not None]
+        if ranges:
+            low, high = max(low for low, _ in ranges), min(high for _, high in ranges)
+            found["costs"] = (low, high) if low < high else ()
+        for name, value in found.items():
+            if not value:
+                raise OutOfScope(f"no problem is for both: options[{name!r}] have nothing in common")
+        return Scope(**found)
 
     def has_sizes(self, states: int, actions: int) -> bool:
         """Whether models of these sizes are inside."""
@@ -122,6 +172,10 @@ class Scope:
         if self.costs is not None:
             words.append(f"tried with costs from {self.costs[0]:g} to {self.costs[1]:g} only")
         return tuple(words)
+
+
+ANY = Scope()
+"""All problems."""
 
 
 def _listed(values: Sequence[float]) -> str:

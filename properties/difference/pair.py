@@ -6,7 +6,7 @@ from typing import Any
 
 from properties.cases.case import Case
 from properties.cases.codec import encode
-from properties.cases.scope import Scope
+from properties.cases.scope import OutOfScope, Scope
 from properties.difference.orders import (
     Answer,
     AnswersGiven,
@@ -169,20 +169,10 @@ def _narrowest(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str,
             raise ValueError(f"differ: no problem is for both: options[{name!r}] is {values[0]!r} and {values[1]!r}")
         if values:
             options[name] = max(values) if name in ("samples", "draws") else values[0]
-    for name in ("radii", "gammas", "states", "actions"):
-        listed = [set(side[name]) for side in (first, second) if name in side]
-        if listed:
-            both = sorted(set.intersection(*listed))
-            if not both:
-                raise ValueError(f"differ: no problem is for both: options[{name!r}] have nothing in common")
-            options[name] = tuple(both)
-    ranges = [side["costs"] for side in (first, second) if "costs" in side]
-    if ranges:
-        low, high = max(low for low, _ in ranges), min(high for _, high in ranges)
-        if not low < high:
-            raise ValueError("differ: no problem is for both: options['costs'] have nothing in common")
-        options["costs"] = (low, high)
-    return options
+    try:
+        return options | Scope.of_options(first).common(Scope.of_options(second)).options
+    except OutOfScope as error:
+        raise ValueError(f"differ: {error}") from None
 
 
 Allowed = Callable[[Case], bool]

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from properties.cases import law_schema
+from properties.cases.scope import Scope
 from properties.judging.blame import CannotBeJudged
 from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample
@@ -151,7 +152,8 @@ def untested_promises(variant: Variant) -> list[UntestedPromise]:
     found = []
     for promise, sets in untested(variant).items():
         named = ", ".join(cls.__name__ for cls in sets) or "no set"
-        evidence = f"untested: no law tests this promise for kind {variant.kind!r} with {named}"
+        narrow = "".join(f", {words}" for words in Scope.of(variant).in_words())
+        evidence = f"untested: no law tests this promise for kind {variant.kind!r} with {named}{narrow}"
         found.append(UntestedPromise(f"promise {promise!r}", evidence))
     return found
 

@@ -151,6 +151,7 @@ def description(target: str, variant: Variant, size: Size | None) -> Description
         tuple(PlannedCell(cell.name, cell.cell.weight) for cell in allot_cells(variant, size or "quick")),
         tuple(untested_promises(variant)),
         advice(variant),
+        Scope.of(variant),
     )
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from properties.cases.scope import ANY, Scope
 from properties.judging.causes import Causes
 from properties.judging.verdict import Outcome, Record, UntestedPromise
 from properties.process import child
@@ -58,7 +59,7 @@ class Description:
     """A variant as its worker describes it; `target` is how it is loaded alone.
 
     `cells` are those of the size of the run, or of the quick one if there are no statistics in it. `limits` say which
-    problems the options of the variant leave out, `advice` what it could promise beside.
+    problems the options of the variant leave out (those of `scope` as data), `advice` what it could promise beside.
     """
 
     target: str
@@ -71,6 +72,7 @@ class Description:
     cells: tuple[PlannedCell, ...]
     untested: tuple[UntestedPromise, ...]
     advice: tuple[str, ...] = ()
+    scope: Scope = ANY
 
 
 # Orders

@@ -1,16 +1,18 @@
 """What a statistical law is: a statement with its null, the cells that decide it, and variants it must catch."""
 
 import functools
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
+from properties.cases.scope import ANY, Scope
 from properties.statistics import design, seed_sets, sequential
 from properties.statistics.intervals import Interval
 from properties.statistics.records import CellResult
 from properties.statistics.sequential import BETA, Decision, Piece, Plan
+from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
 from robust_core.sets import UncertaintySet
 from robust_core.streams import Part
@@ -100,6 +102,8 @@ class StatisticalLaw:
     """Defects that the full size sees and the quick one need not: smaller ones, and those of cells it alone has."""
     purposes: Mapping[str, str] = field(default_factory=dict)
     """By kind of cell, why it is there although wrong algorithms pass it."""
+    models: Callable[[Variant], Sequence[MDP]] = lambda variant: ()
+    """The models of its quick cells; the law is for variants whose options leave one of them."""
 
     def __post_init__(self) -> None:
         if self.promise not in PROMISES:
@@ -112,9 +116,12 @@ class StatisticalLaw:
         return self.controls if size == "quick" else (*self.controls, *self.fine_controls)
 
     def applies_to(self, variant: Variant) -> bool:
-        """Whether the variant is of the law's kind, for a set the law speaks of, and makes its promise."""
+        """Whether the variant is of the law's kind, for its sets and models, and makes its promise."""
         spoken_of = not self.sets or (bool(variant.sets) and variant.sets[0] in self.sets)
-        return variant.kind in self.kinds and self.promise in variant.promises and spoken_of
+        if not (variant.kind in self.kinds and self.promise in variant.promises and spoken_of):
+            return False
+        scope = replace(Scope.of(variant), radii=None)
+        return scope == ANY or any(map(scope.has, self.models(variant)))
 
 
 def rows_of(cell: Cell, seed_set: str, start: int, stop: int) -> Rows:

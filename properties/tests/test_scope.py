@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from properties.judging.verification import applicable, verify
+from properties.judging.verification import applicable, possible_promises, untested_promises, verify
 from properties.kinds import kind_of, module_name
 from properties.process.serving import limits
 from properties.variants.gallery.value_iteration import VARIANT as PLANNER
@@ -23,37 +23,37 @@ def example(kind: str) -> Variant:
     return found
 
 
-def check_model(mdp: MDP) -> None:
+def check_model(mdp: MDP, *, costs: bool = True) -> None:
     assert mdp.gamma in NARROW["gammas"], f"gamma {mdp.gamma}"
     assert mdp.n_states in NARROW["states"], f"{mdp.n_states} states"
     assert mdp.n_actions in NARROW["actions"], f"{mdp.n_actions} actions"
-    assert ((mdp.cost >= 0.25 - 1e-12) & (mdp.cost <= 1.0 + 1e-12)).all(), f"costs {mdp.cost}"
+    assert not costs or ((mdp.cost >= 0.25 - 1e-12) & (mdp.cost <= 1.0 + 1e-12)).all(), f"costs {mdp.cost}"
 
 
 class Strict:
     """A learner that raises at a cost that its variant is not for."""
 
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
+    def __init__(self, inner: Any, *, costs: bool) -> None:
+        self.inner, self.costs = inner, costs
 
     def update(self, told: Any) -> None:
         for step in [told] if isinstance(told, Transition) else told:
-            assert 0.25 - 1e-12 <= step.cost <= 1.0 + 1e-12, f"cost {step.cost}"
+            assert not self.costs or 0.25 - 1e-12 <= step.cost <= 1.0 + 1e-12, f"cost {step.cost}"
         self.inner.update(told)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("inner", "update_many"):
+        if name.startswith("__") or name in ("inner", "costs", "update_many"):
             raise AttributeError(name)
         return getattr(self.inner, name)
 
 
-def strict(variant: Variant) -> Variant:
-    """The variant, which raises at every problem that it is not for."""
+def strict(variant: Variant, *, costs: bool = True) -> Variant:
+    """The variant, which raises at every problem that it is not for; it can be for any costs."""
 
     def make(*args: Any) -> Any:
         for value in args:
             if isinstance(value, MDP):
-                check_model(value)
+                check_model(value, costs=costs)
             if isinstance(value, Problem):
                 assert value.gamma in NARROW["gammas"], f"gamma {value.gamma}"
                 assert (value.n_states in (2, 3), value.n_actions) == (True, 2), "sizes"
@@ -63,9 +63,10 @@ def strict(variant: Variant) -> Variant:
         if variant.kind == "support":
             assert np.shape(args[1])[-1] in NARROW["states"], "outcomes"
         result = variant.make(*args)
-        return Strict(result) if kind_of(variant.kind).learner else result
+        return Strict(result, costs=costs) if kind_of(variant.kind).learner else result
 
-    return replace(variant, make=make, sets=variant.sets[:1], options={**variant.options, **NARROW})
+    narrow = {name: value for name, value in NARROW.items() if costs or name != "costs"}
+    return replace(variant, make=make, sets=variant.sets[:1], options={**variant.options, **narrow})
 
 
 # Three kinds by default, the others with the tests that take long.
@@ -102,6 +103,18 @@ def test_the_options_are_said() -> None:
         "tried with costs from 0.25 to 1 only",
         "judged to an absolute accuracy of 0.001",
     )
+
+
+def test_only_promises_that_can_be_tested_inside_the_options_are_proposed() -> None:
+    """The problems of the statistical laws have gamma = 0.5 and at most four states."""
+    silent = replace(example("control"), promises=("asynchronous",))
+    assert {"converges", "unbiased"} <= set(possible_promises(silent))
+    narrow = set(possible_promises(replace(silent, options={"gammas": (0.9,)})))
+    assert ("converges" in narrow, "unbiased" in narrow) == (False, True)
+    promised = replace(silent, promises=("converges",), options={"gammas": (0.9,)})
+    assert [each.evidence for each in untested_promises(promised)] == [
+        "untested: no law tests this promise for kind 'control' with Contamination, tried for gamma = 0.9 only"
+    ]
 
 
 def test_an_absolute_accuracy_is_that_of_the_values_whatever_the_costs() -> None:

@@ -21,7 +21,7 @@ from functools import partial
 
 import numpy as np
 
-from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
+from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
@@ -156,4 +156,5 @@ LAW = StatisticalLaw(
         "rate": "the pace of Theorem 2, also below the allowance of the limit cell",
         "limit": "the limit whatever the pace: it allows noise and the rest of the start, so it passes what is slow",
     },
+    models=lambda variant: models_for(variant, *PROBLEMS["quick"]),
 )

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
+from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for
 from properties.statistics import design, intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
@@ -204,4 +204,5 @@ LAW = StatisticalLaw(
         "contrast": "a shift that a sum over actions does not show",
         "spread": "more or less noise with the same centre; a shift leaves it as it is",
     },
+    models=lambda variant: models_for(variant, "two states"),
 )

@@ -20,7 +20,7 @@ import numpy as np
 from oracles.bounds.q_learning import ExplicitTheorem3, explicit_theorem3, rho
 from oracles.chains.chain import pair_chain
 from oracles.chains.mixing import t_mix
-from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
+from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above, above_multiple, bernoulli_plan, once
@@ -185,4 +185,5 @@ LAW = StatisticalLaw(
         "sharpened": "the same runs against the noise that is to be expected: the cell with power",
         "scaling": "error ∝ ε: a bias below the sharpened bound shows when alpha falls",
     },
+    models=lambda variant: models_for(variant, *PROBLEMS["quick"]),
 )

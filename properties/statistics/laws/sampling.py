@@ -369,4 +369,5 @@ LAW = StatisticalLaw(
         "visits": "the count of visits of Lemma 5, which needs a walk longer than any other cell takes",
         "k2": "the noise that drives the theorems, whose bound few wrong walks cross",
     },
+    models=lambda variant: [small_problems()["garnet"].mdp],
 )

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
+from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
@@ -82,4 +82,5 @@ LAW = StatisticalLaw(
     purposes={
         "ratio": "the pace beside vanilla Q-learning on the same walk; what is wrong but fast passes",
     },
+    models=lambda variant: models_for(variant, *PROBLEMS["quick"]),
 )

@@ -232,4 +232,5 @@ LAW = StatisticalLaw(
         "gradient": "the rate of Theorem 5: what does not move or settle fails; where J(θ*) = 0 wrong limits pass",
         "tracking": "the rate of the second time scale: omega must follow theta; as blind to limits",
     },
+    models=lambda variant: [planted_problem_for(variant).mdp, *(each.mdp for each in limit.limit_problems(variant))],
 )

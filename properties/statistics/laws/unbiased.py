@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 from oracles.planning import enclosed
-from properties.cases.benchmark_problems import BenchmarkProblem, problems_for
+from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for
 from properties.laws.coins import Coins, NotEnumerable, Tape, leaves
 from properties.statistics import design, intervals
 from properties.statistics.intervals import Interval
@@ -158,4 +158,5 @@ LAW = StatisticalLaw(
     purposes={
         "mean": "one pair each: a defect may be small at one pair and large at another",
     },
+    models=lambda variant: models_for(variant, "two states"),
 )
