@@ -64,6 +64,7 @@ OPTIONS: Mapping[str, str] = {
     "expected": "the promised mean update: the name of a step, or a function of a view of the past (promises.md)",
     "tables": "the number of tables, for a learner whose estimate is a tuple of them",
     "delay": 'the entries that a step may change: n for those of the last n visits, "visited" for all visited ones',
+    "cost per": '"transition": a step costs c(s,a,s′), of mean c(s,a); nature changes the successor, not the cost paid',
     "convention": '"rewards": `transition.cost` is a reward, and the learner of a table maximises',
     "schedule": '"steps": step sizes do not count visits; "own": the learner has its own step sizes',
     "radii": "a tuple of the radii that the variant is for, for example (0.0,)",
@@ -90,6 +91,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "smoothing": ("lse", "mellowmax"),
     "schedule": ("steps", "own"),
     "convention": ("costs", "rewards"),
+    "cost per": ("pair", "transition"),
     "ends": ENDS,
     "parameters": ("policy", "softmax"),
 }
@@ -318,6 +320,8 @@ class Variant:
                 raise ValueError(f"{rule} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r:.80}")
             if name == "convention" and value == "rewards" and self.kind not in ("control", "evaluation"):
                 raise ValueError(f"{rule}: only learners of tables can learn from rewards, got kind {self.kind!r}")
+            if name == "cost per" and self.kind not in ("control", "evaluation"):
+                raise ValueError(f"{rule} is for learners of tables, got kind {self.kind!r}")
             if name == "delay" and value != "visited":
                 validate.count(rule, value, least=1)
             if name in ("tables", "samples", "batch"):

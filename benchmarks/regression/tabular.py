@@ -142,7 +142,7 @@ class Bench:
         """The tables at the checkpoints of one run from 0."""
         start = np.zeros_like(self.truth.table)
         learner = self.make(self.problem.problem(initial=start))
-        recording = self.problem.walk(seed).record(self.sizes.last)
+        recording = self.problem.record(seed, self.sizes.last)
         tables, reached, times = [], 0, self.sizes.checkpoints(self.problem.n_pairs)
         for time in times:
             learner.update_many(stretch(recording, reached, time))
@@ -184,7 +184,7 @@ class Bench:
         return table
 
     def _record(self, word: str, seed: bytes, steps: int) -> Recording:
-        return self.problem.walk(key(word, seed)).record(steps)
+        return self.problem.record(key(word, seed), steps)
 
     @cached_property
     def variance(self) -> Floats:

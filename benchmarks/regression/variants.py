@@ -22,7 +22,7 @@ from benchmarks.regression.measures import Part
 from benchmarks.regression.metric import METRICS, Metric
 from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.tabular import CONTROL, Bench, Sizes, Values, significant
-from properties.cases.benchmark_problems import BenchmarkProblem
+from properties.cases.benchmark_problems import BenchmarkProblem, with_paid_costs
 from properties.cases.runs import ends_of
 from properties.cases.scope import ANY, Scope
 from properties.judging.convention import in_costs
@@ -203,7 +203,7 @@ def benchmark(variant: Variant, problem: str, model: Model | None) -> BenchmarkP
     if found.terminal and ends_of(variant, Contamination) == "none":
         raise Unsuitable(f"problem {problem!r}: its episodes end, and {variant.name} is for problems without ends")
     return replace(
-        found,
+        with_paid_costs(found, variant),
         set_kind=Contamination if Contamination in variant.sets else variant.sets[0],
         learns="Q*" if variant.kind == "control" else variant.options.get("estimates", "V"),
     )

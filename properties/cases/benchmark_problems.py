@@ -16,6 +16,7 @@ from oracles.arithmetic.certified import Certified
 from oracles.chains.chain import mu_min, pair_chain, state_chain
 from oracles.planning import closed_form, enclosed, rational
 from properties.cases.scope import Scope
+from properties.cases.transition_costs import are_paid_by, costs_of
 from robust_core import models, uniform
 from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
@@ -28,6 +29,9 @@ from robust_core.validate import Floats
 
 LAST_MOVE = Fraction(1, 2**80)
 """Exact value iteration stops when no entry moves by more: far below the last bit of the rounded result."""
+
+SWING = 0.5
+"""That of costs of transitions."""
 
 Learned = Literal["Q*", "Q", "V"]
 """The limit of a learner: Q* (control), or Q or V of the policy that is played (evaluation)."""
@@ -63,6 +67,8 @@ class BenchmarkProblem:
     step_size: StepSize | None = None
     terminal: tuple[int, ...] = ()
     exact: bool = False
+    swing: float = 0.0
+    """With a swing, steps cost c(s,a,s') (`transition_costs`); not where states are terminal."""
 
     def within(self, scope: Scope) -> "BenchmarkProblem":
         """The problem with a radius, a discount and costs that are inside; `OutOfScope` if its sizes are not."""
@@ -75,7 +81,8 @@ class BenchmarkProblem:
     def content(self) -> tuple[str | float, ...]:
         """What identifies the problem in a key."""
         usual = self.set_kind is Contamination and self.learns == "Q*"
-        return (self.mdp.hash, self.radius, *(() if usual else (self.set_kind.__name__, self.learns)))
+        others = (() if usual else (self.set_kind.__name__, self.learns)) + ((self.swing,) if self.swing else ())
+        return (self.mdp.hash, self.radius, *others)
 
     @property
     def uncertainty_set(self) -> UncertaintySet:
@@ -119,7 +126,7 @@ class BenchmarkProblem:
 
         gamma(1−R) times the deviation of V*(s'), of Q(s',a') for a learner of Q, and for a learner of V that of
         c(s,a) + gamma(1−R)V(s') over the action too. Sets other than contamination keep no share of the sample
-        for certain, so for them 1−R is replaced by 1.
+        for certain, so for them 1−R is replaced by 1. Costs of transitions add their own deviation at most.
         """
         P, pi, truth = self.mdp.P, self.policy, self.truth.table
         b = self.mdp.gamma * ((1.0 - self.radius) if self.set_kind is Contamination else 1.0)
@@ -130,7 +137,10 @@ class BenchmarkProblem:
             moments = [b**k * (P @ (pi * truth**k).sum(axis=1)) for k in (1, 2)]
         else:
             moments = [b**k * (P @ truth.min(axis=1) ** k) for k in (1, 2)]
-        return float(np.sqrt(max((moments[1] - moments[0] ** 2).max(), 0.0)))
+        noise = float(np.sqrt(max((moments[1] - moments[0] ** 2).max(), 0.0)))
+        if not self.swing:
+            return noise
+        return noise + float(np.sqrt((P * (self.transition_costs - self.mdp.cost[:, :, None]) ** 2).sum(axis=2).max()))
 
     @property
     def ceiling(self) -> float:
@@ -158,7 +168,13 @@ class BenchmarkProblem:
 
     def record(self, seed: bytes, steps: int) -> Recording:
         """The first steps of a trajectory."""
-        return self.walk(seed).record(steps)
+        found = self.walk(seed).record(steps)
+        return replace(found, cost=self.transition_costs[found.s, found.a, found.s_next]) if self.swing else found
+
+    @cached_property
+    def transition_costs(self) -> Floats:
+        """c(s,a,s'), an array (S, A, S)."""
+        return costs_of(self.mdp, self.swing)
 
 
 @cache
@@ -226,6 +242,11 @@ def problems_for(variant: Variant) -> dict[str, BenchmarkProblem]:
     """The small problems as a variant is meant to meet them: its first set, a radius it is for, what it learns."""
     learns: Learned = "Q*" if variant.kind == "control" else variant.options.get("estimates", "V")
     return _adapted(variant.sets[0], learns, tuple(variant.options.get("radii", ())))
+
+
+def with_paid_costs(problem: BenchmarkProblem, variant: Variant) -> BenchmarkProblem:
+    """The problem with costs of transitions, if the variant is for them and no state is terminal."""
+    return replace(problem, swing=SWING) if are_paid_by(variant) and not problem.terminal else problem
 
 
 def models_for(variant: Variant, *names: str) -> list[MDP]:

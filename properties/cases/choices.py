@@ -20,6 +20,7 @@ import numpy as np
 from oracles.sets import oracle_of
 from properties.cases.case import LawCase
 from properties.cases.scope import Scope
+from properties.cases.transition_costs import SWINGS, are_paid_by
 from robust_core import LogSumExp, Mellowmax, StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -134,7 +135,18 @@ class Choices(ABC):
     def costs(self, variant: Variant, shape: tuple[int, ...]) -> Floats:
         """An array of costs; options['costs'] gives their range."""
         scope = Scope.of(variant)
-        return self.array(shape, COSTS) if scope.costs is None else self.array(shape, scope.cost_levels())
+        if scope.costs is None:
+            return self.array(shape, COSTS)
+        levels = scope.cost_levels()
+        if are_paid_by(variant):  # the swing leads as far as a quarter of the range away
+            levels = tuple(sum(scope.costs) / 4.0 + level / 2.0 for level in levels)
+        return self.array(shape, levels)
+
+    def swing(self, variant: Variant, scale: float) -> float:
+        """The swing of the costs of transitions, a power of two; inside options['costs']."""
+        scope = Scope.of(variant)
+        size = scale if scope.costs is None else 2.0 ** np.floor(np.log2((scope.costs[1] - scope.costs[0]) / 8.0))
+        return float(size) * self.pick(SWINGS)
 
     def start(self, variant: Variant, gamma: float, shape: tuple[int, ...]) -> Floats:
         """A table to start at; where costs have a range, all entries are between 0 and values of policies."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from properties.cases.case import Case
+from properties.cases.transition_costs import cost_of
 from robust_core import LogSumExp, Mellowmax, StepSize, Transition, UncertaintySet, validate
 from robust_core.mdp import MDP
 from robust_core.text import one_line, shorten
@@ -218,7 +219,7 @@ def _path(name: str, case: Case) -> None:
         ):
             _index(f"{where}: {field}", value, size)
         check_number(f"{where}: cost", cost)
-        own = float(mdp.cost[s, a])
+        own = cost_of(mdp, case.get("swing"), s, a, s_next) if _can_follow(mdp, s, a, s_next) else float(mdp.cost[s, a])
         require(cost == own, f"{where}: cost", f"be {own!r}, as in the model", cost)
         require(isinstance(terminal, bool), f"{where}: terminal", "be true or false", terminal)
         require(_can_follow(mdp, s, a, s_next), f"{where}: s_next", f"be possible after (s={s}, a={a})", s_next)
@@ -248,6 +249,7 @@ RULES: dict[str, Rule] = {
     "features": _features,
     "tables": _tables,
     "initial": _initial,
+    "swing": _number,
     "Q": _table,
     "dearer": _dearer,
     "v": _values,

@@ -19,6 +19,7 @@ from properties.cases.entry_rules import RULES, require, said
 from properties.cases.runs import ends_of, tables
 from properties.cases.scope import OutOfScope, Scope
 from properties.cases.sources import Designed
+from properties.cases.transition_costs import are_paid_by
 from properties.kinds import kind_of
 from properties.laws.law import Law
 from robust_core.problem import Kind, Variant
@@ -130,6 +131,8 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
         raise ValueError(f"the law must be {its} of kind {variant.kind!r}, got {law.name!r} of {', '.join(law.kinds)}")
     if len(law.kinds) > 1 and kind != variant.kind:
         raise ValueError(f"the case must be one {its} of kind {variant.kind!r}, got one of kind {kind!r}")
+    if "swing" in case:
+        require(are_paid_by(variant), "swing", f"be left out {its}, whose costs are those of pairs", case["swing"])
     if "initial" in case:
         count = tables(variant)
         require(case.get("tables") == count, "tables", f"be {count} {its}", case.get("tables"))

@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from properties.cases.case import Case
 from properties.cases.codec import encode
+from properties.cases.transition_costs import at_cost, cost_of
 from properties.kinds import own_tables
 from properties.kinds.linear_evaluation import inside
 from robust_core import LogSumExp, Mellowmax, StepSize, constant, per_visit, polynomial
@@ -172,7 +173,9 @@ def _possible(case: Case, habits: _Habits) -> bool:
         assert mdp is not None
         linked = not habits.chained or number + 1 == len(path) or tuple(path[number + 1][:2]) == (s_next, a_next)
         taken = policy is None or (policy[s, a] > 0.0 and policy[s_next, a_next] > 0.0)
-        if not (linked and taken and mdp.P[s, a, s_next] > 0.0 and cost == mdp.cost[s, a]):
+        if not (linked and taken and mdp.P[s, a, s_next] > 0.0):
+            return False
+        if cost != cost_of(mdp, case.get("swing"), s, a, s_next):
             return False
     return True
 
@@ -333,7 +336,7 @@ def _renumbered(case: Case, gone: range, heir: int | None, names: tuple[str, ...
             case[name] = new(case[name])
     if "path" in case:
         case["path"] = [tuple(new(x) if i in places else x for i, x in enumerate(step)) for step in case["path"]]
-        case["path"] = [_at_cost(step, case["mdp"]) for step in case["path"]]
+        case["path"] = [at_cost(step, case["mdp"], case.get("swing")) for step in case["path"]]
     return case
 
 
@@ -425,7 +428,7 @@ def _in_shares(rows: Floats, units: int) -> Floats:
 
 def _with_kernel(case: Case, rows: Floats) -> Case:
     mdp: MDP = case["mdp"]
-    return case | {"mdp": _model(mdp, rows.reshape(mdp.P.shape), mdp.cost)}
+    return _with_model(case, _model(mdp, rows.reshape(mdp.P.shape), mdp.cost))
 
 
 # Plainer numbers.
@@ -483,6 +486,10 @@ def _plainer_sets(uncertainty_set: UncertaintySet) -> Iterator[UncertaintySet]:
 
 def _plainer_values(case: Case) -> Pass:
     """Costs and tables: zero, or a sign, or few digits; the whole table, then parts of it."""
+    if "swing" in case:
+        less = _with_model({name: value for name, value in case.items() if name != "swing"}, case["mdp"])
+        if (yield less):
+            case = less
     names = [name for name in ("mdp", *VALUES) if name in case]
     for name in names:
         values = case["mdp"].cost if name == "mdp" else case[name]
@@ -493,7 +500,8 @@ def _plainer_values(case: Case) -> Pass:
                 flat[part.start : part.stop] = plain(flat[part.start : part.stop])
                 if np.array_equal(changed, values):
                     continue
-                less = _at_costs(case, changed) if name == "mdp" else case | {name: changed}
+                model = _model(case["mdp"], case["mdp"].P, changed) if name == "mdp" else None
+                less = case | {name: changed} if model is None else _with_model(case, model)
                 if (yield less):
                     case, values = less, changed
 
@@ -510,15 +518,12 @@ def _rounded(digits: int) -> Callable[[Floats], Floats]:
 PLAIN: tuple[Callable[[Floats], Floats], ...] = (np.zeros_like, np.sign, *map(_rounded, DIGITS))
 
 
-def _at_costs(case: Case, cost: Floats) -> Case:
-    less = dict(case, mdp=_model(case["mdp"], case["mdp"].P, cost))
+def _with_model(case: Case, mdp: MDP) -> Case:
+    """The case with another model of the same sizes, and its path at the costs of that."""
+    less = dict(case, mdp=mdp)
     if "path" in case:
-        less["path"] = [_at_cost(step, less["mdp"]) for step in case["path"]]
+        less["path"] = [at_cost(step, mdp, case.get("swing")) for step in case["path"]]
     return less
-
-
-def _at_cost(step: Any, mdp: MDP) -> Any:
-    return (*step[:2], float(mdp.cost[step[0], step[1]]), *step[3:])
 
 
 # What makes a case cheap to judge comes first: a path ends soon after the step that shows the bug, and states count

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.cases import transition_costs
 from properties.cases.case import LawCase, Path
 from properties.cases.choices import MAX_STEPS, Choices
 from properties.kinds import kind_of
@@ -27,7 +28,8 @@ from robust_core.validate import Floats
 class Run(LawCase):
     """For a learner: its problem, and the path it walks.
 
-    With `tables`, the estimate is a tuple of so many tables, and the first axis of `initial` numbers them.
+    With `tables`, the estimate is a tuple of so many tables, and the first axis of `initial` numbers them. With a
+    `swing`, steps cost c(s,a,s') (`transition_costs`).
     """
 
     mdp: MDP
@@ -36,6 +38,12 @@ class Run(LawCase):
     initial: Floats
     path: Path
     tables: int | None = None
+    swing: float | None = None
+
+    @property
+    def largest_cost(self) -> float:
+        """The largest cost of a step, in size, or more."""
+        return float(np.abs(self.mdp.cost).max()) + abs(self.swing or 0.0)
 
     def driven(self, learner: Any) -> Any:
         """The learner as one that takes the steps of the path one by one."""
@@ -92,6 +100,7 @@ class Beginning:
     mdp: MDP
     uncertainty_set: UncertaintySet
     ends: bool
+    swing: float | None = None
 
     @classmethod
     def choose(cls, choices: Choices, variant: Variant, options: RunOptions) -> "Beginning":
@@ -101,7 +110,8 @@ class Beginning:
         mdp = choices.mdp(variant, scale=scale, deterministic=options.deterministic)
         uncertainty_set = choices.set_of(variant, mdp)
         ends = options.ends and ends_of(variant, type(uncertainty_set)) != "none"
-        return cls(options, length + options.least, times, scale, mdp, uncertainty_set, ends)
+        swing = choices.swing(variant, scale) if transition_costs.are_paid_by(variant) else None
+        return cls(options, length + options.least, times, scale, mdp, uncertainty_set, ends, swing)
 
     def policy(self, choices: Choices) -> Floats:
         """A policy to evaluate."""
@@ -117,7 +127,7 @@ class Beginning:
         """The path, the whole walked once or more often; without a policy any action is taken."""
         deterministic = self.options.deterministic
         path = choices.path(self.mdp, steps=self.length, policy=policy, ends=self.ends, deterministic=deterministic)
-        return path * self.times
+        return [transition_costs.at_cost(step, self.mdp, self.swing) for step in path] * self.times
 
 
 def policy_of(case: Run) -> Floats | None:

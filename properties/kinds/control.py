@@ -26,6 +26,7 @@ def control_run(choices: Choices, variant: Variant, options: RunOptions = USUAL)
         initial=begin.table(choices, variant),
         path=begin.path(choices, None),
         tables=tables(variant),
+        swing=begin.swing,
     )
 
 

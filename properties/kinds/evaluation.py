@@ -43,6 +43,7 @@ def evaluation_run(choices: Choices, variant: Variant, options: RunOptions = USU
         initial=begin.table(choices, variant),
         path=begin.path(choices, policy),
         tables=tables(variant),
+        swing=begin.swing,
     )
 
 

@@ -79,7 +79,7 @@ def _mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Findin
         after = as_array(estimate)
         largest = max(largest, float(np.abs(after).max()))
         mean = mean + probability * to_rationals(after)
-    size = max(largest, *(float(np.abs(as_array(x)).max()) for x in past)) + float(np.abs(case.mdp.cost).max())
+    size = max(largest, *(float(np.abs(as_array(x)).max()) for x in past)) + case.largest_cost
     allowed = mean_bound(case.mdp, len(case.path), size) + UNIT * size + float(tape.cut) * largest
     # A promise weighs each of its backups by at most 1.
     allowed += float(view.width)
@@ -143,7 +143,7 @@ def _stays(variant: Variant, case: Run, history: Any, s: int, a: int) -> Finding
     wanted, finding = _promised(variant, view, one)
     if finding is not None:
         return finding
-    size = float(np.abs(solution).max()) + float(np.abs(case.mdp.cost).max())
+    size = float(np.abs(solution).max()) + case.largest_cost
     # The solution is rounded, a promise may be written in floats, and both may rest on enclosures.
     allowed = mean_bound(case.mdp, len(history) + 1, size) + 2.0 * error + float(view.width)
     right = np.broadcast_to(solution, wanted.shape)
@@ -166,7 +166,7 @@ def _mean_stays(variant: Variant, case: Run, coins: int) -> Finding | None:
     learner = variant.make(replace(problem(run), rng=Coins(tape, coins)))
     delay = variant.options.get("delay", 1)
     steps = 1 if delay == "visited" else int(delay)
-    mean, size = ZEROS, float(np.abs(solution).max()) + float(np.abs(case.mdp.cost).max())
+    mean, size = ZEROS, float(np.abs(solution).max()) + case.largest_cost
     s, a = case.path[0][:2]
     for count, (probability, estimate) in enumerate(_futures(variant, run, learner, tape, s, a, steps)):
         finding = _ill_formed(run, estimate, f" after {steps} steps")

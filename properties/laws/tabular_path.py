@@ -200,7 +200,7 @@ def _boxed(variant: Variant, case: Run) -> tuple[Run, float, float, float]:
     with low = min(min c, min c/(1−gamma)) keeps such targets: where min c < 0, x >= low and c + gamma low >= low; else
     x >= 0 and c >= low. In the same way for high.
     """
-    gamma, costs = case.mdp.gamma, case.mdp.cost
+    gamma, costs = case.mdp.gamma, np.array([*case.mdp.cost.ravel(), *(step[2] for step in case.path)])
     low, high = float(costs.min()) / (1.0 - gamma), float(costs.max()) / (1.0 - gamma)
     if ends_of(variant, type(case.uncertainty_set)) == "nature ends" or any(step[5] for step in case.path):
         low, high = min(low, float(costs.min())), max(high, float(costs.max()))

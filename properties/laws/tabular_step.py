@@ -15,6 +15,7 @@ from properties.cases import runs
 from properties.cases.choices import Choices
 from properties.cases.runs import Place, Run, ends_of, estimates, place_of, policy_of
 from properties.cases.sources import Generated
+from properties.cases.transition_costs import cost_of
 from properties.judging.side_by_side import entry
 from properties.judging.verdict import Finding
 from properties.laws.coins import NotEnumerable, Tape
@@ -188,19 +189,18 @@ def backup(
     return Bracket(*(sum((w * pair[end] for w, pair in values), Fraction(0)) for end in (0, 1)))
 
 
-def _outcomes(
-    variant: Variant, mdp: MDP, policy: np.ndarray | None, s: int, a: int
-) -> Iterator[tuple[Fraction, Sequence[Any]]]:
+def _outcomes(variant: Variant, case: Run, s: int, a: int) -> Iterator[tuple[Fraction, Sequence[Any]]]:
     """Every transition from (s,a), or from s for a table of state values, with its probability; none is terminal."""
-    weights = {a: Fraction(1)}
+    mdp, policy, weights = case.mdp, policy_of(case), {a: Fraction(1)}
     if estimates(variant) == "V" and policy is not None:
         weights = {b: Fraction(w) for b, w in enumerate(policy[s].tolist()) if w}
     for action, weight in weights.items():
         for s_next in np.flatnonzero(mdp.P[s, action]).tolist():
+            cost = cost_of(mdp, case.swing, s, action, s_next)
             after = {0: 1.0} if policy is None else {b: w for b, w in enumerate(policy[s_next].tolist()) if w}
             for a_next, share in after.items():
                 probability = weight * Fraction(float(mdp.P[s, action, s_next])) * Fraction(share)
-                yield probability, (s, action, float(mdp.cost[s, action]), s_next, a_next, False)
+                yield probability, (s, action, cost, s_next, a_next, False)
 
 
 @dataclass(frozen=True)
@@ -223,9 +223,9 @@ def _written_after(variant: Variant, case: Run, s: int, a: int, learner: Any, ta
         return _Written(
             before, wrong_form=Finding(f"the estimate after {len(case.path)} steps", before.tolist(), wanted)
         )
-    found, largest = [], _size(before, float(np.abs(case.mdp.cost).max()))
+    found, largest = [], _size(before, case.largest_cost)
     endless = ends_of(variant, type(case.uncertainty_set)) == "none"
-    for probability, step in _outcomes(variant, case.mdp, policy_of(case), s, a):
+    for probability, step in _outcomes(variant, case, s, a):
         means = []
         for each in (step,) if endless else (step, (*step[:5], True)):
             mean, highest = _mean_entry(learner, each, place, tape)

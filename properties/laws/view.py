@@ -13,6 +13,7 @@ import numpy as np
 from oracles.arithmetic import exact
 from oracles.planning import ends as ending
 from properties.cases.runs import Run, ends_of, estimates, policy_of
+from properties.cases.transition_costs import cost_of
 from properties.laws.learning import step_size_at
 from robust_core import Transition
 from robust_core.problem import Variant
@@ -49,7 +50,7 @@ class View:
         ends: float,
     ) -> None:
         self._mdp, self._set, self._policy = case.mdp, case.uncertainty_set, policy_of(case)
-        self._schedule, self._ends = case.step_size, Fraction(ends)
+        self._schedule, self._ends, self._swing = case.step_size, Fraction(ends), case.swing
         self._states = estimates(variant) == "V"
         self._nature_ends = ends_of(variant, type(case.uncertainty_set)) == "nature ends"
         self._action = a
@@ -157,9 +158,9 @@ class View:
         if self._states:
             actions = [(w, action) for action, w in enumerate(self._weights[self.s]) if w]
         for weight, a in actions:
-            cost = float(self._mdp.cost[self.s, a])
             row = exact.distribution(self._mdp.P[self.s, a].tolist()).fractions()
             for s_next, p in enumerate(row):
+                cost = cost_of(self._mdp, self._swing, self.s, a, s_next)
                 for share, a_next in self._next_actions(s_next) if p else ():
                     for chance, terminal in ((1 - self._ends, False), (self._ends, True)):
                         if chance:

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import ClassVar
 
 from properties.cases.scope import Scope
+from properties.cases.transition_costs import are_paid_by
 from properties.judging.blame import CannotBeJudged, said
 from properties.judging.canary import missed_defect
 from properties.judging.counterexample import Counterexample
@@ -167,6 +168,8 @@ def limits(variant: Variant) -> tuple[str, ...]:
         words.append(f"tried with smoothing {variant.options['smoothing']!r} only")
     if variant.options.get("convention") == "rewards":
         words.append("told rewards; the verdicts speak of costs, their negatives")
+    if are_paid_by(variant):
+        words.append("told costs c(s,a,s'); the truth is that of their mean, and nature changes the successor only")
     if "tables" in variant.options:
         words.append(f"started from {variant.options['tables']} different tables")
     if "delay" in variant.options:

@@ -21,7 +21,7 @@ from functools import partial
 
 import numpy as np
 
-from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for
+from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for, with_paid_costs
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
@@ -106,7 +106,7 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
     horizon = HORIZON[size]
     found = []
     for name in PROBLEMS[size]:
-        benchmark = problems_for(variant)[name]
+        benchmark = with_paid_costs(problems_for(variant)[name], variant)
         sample = once(partial(_sampler, variant, benchmark, horizon))
         limit = threshold(benchmark, FACTOR * horizon)
         content = (*benchmark.content, horizon)
