@@ -45,8 +45,7 @@ class SparseRows:
         >>> rows.expectation(np.array([2.0, 4.0]))
         array([3., 4.])
         """
-        result: Floats = np.add.reduceat(self.probabilities * v[self.successors], self.offsets[:-1])
-        return result
+        return np.add.reduceat(self.probabilities * v[self.successors], self.offsets[:-1])
 
 
 class MDP:
@@ -137,8 +136,7 @@ class MDP:
         values = validate.array("v", v, shape=(self.n_states,))
         if isinstance(self.kernel, SparseRows):
             return self.kernel.expectation(values).reshape(self.n_states, self.n_actions)
-        product: Floats = self.kernel @ values
-        return product
+        return self.kernel @ values
 
     @cached_property
     def hash(self) -> str:

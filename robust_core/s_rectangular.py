@@ -95,8 +95,7 @@ def state_values(mdp: MDP, uncertainty_set: SRectangular, V: ArrayLike) -> Float
     from robust_core.kernels import s_rectangular as kernel
 
     backup = compiled_backup(kernel.Outcomes.of(mdp), uncertainty_set)
-    found: Floats = backup(values, False).values
-    return found
+    return backup(values, False).values
 
 
 def policy_values(mdp: MDP, uncertainty_set: SRectangular, policy: Floats, V: ArrayLike) -> Floats:

@@ -181,8 +181,7 @@ def _sigma(uncertainty_set: Ball, P: Floats, v: Floats) -> Floats:
     """sigma(v) of every row, in floats: the mass R is taken from the lowest values (TV) or from all alike."""
     R = np.asarray(uncertainty_set.radius)
     if isinstance(uncertainty_set, Contamination):
-        result: Floats = (1.0 - R) * (P @ v) + R * v.max()
-        return result
+        return (1.0 - R) * (P @ v) + R * v.max()
     order = np.argsort(v, kind="stable")
     below = np.cumsum(P[..., order], axis=-1)
     left = np.diff(np.maximum(below - R[..., None], 0.0), axis=-1, prepend=0.0)

@@ -85,8 +85,7 @@ def _dual(P: Floats, v: Floats, R: float) -> Floats:
     order = np.argsort(v)
     passed = np.cumsum(P[..., order], axis=-1) >= R
     level = v[order][np.where(passed.any(axis=-1), passed.argmax(axis=-1), len(v) - 1)]
-    bound: Floats = R * v.max() + (P * np.maximum(v, level[..., None])).sum(axis=-1) - R * level
-    return bound
+    return R * v.max() + (P * np.maximum(v, level[..., None])).sum(axis=-1) - R * level
 
 
 def _residual(mdp: MDP, R: float, V: Floats, policy: Floats | None) -> tuple[Floats, Floats, float]:
@@ -100,8 +99,7 @@ def _residual(mdp: MDP, R: float, V: Floats, policy: Floats | None) -> tuple[Flo
 
 
 def _reduced(Q: Floats, policy: Floats | None) -> Floats:
-    result: Floats = Q.min(axis=1) if policy is None else (policy * Q).sum(axis=1)
-    return result
+    return Q.min(axis=1) if policy is None else (policy * Q).sum(axis=1)
 
 
 def _enclose(mdp: MDP, R: float, V: Floats, policy: Floats, *, minimise: bool) -> ClosedForm:

@@ -53,10 +53,7 @@ def vertices(uncertainty_set: Contamination, p: Vector) -> Iterator[Vector]:
 
 def dual(uncertainty_set: Contamination, p: Floats, v: Floats) -> Floats:
     """The dual is min {(1−R) p·v + R lam : lam >= v}, with the obvious solution."""
-    result: Floats = (1.0 - uncertainty_set.radius) * np.einsum(
-        "...s,...s->...", p, v
-    ) + uncertainty_set.radius * v.max(axis=-1)
-    return result
+    return (1.0 - uncertainty_set.radius) * np.einsum("...s,...s->...", p, v) + uncertainty_set.radius * v.max(axis=-1)
 
 
 def largest_mass(uncertainty_set: Contamination, mass: int, whole: int) -> int:

@@ -9,8 +9,7 @@ from robust_core.validate import EPS, Floats
 
 def normalised(p: Floats) -> Floats:
     """Each row over its sum, within (n+1) EPS/2 of the row over its exact sum."""
-    result: Floats = p / p.sum(axis=1, keepdims=True)
-    return result
+    return p / p.sum(axis=1, keepdims=True)
 
 
 def candidates(p: Floats, q: Floats, within_support: bool) -> Floats:

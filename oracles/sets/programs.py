@@ -218,8 +218,7 @@ _program = lru_cache(maxsize=64)(_Program)
 
 def mean(p: Floats, v: Floats) -> Floats:
     """p·v of each row."""
-    result: Floats = np.einsum("rs,rs->r", p, v)
-    return result
+    return np.einsum("rs,rs->r", p, v)
 
 
 def normalised_mean(weights: Floats, v: Floats, otherwise: Floats) -> Floats:

@@ -100,8 +100,7 @@ def dual(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Floats:
     """
     lifted = np.maximum(v[..., :, None], v[..., None, :])  # [..., lam, s]
     means = np.einsum("...s,...ls->...l", p, lifted)
-    result: Floats = (uncertainty_set.radius * (v.max(axis=-1, keepdims=True) - v) + means).min(axis=-1)
-    return result
+    return (uncertainty_set.radius * (v.max(axis=-1, keepdims=True) - v) + means).min(axis=-1)
 
 
 def largest_mass(uncertainty_set: TotalVariation, mass: int, whole: int) -> int:

@@ -86,8 +86,7 @@ def _multipliers(metric: Floats, y: Floats) -> Floats:
 def _bounds(uncertainty_set: Wasserstein, p: Floats, y: Floats, lam: Floats) -> Floats:
     """The bound at each multiplier."""
     scores = (y[None, None, :] - lam[:, None, None] * uncertainty_set.metric[None]).max(axis=2)
-    result: Floats = lam * uncertainty_set.radius + scores @ p
-    return result
+    return lam * uncertainty_set.radius + scores @ p
 
 
 def _targets(metric: Floats, v: Floats, lam: float) -> Any:

@@ -24,8 +24,7 @@ def on_grid(x: Floats, grid: float) -> Floats:
     >>> on_grid(np.array([0.3, 0.4]), 0.25)
     array([0.25, 0.5 ])
     """
-    nearest: Floats = np.rint(x / grid) * grid
-    return nearest
+    return np.rint(x / grid) * grid
 
 
 class PlantedProblem:

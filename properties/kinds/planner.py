@@ -19,8 +19,7 @@ PER_PAIR = "the radius may be an array with one for each pair of state and actio
 
 def state_values(table: Floats) -> Floats:
     """V(s) = min_a Q(s,a) of a table; values of states as they are."""
-    values: Floats = table if table.ndim == 1 else table.min(axis=1)
-    return values
+    return table if table.ndim == 1 else table.min(axis=1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -73,5 +73,4 @@ def _inside_unit_ball(phi: Floats) -> Floats:
     """
     squares = [sum(Fraction(x) ** 2 for x in row) for row in phi.tolist()]
     halvings = [next(k for k in count() if square <= 4**k) for square in squares]
-    scaled: Floats = np.ldexp(phi, -np.array(halvings)[:, None])
-    return scaled
+    return np.ldexp(phi, -np.array(halvings)[:, None])

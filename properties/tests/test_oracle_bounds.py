@@ -108,12 +108,10 @@ class Transition:
         self.gradient = problem.gradient(theta).value
 
     def G(self, omega: Floats) -> Floats:
-        result: Floats = self.delta * self.phi - self.next * (self.phi @ omega)
-        return result
+        return self.delta * self.phi - self.next * (self.phi @ omega)
 
     def H(self, omega: Floats) -> Floats:
-        result: Floats = (self.delta - self.phi @ omega) * self.phi
-        return result
+        return (self.delta - self.phi @ omega) * self.phi
 
     @property
     def zeta(self) -> float:

@@ -40,8 +40,7 @@ def random_kernel(seed: int, n: int) -> Floats:
     cycle = 0.5 * np.eye(n) + 0.5 * np.roll(np.eye(n), 1, axis=1)
     weight = SCALES[seed % len(SCALES)]
     mixed = dense / dense.sum(axis=1, keepdims=True) * (dense > 1e-200) * (1 - weight) + weight * cycle
-    kernel: Floats = mixed / mixed.sum(axis=1, keepdims=True)
-    return kernel
+    return mixed / mixed.sum(axis=1, keepdims=True)
 
 
 FAR = 1 << 20
@@ -124,8 +123,7 @@ def elimination_with_subtraction(kernel: Floats) -> Floats:
         rates[:m, :m] += np.outer(rates[:m, m], rates[m, :m])
     for m in range(1, len(rates)):
         weights[m] = weights[:m] @ rates[:m, m]
-    result: Floats = weights / weights.sum()
-    return result
+    return weights / weights.sum()
 
 
 def test_gth_is_right_entry_by_entry_on_a_nearly_decomposable_chain() -> None:

@@ -40,8 +40,7 @@ def euclidean_attained(uncertainty_set: EuclideanBall, p: Floats, q: Floats, v: 
     near = q / q.sum(axis=1, keepdims=True)
     slack = 8 * p.shape[1] * np.finfo(np.float64).eps  # of the distance: sums, quotients and the norm
     share = np.minimum(uncertainty_set.radius / (np.linalg.norm(near - p, axis=1) + slack), 1.0)
-    value: Floats = (1.0 - share) * (p * v).sum(axis=1) + share * (near * v).sum(axis=1)
-    return value
+    return (1.0 - share) * (p * v).sum(axis=1) + share * (near * v).sum(axis=1)
 
 
 def test_a_further_set_is_one_registration_and_its_cone_program_is_certified() -> None:
@@ -96,8 +95,7 @@ def chi_square_attained(uncertainty_set: ChiSquareBall, p: Floats, q: Floats, v:
     distance = np.sqrt(((near - p) ** 2 / np.where(p > 0.0, p, 1.0)).sum(axis=1))
     distance += 8 * (p.shape[1] + 1) * EPS * (1.0 + distance)
     share = np.minimum(np.sqrt(uncertainty_set.radius) / distance, 1.0) * (1.0 - 4 * EPS)
-    value: Floats = (1.0 - share) * (p * v).sum(axis=1) + share * (near * v).sum(axis=1)
-    return value
+    return (1.0 - share) * (p * v).sum(axis=1) + share * (near * v).sum(axis=1)
 
 
 @pytest.fixture

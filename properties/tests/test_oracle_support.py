@@ -99,8 +99,7 @@ def gap_allowed(case: Case) -> Floats:
     """
     tolerance = programs.SOLVER_OPTIONS["HIGHS"]["primal_feasibility_tolerance"]
     units = 2 * np.finfo(np.float64).smallest_subnormal
-    allowed: Floats = 8 * case.p.shape[1] * tolerance * np.abs(case.v).max(axis=1) + units
-    return allowed
+    return 8 * case.p.shape[1] * tolerance * np.abs(case.v).max(axis=1) + units
 
 
 @given(cases())

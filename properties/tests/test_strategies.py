@@ -185,8 +185,7 @@ def foreign_entries(mdp: MDP) -> np.ndarray:
     """Which states some other state leads to."""
     into: Any = (mdp.P > 0.0).any(axis=1)
     np.fill_diagonal(into, False)
-    result: np.ndarray = into.any(axis=0)
-    return result
+    return into.any(axis=0)
 
 
 def has_twins(mdp: MDP, *, same_row: bool) -> bool:

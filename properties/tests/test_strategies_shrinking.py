@@ -31,8 +31,7 @@ def complexity(problem: Problem) -> tuple[int, int, int]:
 
 def moves(mdp: MDP) -> np.ndarray:
     """Which states lead to which others under some action."""
-    graph: np.ndarray = (mdp.P > 0.0).any(axis=1) & ~np.eye(mdp.n_states, dtype=bool)
-    return graph
+    return (mdp.P > 0.0).any(axis=1) & ~np.eye(mdp.n_states, dtype=bool)
 
 
 def dirac_with_other_cost(problem: Problem) -> bool:

@@ -27,5 +27,4 @@ class TargetLearner:
 
     def estimate(self) -> Floats:
         """A copy of Q."""
-        copied: Floats = np.array(self.Q, dtype=np.float64)
-        return copied
+        return np.array(self.Q, dtype=np.float64)

@@ -116,8 +116,7 @@ class UncertaintySet(ABC):
             return at_scale(lambda values: self.row_solution(rows, values)[0], v)
         if type(self).row_worst_case is UncertaintySet.row_worst_case:
             raise self._without("support function")
-        worst: Floats = self.row_worst_case(rows, v) @ v
-        return worst
+        return self.row_worst_case(rows, v) @ v
 
     def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
         """A distribution that attains sigma, for valid rows (…, S) and finite v (S,); by default of `row_solution`."""

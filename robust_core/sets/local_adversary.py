@@ -24,8 +24,7 @@ class LocalAdversary(MetricBall):
 
     def raised(self, v: Floats) -> Floats:
         """The largest value within reach of each state."""
-        result: Floats = np.where(self.metric <= self.radius, v, -np.inf).max(axis=-1)
-        return result
+        return np.where(self.metric <= self.radius, v, -np.inf).max(axis=-1)
 
     def row_support(self, rows: Floats, v: Floats) -> Floats:
         """Σ_i p_i max {v_j : d_ij <= r}."""

@@ -141,8 +141,7 @@ def _errors(benchmark: "BenchmarkProblem", alpha: float, times: Sequence[int], s
 
     learner = TabularLearner(Q_LEARNING, benchmark.problem(constant(alpha)))
     tables = snapshots(learner, benchmark.walk(seed), times)
-    errors: Floats = abs(tables - benchmark.truth.table).max(axis=(1, 2))
-    return errors
+    return abs(tables - benchmark.truth.table).max(axis=(1, 2))
 
 
 def render(curves: Sequence[Curve]) -> Content:

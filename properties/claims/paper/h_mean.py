@@ -66,8 +66,7 @@ def margins(cells: Floats, *, drift: float = 1.0) -> Floats:
     left = drift * (tracked + np.sqrt(1 + tracked**2)) * product * (r_ * (1 + k_) + L_ * speed_)
     curved = w * ((1 + L_) * r_ + g_ + L_ * (1 + r_))
     left += speed_ * (k_ * r_ + 1) * r_**3 * (L_**2 * (r_ + g_ + L_ * r_) + curved)
-    found: Floats = (printed - left) / printed - ROUNDING
-    return found
+    return (printed - left) / printed - ROUNDING
 
 
 def failing_cells(*, depth: int, most: int = 2_000_000, drift: float = 1.0) -> Floats:

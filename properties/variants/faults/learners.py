@@ -129,8 +129,7 @@ class StateTraces:
 
     def estimate(self) -> Floats:
         """A copy."""
-        copied: Floats = self.Q.copy()
-        return copied
+        return self.Q.copy()
 
 
 # Gradient TD with corrections: both signs that belong to the tracked error are `+`.

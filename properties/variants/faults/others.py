@@ -74,49 +74,42 @@ def draws_probabilities(p: Floats, rng: np.random.Generator) -> Any:
 
 
 def _chain(mdp: MDP, policy: Floats) -> Floats:
-    kernel: Floats = np.einsum("sa,sat->st", policy, mdp.P)
-    return kernel
+    return np.einsum("sa,sat->st", policy, mdp.P)
 
 
 def _action_values(mdp: MDP, policy: Floats) -> Floats:
     cost = (policy * mdp.cost).sum(axis=1)
     V: Floats = np.linalg.solve(np.eye(mdp.n_states) - mdp.gamma * _chain(mdp, policy), cost)
-    Q: Floats = mdp.cost + mdp.gamma * mdp.expectation(V)
-    return Q
+    return mdp.cost + mdp.gamma * mdp.expectation(V)
 
 
 def _visits(mdp: MDP, policy: Floats, rho: Floats) -> Floats:
     kernel = mdp.gamma * _chain(mdp, policy)
-    visits: Floats = rho @ np.linalg.inv(np.eye(mdp.n_states) - kernel)
-    return visits
+    return rho @ np.linalg.inv(np.eye(mdp.n_states) - kernel)
 
 
 def undiscounted_visits(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
     """Without gamma^t a state counts as often as it is visited in the long run."""
     chain = (np.eye(mdp.n_states) + _chain(mdp, policy)) / 2.0
     share = rho @ np.linalg.matrix_power(chain, 2**20)
-    gradient: Floats = (share / (1.0 - mdp.gamma))[:, None] * _action_values(mdp, policy)
-    return gradient
+    return (share / (1.0 - mdp.gamma))[:, None] * _action_values(mdp, policy)
 
 
 def no_future(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
     """Future costs are not added to the return."""
-    gradient: Floats = _visits(mdp, policy, rho)[:, None] * mdp.cost
-    return gradient
+    return _visits(mdp, policy, rho)[:, None] * mdp.cost
 
 
 def mean_score(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
     """The mean score of an episode times its return: all actions get the same."""
     visits, Q = _visits(mdp, policy, rho), _action_values(mdp, policy)
     mean = visits @ (policy * Q).sum(axis=1) / visits.sum()
-    gradient: Floats = np.repeat((visits * mean)[:, None], mdp.n_actions, axis=1)
-    return gradient
+    return np.repeat((visits * mean)[:, None], mdp.n_actions, axis=1)
 
 
 def opposite_sign(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
     """A minus sign is taken through a minimum."""
-    gradient: Floats = -_visits(mdp, policy, rho)[:, None] * _action_values(mdp, policy)
-    return gradient
+    return -_visits(mdp, policy, rho)[:, None] * _action_values(mdp, policy)
 
 
 def overflowing_exponentials(mdp: MDP, uncertainty_set: Any, policy: Floats, smoothing: Smoothing, V: Floats) -> Floats:
@@ -124,8 +117,7 @@ def overflowing_exponentials(mdp: MDP, uncertainty_set: Any, policy: Floats, smo
     R, varrho = uncertainty_set.radius, smoothing.varrho
     worst = np.log(np.exp(varrho * V).sum()) / varrho
     Q = mdp.cost + mdp.gamma * ((1.0 - R) * mdp.expectation(V) + R * worst)
-    image: Floats = (policy * Q).sum(axis=1)
-    return image
+    return (policy * Q).sum(axis=1)
 
 
 def _sampler(name: str, draw: Draw) -> Variant:
@@ -143,8 +135,7 @@ def _right_alias(p: Floats, rng: np.random.Generator) -> int:
 
 
 def _right_gradient(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
-    gradient: Floats = _visits(mdp, policy, rho)[:, None] * _action_values(mdp, policy)
-    return gradient
+    return _visits(mdp, policy, rho)[:, None] * _action_values(mdp, policy)
 
 
 RIGHT = (

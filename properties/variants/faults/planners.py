@@ -22,8 +22,7 @@ def _size(mdp: MDP) -> float:
 
 
 def _backup(mdp: MDP, V: Floats) -> Floats:
-    Q: Floats = mdp.cost + mdp.gamma * mdp.expectation(V)
-    return Q
+    return mdp.cost + mdp.gamma * mdp.expectation(V)
 
 
 def _iterate(mdp: MDP, over: Callable[[Floats, Floats, int], bool], backup: Any = _backup) -> Floats:
@@ -51,13 +50,11 @@ def _values_of(mdp: MDP, policy: Floats) -> Floats:
     """V of deterministic actions, by linear algebra."""
     rows = np.arange(mdp.n_states)
     kernel = np.array([mdp.P[s, policy[s]] for s in rows])
-    V: Floats = np.linalg.solve(np.eye(mdp.n_states) - mdp.gamma * kernel, mdp.cost[rows, policy])
-    return V
+    return np.linalg.solve(np.eye(mdp.n_states) - mdp.gamma * kernel, mdp.cost[rows, policy])
 
 
 def _one_hot(mdp: MDP, actions: Floats) -> Floats:
-    policy: Floats = np.eye(mdp.n_actions)[actions]
-    return policy
+    return np.eye(mdp.n_actions)[actions]
 
 
 def _last_successor(mdp: MDP, V: Floats) -> Floats:
@@ -66,8 +63,7 @@ def _last_successor(mdp: MDP, V: Floats) -> Floats:
     for s, a in np.ndindex(*mdp.cost.shape):
         for following in np.flatnonzero(mdp.P[s, a]):
             means[s, a] = mdp.P[s, a, following] * V[following]
-    Q: Floats = mdp.cost + mdp.gamma * means
-    return Q
+    return mdp.cost + mdp.gamma * means
 
 
 def iteration_bound(mdp: MDP, uncertainty_set: Any) -> Floats:
@@ -110,8 +106,7 @@ def swapped_loops(mdp: MDP, uncertainty_set: Any) -> Floats:
     P = np.array([[mdp.P[s, a] for a in range(mdp.n_actions)] for s in range(mdp.n_states)])
 
     def backup(mdp: MDP, V: Floats) -> Floats:
-        Q: Floats = mdp.cost + mdp.gamma * np.einsum("tas,t->sa", P, V)
-        return Q
+        return mdp.cost + mdp.gamma * np.einsum("tas,t->sa", P, V)
 
     converged = _converged(mdp)
     return _iterate(mdp, lambda image, V, sweep: sweep == 1000 or converged(image, V, sweep), backup)
@@ -125,8 +120,7 @@ def same_state(mdp: MDP, uncertainty_set: Any) -> Floats:
 
 def same_state_operator(mdp: MDP, uncertainty_set: Any, Q: Floats) -> Floats:
     """The old value of s where that of s' belongs."""
-    image: Floats = mdp.cost + mdp.gamma * Q.min(axis=1)[:, None]
-    return image
+    return mdp.cost + mdp.gamma * Q.min(axis=1)[:, None]
 
 
 def improved_by_last_successor(mdp: MDP, uncertainty_set: Any) -> Floats:
@@ -203,8 +197,7 @@ def default_discount(mdp: MDP, uncertainty_set: Any) -> Floats:
 
 def no_discount(mdp: MDP, uncertainty_set: Any, Q: Floats) -> Floats:
     """Gamma is missing before the values of the successors."""
-    image: Floats = mdp.cost + mdp.expectation(Q.min(axis=1))
-    return image
+    return mdp.cost + mdp.expectation(Q.min(axis=1))
 
 
 def reversed_comparison(mdp: MDP, uncertainty_set: Any) -> Floats:
@@ -232,8 +225,7 @@ def worst_of_all(uncertainty_set: Any, p: Floats, v: Floats) -> Floats:
     room = p[..., order] / (1.0 - uncertainty_set.radius)
     q = np.clip(1.0 - (np.cumsum(room, axis=-1) - room), 0.0, room)
     means, one = q @ v[order], (q >= 1.0).any(axis=-1)
-    found: Floats = np.where(one, v.max(), means)
-    return found
+    return np.where(one, v.max(), means)
 
 
 def _of(name: str, kind: Any, make: Any, promise: str, accuracy: float | None) -> Variant:

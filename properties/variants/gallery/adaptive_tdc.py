@@ -76,8 +76,7 @@ class AdamTDC(HeavyBallTDC):
         self.means = first * self.means + (1.0 - first) * directions
         self.squares = second * self.squares + (1.0 - second) * directions**2
         mean, square = self.means / (1.0 - first**self.t), self.squares / (1.0 - second**self.t)
-        step: Floats = sizes * mean / (np.sqrt(square) + SMALL)
-        return step
+        return sizes * mean / (np.sqrt(square) + SMALL)
 
 
 def expected(view: LinearView) -> Any:

@@ -23,8 +23,7 @@ class AveragingLearner(TargetLearner):
 
     def estimate(self) -> Floats:
         """A copy of the average."""
-        copied: Floats = self.mean.copy()
-        return copied
+        return self.mean.copy()
 
 
 def expected(view: View) -> Any:

@@ -50,8 +50,7 @@ class DoubleQLearner:
 
     def estimate(self) -> Floats:
         """The mean of the two tables."""
-        mean: Floats = np.mean(self.tables, axis=0)
-        return mean
+        return np.mean(self.tables, axis=0)
 
 
 VARIANT = Variant(

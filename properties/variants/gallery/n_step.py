@@ -53,8 +53,7 @@ class NStepLearner:
 
     def estimate(self) -> Floats:
         """A copy of V."""
-        copied: Floats = self.V.copy()
-        return copied
+        return self.V.copy()
 
 
 def expected(view: View) -> Any:

@@ -47,8 +47,7 @@ class TraceLearner:
 
     def estimate(self) -> Floats:
         """A copy of V."""
-        copied: Floats = self.V.copy()
-        return copied
+        return self.V.copy()
 
 
 def expected(view: View) -> Any:

@@ -16,8 +16,7 @@ def plan(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
         image = bellman(mdp, uncertainty_set, Q)
         low, high = (mdp.gamma / (1.0 - mdp.gamma) * end for end in ((image - Q).min(), (image - Q).max()))
         if high - low <= ACCURACY * scale:
-            middle: Floats = image + (low + high) / 2.0
-            return middle
+            return image + (low + high) / 2.0
         Q = image
 
 
