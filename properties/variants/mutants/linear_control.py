@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import TwoWeights, but, told, with_radius
+from properties.variants.mutants.plain import TwoWeights, but, hard_maximum, told, with_radius
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -107,40 +107,19 @@ class _ResidualGradient(LinearQ):
 
 
 class GreedyGQ(TwoWeights):
-    """Robust Greedy-GQ, in parts that a mutant replaces."""
-
-    psi = TwoWeights.features
+    """Robust Greedy-GQ: features of pairs, and of the greedy action where a state is valued."""
 
     def best(self, Q: Floats) -> Any:
         """The action of every state."""
         return Q.argmin(axis=1)
 
-    def after(self, step: Transition, top: Floats) -> Floats:
-        """The features that follow."""
-        return np.asarray(top[step.s_next] * (not step.terminal))
+    def feature(self, step: Transition) -> Floats:
+        """psi(s, a)."""
+        return np.asarray(self.features[step.s, step.a])
 
-    def parts(self, step: Transition) -> tuple[float, Floats]:
-        """(delta, gradient of the target)."""
-        R, gamma = self.radius, self.problem.gamma
-        Q = self.psi @ self.theta
-        top = self.psi[np.arange(len(Q)), self.best(Q)]
-        smooth, softmax = self.smooth(top @ self.theta)
-        after = self.after(step, top)
-        delta = step.cost + gamma * ((1.0 - R) * after @ self.theta + R * smooth) - Q[step.s, step.a]
-        return float(delta), gamma * ((1.0 - R) * after + R * softmax @ top)
-
-    def moves(self, step: Transition) -> tuple[Any, Any]:
-        """The directions of theta and omega."""
-        psi = self.psi[step.s, step.a]
-        delta, gradient = self.parts(step)
-        tracked = psi @ self.omega
-        return delta * psi - tracked * gradient, (delta - tracked) * psi
-
-    def update(self, step: Transition) -> None:
-        """One step."""
-        (alpha, beta), (theta, omega) = self.sizes, self.moves(step)
-        self.theta, self.omega = self.theta + alpha * theta, self.omega + beta * omega
-        self.t += 1
+    def top(self) -> Floats:
+        """psi of the greedy action of every state."""
+        return np.asarray(self.features[np.arange(len(self.features)), self.best(self.features @ self.theta)])
 
 
 class _MeanFeatures(GreedyGQ):
@@ -148,34 +127,7 @@ class _MeanFeatures(GreedyGQ):
 
     def after(self, step: Transition, top: Floats) -> Floats:
         behaviour: Any = self.problem.behaviour
-        return np.asarray(behaviour[step.s_next] @ self.psi[step.s_next] * (not step.terminal))
-
-
-class _OneCorrection(GreedyGQ):
-    """The correction without nature's part."""
-
-    def parts(self, step: Transition) -> tuple[float, Floats]:
-        Q = self.psi @ self.theta
-        top = self.psi[np.arange(len(Q)), self.best(Q)]
-        return super().parts(step)[0], self.problem.gamma * (1.0 - self.radius) * self.after(step, top)
-
-
-class _NoCorrection(GreedyGQ):
-    def moves(self, step: Transition) -> tuple[Any, Any]:
-        return self.parts(step)[0] * self.psi[step.s, step.a], super().moves(step)[1]
-
-
-class _SignGQ(GreedyGQ):
-    def moves(self, step: Transition) -> tuple[Any, Any]:
-        psi = self.psi[step.s, step.a]
-        delta, gradient = self.parts(step)
-        return delta * psi + (psi @ self.omega) * gradient, super().moves(step)[1]
-
-
-class _OmegaAsleep(GreedyGQ):
-    @property
-    def sizes(self) -> tuple[float, float]:
-        return super().sizes[0], 0.0
+        return np.asarray(behaviour[step.s_next] @ self.features[step.s_next] * (not step.terminal))
 
 
 class _StateTracked(GreedyGQ):
@@ -183,8 +135,7 @@ class _StateTracked(GreedyGQ):
 
     def moves(self, step: Transition) -> tuple[Any, Any]:
         theta, _ = super().moves(step)
-        best = int(self.best(self.psi @ self.theta)[step.s])
-        psi = self.psi[step.s, best]
+        psi = self.top()[step.s]
         return theta, (self.parts(step)[0] - psi @ self.omega) * psi
 
 
@@ -228,21 +179,22 @@ SMOOTH_SOLD_AS_HARD = _mutant("with a smooth maximum, not said", SmoothQ)
 HARD_SOLD_AS_SMOOTH = _mutant("with the hard maximum, sold as smooth", LinearQ, smoothing="lse")
 VANILLA_GQ = _greedy("that is not robust", but(GreedyGQ, radius=0.0))
 HALF_GQ = _greedy("with half the radius", with_radius(GreedyGQ, 0.5))
-NEVER_GQ = _greedy("that never learns", but(GreedyGQ, sizes=property(lambda self: (0.0, 0.0))))
+NEVER_GQ = _greedy("that never learns", but(GreedyGQ, factors=(0.0, 0.0)))
 # The features of the action that was taken next.
 NEXT_ACTION_GQ = _greedy(
     "of the next action",
-    but(GreedyGQ, after=lambda self, step, top: np.asarray(self.psi[step.s_next, step.a_next] * (not step.terminal))),
+    but(
+        GreedyGQ,
+        after=lambda self, step, top: np.asarray(self.features[step.s_next, step.a_next] * (not step.terminal)),
+    ),
 )
 MAX_GQ = _greedy("with max for min", but(GreedyGQ, best=lambda self, Q: Q.argmax(axis=1)))
 MEAN_FEATURES = _greedy("with expected features", _MeanFeatures)
-ONE_CORRECTION = _greedy("without nature's part of the correction", _OneCorrection)
-HARD_GQ = _greedy(
-    "with the hard maximum", but(GreedyGQ, smooth=lambda self, V: (float(V.max()), np.eye(len(V))[V.argmax()]))
-)
-NO_CORRECTION = _greedy("without a correction", _NoCorrection)
-SIGN_GQ = _greedy("with the sign of the correction", _SignGQ)
-OMEGA_ASLEEP = _greedy("whose omega never moves", _OmegaAsleep)
+ONE_CORRECTION = _greedy("without nature's part of the correction", but(GreedyGQ, nature=0.0))
+HARD_GQ = _greedy("with the hard maximum", but(GreedyGQ, smooth=hard_maximum))
+NO_CORRECTION = _greedy("without a correction", but(GreedyGQ, correction=0.0))
+SIGN_GQ = _greedy("with the sign of the correction", but(GreedyGQ, correction=-1.0))
+OMEGA_ASLEEP = _greedy("whose omega never moves", but(GreedyGQ, factors=(1.0, 0.0)))
 SWAPPED_SIZES = _greedy(
     "with swapped step sizes",
     told(

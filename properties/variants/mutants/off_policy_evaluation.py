@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import TwoWeights, but, with_radius
+from properties.variants.mutants.plain import TwoWeights, but, hard_maximum, with_radius
 from robust_core import Contamination, Transition, Variant
-from robust_core.validate import Floats
 
 
 class OffPolicy(TwoWeights):
@@ -23,31 +22,6 @@ class OffPolicy(TwoWeights):
         behaviour: Any = self.problem.behaviour
         return float(policy[step.s, step.a] / behaviour[step.s, step.a])
 
-    def delta(self, step: Transition, theta: Floats) -> tuple[float, Floats]:
-        """(delta, gradient of the target)."""
-        p, phi, R = self.problem, self.features, self.radius
-        V, following = phi @ theta, phi[step.s_next] * (not step.terminal)
-        smooth, softmax = self.smooth(V)
-        delta = step.cost + p.gamma * ((1.0 - R) * following @ theta + R * smooth) - V[step.s]
-        return float(delta), p.gamma * ((1.0 - R) * following + R * softmax @ phi)
-
-    def moves(self, step: Transition) -> tuple[Any, Any]:
-        """The directions of theta and omega."""
-        phi, r = self.features[step.s], self.ratio(step)
-        delta, gradient = self.delta(step, self.theta)
-        tracked = phi @ self.omega
-        return r * (delta * phi - tracked * gradient), (r * delta - tracked) * phi
-
-    def update(self, step: Transition) -> None:
-        """One step."""
-        found = []
-        for x, size, move, K in zip((self.theta, self.omega), self.sizes, self.moves(step), self.balls, strict=True):
-            after = x + size * move
-            norm = float(np.linalg.norm(after))
-            found.append(after if norm <= K else after * (K / norm))
-        self.theta, self.omega = found
-        self.t += 1
-
 
 class _Product(OffPolicy):
     """Ratios are multiplied along the path."""
@@ -61,26 +35,6 @@ class _Product(OffPolicy):
         after = 1.0 if step.terminal else self.product * OffPolicy.ratio(self, step)
         super().update(step)
         self.product = after
-
-
-class _LostOnDelta(OffPolicy):
-    def moves(self, step: Transition) -> tuple[Any, Any]:
-        phi, r = self.features[step.s], self.ratio(step)
-        delta, gradient = self.delta(step, self.theta)
-        return delta * phi - r * (phi @ self.omega) * gradient, (r * delta - phi @ self.omega) * phi
-
-
-class _LostOnOmega(OffPolicy):
-    def moves(self, step: Transition) -> tuple[Any, Any]:
-        phi = self.features[step.s]
-        return super().moves(step)[0], (self.delta(step, self.theta)[0] - phi @ self.omega) * phi
-
-
-class _LostOnCorrection(OffPolicy):
-    def moves(self, step: Transition) -> tuple[Any, Any]:
-        phi, r = self.features[step.s], self.ratio(step)
-        delta, gradient = self.delta(step, self.theta)
-        return r * delta * phi - (phi @ self.omega) * gradient, super().moves(step)[1]
 
 
 class _Swapped(OffPolicy):
@@ -98,35 +52,6 @@ class _PolicyAlone(OffPolicy):
     def ratio(self, step: Transition) -> float:
         policy: Any = self.problem.policy
         return float(policy[step.s, step.a])
-
-
-class _OmegaAsleep(OffPolicy):
-    @property
-    def sizes(self) -> tuple[float, float]:
-        return super().sizes[0], 0.0
-
-
-class _Semigradient(OffPolicy):
-    """TD(0) with ratios: no correction."""
-
-    def moves(self, step: Transition) -> tuple[Any, Any]:
-        phi = self.features[step.s]
-        return self.ratio(step) * self.delta(step, self.theta)[0] * phi, super().moves(step)[1]
-
-
-class _Sign(OffPolicy):
-    def moves(self, step: Transition) -> tuple[Any, Any]:
-        phi, r = self.features[step.s], self.ratio(step)
-        delta, gradient = self.delta(step, self.theta)
-        return r * (delta * phi + (phi @ self.omega) * gradient), super().moves(step)[1]
-
-
-class _OneCorrection(OffPolicy):
-    """The correction without nature's part."""
-
-    def delta(self, step: Transition, theta: Floats) -> tuple[float, Floats]:
-        found = super().delta(step, theta)[0]
-        return found, self.problem.gamma * (1.0 - self.radius) * self.features[step.s_next] * (not step.terminal)
 
 
 class _Box(OffPolicy):
@@ -157,21 +82,25 @@ NEXT_RATIO = _mutant(
     but(OffPolicy, ratio=lambda self, step: OffPolicy.ratio(self, step._replace(s=step.s_next, a=step.a_next))),
 )
 PRODUCT = _mutant("with products of ratios", _Product)
-LOST_ON_DELTA = _mutant("without the ratio of delta", _LostOnDelta)
-LOST_ON_OMEGA = _mutant("without the ratio of omega", _LostOnOmega)
-LOST_ON_CORRECTION = _mutant("without the ratio of the correction", _LostOnCorrection)
+LOST_ON_DELTA = _mutant(
+    "without the ratio of delta", but(OffPolicy, ratios=lambda self, step: (1.0, r := self.ratio(step), r))
+)
+LOST_ON_OMEGA = _mutant(
+    "without the ratio of omega", but(OffPolicy, ratios=lambda self, step: (r := self.ratio(step), r, 1.0))
+)
+LOST_ON_CORRECTION = _mutant(
+    "without the ratio of the correction", but(OffPolicy, ratios=lambda self, step: (r := self.ratio(step), 1.0, r))
+)
 SWAPPED = _mutant("with swapped policies", _Swapped)
 POLICY_ALONE = _mutant("weighted by the policy alone", _PolicyAlone)
 VANILLA = _mutant("that is not robust", but(OffPolicy, radius=0.0))
 HALF = _mutant("with half the radius", with_radius(OffPolicy, 0.5))
-NEVER = _mutant("that never learns", but(OffPolicy, sizes=property(lambda self: (0.0, 0.0))))
-OMEGA_ASLEEP = _mutant("whose omega never moves", _OmegaAsleep)
-SEMIGRADIENT = _mutant("without a correction", _Semigradient)
-SIGN = _mutant("with the sign of the correction", _Sign)
-ONE_CORRECTION = _mutant("without nature's part of the correction", _OneCorrection)
-HARD_MAXIMUM = _mutant(
-    "with the hard maximum", but(OffPolicy, smooth=lambda self, V: (float(V.max()), np.eye(len(V))[V.argmax()]))
-)
+NEVER = _mutant("that never learns", but(OffPolicy, factors=(0.0, 0.0)))
+OMEGA_ASLEEP = _mutant("whose omega never moves", but(OffPolicy, factors=(1.0, 0.0)))
+SEMIGRADIENT = _mutant("without a correction", but(OffPolicy, correction=0.0))
+SIGN = _mutant("with the sign of the correction", but(OffPolicy, correction=-1.0))
+ONE_CORRECTION = _mutant("without nature's part of the correction", but(OffPolicy, nature=0.0))
+HARD_MAXIMUM = _mutant("with the hard maximum", but(OffPolicy, smooth=hard_maximum))
 # Both vectors are projected onto the ball of theta.
 ONE_BALL = _mutant(
     "with one ball for both",

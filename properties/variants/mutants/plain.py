@@ -203,7 +203,12 @@ class PlainGTD2(PlainTDC):
 
 
 class TwoWeights:
-    """What learners of theta and omega share: parts that a mutant replaces."""
+    """A corrected gradient of theta and omega, in parts that a mutant replaces: no ratios, and no balls."""
+
+    factors = 1.0, 1.0
+    """Of the step sizes."""
+    correction = nature = 1.0
+    """Factors of the correction, and of nature's part in its gradient."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.t = problem, 0
@@ -218,7 +223,13 @@ class TwoWeights:
     def sizes(self) -> tuple[float, float]:
         """alpha and beta."""
         assert self.problem.second_step_size is not None
-        return self.problem.step_size.at(self.t), self.problem.second_step_size.at(self.t)
+        alpha, beta = self.problem.step_size.at(self.t), self.problem.second_step_size.at(self.t)
+        return self.factors[0] * alpha, self.factors[1] * beta
+
+    @property
+    def balls(self) -> tuple[float, float]:
+        """The radii of projection."""
+        return np.inf, np.inf
 
     @property
     def features(self) -> Floats:
@@ -226,11 +237,60 @@ class TwoWeights:
         features: Any = self.problem.features
         return np.asarray(features)
 
+    def feature(self, step: Transition) -> Floats:
+        """The features of what is left."""
+        return np.asarray(self.features[step.s])
+
+    def top(self) -> Floats:
+        """The features of what every state is worth."""
+        return self.features
+
+    def after(self, step: Transition, top: Floats) -> Floats:
+        """The features that follow."""
+        return np.asarray(top[step.s_next] * (not step.terminal))
+
     def smooth(self, V: Floats) -> tuple[float, Floats]:
         """The smooth maximum and its gradient."""
         smoothing: Any = self.problem.smoothing
         return float(smoothing.value(V)), smoothing.gradient(V)
 
+    def parts(self, step: Transition) -> tuple[float, Floats]:
+        """(delta, gradient of the target)."""
+        R, gamma, top = self.radius, self.problem.gamma, self.top()
+        after, (smooth, softmax) = self.after(step, top), self.smooth(top @ self.theta)
+        delta = step.cost + gamma * ((1.0 - R) * after @ self.theta + R * smooth) - self.feature(step) @ self.theta
+        return float(delta), gamma * ((1.0 - R) * after + self.nature * R * softmax @ top)
+
+    def ratio(self, step: Transition) -> float:
+        """The weight of a transition."""
+        return 1.0
+
+    def ratios(self, step: Transition) -> tuple[float, float, float]:
+        """The weights of delta and of the correction in theta, and of delta in omega."""
+        ratio = self.ratio(step)
+        return ratio, ratio, ratio
+
+    def moves(self, step: Transition) -> tuple[Any, Any]:
+        """The directions of theta and omega."""
+        phi, (delta, gradient), (first, second, third) = self.feature(step), self.parts(step), self.ratios(step)
+        tracked = phi @ self.omega
+        return first * delta * phi - self.correction * second * tracked * gradient, (third * delta - tracked) * phi
+
+    def update(self, step: Transition) -> None:
+        """One step."""
+        found = []
+        for x, size, move, K in zip((self.theta, self.omega), self.sizes, self.moves(step), self.balls, strict=True):
+            after = x + size * move
+            norm = float(np.linalg.norm(after))
+            found.append(after if norm <= K else after * (K / norm))
+        self.theta, self.omega = found
+        self.t += 1
+
     def estimate(self) -> tuple[Floats, Floats]:
         """A copy of both."""
         return self.theta.copy(), self.omega.copy()
+
+
+def hard_maximum(self: Any, V: Floats) -> tuple[float, Floats]:
+    """The maximum and a gradient of it, where the smooth ones belong."""
+    return float(V.max()), np.eye(len(V))[V.argmax()]
