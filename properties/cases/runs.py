@@ -69,22 +69,9 @@ class RunOptions:
 USUAL = RunOptions()
 
 
-def run(
-    choices: Choices,
-    variant: Variant,
-    *,
-    steps: int = MAX_STEPS,
-    least: int = 0,
-    ends: bool = True,
-    deterministic: bool = False,
-    projected: bool = True,
-    repeats: tuple[int, ...] = (1,),
-) -> Run:
-    """A case of the variant's kind of learner; the arguments are those of `RunOptions`."""
-    options = RunOptions(
-        steps=steps, least=least, ends=ends, deterministic=deterministic, projected=projected, repeats=repeats
-    )
-    case = kind_of(variant.kind).generate(choices, variant, options)
+def run(choices: Choices, variant: Variant, **options: Any) -> Run:
+    """A case of the variant's kind of learner; the options are those of `RunOptions`."""
+    case = kind_of(variant.kind).generate(choices, variant, RunOptions(**options))
     assert isinstance(case, Run)
     return case
 

@@ -59,10 +59,6 @@ class Relative:
         return self.Q.copy()
 
 
-class _Vanilla(Relative):
-    radius = 0.0
-
-
 class _Discounted(Relative):
     def discount(self) -> float:
         return self.problem.gamma
@@ -107,7 +103,7 @@ def _mutant(name: str, make: Any, promises: Any = ("relative update",), **option
     return Variant(f"relative Q {name}", "average cost learner", make, (Contamination,), promises, options)
 
 
-VANILLA = _mutant("that is not robust", _Vanilla)
+VANILLA = _mutant("that is not robust", with_radius(Relative, 0.0))
 HALF = _mutant("with half the radius", with_radius(Relative, 0.5))
 NEVER = _mutant("that never learns", but(Relative, alpha=lambda self, place: 0.0))
 DISCOUNTED = _mutant("with a discount", _Discounted)
@@ -135,7 +131,9 @@ STUCK = _mutant(
     but(Relative, gain=lambda self, step: 0.0, target=lambda self, step: float(self.Q[step.s, step.a])),
     reference=lambda view: view.T(view.estimate) - _entry(view),
 )
-VANILLA_AT_SOLUTION = _mutant("that is not robust at the solution", _Vanilla, ("relative fixed point",))
+VANILLA_AT_SOLUTION = _mutant(
+    "that is not robust at the solution", with_radius(Relative, 0.0), ("relative fixed point",)
+)
 DISCOUNTED_SHIFT = _mutant("with a discount, shifted", _Discounted, ("relative shift",))
 
 

@@ -83,10 +83,6 @@ class PerEntry(MeanBatch):
         return np.asarray(total / np.maximum(count, 1.0))
 
 
-class _Vanilla(MeanBatch):
-    radius = 0.0
-
-
 class _Never(MeanBatch):
     def alpha(self) -> float:
         return 0.0
@@ -198,8 +194,8 @@ def _mutant(name: str, make: Any, promises: Any = _MEAN, **options: Any) -> Vari
     return Variant(f"batch {name}", "batch", make, (Contamination,), promises, options)
 
 
-VANILLA = _mutant("that is not robust", _Vanilla)
-VANILLA_V = _mutant("of V that is not robust", _Vanilla, estimates="V")
+VANILLA = _mutant("that is not robust", with_radius(MeanBatch, 0.0))
+VANILLA_V = _mutant("of V that is not robust", with_radius(MeanBatch, 0.0), estimates="V")
 HALF = _mutant("with half the radius", with_radius(MeanBatch, 0.5))
 NEVER = _mutant("that never learns", _Never)
 # Only the first transition of a batch.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from properties.variants.gallery import PATHWISE
-from properties.variants.mutants.plain import PlainQ, but
+from properties.variants.mutants.plain import PlainQ, but, told, with_radius
 from robust_core import Contamination, Problem, Transition, Variant
 
 PROMISES = ("unbiased", "sample form", "monotone in R", *PATHWISE)
@@ -95,20 +95,6 @@ class _Randomised(PlainQ):
     def target(self, step: Transition) -> float:
         jump = self.rng.random() < self.R
         return step.cost + self.gamma * (self.worst() if jump else self.following(step))
-
-
-class _HalfRadius(PlainQ):
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.R /= 2.0
-
-
-class _SquaredGamma(PlainQ):
-    """gamma for two steps."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.gamma **= 2
 
 
 class _SelfLoop(PlainQ):
@@ -210,8 +196,8 @@ CLIPPED_ERROR = _mutant("with clipped differences", _ClippedError)
 RANDOMISED = _mutant("with randomised contamination", _Randomised)
 # A soft minimum in the place of the minimum.
 ENTROPY = _mutant("with a soft minimum", but(PlainQ, values=lambda self: -np.log(np.exp(-self.Q).sum(axis=1))))
-HALF_RADIUS = _mutant("with half the radius", _HalfRadius)
-SQUARED_GAMMA = _mutant("with the discount of two steps", _SquaredGamma)
+HALF_RADIUS = _mutant("with half the radius", with_radius(PlainQ, 0.5))
+SQUARED_GAMMA = _mutant("with the discount of two steps", told(PlainQ, gamma=lambda problem: problem.gamma**2))
 
 
 class _LuckySeeds(PlainQ):
