@@ -9,12 +9,12 @@ import numpy as np
 from properties.cases.case import Case
 from properties.difference.orders import Answer
 from properties.judging.side_by_side import entry
+from properties.kinds.objective import ObjectiveCase
+from properties.laws.objective import judged_errors
 from properties.laws.rounding import linear_growth, operations_bound, stated_accuracy
 from robust_core.text import shorten
 
 PLANNERS = "planner"
-CONDITION = 2.0**20
-"""The condition number of the linear systems of an objective, at most."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,8 @@ def allowed_difference(
     Each result is that of a chain of roundings as in `mean_bound`, of numbers no larger than the values, costs and
     start; a planner's residual grows by 1/(1−gamma); a step of a linear learner stretches what was there.
     """
+    if kind == "objective":
+        return _objective_difference(case, options)
     finite = [np.abs(x[np.isfinite(x)]).max(initial=0.0) for pair in pairs for x in pair]
     mdp, told = case.get("mdp"), [case[name] for name in ("initial", "Q", "V", "v") if name in case]
     size = max([*finite, *(float(np.abs(x).max()) for x in told)]) + (np.abs(mdp.cost).max() if mdp else 0.0)
@@ -116,9 +118,15 @@ def allowed_difference(
     found = growth * before + 2.0 * operations_bound((steps + 1) * roundings, 2.0 * (steps + 1) * float(size))
     if mdp and (PLANNERS in kind or kind == "policy gradient"):
         found /= 1.0 - mdp.gamma
-    if kind == "objective":
-        found *= CONDITION
     return found + sum(_stated(kind, case, each) for each in options)
+
+
+def _objective_difference(case: Case, options: tuple[Mapping[str, Any], ...]) -> float:
+    """Twice the largest error of J, its gradient and omega: which of them are returned is not known."""
+    errors = judged_errors(ObjectiveCase.of({name: case[name] for name in ObjectiveCase.names()}))
+    if errors is None:
+        return np.inf
+    return 2.0 * max(errors.allowed) + sum(stated_accuracy(each, max(errors.sizes)) for each in options)
 
 
 def _stated(kind: str, case: Case, options: Mapping[str, Any]) -> float:

@@ -18,7 +18,7 @@ from properties.kinds.average_cost_planner import average_case
 from properties.kinds.planner import PlannerCase
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
-from properties.laws.rounding import UNIT, operations_bound, stated_accuracy
+from properties.laws.rounding import UNIT, elimination_residual, stated_accuracy, step_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import Contamination, TotalVariation
@@ -28,11 +28,13 @@ def allowed_error(variant: Variant, mdp: MDP, radius: float) -> float:
     """The error the variant allows itself, relative to max|c|, and rounding.
 
     A float bias W is at most 2 max|c|/R in size, and a residual of rounding in Tv − v is the error of the gain:
-    min(Tv − v) <= gain <= max(Tv − v). One that solves for W errs by its residual over R there, and by R times that in
-    the gain; an elimination without growth has a residual of n roundings of entries of the size of W, n = S + A.
+    min(Tv − v) <= gain <= max(Tv − v); it is that of one backup. One that solves for W errs by its residual over R
+    there, and by R times that in the gain; one that solves for bias and gain errs by its residual. Both have at most
+    S + 1 equations with entries of at most 1.
     """
     largest = float(np.abs(mdp.cost).max())
-    rounding = operations_bound(16 * (mdp.n_states + mdp.n_actions) + 64, largest * (1.0 + 2.0 / radius))
+    size, n = largest * (1.0 + 2.0 / radius), mdp.n_states + 1
+    rounding = step_bound(mdp.n_states, mdp.n_actions, size) + elimination_residual(n, 1.0, n * size)
     return stated_accuracy(variant.options, largest) + 2.0 * rounding
 
 

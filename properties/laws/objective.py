@@ -18,7 +18,7 @@ from properties.kinds.objective import PARTS, ObjectiveCase, objective_case
 from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.linear import COMPONENTS
-from properties.laws.rounding import UNIT, stated_accuracy
+from properties.laws.rounding import UNIT, elimination_residual, stated_accuracy
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
 from robust_core.sets import Contamination
@@ -27,8 +27,6 @@ KIND: tuple[Kind, ...] = ("objective",)
 FORGETTING = 0.25
 """The least probability with which every state goes to one of them."""
 NAMES = ("J", "gradient", "omega")
-SOLVE = 64
-"""Units of rounding, for each state or feature, of the residual of a linear system or an eigenvector in floats."""
 
 
 @dataclass(frozen=True)
@@ -39,27 +37,38 @@ class Errors:
     sizes: tuple[float, float, float]
 
 
-def _errors(case: ObjectiveCase, J: MSPRBE) -> Errors:
+def rounding_errors(case: ObjectiveCase, J: MSPRBE) -> Errors:
     """With f = max|phi|, D >= |delta| and the error e of mu in the 1-norm:
 
-    E[delta phi] errs by e f D and the roundings of its sums, C by e f², omega by (√N of the first + N|omega| times the
-    second)/λ, λ the least eigenvalue of C; softmax weights err by the factor exp(2 varrho N u v), v = max Σ|phi theta|.
+    mu solves S equations, one of which says that it sums to 1 and stands in the place of one of the chain's, whose
+    residual is less the sum of the others: 2 S residuals r of `elimination_residual`, entries and Σ mu being at most 1.
+    With the roundings of the sums over states, actions and features, e = 2 S r/FORGETTING + 16 (S + N + A) u.
+    E[delta phi] errs by e f D, C by e f², omega by (√N of the first + N|omega| times the second + the residual of N
+    equations in the 2-norm)/λ, λ the least eigenvalue of C; softmax weights err by the factor exp(2 varrho N u v),
+    v = max Σ|phi theta|.
     """
     S, N = case.features.shape
     f, theta = float(np.abs(case.features).max()), case.theta
     v = float((np.abs(case.features) @ np.abs(theta)).max())
     D = float(np.abs(case.mdp.cost).max()) + 2.0 * (2.0 * v + np.log(S + 1) / case.smoothing.varrho)
-    e = (SOLVE * S / FORGETTING + 16 * (S + N + case.mdp.n_actions)) * UNIT
+    e = 2 * S * elimination_residual(S, 1.0, 1.0) / FORGETTING + 16 * (S + N + case.mdp.n_actions) * UNIT
     omega, slope = J.omega(theta), J.slope(theta)
     o, m, floor = float(np.abs(omega.value).max()), float(np.abs(slope.value).max()), J.floor
     moment = e * f * D
-    weights = (np.sqrt(N) * moment + N * (e + SOLVE * N * UNIT) * f * f * o) / floor
+    solved = np.sqrt(N) * elimination_residual(N, f * f, N * o)
+    weights = (np.sqrt(N) * moment + N * e * f * f * o + solved) / floor
     bend = e * f * f * 3.0 + 4.0 * case.smoothing.varrho * (N + 2) * v * UNIT * f * f
     value = N * (moment * o + (f * D) * weights)
     gradient = 2.0 * N * (bend * o + m * weights)
     allowed = value, gradient, weights
     sizes = N * (f * D) ** 2 / floor, 2.0 * N * m * f * D / floor, f * D / floor
     return Errors(allowed, sizes)
+
+
+def judged_errors(case: ObjectiveCase) -> Errors | None:
+    """The errors; None if nothing is known of them."""
+    J = case.objective()
+    return None if J is None or not _forgets(case.mdp) else rounding_errors(case, J)
 
 
 def _forgets(mdp: MDP) -> bool:
@@ -85,7 +94,7 @@ def _matches(promise: str, variant: Variant, case: ObjectiveCase) -> Finding | N
         made = [each for each in PARTS if each in variant.promises]
         return Finding("the result", "another number of parts", f"one for each of {', '.join(made)}")
     right = (J.J, J.gradient, J.omega)[place](case.theta)
-    errors = _errors(case, J)
+    errors = rounding_errors(case, J)
     allowed = errors.allowed[place] + stated_accuracy(variant.options, errors.sizes[place]) + right.error_bound
     return compare(found[promise], np.asarray(right.value), allowed, NAMES[place], axes=COMPONENTS)
 

@@ -18,7 +18,7 @@ from properties.judging.verdict import Finding
 from properties.kinds.policy_gradient import GradientCase, gradient_case
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.rounding import UNIT, operations_bound, stated_accuracy
+from properties.laws.rounding import UNIT, elimination_residual, operations_bound, stated_accuracy, step_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import Contamination
@@ -29,20 +29,23 @@ STEP = 2.0**-24
 
 
 def _value_error(mdp: MDP) -> float:
-    """How far a float value of a policy may be off: its residual over 1−gamma."""
-    size = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
-    return operations_bound(16 * (mdp.n_states + mdp.n_actions) + 64, 2.0 * size) / (1.0 - mdp.gamma)
+    """How far a float value of a policy may be off: its residual over 1−gamma, of a backup or of S equations."""
+    S, size = mdp.n_states, float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma)
+    return (step_bound(S, mdp.n_actions, 2.0 * size) + elimination_residual(S, 1.0, S * size)) / (1.0 - mdp.gamma)
 
 
 def allowed_error(variant: Variant, mdp: MDP) -> float:
     """The error the variant allows itself, relative to max|c|/(1−gamma)², and rounding.
 
-    The visits d sum to 1/(1−gamma) and q is at most max|c|/(1−gamma); each solves a system whose inverse has norm
-    1/(1−gamma), so a residual of rounding is that much larger in it.
+    The visits d sum to 1/(1−gamma) and q is at most max|c|/(1−gamma); each solves S equations with entries of at most 1
+    and an inverse of norm 1/(1−gamma), in the 1-norm for d and in the maximum norm for q. With r the residual of
+    solutions that sum to 1, d errs by S r/(1−gamma)² and V by S r max|c|/(1−gamma)²; so d q errs by 2 S r
+    max|c|/(1−gamma)³ and by the product of the two errors, which is less than half as large. q and the product itself
+    are backups of numbers of twice the size.
     """
     scale = float(np.abs(mdp.cost).max()) / (1.0 - mdp.gamma) ** 2
-    rounding = operations_bound(32 * (mdp.n_states + mdp.n_actions) + 128, 4.0 * scale) / (1.0 - mdp.gamma)
-    return stated_accuracy(variant.options, scale) + rounding
+    solved = 3.0 * mdp.n_states * elimination_residual(mdp.n_states, 1.0, scale) / (1.0 - mdp.gamma)
+    return stated_accuracy(variant.options, scale) + solved + step_bound(mdp.n_states, mdp.n_actions, 2.0 * scale)
 
 
 def _answer(variant: Variant, case: GradientCase) -> Floats:

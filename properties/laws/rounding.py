@@ -34,8 +34,9 @@ def operations_bound(operations: int, magnitude: float) -> float:
 def backup_bound(mdp: MDP, estimate: np.ndarray) -> float:
     """Any sensible evaluation of a robust backup, its mixing with the old entry and a mean over next states.
 
-    A backup is a sum over S next states of products, a maximum, four products and three sums, and a mean over
-    next states is such a sum again: 4 S + 4 A + 32 roundings leave room for other orders of evaluation. All
+    Roundings that lead to one entry: 2 S of the S products of sigma and their sum, 2 S of a mean over next states, 2 A
+    each of a mean over actions before and after it, at most 6 of c + gamma((1−R)x + R m), 4 of (1−alpha)x + alpha T, 8
+    of alpha (a power errs by some units), which leaves 14 for other orders of evaluation: 4 S + 4 A + 32. All
     intermediate quantities are at most |cost| + |estimate| up to the factor 2 of a difference.
     """
     size = float(np.abs(mdp.cost).max()) + float(np.abs(estimate).max())
@@ -53,9 +54,10 @@ def step_bound(n_states: int, n_actions: int, size: float) -> float:
 def mean_bound(mdp: MDP, steps: int, size: float) -> float:
     """How far the mean update of a learner of tables may be from its exact value after so many updates.
 
-    Each update rounds at most as often as one of `step_bound`. What a promise recovers from the past (the difference of
-    two estimates, an iterate from two averages) carries their rounding times at most the number of steps, and a return
-    of that many steps is at most so many times as large as one cost and one value.
+    Hypothesis: all that enters is a sum of at most n = steps + 1 terms, each at most 2 `size` in absolute value (a
+    return of n steps; n times an average less n − 1 times the one before). Each term is the result of at most n
+    updates, and an update rounds at most as often as one of `step_bound`. So at most n times that many roundings lead
+    to the result, each of a quantity of at most 2 n size.
     """
     roundings = 4 * mdp.n_states + 4 * mdp.n_actions + 32
     return operations_bound((steps + 1) * roundings, 2.0 * (steps + 1) * size)
@@ -126,3 +128,13 @@ def linear_growth(features: np.ndarray, largest_omega: float, varrho: float) -> 
     N = features.shape[1]
     f = float(np.abs(features).max())
     return math.sqrt(N) * (1.0 + f * f * N * (3.0 + 2.0 * varrho * N * f * largest_omega))
+
+
+def elimination_residual(n: int, largest: float, solution: float) -> float:
+    """How large an entry of Ax − b can be if n equations are solved in floats, |A| <= `largest`, Σ|x| <= `solution`.
+
+    Gaussian elimination with partial pivoting solves (A + E)x = b with |E| <= g |L||U|, g = 3nu/(1 − 3nu) (Higham,
+    Accuracy and Stability of Numerical Algorithms, Theorem 9.4); the entries of L are at most 1 and those of U at most
+    2^(n−1) `largest`, so |E| <= g n 2^(n−1) `largest`, and Ax − b = −Ex. Other methods are allowed as much.
+    """
+    return operations_bound(3 * n, n * 2.0 ** (n - 1) * largest * solution)

@@ -27,7 +27,7 @@ from properties.laws.coins import Coins, Tape, Unlikely, leaves
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.learning import step_size_at
-from properties.laws.rounding import UNIT, mean_bound
+from properties.laws.rounding import UNIT, mean_bound, operations_bound
 from properties.laws.view import to_rationals
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
@@ -353,7 +353,9 @@ def _levels(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Fi
     for level, (draws, (mass, total)) in enumerate(sorted(groups.items())):
         rise = means[level + 1][0] - means[level][0]
         allowed = bound + sum(error for _, error in means)
-        found = compare(float(mass), np.array(chances[level] * others), 1e-12, f"probability of level {level}")
+        # The level of a pair is drawn by comparisons with LEVELS + 1 bounds, each the result of four roundings at most.
+        coins_off = operations_bound(4 * (LEVELS + 2) * mdp.cost.size, 1.0)
+        found = compare(float(mass), np.array(chances[level] * others), coins_off, f"probability of level {level}")
         found = found or compare(
             float(total),
             np.array(others * (chances[level] * base + alpha * mdp.gamma * rise)),
@@ -366,12 +368,15 @@ def _levels(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Fi
 
 
 def _level_cost(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Finding | None:
-    """Σ p_n 2^(n+1) is finite for psi > ½ alone; a first draw may be one of the level's own."""
+    """Σ p_n 2^(n+1) is finite for psi > ½ alone; a first draw may be one of the level's own.
+
+    The sum is 2 psi/(2 psi − 1): a few roundings, of which those of the divisor are 1/(2 psi − 1) times as large in it.
+    """
     psi = _psi(variant)
     if psi <= 0.5:
         return Finding(f"expected draws with levels of probability {psi:g}·{1 - psi:g}^n", math.inf, "finite")
     wanted = [2.0 * psi / (2.0 * psi - 1.0) + base for base in (0, 1)]
-    if any(abs(_draws(variant) - cost) <= 1e-9 * cost for cost in wanted):
+    if any(abs(_draws(variant) - cost) <= operations_bound(8, cost / (2.0 * psi - 1.0)) for cost in wanted):
         return None
     return Finding(f"options['draws'] with levels of probability {psi:g}·{1 - psi:g}^n", _draws(variant), wanted)
 

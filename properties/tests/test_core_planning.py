@@ -29,6 +29,8 @@ from robust_core.sets.base import Threshold, WorstRows
 from robust_core.validate import Floats, Ints
 
 ACCURACY = 1e-7
+ROW_LOSS = 1e-6
+"""What is asked of the rows of a worst kernel: how far they may be from the worst, of max|v|."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +94,15 @@ def test_plans_enclose_the_optimum_and_the_value_of_their_policy(kind: type[Unce
 
 @each_set
 def test_the_worst_kernel_costs_the_robust_value(kind: type[UncertaintySet]) -> None:
-    """Without nature, the model of the worst rows has the robust value up to 1e-6 of its size."""
+    """Without nature, the model of the worst rows has the robust value, up to what rows that are nearly worst lose.
+
+    Rows q with q·v >= sigma(v) − e have a value of at least V* − gamma e/(1−gamma); each plan is within its accuracy.
+    """
     for case in cases(kind, 4, seed=1):
         found = plan(case.mdp, case.uncertainty_set, accuracy=ACCURACY)
         attacked = plan(MDP(found.worst_kernel(), case.mdp.cost, case.mdp.gamma), L1(0.0), accuracy=ACCURACY)
-        assert abs(attacked.values - found.values).max() <= 1e-6 * (1.0 + abs(found.values).max()) / (
-            1.0 - case.mdp.gamma
-        )
+        lost = ROW_LOSS * max(1.0, float(abs(found.values).max())) * case.mdp.gamma / (1.0 - case.mdp.gamma)
+        assert abs(attacked.values - found.values).max() <= lost + 2.0 * ACCURACY
 
 
 def test_a_randomised_policy_is_evaluated() -> None:

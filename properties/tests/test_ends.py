@@ -1,12 +1,15 @@
 """Ends of episodes: the oracle against the definition of each set, and learners that are right under each meaning."""
 
 from dataclasses import replace
+from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.arithmetic import exact
 from oracles.planning import ends as ending
 from oracles.planning import rational
 from properties.judging.search import search
@@ -35,25 +38,26 @@ def ending_models(draw: st.DrawFn) -> tuple[MDP, np.ndarray, UncertaintySet, boo
 
 
 def largest_mean(
-    uncertainty_set: UncertaintySet, p: np.ndarray, ends: np.ndarray, V: np.ndarray, *, nature_ends: bool
-) -> float:
-    """By the definition: the formula of contamination, a linear program for what is moved under total variation."""
-    from scipy.optimize import linprog
+    uncertainty_set: UncertaintySet, p: list[Fraction], ends: list[Fraction], V: list[Fraction], *, nature_ends: bool
+) -> Fraction:
+    """By the definition: the formula of contamination, a linear program for what is moved under total variation.
 
-    row, v, R = np.append(p * (1.0 - ends), p @ ends), np.append(V, 0.0), uncertainty_set.radius  # type: ignore[attr-defined]
+    Nature takes t <= row, Σt <= R, and gives g <= 1 to the outcomes that she may reach, Σg = Σt. By duality the largest
+    gain is the least of λR + Σ row·max(0, μ − v − λ) + Σ max(0, v − μ) over λ >= 0 and μ. That is piecewise linear and
+    convex, so it is least where two of the lines μ = v, λ = 0, λ = μ − v meet.
+    """
+    row = [x * (1 - e) for x, e in zip(p, ends, strict=True)] + [sum(map(mul, p, ends), Fraction(0))]
+    v, reached, R = [*V, Fraction(0)], [*V, Fraction(0)] if nature_ends else V, Fraction(uncertainty_set.radius)  # type: ignore[attr-defined]
+    mean = sum(map(mul, row, v), Fraction(0))
     if isinstance(uncertainty_set, Contamination):
-        return float((1.0 - R) * (row @ v) + R * (v if nature_ends else V).max())
-    n = len(v)
-    taken, given_to = [(0.0, x) for x in row], [(0.0, 1.0)] * (n - 1) + [(0.0, 1.0 if nature_ends else 0.0)]
-    moved = linprog(
-        np.concatenate([v, -v]),
-        A_ub=[np.repeat([1.0, 0.0], n)],
-        b_ub=[R],
-        A_eq=[np.repeat([1.0, -1.0], n)],
-        b_eq=[0.0],
-        bounds=taken + given_to,
+        return (1 - R) * mean + R * max(reached)
+    prices = [(max(top - low, Fraction(0)), top) for top in v for low in [*v, top]]
+    return mean + min(
+        rate * R
+        + sum(x * max(Fraction(0), top - low - rate) for x, low in zip(row, v, strict=True))
+        + sum(max(Fraction(0), high - top) for high in reached)
+        for rate, top in prices
     )
-    return float(row @ v - moved.fun)
 
 
 @settings(max_examples=25)
@@ -66,22 +70,22 @@ def test_the_solution_with_ends_is_a_fixed_point_of_the_definition(
     optimum = ending.solve(mdp, uncertainty_set, ends, nature_ends=nature_ends)
     evaluation = ending.evaluate(mdp, uncertainty_set, policy, ends, nature_ends=nature_ends)
     for found, minimise in ((optimum, True), (evaluation, False)):
-        floats = np.array(found.V, dtype=np.float64)
-        image = np.array(
-            [
-                [
-                    mdp.cost[s, a]
-                    + mdp.gamma
-                    * largest_mean(uncertainty_set, mdp.P[s, a], ends[s, a], floats, nature_ends=nature_ends)
-                    for a in range(mdp.n_actions)
-                ]
-                for s in range(mdp.n_states)
+        V = list(map(Fraction, found.V))
+        for s in range(mdp.n_states):
+            image = [
+                Fraction(mdp.cost[s, a])
+                + Fraction(mdp.gamma)
+                * largest_mean(
+                    uncertainty_set,
+                    list(exact.distribution(mdp.P[s, a].tolist()).fractions()),
+                    list(map(Fraction, ends[s, a].tolist())),
+                    V,
+                    nature_ends=nature_ends,
+                )
+                for a in range(mdp.n_actions)
             ]
-        )
-        # The solver's tolerance is 1e-7, relative to numbers of at most 16.
-        np.testing.assert_allclose(np.array(found.Q, dtype=np.float64), image, atol=1e-5)
-        values = image.min(axis=1) if minimise else (policy * image).sum(axis=1)
-        np.testing.assert_allclose(floats, values, atol=1e-5)
+            assert list(found.Q[s]) == image
+            assert V[s] == (min(image) if minimise else sum(image) / mdp.n_actions)
 
 
 @settings(max_examples=15)
