@@ -22,8 +22,8 @@ from robust_core.problem import Variant
 
 FORMAT = "robust-core/counterexample/1"
 LONGEST_LIST = 32
-# The largest instance, as it is where a variant is too slow to make it smaller, takes ten megabytes.
-LARGEST_FILE = 1 << 24
+# A long run as it is, where a variant is too slow to make it smaller, takes seventeen megabytes.
+LARGEST_FILE = 1 << 25
 OLD_NAMES = {
     ", sized": ", large",
     "conduct": "run purity",

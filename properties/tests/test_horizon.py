@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from properties.cases import law_schema
-from properties.judging.counterexample import Counterexample
+from properties.judging.counterexample import LARGEST_FILE, Counterexample
 from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
 from properties.laws import horizon
@@ -43,6 +43,11 @@ MUTANTS = [
 def test_what_needs_a_horizon_is_violated(variant: Variant) -> None:
     laws = [law for law in applicable(variant) if law.name.endswith("horizon")]
     assert any(search(law, variant, examples=10, master_seed=0, shrink=False).outcome == "violated" for law in laws)
+
+
+def test_the_counterexample_of_a_long_run_is_not_too_large_to_be_read() -> None:
+    case = horizon.long_runs(Q)[0]
+    assert len(Counterexample("sample step, horizon", "module:NAME", case.entries(), "wrong").to_json()) < LARGEST_FILE
 
 
 def test_the_counterexample_of_a_wide_run_is_judged_again(tmp_path: Path) -> None:
