@@ -309,6 +309,19 @@ def _noise_sides(
     return second, factor * (scale * Fraction(float(np.abs(Q).max()))) ** 2
 
 
+@st.composite
+def _opposed_values(draw: st.DrawFn) -> Case:
+    """States 0 and 1 have the values −max|Q| and max|Q|, and a pair goes to each with probability ½: Var V = max Q²."""
+    mdp = draw(mdps(min_states=2, max_states=4, max_actions=2, cost_range=(-1.0, 1.0)))
+    P, Q = mdp.P.copy(), draw(q_tables(mdp)).copy()
+    P[0, 0] = 0.0
+    P[0, 0, :2] = 0.5
+    Q[1] = max(1.0, float(np.abs(Q).max()))
+    Q[0] = -Q[1]
+    radius = draw(st.sampled_from((0.0, 0.25, 0.5)))
+    return {"mdp": MDP(P, mdp.cost, max(mdp.gamma, 0.5)), "uncertainty_set": Contamination(radius), "Q": Q}
+
+
 NOISE_VAR = Claim(
     "noise-var",
     "Appendix A.2",
@@ -325,7 +338,7 @@ NOISE_VAR = Claim(
     ),
     broken=Statement(
         "the same with a factor ¼, which is right for tables of one sign only",
-        lambda: _backups(min_states=3),
+        _opposed_values,
         lambda **case: at_most("E[eta²]", *_noise_sides(**case, factor=Fraction(1, 4))),
     ),
     note="True because Var V(s') ≤ E V(s')² ≤ max V² ≤ max Q²; the reason printed (V ≤ max V ≤ max Q) does not "
