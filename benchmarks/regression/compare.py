@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.regression.measures import PROCESSOR, Exact, Measure, Measurements, Name, Sample
 from benchmarks.regression.metric import METRICS, Direction, Kind, Metric, Scale
-from benchmarks.regression.paired import Centre, centre, detectable
+from benchmarks.regression.paired import Centre, centre, detectable, mean_between
 from properties.statistics.budget import RUN_BUDGET
 from robust_core.validate import Floats
 
@@ -55,9 +55,14 @@ class Row:
     def decides(self) -> bool:
         """Whether the verdict is part of that of the whole.
 
-        A waived measure is not, nor a ratio of times that is undecided: that depends on how busy the machine is.
+        A waived measure is not, nor one that is `apart`.
         """
-        return not self.waived and not (self.kind == "ratio" and self.verdict == "undecided")
+        return not self.waived and not self.apart
+
+    @property
+    def apart(self) -> bool:
+        """An undecided ratio of times, which depends on how busy the machine is, or share, which takes many seeds."""
+        return self.kind in ("ratio", "share") and self.verdict == "undecided"
 
     @property
     def name(self) -> Name:
@@ -193,12 +198,13 @@ def _exactly(row: Row, before: Exact, now: Exact, *, decides: bool) -> Row:
 
 def _statistically(row: Row, metric: Metric, before: Sample, now: Sample, rules: _Rules) -> Row:
     n = min(len(before.values), len(now.values))
-    old, d = _differences(metric, before, now)
+    old, _ = _differences(metric, before, now)
     margin = _inner(metric, metric.margin)
-    found = centre(d, margin=margin, alpha=rules.share)
+    found = interval(metric, before, now, rules.share)
     known = old[np.isfinite(old)]
     spread = math.sqrt(2.0) * float(known.std()) if known.size else math.inf
-    seen = detectable(spread, n, margin=margin, alpha=rules.share, power=POWER) if n else math.inf
+    bare = n == 0 or metric.kind == "share"
+    seen = math.inf if bare else detectable(spread, n, margin=margin, alpha=rules.share, power=POWER)
     verdict: Verdict = "changed" if now.impossible else judge(metric, found)
     note = _note(verdict, now.impossible, n)
     suspicious = verdict == "changed"
@@ -207,7 +213,7 @@ def _statistically(row: Row, metric: Metric, before: Sample, now: Sample, rules:
     return replace(
         row,
         n=n,
-        paired=rules.paired and metric.kind == "statistical",
+        paired=rules.paired and metric.kind != "ratio",
         verdict=verdict,
         suspicious=suspicious,
         note=note,
@@ -248,6 +254,8 @@ def margin_ends(scale: Scale, margin: float) -> tuple[float, float]:
 def interval(metric: Metric, before: Sample, now: Sample, share: float) -> Centre:
     """The interval for the centre of the (transformed) differences, at the level `share`."""
     _, d = _differences(metric, before, now)
+    if metric.kind == "share":
+        return mean_between(d, alpha=share)
     return centre(d, margin=_inner(metric, metric.margin), alpha=share)
 
 

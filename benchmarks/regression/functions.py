@@ -47,8 +47,8 @@ FEATURE_GRID = 2.0**-10
 GAMMA, RADIUS, MODEL_RADIUS, VARRHO = 0.75, 0.125, 0.125, 4.0
 MODEL = "model "
 """How the name of a problem begins that is a model of the user's."""
-STEPS = 2**11
-"""Transitions of one sample."""
+STEPS, STRETCHES, STRETCH, TIMED = 2**11, 2**8, 4, 2**6
+"""Transitions of one long sample, the number and length of short ones, and transitions of one that is timed."""
 
 
 class Unsuitable(Exception):
@@ -267,29 +267,40 @@ def _function_row(variant: Variant, problem: str, model: Model | None, seed: byt
     return {PLAN_ERROR: (significant(max(off / call.scale, FLOOR) if np.isfinite(off) else off), impossible)}
 
 
-def sampler_work(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[MDP, Callable[[], Any]]:
-    """A model, and the function that draws a trajectory in it."""
-    mdp, _ = draw(variant, problem, model, seed)
-    policy = np.full(mdp.cost.shape, 1.0 / mdp.n_actions)
-    return mdp, lambda: variant.make(mdp, policy, 0, STEPS, numpy_generator(key("sampler", seed)))
+def _sample(variant: Variant, mdp: MDP, start: int, steps: int, seed: bytes) -> Any:
+    return variant.make(mdp, np.full(mdp.cost.shape, 1.0 / mdp.n_actions), start, steps, numpy_generator(seed))
+
+
+def _counts(mdp: MDP, path: Any, steps: int) -> Floats:
+    counts = np.zeros(mdp.P.shape)
+    for transition in path:
+        counts[transition.s, transition.a, transition.s_next] += 1.0
+    if counts.sum() != steps:
+        raise Misbehaved(f"a sample must have {steps} transitions, got {counts.sum():g}")
+    return counts
 
 
 def _sampler_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
-    """Pearson's statistic over its degrees of freedom, infinite off the support, and the mean rank of successors."""
-    mdp, sample = sampler_work(variant, problem, model, seed)
-    counts = np.zeros(mdp.P.shape)
-    for transition in sample():
-        counts[transition.s, transition.a, transition.s_next] += 1.0
-    if counts.sum() != STEPS:
-        raise Misbehaved(f"a sample must have {STEPS} transitions, got {counts.sum():g}")
-    due = counts.sum(axis=2, keepdims=True) * mdp.P
-    possible = due > 0.0
-    if counts[~possible].any():
+    """The fit of a long sample and the drift of short ones, infinite off the support.
+
+    Every short sample has an rng of its own, so old and new code differ only where the code does: after a first
+    difference two long samples would visit other states.
+    """
+    mdp, _ = draw(variant, problem, model, seed)
+    counts = _counts(mdp, _sample(variant, mdp, 0, STEPS, key("sampler", seed)), STEPS)
+    short = np.zeros(mdp.P.shape)
+    for i in range(STRETCHES):
+        path = _sample(variant, mdp, i % mdp.n_states, STRETCH, key("stretch", seed, i))
+        short += _counts(mdp, path, STRETCH)
+    possible = mdp.P > 0.0
+    if (counts + short)[~possible].any():
         return {FIT: (None, False), DRIFT: (None, False)}
-    freedom = float((possible.sum(axis=2) - 1).clip(0).sum())
-    statistic = float(((counts - due)[possible] ** 2 / due[possible]).sum())
-    ranks = np.argsort(np.argsort(-mdp.P, axis=2, kind="stable"), axis=2) / max(mdp.n_states - 1, 1)
-    drift = float(((counts - due) * ranks).sum()) / STEPS
+    due = counts.sum(axis=2, keepdims=True) * mdp.P
+    met = due > 0.0
+    freedom = float((met.sum(axis=2) - 1).clip(0).sum())
+    statistic = float(((counts - due)[met] ** 2 / due[met]).sum())
+    logs = np.log(mdp.P, where=possible, out=np.zeros(mdp.P.shape))
+    drift = float(((short - short.sum(axis=2, keepdims=True) * mdp.P) * logs).sum()) / (STRETCHES * STRETCH)
     return {FIT: (significant(statistic / max(freedom, 1.0)), False), DRIFT: (significant(drift), False)}
 
 
@@ -305,8 +316,8 @@ def contestants(
 ) -> tuple[Callable[[], object], Callable[[], object]]:
     """The same work for the variant and for the reference of its kind: sweeps of the built-in operator."""
     if variant.kind == "sampler":
-        mdp, work = sampler_work(variant, problem, model, seed)
-        return work, sweep(mdp)
+        mdp, _ = draw(variant, problem, model, seed)
+        return partial(_sample, variant, mdp, 0, TIMED, seed), sweep(mdp)
     call = call_of(variant, problem, model, seed)
     if variant.kind == "support":
         _, p, v = call.arguments

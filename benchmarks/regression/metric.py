@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Direction = Literal["lower", "higher", "exact"]
-Kind = Literal["deterministic", "statistical", "ratio"]
+Kind = Literal["deterministic", "statistical", "share", "ratio"]
 Scale = Literal["relative", "absolute"]
 
 
@@ -13,7 +13,8 @@ class Metric:
     """A quantity that is compared with the baseline.
 
     `direction` says which way is better; *exact* is for what must not change. `kind` says how it is compared:
-    deterministic quantities bit by bit, statistical ones seed by seed, ratios of times repeat by repeat. Differences
+    deterministic quantities bit by bit, statistical ones seed by seed, shares of runs by the seeds in which one side
+    counts and the other does not, ratios of times repeat by repeat. Differences
     of *relative* scale are ratios today/baseline − 1, for positive quantities. Below `margin` a difference is of no
     consequence; `why` is its reason. `portable` is false for bits that may differ from one kind of processor to
     another.

@@ -152,10 +152,9 @@ def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, 
             tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
             today = _measurements(side, tasks, 0)
             kept = tuple(m for m in mine if m.metric != RATIO and m.problem in {task.problem for task in tasks})
-            comparison = regression.compare(
-                replace(before, measures=kept), today, alpha=effort.alpha, metrics=effort.metrics
-            )
-            found.append(Found(side.variant, comparison, before, today, before.reason))
+            both = sequential.with_bad_runs((replace(before, measures=kept), today))
+            comparison = regression.compare(both[0], both[1], alpha=effort.alpha, metrics=effort.metrics)
+            found.append(Found(side.variant, comparison, both[0], both[1], before.reason))
         return found
 
 

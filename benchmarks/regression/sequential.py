@@ -8,22 +8,26 @@ is that of all measures, whatever is measured in the end.
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from benchmarks.regression import compare as regression
 from benchmarks.regression import remote
 from benchmarks.regression.bench import versions
 from benchmarks.regression.compare import Comparison
+from benchmarks.regression.functions import PLAN_ERROR
 from benchmarks.regression.isolated import CannotMeasure, Side, measure_piece
 from benchmarks.regression.measures import MOST_VALUES, Exact, Measure, Measurements, Name, Part, Sample
-from benchmarks.regression.variants import MISBEHAVIOUR, OWN_METRICS, RATIO
+from benchmarks.regression.variants import BAD_RUNS, MISBEHAVIOUR, OWN_METRICS, RATIO, WORST_RUNS
 from benchmarks.runner.store import Store
 from properties.statistics.budget import RUN_BUDGET
+from robust_core.validate import Floats
 
 FIRST, GROWTH = 32, 1.5
 """Seeds of the first look (with fewer no evidence reaches the level), and by how much their number grows."""
-TURN, TURNS, MOST_TURNS = 2, 32, 128
+TURN, TURNS, MOST_TURNS = 2, 8, 128
 """Turns of the clock of one side before the other side's, between two looks, and in all."""
 CLOCK_SHARE = 0.25
 """The share of the time that is left for the clock."""
@@ -170,6 +174,39 @@ def time_sides(
     return task
 
 
+JUDGED = ("last error", PLAN_ERROR)
+"""The metrics whose bad runs are counted."""
+TAILS = {BAD_RUNS: 0.9, WORST_RUNS: 1.0}
+
+
+def with_bad_runs(sides: Sequence[Measurements]) -> list[Measurements]:
+    """Both sides with the runs that are above a quantile of the better run of each of the first seeds.
+
+    The level is a symmetric function of the values of a seed, and independent of later seeds. So if nothing changed,
+    each run that is bad on one side alone is on either side with probability one half. Runs with the same bits on both
+    sides are left out: there is nothing to judge.
+    """
+    known = [{measure.name: measure for measure in side.measures if isinstance(measure, Sample)} for side in sides]
+    added: list[list[Measure]] = [[] for _ in sides]
+    for name in known[0].keys() & known[1].keys():
+        runs = [_errors(side[name]) for side in known]
+        if name[0] not in JUDGED or np.array_equal(runs[0], runs[1]):
+            continue
+        first = np.sort(np.minimum(runs[0][:FIRST], runs[1][:FIRST]))
+        for metric, share in TAILS.items():
+            level = first[math.ceil(share * first.size) - 1]
+            for place, values in enumerate(runs):
+                added[place].append(Sample(metric, *name[1:], tuple((values > level).astype(float).tolist()), 0))
+    return [
+        replace(side, measures=(*side.measures, *sorted(more, key=lambda measure: measure.name)))
+        for side, more in zip(sides, added, strict=True)
+    ]
+
+
+def _errors(sample: Sample) -> Floats:
+    return np.array([math.inf if value is None else value for value in sample.values])
+
+
 def compare(
     sides: tuple[Side, Side],
     name: str,
@@ -179,7 +216,7 @@ def compare(
     effort: Effort,
 ) -> tuple[Comparison, tuple[Measurements, Measurements]]:
     """The comparison of two sides, and what was measured."""
-    tested = sum(len(metrics) for _, _, metrics in problems) + effort.clock
+    tested = sum(len(metrics) + len(TAILS) for _, _, metrics in problems) + effort.clock
     share = effort.alpha / tested
 
     def decided(task: Task) -> bool:
@@ -204,5 +241,6 @@ def compare(
         if misbehaviour:
             measures.append(Exact(MISBEHAVIOUR, name, "all", misbehaviour[:400] if place else ""))
         found.append(Measurements(side.seed_set, versions(), tuple(measures), side.label, pending if place else ()))
-    comparison = regression.compare(found[0], found[1], alpha=effort.alpha, metrics=effort.metrics)
-    return comparison, (found[0], found[1])
+    before, today = with_bad_runs(found)
+    comparison = regression.compare(before, today, alpha=effort.alpha, metrics=effort.metrics)
+    return comparison, (before, today)

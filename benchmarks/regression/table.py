@@ -1,5 +1,6 @@
 """A comparison as text for the terminal: the verdict first, then the measures that differ, the worst on top."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from benchmarks.documents.markdown import table
@@ -11,7 +12,7 @@ from benchmarks.runner.identity import ABSENT
 def text(found: Comparison, *, everything: bool = False) -> str:
     """The comparison in lines; measures that are equivalent only on request."""
     rows = sorted(found.rows, key=lambda row: SEVERITY.index(row.verdict))
-    shown = [row for row in rows if everything or row.verdict != "equivalent"]
+    shown = [row for row in rows if everything or _differs(row)]
     counts = ", ".join(f"{count} {word}" for word, count in found.counts.items() if count)
     if apart := _apart(found):
         counts += f"; apart: {apart}"
@@ -21,11 +22,19 @@ def text(found: Comparison, *, everything: bool = False) -> str:
     return "\n".join(lines)
 
 
+def _differs(row: Row) -> bool:
+    return row.verdict != "equivalent" and not (row.kind == "share" and row.apart)
+
+
 def _apart(found: Comparison) -> str:
-    """What does not count in the verdict: waived measures, and ratios of times that are not decided."""
+    """What does not count in the verdict: waived measures, and what is not decided of times and shares of runs."""
     waived = sum(bool(row.waived) for row in found.rows)
-    ratios = sum(row.kind == "ratio" and row.verdict == "undecided" for row in found.rows if not row.waived)
-    words = ((waived, "waived"), (ratios, "undecided ratios of times"))
+    kinds = Counter(row.kind for row in found.rows if row.apart and not row.waived)
+    words = (
+        (waived, "waived"),
+        (kinds["ratio"], "undecided ratios of times"),
+        (kinds["share"], "undecided shares of bad runs"),
+    )
     return ", ".join(f"{count} {word}" for count, word in words if count)
 
 
@@ -35,7 +44,7 @@ def markdown(found: Comparison, variant: str) -> str:
     counts = ", ".join(f"{count} {word}" for word, count in found.counts.items() if count)
     apart = _apart(found)
     lines = [f"### {_escape(variant)}: **{found.verdict}**", "", f"{counts}{f'; apart: {apart}' if apart else ''}", ""]
-    moved = [row for row in rows if row.verdict != "equivalent"]
+    moved = [row for row in rows if _differs(row)]
     if moved:
         lines += [table(HEAD, ([_escape(cell.strip()) for cell in _cells(row)] for row in moved)), ""]
     return "\n".join([*lines, _escape(_statement(found))])

@@ -49,6 +49,7 @@ AGREEMENT = 64
 """Transitions on which update_many must equal the loop over update before it is used."""
 ERROR_MARGIN, SPEED_MARGIN = 0.04, 0.05
 RATIO, MISBEHAVIOUR = "time ratio", "misbehaviour"
+BAD_RUNS, WORST_RUNS = "bad runs", "worst runs"
 LEARNERS = ("control", "evaluation", "linear evaluation")
 DEFAULT = {
     "control": ("two states, per visit", "garnet, per visit", "garnet, constant step"),
@@ -78,14 +79,20 @@ OWN_METRICS[functions.FIT] = Metric(
     "its mean is 1 for a right sampler: neither more nor less is right",
 )  # fmt: skip
 OWN_METRICS[functions.DRIFT] = Metric(
-    functions.DRIFT, "ranks", "exact", "statistical",
-    "the mean rank of sampled successors (0 the likeliest, 1 the last) above its expectation", "absolute", 0.002,
-    "a fifth of a percent of the transitions at the other end of the ranks",
+    functions.DRIFT, "nats", "exact", "statistical",
+    "the mean log-probability of the successors in short samples above its expectation", "absolute", 0.002,
+    "a fifth of a percent of the transitions with a successor that is e times as likely",
 )  # fmt: skip
 OWN_METRICS[courses.DRAWS] = Metric(
     courses.DRAWS, "draws", "lower", "statistical", "draws of the simulator per iteration", "relative", ERROR_MARGIN,
     "a change of 5 % is to be found",
 )  # fmt: skip
+for _name, _which in ((BAD_RUNS, "90 % quantile"), (WORST_RUNS, "largest")):
+    OWN_METRICS[_name] = Metric(
+        _name, "of the runs", "lower", "share",
+        f"runs whose (last) error is above the {_which} of the better ones on the first 32 seeds", "absolute", 0.05,
+        "one run in twenty",
+    )  # fmt: skip
 OWN_METRICS[MISBEHAVIOUR] = Metric(
     MISBEHAVIOUR, "text", "exact", "deterministic", "what the code did instead of an answer; nothing if it answers"
 )

@@ -18,7 +18,7 @@ from benchmarks.regression import compare as regression
 from benchmarks.regression import courses, functions, isolated, own, sequential, table, targets, variants, waivers
 from benchmarks.regression.injections import BIAS, inject
 from benchmarks.regression.measures import Measurements, Part, Sample
-from benchmarks.regression.paired import hodges_lehmann
+from benchmarks.regression.paired import hodges_lehmann, mean_between
 from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.sequential import Effort
 from benchmarks.runner.store import open_store
@@ -135,6 +135,34 @@ def test_the_same_code_is_equivalent_at_the_first_look(tmp_path: Path) -> None:
     found = compare(RIGHT, tmp_path, seeds=1000)
     assert found.verdict == "equivalent"
     assert {row.n for row in found.rows} == {sequential.FIRST}
+
+
+def test_bad_runs_are_judged_where_the_centre_stays() -> None:
+    """Every fourth run of the new code ends far off; the others are as likely better as worse."""
+    rng = np.random.default_rng(0)
+    old = rng.exponential(size=256)
+    moved = old * np.exp(0.3 * rng.standard_normal(256))
+    new = np.where(np.arange(256) % 4 == 0, 50.0 + moved, moved)
+    sides = []
+    for values in (old, new):
+        sample = Sample("last error", "mine", PROBLEM, tuple(values.tolist()), 0)
+        sides.append(Measurements("pinned", {}, (sample,)))
+    found = regression.compare(*sequential.with_bad_runs(sides), metrics=variants.OWN_METRICS)
+    verdicts = {row.metric: row.verdict for row in found.rows}
+    assert verdicts["bad runs"] == verdicts["worst runs"] == "worse"
+    same = regression.compare(*sequential.with_bad_runs([sides[0], sides[0]]), metrics=variants.OWN_METRICS)
+    assert [row.metric for row in same.rows] == ["last error"]
+
+
+def test_shares_of_equal_code_keep_their_rate() -> None:
+    """Looked at after every seed, at a level that can be seen."""
+    rng = np.random.default_rng(1)
+    alarms = 0
+    for _ in range(200):
+        d = rng.choice([-1.0, 0.0, 1.0], p=[0.1, 0.8, 0.1], size=400)
+        looks = (mean_between(d[:n], alpha=0.1) for n in range(25, 401, 25))
+        alarms += any(found.lower > 0.0 or found.upper < 0.0 for found in looks)
+    assert alarms <= 20
 
 
 @cache
