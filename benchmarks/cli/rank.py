@@ -57,11 +57,17 @@ def _add_history(commands: Commands) -> None:
         "history",
         help="list the comparisons of a history, with change points",
         description="Reads the records that `compare --history` has added: one line per comparison. A change point is "
-        "an alarm of an e-detector; the probability of a false one within n records is at most n/10,000.",
+        "an alarm of an e-detector; the probability of a false one within n records is at most n/10,000. Of a file of "
+        "measurements (an accepted baseline, or what bench --output wrote) the versions in git are compared.",
         epilog="example: robust-core history .robust-core/history",
     )
     history.add_argument(
-        "folder", nargs="?", type=Path, default=HISTORY, metavar="FOLDER", help=f"the history (default {HISTORY})"
+        "place",
+        nargs="?",
+        type=Path,
+        default=HISTORY,
+        metavar="FOLDER|FILE",
+        help=f"the history (default {HISTORY}), or a committed file of measurements",
     )
     history.add_argument("--merge", type=Path, metavar="FOLDER", help="add the records of another history to it")
     add_json(history, "the records and change points")
@@ -75,9 +81,9 @@ def _history(options: argparse.Namespace) -> int:
     from robust_core.json import dumps
 
     if options.merge is not None:
-        added = history.merge(options.folder, options.merge)
-        print(f"{added} records added to {options.folder}", file=sys.stderr)
-    records = history.read(options.folder)
+        added = history.merge(options.place, options.merge)
+        print(f"{added} records added to {options.place}", file=sys.stderr)
+    records = history.read_any(options.place)
     found = history.trends(records)
     if options.json:
         print(dumps({"records": [history.short(record) for record in records], "trends": found}))

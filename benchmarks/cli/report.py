@@ -37,7 +37,10 @@ def add_parser(commands: Commands) -> None:
     report.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"default: {OUTPUT}")
     report.add_argument("--quick", action="store_true", help="fewer problems per law and per mutant")
     report.add_argument(
-        "--history", type=Path, metavar="FOLDER", help="draw the trends of this history (default: .robust-core/history)"
+        "--history",
+        type=Path,
+        metavar="FOLDER|FILE",
+        help="draw the trends of this history, or of a committed file of measurements (default: .robust-core/history)",
     )
     add_json(report, "the data of the report instead of its place")
     add_quiet(report, "nothing unless something does not hold")
@@ -51,8 +54,11 @@ def _report(options: argparse.Namespace) -> int:
     from benchmarks.report.files import SUMMARY, write
     from properties.process.session import Session
 
-    if options.history is not None and not options.history.is_dir():
-        raise ValueError(f"history must be a folder that `compare --history` has written, got {options.history}")
+    if options.history is not None and not options.history.exists():
+        raise ValueError(
+            "history must be a folder that `compare --history` has written or a committed file of measurements, "
+            f"got {options.history}"
+        )
     try:
         Session(options.targets, waiting=say).close()  # what cannot be loaded is refused before any work
     finally:

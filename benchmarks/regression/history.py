@@ -15,6 +15,11 @@ variant, any of them has a false alarm within n records with probability at most
 least the product of the e-values since then, which grows geometrically for some j: the delay is about log A over the
 mean of log E_j.
 
+A file of measurements that is committed (the accepted baseline, or what `robust-core bench --output` wrote) has its
+history in git: every committed version is a record. Its seeds are pinned, so there the evidence of records is not
+independent and no detector is needed: a change point is a version that differs from the one before, in a comparison
+under the error budget of its own.
+
 Files are named by machine and merged as unions of lines (`.gitattributes` tells git so). The order of the records is
 that of their times, which no value has a part in; a comparison that is there twice, with the same seeds, counts once.
 """
@@ -29,12 +34,15 @@ from typing import Annotated
 import numpy as np
 
 from benchmarks.regression import compare as regression
-from benchmarks.regression.baseline import write
-from benchmarks.regression.measures import PROCESSOR, Line, Sample
+from benchmarks.regression.baseline import COMMITTED, git, parse, write
+from benchmarks.regression.baseline import FORMAT as BASELINE_FORMAT
+from benchmarks.regression.measures import PROCESSOR, Line, Measurements, Sample
+from benchmarks.regression.metric import METRICS
 from benchmarks.regression.own import Choice, Found
 from benchmarks.regression.paired import EXPONENTS, log_evidence
 from benchmarks.regression.targets import describe_revision
 from benchmarks.regression.variants import OWN_METRICS, RATIO
+from properties.statistics.budget import RUN_BUDGET
 from robust_core.json import LARGEST_FILE, Rule, blame_on, dumps, from_data, loads, text_of
 from robust_core.streams import key
 from robust_core.text import one_line
@@ -43,6 +51,8 @@ from robust_core.validate import Floats
 FORMAT = "robust-core history 1"
 RECORDS = 1e4
 """A false alarm within n records has a probability of at most n over this."""
+ACCEPTED, MOST_VERSIONS = "robust-core baseline", 50
+"""The format of the records that are versions of a file of measurements, and how many of them are read at most."""
 MOST = 1000
 GRID, LEAST = 1000.0, -1e6
 """Evidence is kept to three digits after the point; infinitely little counts as this."""
@@ -51,6 +61,7 @@ LAMBDAS = EXPONENTS[::2]
 Evidence = Annotated[
     tuple[float, ...], Rule(f"{2 * LAMBDAS.size} numbers", lambda evidence: len(evidence) == 2 * LAMBDAS.size)
 ]
+NO_EVIDENCE = (0.0,) * (2 * LAMBDAS.size)
 Points = Annotated[tuple["Point", ...], Rule(f"at most {MOST} measures", lambda points: len(points) <= MOST)]
 
 
@@ -128,10 +139,14 @@ def _points(found: Found) -> list[Point]:
         old, new = before.get(row.name), now.get(row.name)
         if isinstance(old, Sample) and isinstance(new, Sample):
             evidence = log_e(regression.differences(OWN_METRICS[row.metric], old, new), row.metric)
-            medians = [x if isinstance(x, float) else None for x in (row.baseline, row.today)]
             effect = row.effect, row.lower, row.upper
-            points.append(Point(row.metric, row.problem, medians[0], medians[1], *effect, row.n, row.verdict, evidence))
+            medians = _float(row.baseline), _float(row.today)
+            points.append(Point(row.metric, row.problem, *medians, *effect, row.n, row.verdict, evidence))
     return points
+
+
+def _float(x: float | str | None) -> float | None:
+    return x if isinstance(x, float) else None
 
 
 def log_e(d: Floats, metric: str) -> tuple[float, ...]:
@@ -178,6 +193,47 @@ def _record(line: str, place: str) -> Record:
     return record
 
 
+def read_any(place: Path) -> list[Record]:
+    """The records of a history, or of the committed versions of a file of measurements."""
+    return accepted(place) if place.is_file() else read(place)
+
+
+def accepted(path: Path) -> list[Record]:
+    """The committed versions of a file of measurements, the oldest first; those of another format are left out.
+
+    Effects are against the oldest version, verdicts against the one before.
+    """
+    path = path.resolve()
+    metrics = METRICS if path == COMMITTED.resolve() else OWN_METRICS
+    log = git(path.parent, "log", f"-{MOST_VERSIONS}", "--format=%H %cI %s", "--", path.name,
+              why=f"{path}: a file of measurements has a history where it is committed in git")  # fmt: skip
+    versions: list[tuple[str, str, str, Measurements]] = []
+    for line in reversed(log.decode("utf-8", "replace").splitlines()):
+        commit, time, message = line.split(" ", 2)
+        content = git(path.parent, "show", f"{commit}:./{path.name}", why=f"{commit}: no {path.name}")
+        if f'"{BASELINE_FORMAT}"' in content.decode("utf-8", "replace").partition("\n")[0]:
+            side = parse(content.decode("utf-8"), f"{commit[:12]}:{path.name}")
+            versions.append((time, commit[:12], one_line(message), side))
+    if not versions:
+        raise ValueError(f"{path}: no version of it is committed in the format {BASELINE_FORMAT!r}")
+    records = []
+    for number, (time, commit, message, side) in enumerate(versions):
+        before = versions[max(number - 1, 0)][-1]
+        effects = regression.compare(versions[0][-1], side, metrics=metrics)
+        verdicts = {row.name: row.verdict for row in regression.compare(before, side, metrics=metrics).rows}
+        for variant in dict.fromkeys(row.variant for row in effects.rows):
+            points = tuple(
+                Point(row.metric, row.problem, _float(row.baseline), _float(row.today), row.effect, row.lower,
+                      row.upper, row.n, verdicts.get(row.name, "changed"), NO_EVIDENCE)
+                for row in effects.rows if row.variant == variant
+            )  # fmt: skip
+            records.append(
+                Record(ACCEPTED, time, commit, message[:200], side.versions.get(PROCESSOR, "")[:200], variant, "",
+                       versions[0][1], versions[0][1], f"version {number}", points)
+            )  # fmt: skip
+    return records
+
+
 def merge(folder: Path, other: Path) -> int:
     """Add the records of another history that are not there; how many they are."""
     read(folder)
@@ -206,7 +262,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Trend:
-    """A measure over the records with one reference: times, effects with intervals, log R at the end, and an alarm."""
+    """A measure over the records with one reference: times, effects with intervals, log R at the end, and an alarm.
+
+    Of accepted baselines there is no R, and the alarm is the last version that differs from the one before.
+    """
 
     variant: str
     reference: str
@@ -216,7 +275,7 @@ class Trend:
     effects: tuple[float | None, ...]
     lower: tuple[float | None, ...]
     upper: tuple[float | None, ...]
-    level: float
+    level: float | None
     alarm: Change | None
 
 
@@ -247,13 +306,20 @@ def trends(records: Sequence[Record]) -> list[Trend]:
 
 def _trend(pairs: Sequence[tuple[Record, Point]], measures: int) -> Trend:
     evidence = [point.evidence for _, point in pairs]
-    at, level = detect(evidence, math.log(RECORDS * measures))
+    record, point = pairs[-1]
+    at: int | None
+    level: float | None
+    if record.format == ACCEPTED:
+        moved = [place for place, (_, point) in enumerate(pairs) if point.verdict in ("worse", "better", "changed")]
+        at = since_at = moved[-1] if moved else None
+        level = None
+    else:
+        at, level = detect(evidence, math.log(RECORDS * measures))
+        since_at = None if at is None else change_point(evidence[: at + 1])
     alarm = None
-    if at is not None:
-        since_at = change_point(evidence[: at + 1])
+    if at is not None and since_at is not None:
         since = pairs[since_at][0]
         alarm = Change(pairs[at][0].revision, since.revision, since.message, at, since_at)
-    record, point = pairs[-1]
     return Trend(
         record.variant,
         record.reference_name,
@@ -321,8 +387,11 @@ def text(records: Sequence[Record], found: Sequence[Trend]) -> str:
             f"changed since {trend.alarm.since or 'no revision'} ({trend.alarm.message}): "
             f"{trend.metric} / {trend.variant} / {trend.problem}, seen at {trend.alarm.alarm or 'no revision'}"
         )
+    versions = bool(records) and records[0].format == ACCEPTED
+    among = "n versions" if versions else "n records of a variant"
+    most = f"n·{RUN_BUDGET:g}" if versions else f"n/{RECORDS:.0f}"
     lines.append(
-        f"{len(records)} records, {len(changed)} of {len(found)} measures changed; a false alarm among n records of a "
-        f"variant has a probability of at most n/{RECORDS:.0f}"
+        f"{len(records)} records, {len(changed)} of {len(found)} measures changed; a false alarm among {among} has a "
+        f"probability of at most {most}"
     )
     return "\n".join(lines)

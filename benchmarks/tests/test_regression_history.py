@@ -1,14 +1,17 @@
 """The history of a variant: records, merges, and the detector of change points."""
 
 import math
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.regression import history
+from benchmarks.cli.main import main
+from benchmarks.regression import baseline, history
 from benchmarks.regression.history import FORMAT, LAMBDAS, Point, Record, change_point, detect
+from benchmarks.regression.measures import Measurements, Sample
 from robust_core.streams import key, numpy_generator
 
 
@@ -51,6 +54,31 @@ def test_what_is_no_record_is_refused(line: str, reason: str, tmp_path: Path) ->
     (tmp_path / "a.jsonl").write_text(f"{line}\n")
     with pytest.raises(ValueError, match=reason):
         history.read(tmp_path)
+
+
+def test_versions_of_a_committed_file_are_a_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True)
+
+    path = tmp_path / "saved.jsonl"
+    git("init", "-q")
+    for factor, message in ((1.0, "first"), (1.0, "same"), (1.2, "slower"), (1.2, "later")):
+        values = tuple(factor * (1.0 + 0.01 * i) for i in range(40))
+        side = Measurements("pinned", {"numpy": message}, (Sample("last error", "mine", "garnet", values, 0),))
+        path.write_text(baseline.text(side, reason=message))
+        git("add", "-A")
+        git("commit", "-qm", message)
+    (trend,) = history.trends(history.read_any(path))
+    assert trend.alarm is not None
+    assert (trend.alarm.message, trend.alarm.since_at) == ("slower", 2)
+    assert trend.effects == pytest.approx((0.0, 0.0, 0.2, 0.2))
+    assert main(["history", str(path), "--strict"]) == 3
+    assert "changed since" in capsys.readouterr().out
+    loose = tmp_path / "loose" / "saved.jsonl"
+    loose.parent.mkdir()
+    loose.write_text("")
+    with pytest.raises(ValueError, match="no version of it is committed"):
+        history.read_any(loose)
 
 
 def log_e_values(shape: tuple[int, int, int], shift: float, spread: float, word: str) -> np.ndarray:

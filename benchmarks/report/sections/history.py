@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from benchmarks.regression.compare import margin_ends
-from benchmarks.regression.history import RECORDS, Trend, read, trends
+from benchmarks.regression.history import RECORDS, Trend, read_any, trends
 from benchmarks.regression.variants import OWN_METRICS
 from benchmarks.report.layout import chapter, commands, figure
 from benchmarks.report.markup import Html, isolate, tag
@@ -18,7 +18,7 @@ ABSENT = "There is no history yet. Each comparison with this option adds a recor
 INTRODUCTION = (
     "The effect of every measure against a fixed reference, record by record, with its interval. A change point is an "
     f"alarm of an e-detector: a false one among n records of a variant has a probability of at most n/{RECORDS:.0f}. "
-    "Measures with a change come first."
+    "Among accepted baselines it is a version that differs from the one before. Measures with a change come first."
 )
 SHOWN = 6
 """Trends in sight; the others are folded."""
@@ -29,7 +29,7 @@ SHORT = 7
 def collect(work: Work) -> tuple[Trend, ...]:
     """The trends of the history that was named, or of the one in the stores."""
     folder = work.stores / "history" if work.history is None else work.history
-    return tuple(trends(read(folder)))
+    return tuple(trend for trend in trends(read_any(folder)) if any(x is not None for x in trend.effects))
 
 
 def render(found: Sequence[Trend]) -> Content:
@@ -94,8 +94,8 @@ def _caption(trend: Trend) -> list[object]:
         return [*parts, badge("no change point"), f" against {trend.reference}"]
     alarm = trend.alarm
     seen = f"since {alarm.since[:SHORT] or 'no revision'}, seen at {alarm.alarm[:SHORT] or 'no revision'}"
-    return [*parts, badge("change point"), f" {seen}: ", isolate(alarm.message or "no message"),
-            f"; log R {number(trend.level, 3)}"]  # fmt: skip
+    level = "" if trend.level is None else f"; log R {number(trend.level, 3)}"
+    return [*parts, badge("change point"), f" {seen}: ", isolate(alarm.message or "no message"), level]
 
 
 def judge(found: Sequence[Trend]) -> list[Line]:

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.report.page import render
 from benchmarks.report.report import Report
 from benchmarks.tests.browser.conftest import DESKTOP, PHONE, Window
-from benchmarks.tests.report_sample import change, law_verdict, measure, sample
+from benchmarks.tests.report_sample import change, law_verdict, measure, sample, trend
 
 WIDE, NARROW = (1400, 1100), (400, 844)
 RIGHT_EDGES = """
@@ -307,3 +307,27 @@ def test_a_forest_draws_effects_against_their_margins(window: Window, tmp_path: 
         ["equivalent", False, True, 0],
     ]
     window.picture("forest")
+
+
+def test_a_trend_is_drawn_with_its_change_point_between_margins(window: Window, tmp_path: Path) -> None:
+    """Of a history with an alarm, of accepted baselines, and of a measure that did not change."""
+    versions = trend(problem="machine", level=None)
+    report = change(sample(), history=(trend(), versions, trend(problem="two states", alarm=None)))
+    (tmp_path / "page.html").write_text(render(report), encoding="utf-8")
+    window.open(tmp_path / "page.html", "#history")
+    script = """
+    return [...document.querySelectorAll("#history figure")].map((figure) => {
+      const svg = figure.querySelector("svg.plot"), box = (e) => e.getBoundingClientRect();
+      const mark = svg.querySelector(".mark-line"), line = box(svg.querySelector("path.line"));
+      const rules = [...svg.querySelectorAll(".rule")].map((rule) => box(rule).top);
+      return [mark !== null && line.left < box(mark).left && box(mark).left < line.right,
+              rules.length, line.top < Math.min(...rules), figure.textContent.includes("Halve the step size"),
+              figure.textContent.includes("log R")];
+    });
+    """
+    assert window.js(script) == [
+        [True, 3, True, True, True],
+        [True, 3, True, True, False],
+        [False, 3, True, False, False],
+    ]
+    window.picture("trend")
