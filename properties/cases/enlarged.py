@@ -1,10 +1,14 @@
 """Models that are the same but for their spelling: relations that T and Q* obey exactly."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from properties.cases.scope import Scope
 from robust_core.mdp import MDP
+from robust_core.problem import Variant
+from robust_core.sets import UncertaintySet
 
 
 class EquivalentModel(NamedTuple):
@@ -49,6 +53,16 @@ def size(values: np.ndarray) -> float:
 def old_entries(table: np.ndarray, same: EquivalentModel) -> np.ndarray:
     """The old entries of a new table (S, A) or vector (S,)."""
     return table[same.states] if table.ndim == 1 else table[np.ix_(same.states, same.actions)]
+
+
+def respellings(
+    variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, table: np.ndarray
+) -> Iterator[tuple[EquivalentModel, UncertaintySet]]:
+    """The model and its table spelled in other ways that the variant is for, each with the set that belongs to it."""
+    spell, scope = equivalent_by_state if uncertainty_set.by_state else equivalent_models, Scope.of(variant)
+    for same in spell(mdp, table, splits=uncertainty_set.splits):
+        if scope.has(same.mdp):
+            yield same, uncertainty_set.select(*same.origin)
 
 
 def equivalent_models(mdp: MDP, Q: np.ndarray, *, splits: bool = True) -> list[EquivalentModel]:

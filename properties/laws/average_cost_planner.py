@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import average_cost
-from properties.cases.enlarged import equivalent_models, size
-from properties.cases.scope import Scope
+from properties.cases.enlarged import respellings, size
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.average_cost_planner import average_case
@@ -91,11 +90,8 @@ def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:
     if not R:
         return None
     gain = float(variant.make(mdp, chosen))
-    scope = Scope.of(variant)
-    for same in equivalent_models(mdp, np.zeros(mdp.cost.shape), splits=chosen.splits):
-        if not scope.has(same.mdp):
-            continue
-        got = variant.make(same.mdp, chosen.select(*same.origin))
+    for same, own in respellings(variant, mdp, chosen, np.zeros(mdp.cost.shape)):
+        got = variant.make(same.mdp, own)
         allowed = allowed_error(variant, mdp, R) + allowed_error(variant, same.mdp, R)
         finding = compare(got, np.array(gain), allowed, f"average cost of the model {same.what}")
         if finding is not None:

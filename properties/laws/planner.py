@@ -1,6 +1,7 @@
 """Laws of planners: (mdp, uncertainty_set) -> Q*."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from oracles.planning import closed_form, enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import Choices, radius_of, sets_beside, widened
-from properties.cases.enlarged import equivalent_by_state, equivalent_models, old_entries, size
+from properties.cases.enlarged import old_entries, respellings, size
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -40,17 +41,63 @@ def allowed_error(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
     return stated_accuracy(variant.options, scale) + fixed_point_bound(mdp, Q)
 
 
-def _matches(variant: Variant, case: PlannerCase) -> Finding | None:
-    """One after the other for several radii: nothing but the arguments counts."""
-    mdp = case.mdp
-    for chosen in sets_beside(variant, case.uncertainty_set):
-        wanted, error = true_optimum(mdp, chosen)
-        allowed = allowed_error(variant, mdp, wanted) + error
-        said = "Q*" if chosen == case.uncertainty_set else f"Q*, then with radius {radius_of(chosen)}: entry "
-        finding = compare(variant.make(mdp, chosen), wanted, allowed, said)
-        if finding is not None:
-            return finding
-    return None
+@dataclass(frozen=True)
+class Optimum:
+    """The judges of what a planner returns: its name, the word for a place in it, and how it follows from Q*."""
+
+    name: str
+    place: str
+    follows: Callable[[np.ndarray], np.ndarray]
+
+    def matches(self, variant: Variant, case: PlannerCase) -> Finding | None:
+        """One after the other for several sets: nothing but the arguments counts."""
+        mdp, name = case.mdp, self.name
+        for chosen in sets_beside(variant, case.uncertainty_set):
+            Q, error = true_optimum(mdp, chosen)
+            allowed = allowed_error(variant, mdp, Q) + error
+            said = name if chosen == case.uncertainty_set else f"{name}, then with radius {radius_of(chosen)}: entry "
+            finding = compare(variant.make(mdp, chosen), self.follows(Q), allowed, said)
+            if finding is not None:
+                return finding
+        return None
+
+    def ordered(self, variant: Variant, case: PlannerCase) -> Finding | None:
+        """It rises with the radius and by k/(1−gamma) with a cost of k more, k being of the size of the costs."""
+        mdp, uncertainty_set, name = case.mdp, case.uncertainty_set, self.name
+        Q, wider = np.asarray(variant.make(mdp, uncertainty_set)), wider_set(uncertainty_set)
+        dearer, k = dearer_model(mdp)
+        allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, dearer, np.abs(Q) + k / (1.0 - mdp.gamma))
+        shifted = Q + k / (1.0 - mdp.gamma)
+        larger = f"{name} against {name} of a larger set: {self.place} "
+        if Scope.of(variant).allows(wider):
+            finding = below(Q, variant.make(mdp, wider), allowed, larger, columns=(name, "larger set"))
+            if finding is not None:
+                return finding
+        what = f"{name} with all costs {k:g} higher: {self.place} "
+        return compare(variant.make(dearer, uncertainty_set), shifted, allowed, what, columns=("dearer", f"{name} + k"))
+
+    def invariant(self, variant: Variant, case: PlannerCase) -> Finding | None:
+        """It is the same for the model in other words."""
+        mdp, uncertainty_set = case.mdp, case.uncertainty_set
+        Q = np.asarray(variant.make(mdp, uncertainty_set))
+        for same, chosen in respellings(variant, mdp, uncertainty_set, no_values(mdp, uncertainty_set)):
+            got, shape = np.asarray(variant.make(same.mdp, chosen)), self.follows(same.Q).shape
+            if got.shape != shape:
+                return Finding(f"shape of {self.name}", got.shape, shape)
+            allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, same.mdp, Q)
+            what = f"{self.name} of the model {same.what}: {self.place} "
+            finding = compare(old_entries(got, same), Q, allowed, what, columns=(same.what, "before"))
+            if finding is not None:
+                return finding
+        return None
+
+
+Q_STAR = Optimum("Q*", "entry", lambda Q: Q)
+
+
+def no_values(mdp: MDP, uncertainty_set: UncertaintySet) -> np.ndarray:
+    """A table of zeros, or the values of states where a set has no table."""
+    return np.zeros(mdp.cost.shape[: 1 if uncertainty_set.by_state else 2])
 
 
 def _closed_form(variant: Variant, case: PlannerCase) -> Finding | None:
@@ -63,23 +110,6 @@ def _closed_form(variant: Variant, case: PlannerCase) -> Finding | None:
     return compare(variant.make(mdp, uncertainty_set), wanted.value, allowed, "Q*")
 
 
-def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:
-    mdp, uncertainty_set = case.mdp, case.uncertainty_set
-    Q = np.asarray(variant.make(mdp, uncertainty_set))
-    spell = equivalent_by_state if uncertainty_set.by_state else equivalent_models
-    scope = Scope.of(variant)
-    for same in spell(mdp, np.zeros(Q.shape), splits=uncertainty_set.splits):
-        if not scope.has(same.mdp):
-            continue
-        got = np.asarray(variant.make(same.mdp, uncertainty_set.select(*same.origin)))
-        allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, same.mdp, Q)
-        part = old_entries(got, same)
-        finding = compare(part, Q, allowed, f"Q* of the model {same.what}: entry ", columns=(same.what, "before"))
-        if finding is not None:
-            return finding
-    return None
-
-
 def dearer_model(mdp: MDP) -> tuple[MDP, float]:
     """The model with all costs higher by k, and k, which is of the size of the costs."""
     k = size(mdp.cost)
@@ -90,22 +120,6 @@ def wider_set(uncertainty_set: UncertaintySet) -> UncertaintySet:
     """The set with a larger radius; half way to 1 stays in [0, 1], where a set has its radius there."""
     radius = np.max(getattr(uncertainty_set, "radius", 0.0))
     return widened(uncertainty_set, float((1.0 + radius) / 2.0 if radius <= 1.0 else 2.0 * radius))
-
-
-def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
-    """Q* rises with the radius and by k/(1−gamma) with a cost of k more, k being of the size of the costs."""
-    mdp, uncertainty_set = case.mdp, case.uncertainty_set
-    Q, wider = np.asarray(variant.make(mdp, uncertainty_set)), wider_set(uncertainty_set)
-    dearer, k = dearer_model(mdp)
-    allowed = allowed_error(variant, mdp, Q) + allowed_error(variant, dearer, np.abs(Q) + k / (1.0 - mdp.gamma))
-    shifted = Q + k / (1.0 - mdp.gamma)
-    larger = "Q* against Q* of a larger set: entry "
-    if Scope.of(variant).allows(wider):
-        finding = below(Q, variant.make(mdp, wider), allowed, larger, columns=("Q*", "larger set"))
-        if finding is not None:
-            return finding
-    what = f"Q* with all costs {k:g} higher: entry "
-    return compare(variant.make(dearer, uncertainty_set), shifted, allowed, what, columns=("dearer", "Q* + k"))
 
 
 def _read_per_pair(choices: Choices, variant: Variant) -> PlannerCase:
@@ -126,7 +140,9 @@ def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
 
 LAWS = (
     _law(
-        "optimum", "the result is Q*, against exact rational policy iteration (Theorem 1); s-rectangular: V*", _matches
+        "optimum",
+        "the result is Q*, against exact rational policy iteration (Theorem 1); s-rectangular: V*",
+        Q_STAR.matches,
     ),
     _law(
         "closed form",
@@ -134,11 +150,11 @@ LAWS = (
         _closed_form,
         "optimum",
     ),
-    _law("optimum order", "Q* rises with R, and by k/(1−γ) if all costs rise by k", _ordered, "optimum"),
+    _law("optimum order", "Q* rises with R, and by k/(1−γ) if all costs rise by k", Q_STAR.ordered, "optimum"),
     _law(
         "optimum invariance",
         "duplicate and dominated actions, split states and new names leave Q* as it is",
-        _invariant,
+        Q_STAR.invariant,
         "optimum",
     ),
     Law(

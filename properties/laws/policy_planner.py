@@ -11,14 +11,13 @@ import numpy as np
 from oracles.planning import enclosed, s_rectangular
 from oracles.planning.truth import is_exact
 from properties.cases.choices import radius_of, sets_beside
-from properties.cases.enlarged import equivalent_by_state, equivalent_models
-from properties.cases.scope import Scope
+from properties.cases.enlarged import respellings
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.planner import PlannerCase, planner_case, state_values
 from properties.laws.comparison import below
 from properties.laws.law import Law
-from properties.laws.planner import true_optimum
+from properties.laws.planner import no_values, true_optimum
 from properties.laws.rounding import UNIT, fixed_point_bound, stated_accuracy
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
@@ -74,14 +73,9 @@ def _optimal(variant: Variant, case: PlannerCase) -> Finding | None:
 
 def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
-    by_state, spell = uncertainty_set.by_state, equivalent_by_state if uncertainty_set.by_state else equivalent_models
-    start = np.zeros(mdp.n_states) if by_state else np.zeros(mdp.cost.shape)
-    scope = Scope.of(variant)
-    for same in spell(mdp, start, splits=uncertainty_set.splits):
-        if not scope.has(same.mdp):
-            continue
+    for same, chosen in respellings(variant, mdp, uncertainty_set, no_values(mdp, uncertainty_set)):
         what = f"robust value of the policy in the model {same.what}: state "
-        if (finding := _loss(variant, same.mdp, uncertainty_set.select(*same.origin), what)) is not None:
+        if (finding := _loss(variant, same.mdp, chosen, what)) is not None:
             return finding
     return None
 
