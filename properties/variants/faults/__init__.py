@@ -6,11 +6,15 @@ was judged: the first half may be looked at while laws are written, the second i
 """
 
 import importlib
+import inspect
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from robust_core.problem import Variant
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,22 @@ class Fault:
     date: str
     defect: str
     variant: Variant
+
+
+class Faults(list[Fault]):
+    """The faults of a module, each told above the algorithm that has it; its docstring says what is wrong."""
+
+    def of(
+        self, source: str, date: str, variant_of: Callable[..., Variant], name: str, *arguments: Any
+    ) -> Callable[[Made], Made]:
+        """Add the decorated algorithm, `make`, as `variant_of(name, make, *arguments)`."""
+
+        def add(make: Made) -> Made:
+            said = inspect.cleandoc(make.__doc__ or "")
+            self.append(Fault(source, date, said[:1].lower() + said[1:-1], variant_of(name, make, *arguments)))
+            return make
+
+        return add
 
 
 def catalogue() -> tuple[Fault, ...]:

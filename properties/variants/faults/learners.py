@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.faults import Fault
+from properties.variants.faults import Fault, Faults
 from properties.variants.gallery import double_q_learning, n_step, td_lambda
 from properties.variants.gallery.double_q_learning import BothTables
 from properties.variants.gallery.n_step import NStepLearner
@@ -18,8 +18,25 @@ PROMISES = ("unbiased", "sample form", "asynchronous", "fixed point", "shift", "
 NEXT_ACTION = tuple("sample form, next action" if promise == "sample form" else promise for promise in PROMISES)
 
 
+FAULTS = Faults()
+
+
+def _like(name: str, make: Any, variant: Variant) -> Variant:
+    """Another algorithm with the promises of one of the gallery, at radius 0."""
+    return Variant(name, variant.kind, make, variant.sets, variant.promises, {**variant.options, **NOMINAL})
+
+
+def _control(name: str, make: Any) -> Variant:
+    return Variant(name, "control", make, (Contamination,), PROMISES, NOMINAL)
+
+
+def _evaluation(name: str, make: Any, estimates: str, promises: tuple[str, ...] = PROMISES) -> Variant:
+    return Variant(name, "evaluation", make, (Contamination,), promises, {"estimates": estimates, **NOMINAL})
+
+
+@FAULTS.of("aimacode/aima-python#1247", "2022-01-20", _control, "Q-learning with the next cost at an end")
 class NextCostAtEnd(PlainQ):
-    """The cost of an end is read off the percept after it."""
+    """At an end the Q-value is set by the reward of the next percept."""
 
     waiting: Transition | None = None
 
@@ -32,8 +49,9 @@ class NextCostAtEnd(PlainQ):
             super().update(step)
 
 
+@FAULTS.of("openai/spinningup#50", "2018-11-21", _evaluation, "TD with shifted costs", "V")
 class ShiftedCosts(PlainTD):
-    """A step is stored with the cost of the step before."""
+    """Rewards are stored one step too late."""
 
     before = 0.0
 
@@ -43,8 +61,9 @@ class ShiftedCosts(PlainTD):
         return cost + self.gamma * self.following(step)
 
 
+@FAULTS.of("ray-project/ray#57895", "2025-10-20", _evaluation, "TD with zeros before ends", "V")
 class ZeroBeforeEnd(PlainTD):
-    """The values of states that an end follows are set to 0 before targets are made."""
+    """The values of states that a termination follows are zeroed before targets are computed."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -56,8 +75,15 @@ class ZeroBeforeEnd(PlainTD):
         return 0.0 if step.s_next in self.ends else super().following(step)
 
 
+@FAULTS.of(
+    "philtabor/Youtube-Code-Repository#1",
+    "2019-04-02",
+    _like,
+    "double Q-learning that selects in s",
+    double_q_learning.BOTH,
+)
 class SelectsInState(BothTables):
-    """Double Q-learning that chooses the action to be valued in s, not in s'."""
+    """Double Q-learning chooses its action in s, not in s'."""
 
     def update(self, transition: Transition) -> None:
         """Toss the coin, learn from the other table."""
@@ -70,8 +96,9 @@ class SelectsInState(BothTables):
         learning[s][a] = (1.0 - alpha) * learning[s][a] + alpha * target
 
 
+@FAULTS.of("yandexdataschool/Practical_RL#552", "2026-01-19", _like, "n-step TD from the second cost", n_step.VARIANT)
 class RewardsFromNext(NStepLearner):
-    """The return begins with the second cost of the window."""
+    """The n-step return begins with the wrong reward."""
 
     def learn(self, alpha: float, following: float) -> None:
         """Move the oldest entry of the window towards its return."""
@@ -82,8 +109,9 @@ class RewardsFromNext(NStepLearner):
         self.V[s] += alpha * (target - self.V[s])
 
 
+@FAULTS.of("thoth-station/adviser#1456", "2020-10-13", _like, "n-step TD without partial returns", n_step.VARIANT)
 class DropsPartialReturns(NStepLearner):
-    """Returns of fewer than n steps before an end are never learned."""
+    """N-step TD learns nothing from returns of fewer than n steps."""
 
     def flush(self, alpha: float) -> None:
         """Learn the full return, if there is one."""
@@ -92,15 +120,17 @@ class DropsPartialReturns(NStepLearner):
         self.window.clear()
 
 
+@FAULTS.of("SlopDotCash/asi#2972", "2026-09-19", _like, "TD(lambda) whose traces survive", td_lambda.VARIANT)
 class TracesSurvive(TraceLearner):
-    """Traces of one episode are credited in the next."""
+    """Traces survive the end of an episode."""
 
     def forget(self) -> None:
         """Nothing is forgotten."""
 
 
+@FAULTS.of("SlopDotCash/asi#2840", "2026-09-05", _like, "TD(lambda) whose traces end early", td_lambda.VARIANT)
 class TracesLostAtEnd(TraceLearner):
-    """The discount of an end, 0, is applied to the traces before its cost is credited."""
+    """The trace is multiplied by the discount of the end before the last reward is credited."""
 
     def update(self, transition: Transition) -> None:
         """One step."""
@@ -140,32 +170,13 @@ PlusForMinus = but(
 )
 
 
-def _like(variant: Variant, name: str, make: Any) -> Variant:
-    """Another algorithm with the promises of one of the gallery, at radius 0."""
-    return Variant(name, variant.kind, make, variant.sets, variant.promises, {**variant.options, **NOMINAL})
-
-
-def _control(name: str, make: Any) -> Variant:
-    return Variant(name, "control", make, (Contamination,), PROMISES, NOMINAL)
-
-
-def _evaluation(name: str, make: Any, estimates: str, promises: tuple[str, ...] = PROMISES) -> Variant:
-    return Variant(name, "evaluation", make, (Contamination,), promises, {"estimates": estimates, **NOMINAL})
-
-
 RIGHT = (
     _control("Q-learning without a fault", PlainQ),
     _evaluation("TD without a fault", PlainTD, "V"),
     _evaluation("SARSA without a fault", PlainSarsa, "Q", NEXT_ACTION),
 )
 """What the faults are made of, without them."""
-FAULTS = (
-    Fault(
-        "aimacode/aima-python#1247",
-        "2022-01-20",
-        "at an end the Q-value is set by the reward of the next percept",
-        _control("Q-learning with the next cost at an end", NextCostAtEnd),
-    ),
+FAULTS += [
     Fault(
         "lazyprogrammer/machine_learning_examples#13",
         "2017-11-19",
@@ -190,12 +201,6 @@ FAULTS = (
         _evaluation("greedy SARSA", PlainQ, "Q", NEXT_ACTION),
     ),
     Fault(
-        "openai/spinningup#50",
-        "2018-11-21",
-        "rewards are stored one step too late",
-        _evaluation("TD with shifted costs", ShiftedCosts, "V"),
-    ),
-    Fault(
         "ray-project/ray#5731",
         "2019-09-18",
         "the target takes the values of the wrong time step",
@@ -203,42 +208,6 @@ FAULTS = (
             "Q-learning one step late",
             but(PlainQ, following=lambda self, step: 0.0 if step.terminal else float(self.Q[step.s].min())),
         ),
-    ),
-    Fault(
-        "ray-project/ray#57895",
-        "2025-10-20",
-        "the values of states that a termination follows are zeroed before targets are computed",
-        _evaluation("TD with zeros before ends", ZeroBeforeEnd, "V"),
-    ),
-    Fault(
-        "philtabor/Youtube-Code-Repository#1",
-        "2019-04-02",
-        "double Q-learning chooses its action in s, not in s'",
-        _like(double_q_learning.BOTH, "double Q-learning that selects in s", SelectsInState),
-    ),
-    Fault(
-        "yandexdataschool/Practical_RL#552",
-        "2026-01-19",
-        "the n-step return begins with the wrong reward",
-        _like(n_step.VARIANT, "n-step TD from the second cost", RewardsFromNext),
-    ),
-    Fault(
-        "thoth-station/adviser#1456",
-        "2020-10-13",
-        "n-step TD learns nothing from returns of fewer than n steps",
-        _like(n_step.VARIANT, "n-step TD without partial returns", DropsPartialReturns),
-    ),
-    Fault(
-        "SlopDotCash/asi#2972",
-        "2026-09-19",
-        "traces survive the end of an episode",
-        _like(td_lambda.VARIANT, "TD(lambda) whose traces survive", TracesSurvive),
-    ),
-    Fault(
-        "SlopDotCash/asi#2840",
-        "2026-09-05",
-        "the trace is multiplied by the discount of the end before the last reward is credited",
-        _like(td_lambda.VARIANT, "TD(lambda) whose traces end early", TracesLostAtEnd),
     ),
     Fault(
         "upb-lea/reinforcement_learning_course_materials#17",
@@ -259,4 +228,4 @@ FAULTS = (
         "`+` for `−` in both corrections of gradient TD",
         Variant("TDC with plus signs", "linear evaluation", PlusForMinus, (Contamination,), ("TDC", "scale"), NOMINAL),
     ),
-)
+]

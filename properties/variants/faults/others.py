@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.faults import Fault
+from properties.variants.faults import Fault, Faults
 from robust_core import MDP, Contamination, Transition, Variant
 from robust_core.smoothing import Smoothing
 from robust_core.validate import Floats
@@ -44,32 +44,48 @@ def _alias(p: Floats) -> tuple[Floats, list[int]]:
     return chance, alias
 
 
+FAULTS = Faults()
+
+
+def _sampler(name: str, draw: Draw) -> Variant:
+    return Variant(name, "sampler", _path(draw), (), ("trajectory",))
+
+
+def _gradient(name: str, make: Any) -> Variant:
+    return Variant(name, "policy gradient", make, (Contamination,), ("policy gradient",), {"radii": (0.0,)})
+
+
+@FAULTS.of("HypothesisWorks/hypothesis#1049", "2017-12-28", _sampler, "alias sampler with its outcomes exchanged")
 def base_for_alternate(p: Floats, rng: np.random.Generator) -> int:
-    """The alias method that returns the outcome itself where its alias belongs."""
+    """The alias method returns the outcome where its alias belongs."""
     chance, alias = _alias(p)
     i = int(rng.integers(len(p)))
     return i if rng.random() >= chance[i] else alias[i]
 
 
+@FAULTS.of("pytorch/pytorch#21257", "2019-06-01", _sampler, "alias sampler off by one")
 def index_off_by_one(p: Floats, rng: np.random.Generator) -> int:
-    """The alias method whose outcome is one too low, unless it is the alias."""
+    """An index of the alias method is off by one."""
     chance, alias = _alias(p)
     i = int(rng.integers(len(p)))
     return (i - 1) % len(p) if rng.random() < chance[i] else alias[i]
 
 
+@FAULTS.of("wesselb/lab#10", "2023-04-29", _sampler, "sampler that counts from the end")
 def counted_from_the_end(p: Floats, rng: np.random.Generator) -> int:
-    """Inversion that counts the cumulative sums above the uniform number."""
+    """Of the row (1, 0, 0, 0) the last outcome is drawn."""
     return int((rng.random() < np.cumsum(p)).sum()) - 1
 
 
+@FAULTS.of("probcomp/Gen.jl#256", "2020-05-07", _sampler, "sampler of sure rows")
 def sure_row(p: Floats, rng: np.random.Generator) -> int:
-    """A row with an entry of exactly 1 is drawn from uniformly."""
+    """A row with one sure outcome is drawn from as if it were uniform."""
     return int(rng.integers(len(p))) if (p == 1.0).any() else int(rng.choice(len(p), p=p))
 
 
+@FAULTS.of("arviz-devs/preliz#684", "2025-08-28", _sampler, "sampler of probabilities")
 def draws_probabilities(p: Floats, rng: np.random.Generator) -> Any:
-    """An entry of the row itself is drawn, not its index."""
+    """Probabilities are drawn, not their indices."""
     return int(rng.choice(p))
 
 
@@ -88,25 +104,29 @@ def _visits(mdp: MDP, policy: Floats, rho: Floats) -> Floats:
     return rho @ np.linalg.inv(np.eye(mdp.n_states) - kernel)
 
 
+@FAULTS.of("ufal/npfl122#117", "2023-07-03", _gradient, "policy gradient without the discount of visits")
 def undiscounted_visits(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
-    """Without gamma^t a state counts as often as it is visited in the long run."""
+    """Gamma^t is missing in the policy gradient."""
     chain = (np.eye(mdp.n_states) + _chain(mdp, policy)) / 2.0
     share = rho @ np.linalg.matrix_power(chain, 2**20)
     return (share / (1.0 - mdp.gamma))[:, None] * _action_values(mdp, policy)
 
 
+@FAULTS.of("hunkim/ReinforcementZeroToAll#1", "2017-03-04", _gradient, "policy gradient without the future")
 def no_future(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
-    """Future costs are not added to the return."""
+    """Future rewards are not summed up."""
     return _visits(mdp, policy, rho)[:, None] * mdp.cost
 
 
+@FAULTS.of("Farama-Foundation/Gymnasium#1336", "2025-03-20", _gradient, "policy gradient of the mean score")
 def mean_score(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
-    """The mean score of an episode times its return: all actions get the same."""
+    """The mean of the scores is multiplied by the returns."""
     visits, Q = _visits(mdp, policy, rho), _action_values(mdp, policy)
     mean = visits @ (policy * Q).sum(axis=1) / visits.sum()
     return np.repeat((visits * mean)[:, None], mdp.n_actions, axis=1)
 
 
+@FAULTS.of("jvmncs/safe-grid-agents#28", "2018-10-12", _gradient, "policy gradient of the other sign")
 def opposite_sign(mdp: MDP, uncertainty_set: Any, policy: Floats, rho: Floats) -> Floats:
     """A minus sign is taken through a minimum."""
     return -_visits(mdp, policy, rho)[:, None] * _action_values(mdp, policy)
@@ -118,14 +138,6 @@ def overflowing_exponentials(mdp: MDP, uncertainty_set: Any, policy: Floats, smo
     worst = np.log(np.exp(varrho * V).sum()) / varrho
     Q = mdp.cost + mdp.gamma * ((1.0 - R) * mdp.expectation(V) + R * worst)
     return (policy * Q).sum(axis=1)
-
-
-def _sampler(name: str, draw: Draw) -> Variant:
-    return Variant(name, "sampler", _path(draw), (), ("trajectory",))
-
-
-def _gradient(name: str, make: Any) -> Variant:
-    return Variant(name, "policy gradient", make, (Contamination,), ("policy gradient",), {"radii": (0.0,)})
 
 
 def _right_alias(p: Floats, rng: np.random.Generator) -> int:
@@ -144,61 +156,7 @@ RIGHT = (
     _gradient("policy gradient without a fault", _right_gradient),
 )
 """What the faults are made of, without them."""
-FAULTS = (
-    Fault(
-        "HypothesisWorks/hypothesis#1049",
-        "2017-12-28",
-        "the alias method returns the outcome where its alias belongs",
-        _sampler("alias sampler with its outcomes exchanged", base_for_alternate),
-    ),
-    Fault(
-        "pytorch/pytorch#21257",
-        "2019-06-01",
-        "an index of the alias method is off by one",
-        _sampler("alias sampler off by one", index_off_by_one),
-    ),
-    Fault(
-        "wesselb/lab#10",
-        "2023-04-29",
-        "of the row (1, 0, 0, 0) the last outcome is drawn",
-        _sampler("sampler that counts from the end", counted_from_the_end),
-    ),
-    Fault(
-        "probcomp/Gen.jl#256",
-        "2020-05-07",
-        "a row with one sure outcome is drawn from as if it were uniform",
-        _sampler("sampler of sure rows", sure_row),
-    ),
-    Fault(
-        "arviz-devs/preliz#684",
-        "2025-08-28",
-        "probabilities are drawn, not their indices",
-        _sampler("sampler of probabilities", draws_probabilities),
-    ),
-    Fault(
-        "ufal/npfl122#117",
-        "2023-07-03",
-        "gamma^t is missing in the policy gradient",
-        _gradient("policy gradient without the discount of visits", undiscounted_visits),
-    ),
-    Fault(
-        "hunkim/ReinforcementZeroToAll#1",
-        "2017-03-04",
-        "future rewards are not summed up",
-        _gradient("policy gradient without the future", no_future),
-    ),
-    Fault(
-        "Farama-Foundation/Gymnasium#1336",
-        "2025-03-20",
-        "the mean of the scores is multiplied by the returns",
-        _gradient("policy gradient of the mean score", mean_score),
-    ),
-    Fault(
-        "jvmncs/safe-grid-agents#28",
-        "2018-10-12",
-        "a minus sign is taken through a minimum",
-        _gradient("policy gradient of the other sign", opposite_sign),
-    ),
+FAULTS += [
     Fault(
         "uTensor/uTensor#175",
         "2019-09-02",
@@ -212,4 +170,4 @@ FAULTS = (
             {"smoothing": "lse"},
         ),
     ),
-)
+]
