@@ -205,7 +205,7 @@ class _RatioOnAll(OffPolicy):
 
     def moves(self, step: Any) -> Any:
         phi, r = self.features[step.s], self.ratio(step)
-        delta, gradient = self.delta(step, self.theta)
+        delta, gradient = self.parts(step)
         tracked = phi @ self.omega
         return r * (delta * phi - tracked * gradient), r * (delta - tracked) * phi
 
@@ -230,14 +230,14 @@ class _OffPolicyGTD2(OffPolicy):
     def moves(self, step: Any) -> Any:
         phi, r = self.features[step.s], self.ratio(step)
         tracked = phi @ self.omega
-        return r * (phi - self.delta(step, self.theta)[1]) * tracked, super().moves(step)[1]
+        return r * (phi - self.parts(step)[1]) * tracked, super().moves(step)[1]
 
 
 class _GreedyGTD2(GreedyGQ):
     """(psi − g) psiᵀomega for the direction of theta."""
 
     def moves(self, step: Any) -> Any:
-        psi = self.psi[step.s, step.a]
+        psi = self.feature(step)
         return (psi - self.parts(step)[1]) * (psi @ self.omega), super().moves(step)[1]
 
 
@@ -330,7 +330,7 @@ class _AverageRestarts(Relative):
     def target(self, step: Any) -> float:
         assert self.problem.rng is not None
         V = self.values()
-        after = V.max() if self.problem.rng.random() < self.radius else V[step.s_next]
+        after = V.max() if self.problem.rng.random() < self.R else V[step.s_next]
         return float(step.cost + after - self.gain(step))
 
 
