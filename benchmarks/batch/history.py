@@ -159,7 +159,7 @@ class History:
 
 def _is_red(verdicts: Iterable[Verdict]) -> bool:
     """Whether the joint evidence of cells is beyond what the budget allows a product."""
-    return budget.log_product(verdict.result for verdict in verdicts) >= -math.log(budget.RUN_BUDGET / 2.0)
+    return budget.log_product(verdict.result for verdict in verdicts) >= -math.log(budget.RUN_BUDGET * budget.JOINT)
 
 
 def seed_set_of(word: str, history: History, *, only: str = "") -> str:

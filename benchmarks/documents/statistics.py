@@ -39,7 +39,7 @@ Neither by n_max: *undecided*, listed with a warning and continued from the rows
 in: by hand with `--stretch`, or night by night with `robust-core batch night`. One looks at n = 16·1.25^k; nothing
 is ever run again to make it pass.
 
-A run has one budget, 1e-6: half is split over the cells by weight, half stands behind the joint evidence of all cells.
+A run has one budget, 1e-6: half is split over the cells by weight, 7/16 stand behind the joint evidence of all cells.
 Seeds are made of the seed set, the law, the problem and the number of the replicate. The name of a variant and its code
 do not choose its samples, so renaming or editing it is not a rerun, and cells may share samples: evidence is averaged
 within a stream of samples, multiplied over the streams of one variant (for every λ before mixing) and averaged over

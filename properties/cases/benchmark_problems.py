@@ -15,6 +15,8 @@ from oracles.arithmetic import exact
 from oracles.arithmetic.certified import Certified
 from oracles.chains.chain import mu_min, pair_chain, state_chain
 from oracles.planning import closed_form, enclosed, rational
+from oracles.planning import ends as ending
+from properties.cases.runs import ends_of
 from properties.cases.scope import Scope
 from properties.cases.transition_costs import are_paid_by, costs_of
 from robust_core import models, uniform
@@ -22,8 +24,8 @@ from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
 from robust_core.sampler import AliasTable, alias_table
-from robust_core.sets import Contamination, UncertaintySet
-from robust_core.streams import key
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
+from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Recording, Walk
 from robust_core.validate import Floats
 
@@ -177,6 +179,46 @@ class BenchmarkProblem:
         return costs_of(self.mdp, self.swing)
 
 
+ENDING = 0.25
+"""The probability that a transition of an `EndingProblem` is the last one of its episode."""
+
+
+@dataclass(frozen=True)
+class EndingProblem(BenchmarkProblem):
+    """A problem in which every transition ends its episode with probability ENDING; the walk goes on where it was."""
+
+    nature_ends: bool = False
+
+    @property
+    def content(self) -> tuple[str | float, ...]:
+        """What identifies the problem in a key."""
+        return (*super().content, ENDING, float(self.nature_ends))
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What is to be learned, in rationals and rounded once."""
+        policy = None if self.learns == "Q*" else self.policy
+        ends = np.full(self.mdp.n_states, ENDING)
+        V, Q = ending.enclose(self.mdp, self.uncertainty_set, policy, ends, nature_ends=self.nature_ends)
+        found = V if self.learns == "V" else Q
+        return Truth(np.asarray(found.value), found.error_bound)
+
+    @cached_property
+    def sigma(self) -> float:
+        """A bound: √(sigma² + E(1−E) B²), E the probability of an end, B the largest discounted value that it cuts off.
+
+        Given that the episode goes on, the target has the variance of a problem with this truth and no ends. The end
+        itself is a coin that takes at most B away.
+        """
+        cut = self.mdp.gamma * self.truth.size
+        return float(np.hypot(super().sigma, np.sqrt(ENDING * (1.0 - ENDING)) * cut))
+
+    def record(self, seed: bytes, steps: int) -> Recording:
+        """The first steps of a trajectory, each the last of its episode by a coin of its own."""
+        coins = numpy_generator(key("ends of episodes", seed)).random(steps)
+        return replace(super().record(seed, steps), terminal=coins < ENDING)
+
+
 @cache
 def _truth(problem: BenchmarkProblem) -> Truth:
     mdp, part = problem.mdp, "V" if problem.learns == "V" else "Q"
@@ -265,3 +307,18 @@ def _adapted(set_kind: type[UncertaintySet], learns: Learned, radii: tuple[float
         )
         for name, problem in small_problems().items()
     }
+
+
+def ending_problem(variant: Variant) -> EndingProblem | None:
+    """The two states with ends of episodes, as a variant is meant to meet them; None if it is not for ends."""
+    meaning, plain = ends_of(variant, variant.sets[0]), problems_for(variant)["two states"]
+    if meaning == "none" or not issubclass(plain.set_kind, Contamination | TotalVariation):
+        return None
+    return EndingProblem(
+        "two states with ends",
+        plain.mdp,
+        plain.radius,
+        plain.set_kind,
+        plain.learns,
+        nature_ends=meaning == "nature ends",
+    )

@@ -4,7 +4,12 @@ Claim of a cell: E[X] = 0, where X is a projection of the next estimate less its
 entry that is visited is all that is promised, so X is that entry. The promise is evaluated
 at the past of every run, in rationals, so X has mean 0 given that past, whatever was drawn before. The next transition
 is drawn from the model. The process is one of bounded means: X in [−B, B], B twice the largest |X| of a pilot with
-other seeds. A run beyond B ends the cell *undecided*, never *violated*: of draws without a bound nothing is known.
+other seeds. A run beyond B ends the cell *undecided*, never *violated*.
+
+Null: given that it is in [−B, B], X has mean 0 up to rounding. It holds if E[X] = 0 and X never leaves [−B, B], and for
+every X with a symmetric law, bounded or not. Given the pilot, *violated* then has a probability of at most alpha: the
+runs that count are independent draws of X given |X| <= B, so their factors have mean at most 1. Of other laws nothing
+can be said: whatever was seen, a large value of tiny probability can move the mean anywhere.
 """
 
 import random
@@ -26,16 +31,16 @@ from properties.laws.learning import advance, problem
 from properties.laws.rounding import mean_bound
 from properties.laws.view import View, promised_step, robust_backup, to_rationals
 from properties.statistics import design
-from properties.statistics.budget import RUN_BUDGET
+from properties.statistics.budget import sampled_level
 from properties.statistics.sequential import BETA, Decision, drive, steps
 from robust_core.problem import Variant
 from robust_core.streams import key
 
 CELLS, STEPS, PILOT = 3, 4, 48
 EFFECT = 0.2
-"""The bias that is seen, in units of B."""
-SHARE = 2.0**-10
-"""Of the budget of a run, beside the planned cells, for which it is kept: at most 1000 variants take it once."""
+"""The bias that is seen with probability 1 − BETA, in units of B: a choice, of which the number of runs follows."""
+LEAST_RANGE = 64.0
+"""Of B, in units of twice the rounding of a run: the slack of the null is at most 1/128 B, a 25th of the effect."""
 RADII = (0.2, 0.9)
 """Where nature and the model both matter, so that a wrong radius is a large bias."""
 MOST_SEEDS = 400
@@ -131,7 +136,7 @@ def sampled_mean(variant: Variant, refused: str, seed: int, *, visited: bool = F
     With `visited` the promise is that of an unbiased step.
     """
     because = f"by sampling, because draws cannot be enumerated ({refused})"
-    alpha, total = RUN_BUDGET * SHARE / CELLS, 0
+    alpha, total = sampled_level() / CELLS, 0
     undecided = ""
     for cell in _cells(variant, visited=visited):
         try:
@@ -155,7 +160,8 @@ def sampled_mean(variant: Variant, refused: str, seed: int, *, visited: bool = F
         return Verdict("undecided", f"{undecided or 'no case is fit for it'}; {because}", total)
     words = (
         f"no bias of {EFFECT:g} of the range of a step in {CELLS} cases, {total} runs, {because}; such a bias is "
-        f"missed with probability {BETA:g} a case, a false alarm has probability {RUN_BUDGET * SHARE:.2g}"
+        f"missed with probability {BETA:g} a case, a false alarm has probability {sampled_level():.2g} if draws are "
+        "bounded by twice the range of other runs, or symmetric"
     )
     return Verdict("holds", words, total)
 
@@ -163,7 +169,7 @@ def sampled_mean(variant: Variant, refused: str, seed: int, *, visited: bool = F
 def _decide(variant: Variant, cell: _Cell, alpha: float, seed: int) -> Decision:
     """The decision of one cell."""
     pilot = max(abs(cell.sample(variant, _seed(seed, cell, -index))) for index in range(1, PILOT))
-    bound = 2.0 * max(pilot, 64.0 * cell.rounding())
+    bound = 2.0 * max(pilot, LEAST_RANGE * cell.rounding())
     plan = design.two_sided_mean(0.0, EFFECT, low=-1.0, high=1.0, slack=cell.rounding() / bound, alpha=alpha)
 
     def statistic(start: int, stop: int) -> Any:

@@ -1,8 +1,10 @@
 """One error budget for a run: shares by weight, a ledger of what was spent, the gate over all cells, e-BH.
 
-A run is red if some cell is *violated* at its own share of the first half of the budget (Bonferroni), or if the joint
-evidence of all cells (`log_product`) reaches the second half. Hence P(red | all claims hold) <= budget. Under
-evidence of 1/DOUBT or more a run without a red cell is *undecided*, as a cell is (`sequential`).
+A run is red if some cell is *violated* at its own share of the first half of the budget (Bonferroni), if the joint
+evidence of all cells (`log_product`) reaches the share JOINT of it, or if a mean that an exact law decides by sampling
+is *violated* at `sampled_level`, for which the rest is kept. Hence P(red | all claims hold) <= budget, by the union
+bound, in a run with at most MOST_SAMPLED such means. Under evidence of 1/DOUBT or more a run without a red cell is
+*undecided*, as a cell is (`sequential`).
 
 Which evidence may be multiplied: seeds are made of law and problem, not of the variant. So streams of one variant are
 independent of each other, cells with a common stream are not, and cells of two variants may have met the same samples.
@@ -23,6 +25,12 @@ from robust_core.validate import Floats
 
 RUN_BUDGET = 1e-6
 """The probability of a false red, for a whole run."""
+SAMPLED, MOST_SAMPLED = 2.0**-4, 2**12
+"""The share of the budget for means that exact laws decide by sampling, and how many of them it is for: two laws of
+2,048 variants.
+"""
+JOINT = 0.5 - SAMPLED
+"""The share for the joint evidence of all cells."""
 FALSE_DISCOVERY_RATE = 0.01
 """The level of e-BH, which names suspects in the report and decides nothing."""
 
@@ -40,6 +48,15 @@ def shares(weights: Mapping[str, float], *, budget: float = RUN_BUDGET) -> dict[
         validate.positive(f"weights[{cell!r}]", weight)
     total = math.fsum(weights.values())
     return {cell: budget / 2.0 * (weight / total) for cell, weight in weights.items()}
+
+
+def sampled_level(budget: float = RUN_BUDGET) -> float:
+    """The level of one mean that an exact law decides by sampling.
+
+    >>> sampled_level() * MOST_SAMPLED + (JOINT + 0.5) * RUN_BUDGET == RUN_BUDGET
+    True
+    """
+    return budget * SAMPLED / MOST_SAMPLED
 
 
 def log_product(cells: Iterable[CellResult]) -> float:
@@ -77,7 +94,7 @@ def gate(cells: Iterable[CellResult], *, budget: float = RUN_BUDGET) -> Gate:
         raise ValueError(f"the shares add up to {spent:g}, more than the budget {budget:g}")
     violated = _cells_with("violated", entries)
     outcome: Outcome = "undecided" if any(entry.is_open for entry in entries) or not entries else "holds"
-    if violated or product >= -math.log(budget / 2.0):
+    if violated or product >= -math.log(budget * JOINT):
         outcome = "violated"
     elif product >= -math.log(DOUBT):
         outcome = "undecided"

@@ -60,12 +60,13 @@ def weight(variants: Iterable[Variant], size: Size) -> float:
 def allot_cells(variant: Variant, size: Size, *, total: float | None = None) -> list[Planned]:
     """The cells of one variant in a run of cells that weigh `total` together (default: it is alone).
 
-    A verification names the guilty cell by cell and forms no product, so the cells have the whole budget.
+    A verification names the guilty cell by cell and forms no product, so the cells have all of the budget but what is
+    kept for exact laws that are decided by sampling.
     """
     found = cells(variant, size)
     # Nothing weighs anything where no cell has a plan.
     whole = (total if total is not None else sum(cell.weight for _, cell in found)) or 1.0
-    return [Planned(law, cell, budget.RUN_BUDGET * cell.weight / whole) for law, cell in found]
+    return [Planned(law, cell, budget.RUN_BUDGET * (1.0 - budget.SAMPLED) * cell.weight / whole) for law, cell in found]
 
 
 def plan_cells(size: Size) -> list[Planned]:

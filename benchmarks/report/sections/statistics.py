@@ -12,6 +12,7 @@ from benchmarks.report.scales import number
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.sections import variants
 from benchmarks.report.words import badge, plural
+from properties.statistics.budget import JOINT, SAMPLED
 from properties.statistics.records import CellResult, ControlResult, Gate, RunReport
 from robust_core.json import from_data, load, to_data
 
@@ -135,13 +136,13 @@ def _gate(gate: Gate) -> Html:
     words = (
         f" Budget {number(gate.budget)}: the largest probability that a run of correct algorithms is red; "
         f"allocated {number(gate.spent)}. Log of the product of all evidence: "
-        f"{number(gate.log_product, 3)}, red from {number(-math.log(gate.budget / 2), 3)}."
+        f"{number(gate.log_product, 3)}, red from {number(-math.log(gate.budget * JOINT), 3)}."
     )
     return tag("p", badge(gate.outcome), words)
 
 
 def _budget(run: StatisticalRun, place: int) -> Html:
-    """How the budget is allocated: half to the cells by weight, half to the product of all."""
+    """How the budget is allocated: half to the cells by weight, the rest to the product of all and to sampled means."""
     laws: dict[str, list[CellResult]] = {}
     for cell in run.cells:
         laws.setdefault(cell.law, []).append(cell)
@@ -150,7 +151,8 @@ def _budget(run: StatisticalRun, place: int) -> Html:
         _share(law, len(cells), math.fsum(cell.alpha for cell in cells), budget, sum(cell.n for cell in cells))
         for law, cells in laws.items()
     ]
-    rows.append(_share("the joint evidence of all cells", len(run.cells), budget / 2, budget, None))
+    rows.append(_share("the joint evidence of all cells", len(run.cells), JOINT * budget, budget, None))
+    rows.append(_share("exact laws decided by sampling", 0, SAMPLED * budget, budget, None))
     head = ["allocated to", "cells", "share of α", "share of the budget", "samples"]
     listed = table(f"The error budget, {run.source}", head, rows, numeric=[1, 2, 4], name=f"budget-{place}")
     return chapter(f"The allocation of the error budget to {plural(len(laws), 'law')}", listed)

@@ -21,7 +21,13 @@ from functools import partial
 
 import numpy as np
 
-from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for, with_paid_costs
+from properties.cases.benchmark_problems import (
+    BenchmarkProblem,
+    ending_problem,
+    models_for,
+    problems_for,
+    with_paid_costs,
+)
 from properties.statistics import intervals
 from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
@@ -102,7 +108,7 @@ def _measured(rows: Floats) -> Mapping[str, Interval]:
 
 
 def cells(variant: Variant, size: Size) -> list[Cell]:
-    """Rate and limit on every problem."""
+    """Rate and limit on every problem, and the limit on one whose episodes end, if the variant is for such."""
     horizon = HORIZON[size]
     found = []
     for name in PROBLEMS[size]:
@@ -136,7 +142,25 @@ def cells(variant: Variant, size: Size) -> list[Cell]:
                 stream=stream,
             ),
         ]
+    if (benchmark_with_ends := ending_problem(variant)) is not None:
+        found.append(_limit_with_ends(variant, benchmark_with_ends, horizon))
     return found
+
+
+def _limit_with_ends(variant: Variant, benchmark: BenchmarkProblem, horizon: int) -> Cell:
+    """The limit alone: the pace is that of the same problem without ends."""
+    name = f"{benchmark.name}/T={horizon}"
+    return Cell(
+        f"converges/limit/{name}",
+        bernoulli_plan(0.25, 0.5),
+        once(partial(_sampler, variant, benchmark, horizon)),
+        partial(_beyond, threshold(benchmark, FACTOR * horizon)),
+        (*benchmark.content, horizon),
+        diagnose=diagnosis,
+        kind="limit",
+        variant=variant.name,
+        stream=f"converges/{name}",
+    )
 
 
 LAW = StatisticalLaw(
@@ -149,7 +173,7 @@ LAW = StatisticalLaw(
     "P(err(16T) > distance of two starts + 3 deviations of the scalar recursion) ≤ 1/4",
     cells,
     tabular.RIGHT,
-    (tabular.NOISY, tabular.STUCK, tabular.SLOW, tabular.WRONG_RADIUS),
+    (tabular.NOISY, tabular.STUCK, tabular.SLOW, tabular.WRONG_RADIUS, tabular.ENDLESS),
     ("conv",),
     fine_controls=(tabular.DEAR,),
     purposes={

@@ -137,3 +137,19 @@ class _Doubled(_Dear):
 
 
 DOUBLED = _kind(name="Q-learning with costs counted twice", make=_Doubled)
+
+
+class _Endless(TabularLearner):
+    """The ends of episodes are ignored."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, problem)
+
+    def update(self, transition: Transition) -> None:
+        super().update(transition._replace(terminal=False))
+
+    def update_many(self, recording: Recording) -> None:
+        super().update_many(replace(recording, terminal=np.zeros_like(recording.terminal)))
+
+
+ENDLESS = _kind(name="Q-learning that ignores the ends of episodes", make=_Endless)
