@@ -73,6 +73,8 @@ VARRHOS = (1.0, 2.0, 0.5, 10.0, 0.125, 1000.0, 2.0**14, 2.0**-6)
 PROJECTIONS = (None, 1.0, 0.5, 4.0, None, 16.0)
 SMOOTHINGS: dict[str, type[LogSumExp | Mellowmax]] = {"lse": LogSumExp, "mellowmax": Mellowmax}
 FEATURES = (0.0, 1.0, 0.5, -0.5, 0.25, -1.0, 0.1, 0.0)
+# In one case of four the last feature is small, which shows what drops features or directions of a small second moment.
+FAINT = (1.0,) * 6 + (2.0**-12, 2.0**-24)
 # A world of tiny numbers shows thresholds, one of huge numbers shows clipping.
 SCALES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0**-40, 2.0**20)
 # One start in eight is zero everywhere, as most are in practice.
@@ -131,6 +133,12 @@ class Choices(ABC):
     def array(self, shape: tuple[int, ...], levels: tuple[float, ...]) -> Floats:
         """An array of levels."""
         return np.array([self.pick(levels) for _ in range(int(np.prod(shape)))]).reshape(shape)
+
+    def faint(self, features: Floats) -> Floats:
+        """The features, the last of them sometimes small; chosen last, so that the rest of the case is the same."""
+        scaled = features.copy()
+        scaled[..., -1] *= self.any_of(FAINT)
+        return scaled
 
     def costs(self, variant: Variant, shape: tuple[int, ...]) -> Floats:
         """An array of costs; options['costs'] gives their range."""

@@ -141,6 +141,10 @@ class Fixed(Choices):
         """Levels, zeros among them."""
         return np.array([self.any_of(levels) for _ in range(int(np.prod(shape)))]).reshape(shape)
 
+    def faint(self, features: Floats) -> Floats:
+        """As they are."""
+        return features
+
     def row(self, n: int, home: int, *, deterministic: bool = False) -> Floats:
         """A distribution whose support is nearly everything, or one outcome."""
         if deterministic:

@@ -76,7 +76,7 @@ def linear_control_run(choices: Choices, variant: Variant, options: RunOptions =
     step_size = schedule(choices, variant, visits=False)
     behaviour = choose_behaviour(choices, *begin.mdp.cost.shape)
     N = choices.size("features")
-    return LinearControlRun(
+    run = LinearControlRun(
         mdp=begin.mdp,
         uncertainty_set=begin.uncertainty_set,
         step_size=step_size,
@@ -88,6 +88,7 @@ def linear_control_run(choices: Choices, variant: Variant, options: RunOptions =
         path=begin.path(choices, behaviour),
         tables=tables(variant),
     )
+    return replace(run, features=choices.faint(run.features))
 
 
 def _features(name: str, case: Case) -> None:

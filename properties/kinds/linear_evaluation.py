@@ -73,17 +73,19 @@ def linear_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) 
     K = choices.projection() if options.projected else None
     features = choices.array((begin.mdp.n_states, N), FEATURES)
     theta = choices.values((*several(variant), N))
+    smoothing, second = choices.smoothing(variant), schedule(choices, variant, visits=False)
+    path = begin.path(choices, policy)
     return LinearRun(
         mdp=begin.mdp,
         uncertainty_set=begin.uncertainty_set,
         step_size=step_size,
         initial=theta if K is None else inside(theta, K),
         policy=policy,
-        features=features,
-        smoothing=choices.smoothing(variant),
-        second_step_size=schedule(choices, variant, visits=False),
+        features=choices.faint(features),
+        smoothing=smoothing,
+        second_step_size=second,
         projection=K,
-        path=begin.path(choices, policy),
+        path=path,
         tables=tables(variant),
     )
 
@@ -122,7 +124,8 @@ KIND = KindOfVariant(
         "mean update": "under the stationary law the mean of the next (theta, omega), given the past, is the step"
         " options['expected'] (default: theta follows −½∇J at omega(theta), omega follows −C(omega − omega(theta)));"
         " the start (theta, omega) is free: options['tables'] = 2",
-        "fixed point": "where delta is 0 on every transition, the first step from (theta, 0) changes nothing",
+        "fixed point": "where delta is 0 on every transition, no step from (theta, 0) changes anything (the first one,"
+        " without a promise of the step or its mean)",
         "TDC": "an update is a step of robust TDC (Algorithm 2)",
         "GTD2": "an update is a step of robust GTD2",
         "projected": "theta and omega never leave the ball of radius K",

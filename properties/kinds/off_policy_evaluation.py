@@ -1,6 +1,6 @@
 """Learners of the values of a policy, linear in features, from transitions of another policy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -42,7 +42,7 @@ def off_policy_run(choices: Choices, variant: Variant, options: RunOptions = USU
     N = choices.size("features")
     K, second = (choices.projection() if options.projected else None for _ in range(2))
     smallest = min(np.inf if K is None else K, np.inf if second is None else second)
-    return OffPolicyRun(
+    run = OffPolicyRun(
         mdp=begin.mdp,
         uncertainty_set=begin.uncertainty_set,
         step_size=step_size,
@@ -57,6 +57,7 @@ def off_policy_run(choices: Choices, variant: Variant, options: RunOptions = USU
         path=begin.path(choices, behaviour),
         tables=2,
     )
+    return replace(run, features=choices.faint(run.features))
 
 
 def choose_behaviour(choices: Choices, S: int, A: int) -> Floats:

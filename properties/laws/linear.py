@@ -12,7 +12,7 @@ import numpy as np
 from oracles.arithmetic.certified import Certified
 from oracles.linear.msprbe import MSPRBE
 from properties.cases import runs
-from properties.cases.choices import SMOOTHINGS, Choices, Reader
+from properties.cases.choices import FAINT, SMOOTHINGS, Choices, Reader
 from properties.cases.runs import ends_of, tables
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -223,6 +223,8 @@ def read_ergodic(choices: Choices, variant: Variant, *, ends: bool = False) -> L
     rows = case.features.reshape(-1, case.features.shape[-1])
     features = rows[:, : len(rows)].copy()
     N = features.shape[1]
+    if np.abs(features[:, -1]).max() < min(FAINT) * 2.0:  # the second moments of such a feature are lost in floats
+        features[:, -1] *= 2.0**12
     features[:N] = np.tril(features[:N])
     diagonal = np.arange(N)
     features[diagonal, diagonal] = np.where(features[diagonal, diagonal] == 0.0, 1.0, features[diagonal, diagonal])

@@ -150,6 +150,32 @@ class _Buffer(PlainTDC):
         return self.theta, self.omega
 
 
+class _FaintDirections(PlainTDC):
+    """omega without the directions in which the features have a second moment below 1e-6."""
+
+    def update(self, step: Transition) -> None:
+        super().update(step)
+        moments, directions = np.linalg.eigh(self.phi.T @ self.phi / len(self.phi))
+        kept = directions[:, moments >= 1e-6]
+        self.omega = kept @ (kept.T @ self.omega)
+
+
+class _FaintFeatures(PlainTDC):
+    """Features below 1e-6 are taken to be 0."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.phi = np.where(np.abs(self.phi) < 1e-6, 0.0, self.phi)
+
+
+class _LateRadius(PlainTDC):
+    """The radius is lost after the first step."""
+
+    def update(self, step: Transition) -> None:
+        super().update(step)
+        self.R = 0.0
+
+
 CORRECTION_SIGN = _mutant(
     "with the sign of the correction",
     but(PlainTDC, direction=lambda self, step: self.delta(step) * self.phi[step.s] + self.g(step) * self.tracked(step)),
@@ -242,4 +268,9 @@ GTD2_NOMINAL = _mutant(
 GTD2_DELTA = _mutant(
     "with delta for omega",
     but(PlainGTD2, direction=lambda self, step: (self.phi[step.s] - self.g(step)) * self.delta(step)),
+)
+FAINT_DIRECTIONS = _mutant("without directions of small second moment", _FaintDirections)
+FAINT_FEATURES = _mutant("without small features", _FaintFeatures)
+LATE_RADIUS = Variant(
+    "TDC that loses its radius", "linear evaluation", _LateRadius, (Contamination,), ("TDC", "fixed point", "projected")
 )
