@@ -12,7 +12,7 @@ from robust_core.problem import KINDS
 COLUMNS = ("metric", "what", "kind", "better", "unit", "margin", "why this margin")
 VALUES = tuple(name for name in INJECTIONS if name != SLOWDOWN)
 POWER = ("kind", *VALUES, "alarms of equal code")
-TIMED = (*POWER, SLOWDOWN, "time of equal code")
+TIMED = (*POWER, SLOWDOWN, "alarms of its time")
 
 
 def document() -> str:
@@ -43,24 +43,32 @@ def _powers(found: power.Powers) -> Iterable[Sequence[object]]:
 
     The columns of times are left out where no time was measured.
     """
-    cells = {(one.kind, one.injection): f"{one.found}/{one.comparisons} {one.metric}" for one in found.powers}
+    fewest = min((one.seeds for one in found.powers), default=0)
+    cells = {
+        (one.kind, one.injection): f"{one.found}/{one.comparisons} {one.metric}"
+        + (f", {one.seeds} seeds" if one.seeds != fewest else "")
+        for one in found.powers
+    }
     nulls = {one.kind: f"{one.alarms}/{one.comparisons}" for one in found.nulls}
-    times = {one.kind: one for one in found.timed}
     for kind in KINDS:
         values = [kind, *(cells.get((kind, name), "not measured") for name in VALUES), nulls.get(kind, "not measured")]
-        yield [*values, *_clock(times.get(kind))] if times else values
+        contests = [one for one in found.timed if one.kind == kind]
+        yield [*values, *_clock(contests)] if found.timed else values
 
 
-def _clock(one: power.Timed | None) -> list[str]:
-    """The two columns of times."""
-    if one is None:
+def _clock(contests: Sequence[power.Timed]) -> list[str]:
+    """The two columns of times: how many contests find the slowdown, and alarms of equal code."""
+    if not contests:
         return ["not measured", "not measured"]
-    return [f"{one.verdict}{_interval(one)}, {one.turns} turns", one.same]
+    found = sum(one.verdict == "worse" for one in contests)
+    alarms = sum(one.same in ("worse", "better") for one in contests)
+    turns, loads = _range([one.turns for one in contests]), _range([one.load for one in contests])
+    return [f"{found}/{len(contests)}, {turns} turns, load {loads}", f"{alarms}/{len(contests)}"]
 
 
-def _interval(one: power.Timed) -> str:
-    ends = ["?" if x is None else f"{100.0 * x:.0f} %" for x in (one.lower, one.upper)]
-    return f" [{ends[0]}, {ends[1]}]"
+def _range(values: Sequence[float]) -> str:
+    low, high = f"{min(values):g}", f"{max(values):g}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _row(metric: Metric) -> list[str]:

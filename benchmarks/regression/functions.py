@@ -47,7 +47,7 @@ FEATURE_GRID = 2.0**-10
 GAMMA, RADIUS, MODEL_RADIUS, VARRHO = 0.75, 0.125, 0.125, 4.0
 MODEL = "model "
 """How the name of a problem begins that is a model of the user's."""
-STEPS, STRETCHES, STRETCH, TIMED = 2**11, 2**8, 4, 2**6
+STEPS, STRETCHES, STRETCH, TIMED = 2**11, 2**7, 4, 2**6
 """Transitions of one long sample, the number and length of short ones, and transitions of one that is timed."""
 
 

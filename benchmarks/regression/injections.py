@@ -7,7 +7,7 @@ is a function of the arguments, but for the bug that remembers its first answer.
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import count
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ INJECTIONS = {
     "planner takes any action in one state, a sampler draws from a random model whose mean is right",
     IMPROVES: "learners: every transition is used twice, which is faster; functions return their first answer again, "
     "which is faster",
-    SLOWDOWN: "a tenth of the work is done twice",
+    SLOWDOWN: "learners: every tenth step is done twice; functions: idle turns take a tenth of the time of a call",
 }
 """What each does to a learner and to a function."""
 NOISE = 0.5
@@ -170,20 +170,39 @@ def _function(name: str, variant: Variant) -> Callable[..., Any]:
 
 
 def _called(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
-    """Every tenth call is made twice; or the first answer to arguments of this size is remembered."""
-    calls, known = count(1), {}
+    """The first answer to arguments of these sizes and numbers is remembered, or idle turns are added to every call."""
+    known: dict[str, Any] = {}
 
     def called(*arguments: Any) -> Any:
-        if name == SLOWDOWN:
-            if next(calls) % 10 == 0:
-                make(*arguments)
-            return make(*arguments)
-        size = str([np.shape(getattr(argument, "cost", argument)) for argument in arguments])
+        size = str([x if isinstance(x, int) else np.shape(getattr(x, "cost", x)) for x in arguments])
         if size not in known:
-            known[size] = make(*arguments)
-        return known[size]
+            known[size] = make(*arguments) if name == IMPROVES else _idle_turns(lambda: make(*arguments))
+        if name == IMPROVES:
+            return known[size]
+        _idle(known[size])
+        return make(*arguments)
 
     return called
+
+
+def _idle(turns: int) -> None:
+    for _ in range(turns):
+        pass
+
+
+def _idle_turns(call: Callable[[], Any]) -> int:
+    """How many turns take a tenth of the processor time of a call."""
+    many = 10_000
+
+    def least(work: Callable[[], Any]) -> float:
+        times = []
+        for _ in range(9):
+            started = process_time()
+            work()
+            times.append(process_time() - started)
+        return min(times)
+
+    return round(0.1 * least(call) / least(lambda: _idle(many)) * many)
 
 
 def _policy(name: str, make: Callable[..., Any]) -> Callable[..., Any]:

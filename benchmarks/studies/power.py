@@ -3,11 +3,12 @@
     robust-core study power --budget 30min
 
 The variant is the example of its kind (`robust-core new` writes it) on the first default problem, with the share of the
-error budget that a comparison on all default problems has. Values: both sides are measured on SEEDS common seeds; the
-power is the share of RESAMPLES samples of as many seeds, drawn from these with replacement, in which some measure is
-worse, better or changed. Equal code: all pairs of BLOCKS disjoint blocks of other seeds, looked at twice. Times: three
-workers take turns, two with the same code and one whose code is 10 % slower. Every kind is a unit of work; the result
-is committed as `baselines/power.json`.
+error budget that a comparison on all default problems has. Values: both sides are measured on common seeds; the power
+is the share of RESAMPLES samples of as many seeds, drawn from these with replacement, in which some measure is worse,
+better or changed. There are SEEDS[0] seeds, and SEEDS[1] where the power of fewer is below ENOUGH. Equal code: disjoint
+pairs of blocks of other seeds. Times: contests of three workers that take turns, two with the same
+code and one whose code is 10 % slower; contests of the same code are added to those that are committed. Every kind is a
+unit of work; the result is committed as `baselines/power.json`.
 """
 
 import os
@@ -16,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.regression import compare as regression
 from benchmarks.regression import sequential, targets, variants
 from benchmarks.regression.injections import INJECTIONS, SLOWDOWN, inject
-from benchmarks.regression.measures import Part, Sample
+from benchmarks.regression.measures import Measurements, Part, Sample
 from benchmarks.regression.paired import EXPONENTS, log_evidence
 from benchmarks.regression.variants import OWN_METRICS, RATIO
 from benchmarks.runner import identity
@@ -42,9 +42,8 @@ from robust_core.problem import KINDS, Kind, Variant
 from robust_core.streams import key, numpy_generator
 
 BASELINE = Path(__file__).parents[1] / "baselines" / "power.json"
-SEEDS, RESAMPLES = 64, 100
-BLOCKS, BLOCK = 4, 40
-LOOKS = (32, BLOCK)
+SEEDS, RESAMPLES, ENOUGH = (64, 256), 100, 0.95
+BLOCKS, BLOCK = 12, sequential.FIRST
 TIMED_SECONDS = 20.0
 """At most so long for the clock of a kind."""
 
@@ -56,6 +55,7 @@ class Power:
     kind: str
     injection: str
     problem: str
+    seeds: int
     found: int
     comparisons: int
     metric: str
@@ -84,6 +84,8 @@ class Timed:
     same: str
     load: float
     """The load average of the machine at the end."""
+    code: str
+    """That was measured."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,9 @@ class Powers:
         """This result with the kinds of another in place of its own."""
 
         def joined(old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
-            measured = {one.kind for one in new}
-            return tuple(sorted((*(one for one in old if one.kind not in measured), *new), key=_place))
+            measured = {one.kind: getattr(one, "code", "") for one in new}
+            kept = (one for one in old if one.kind not in measured or measured[one.kind] == getattr(one, "code", None))
+            return tuple(sorted((*kept, *new), key=_place))
 
         return Powers(
             joined(self.powers, today.powers),
@@ -130,15 +133,25 @@ def _module(kind: str) -> str:
 
 
 def run(
-    kinds: Sequence[str], *, store: Store, workers: int, budget_seconds: float, show: Show = lambda text: None
+    kinds: Sequence[str],
+    *,
+    store: Store,
+    workers: int,
+    budget_seconds: float,
+    part: str = "all",
+    show: Show = lambda text: None,
 ) -> Powers:
     """The powers of some kinds, as far as the budget goes; times are measured one kind after the other at the end."""
     deadline = time.monotonic() + budget_seconds
-    units = {kind: Unit(f"{__name__}:measured", {"kind": kind, "code": identity.of(_module(kind))}) for kind in kinds}
+    units = {
+        kind: Unit(f"{__name__}:measured", {"kind": kind, "code": identity.of(_module(kind))})
+        for kind in kinds
+        if part != "times"
+    }
     values = run_units(list(units.values()), store=store, workers=workers, budget_seconds=budget_seconds, show=show)
     done = {kind: from_data(_Found, values[unit.key]) for kind, unit in units.items() if unit.key in values}
     timed = []
-    for kind in kinds:
+    for kind in kinds if part != "values" else ():
         if time.monotonic() < deadline:
             show(f"{kind}: time")
             timed.append(time_kind(kind, store))
@@ -164,13 +177,16 @@ class _Found:
 def measured(kind: Kind, code: str) -> Any:
     """The data of the values of a kind: a unit of work; `code` is part of what the result is kept under."""
     problem = variants.default_problems(kind)[0]
-    right = _measure(example(kind), problem, max(SEEDS, BLOCKS * BLOCK))
-    found = tuple(
-        _power(kind, name, problem, right, _measure(inject(name, example(kind)), problem, SEEDS))
-        for name in INJECTIONS
-        if name != SLOWDOWN
-    )
-    return to_data(_Found(found, _null(kind, problem, right)))
+    right = _measure(example(kind), problem, BLOCKS * BLOCK)
+    found = []
+    for name in INJECTIONS:
+        if name != SLOWDOWN:
+            for seeds in SEEDS:
+                one = _power(kind, name, problem, right, _measure(inject(name, example(kind)), problem, seeds))
+                if one.found >= ENOUGH * one.comparisons:
+                    break
+            found.append(one)
+    return to_data(_Found(tuple(found), _null(kind, problem, right)))
 
 
 def _measure(variant: Variant, problem: str, seeds: int) -> Part:
@@ -179,9 +195,10 @@ def _measure(variant: Variant, problem: str, seeds: int) -> Part:
 
 
 @cache
-def _share(kind: Kind) -> float:
+def _share(kind: Kind | str) -> float:
     """The share of a measure in a comparison on all default problems, with its clock."""
-    return RUN_BUDGET / (1 + sum(len(variants.metrics_of(kind, name)) for name in variants.default_problems(kind)))
+    metrics = [variants.metrics_of(kind, name) for name in variants.default_problems(kind)]
+    return RUN_BUDGET / (1 + sum(len(names) + len(sequential.TAILS) for names in metrics))
 
 
 def _samples(problem: str, part: Part) -> dict[str, Sample]:
@@ -192,7 +209,8 @@ def _samples(problem: str, part: Part) -> dict[str, Sample]:
 
 def _power(kind: Kind, name: str, problem: str, right: Part, wrong: Part) -> Power:
     rng = numpy_generator(key("power", kind, name))
-    drawn = rng.integers(SEEDS, size=(RESAMPLES, SEEDS))
+    seeds = len(next(iter(wrong.samples.values())))
+    drawn = rng.integers(seeds, size=(RESAMPLES, seeds))
     before, after = _samples(problem, right), _samples(problem, wrong)
     seen: dict[str, np.ndarray] = {}
     for metric, old in before.items():
@@ -203,7 +221,7 @@ def _power(kind: Kind, name: str, problem: str, right: Part, wrong: Part) -> Pow
     best = max(seen, key=lambda metric: int(seen[metric].sum()))
     verdict = regression.decide(OWN_METRICS[best], before[best], after[best], _share(kind))
     found = int(np.any(list(seen.values()), axis=0).sum())
-    return Power(kind, name, problem, found, RESAMPLES, best, verdict)
+    return Power(kind, name, problem, seeds, found, RESAMPLES, best, verdict)
 
 
 def is_found(d: np.ndarray, margin: float, share: float) -> bool:
@@ -222,16 +240,20 @@ def is_found(d: np.ndarray, margin: float, share: float) -> bool:
 
 
 def _null(kind: Kind, problem: str, part: Part) -> Null:
-    """Every block of seeds against every other one."""
-    alarms, pairs = 0, list(combinations(range(BLOCKS), 2))
-    for i, j in pairs:
-        verdicts = set()
-        for metric, values in part.samples.items():
-            for look in LOOKS:
-                old, new = (Sample(metric, "", problem, values[k * BLOCK : k * BLOCK + look], 0) for k in (i, j))
-                verdicts.add(regression.decide(OWN_METRICS[metric], old, new, _share(kind)))
-        alarms += bool(verdicts - {"equivalent", "undecided"})
+    """Every second block of seeds against the next one."""
+    alarms, pairs = 0, [(k, k + 1) for k in range(0, BLOCKS, 2)]
+    for pair in pairs:
+        old, new = (_measurements(problem, part, k * BLOCK) for k in pair)
+        judged = regression.compare(*sequential.with_bad_runs((old, new)), metrics=OWN_METRICS)
+        alarms += any(row.verdict not in ("equivalent", "undecided") for row in judged.rows)
     return Null(kind, len(pairs), alarms + sum(part.impossible.values()))
+
+
+def _measurements(problem: str, part: Part, start: int) -> Measurements:
+    samples = tuple(
+        Sample(name, "", problem, values[start : start + BLOCK], 0) for name, values in part.samples.items()
+    )
+    return Measurements(f"seeds from {start}", {}, samples)
 
 
 # Times
@@ -246,7 +268,7 @@ MINE = inject({name!r}, example.VARIANT)
 def time_kind(kind: Kind | str, store: Store) -> Timed:
     """Two files with the same code and one that is 10 % slower, each in a worker of its own, in turns."""
     problem = variants.default_problems(kind)[0]
-    share = RUN_BUDGET / (1 + sum(len(variants.metrics_of(kind, name)) for name in variants.default_problems(kind)))
+    share = _share(kind)
     with TemporaryDirectory(prefix="robust-core-") as folder:
         named = []
         for place, name in enumerate(("", "", SLOWDOWN)):
@@ -271,7 +293,8 @@ def time_kind(kind: Kind | str, store: Store) -> Timed:
     lower, upper = (float(np.expm1(x)) if np.isfinite(x) else None for x in (interval.lower, interval.upper))
     verdicts = [regression.decide(OWN_METRICS[RATIO], right, other, share) for other in (slow, same)]
     load_now = round(os.getloadavg()[0], 1)
-    return Timed(kind, found.reached, verdicts[0], lower, upper, verdicts[1], load_now)
+    code = identity.code(_module(kind))
+    return Timed(kind, found.reached, verdicts[0], lower, upper, verdicts[1], load_now, code)
 
 
 def _ratio(task: sequential.Task, side: int) -> Sample:
