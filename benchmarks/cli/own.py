@@ -153,7 +153,10 @@ def exit_code(found: "Comparison", *, strict: bool) -> int:
     if found.counts["worse"] or found.counts["changed"]:
         return VIOLATED
     if undecided := found.counts["undecided"]:
-        print(f"warning: {undecided} {'measure is' if undecided == 1 else 'measures are'} undecided", file=sys.stderr)
+        words = f"{undecided} {'measure is' if undecided == 1 else 'measures are'} undecided"
+        if pending := sum(row.note.startswith("pending") for row in found.rows):
+            words += f", {pending} of them for want of time: give more by --budget"
+        print(f"warning: {words}", file=sys.stderr)
         return UNDECIDED if strict else HOLDS
     return HOLDS
 

@@ -83,6 +83,8 @@ def _history(options: argparse.Namespace) -> int:
     if options.merge is not None:
         added = history.merge(options.place, options.merge)
         print(f"{added} records added to {options.place}", file=sys.stderr)
+    if options.place != HISTORY and not options.place.exists():
+        raise ValueError(f"{options.place}: no such history; robust-core compare … --history FOLDER begins one")
     records = history.read_any(options.place)
     found = history.trends(records)
     if options.json:

@@ -74,6 +74,7 @@ def test_versions_of_a_committed_file_are_a_history(tmp_path: Path, capsys: pyte
     assert trend.effects == pytest.approx((0.0, 0.0, 0.2, 0.2))
     assert main(["history", str(path), "--strict"]) == 3
     assert "changed since" in capsys.readouterr().out
+    assert main(["history", str(tmp_path / "none")]) == 2
     loose = tmp_path / "loose" / "saved.jsonl"
     loose.parent.mkdir()
     loose.write_text("")
