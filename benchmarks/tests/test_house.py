@@ -91,9 +91,19 @@ def test_there_is_one_program() -> None:
         (r"^class Seeded\(", "properties/cases/choices.py"),
         (r"^def reduce\(", "properties/cases/reductions.py"),
         (r"^class Unit\b", "benchmarks/runner/units.py"),
+        (r"^def (but|told)\(", "properties/variants/mutants/plain.py"),
         (r"^def add_running\(", "benchmarks/cli/conventions.py"),
     ],
-    ids=["processes", "cluster", "time left", "generator", "shrinker", "unit of work", "options of long runs"],
+    ids=[
+        "processes",
+        "cluster",
+        "time left",
+        "generator",
+        "shrinker",
+        "unit of work",
+        "parts of mutants",
+        "options of long runs",
+    ],
 )
 def test_there_is_one_place_for(pattern: str, home: str) -> None:
     assert places(pattern) == [home]
