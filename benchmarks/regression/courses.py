@@ -29,17 +29,17 @@ from benchmarks.regression.functions import (
 from benchmarks.regression.tabular import EPSILON, Sizes, Values, significant, value_of
 from oracles.chains.chain import state_chain, stationary
 from oracles.planning import average_cost, enclosed
+from properties.cases.feeds import CountingSimulator, batches, walked
 from properties.cases.planted_problems import on_grid
 from properties.cases.scope import Scope
-from robust_core import Contamination, TotalVariation, Walk, constant, greedy, key, models, support
+from robust_core import Contamination, TotalVariation, constant, greedy, key, models, support
 from robust_core.learners.schedules import per_visit
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
 from robust_core.problem import Problem, Variant
 from robust_core.sets import UncertaintySet
 from robust_core.streams import numpy_generator
-from robust_core.trajectory import Recording, Transition
-from robust_core.validate import Floats, Ints
+from robust_core.validate import Floats
 
 LEARNED = ("middle error", "last error", "area", "time to epsilon", "bias", "spread")
 REGRET, TRACKING, DRAWS = "regret", "tracking error", "draws"
@@ -129,22 +129,6 @@ def _several(variant: Variant, initial: Floats) -> Any:
         return initial
     other = np.zeros_like(initial) if variant.kind in FEATURES else initial
     return (initial, *(other.copy() for _ in range(tables - 1)))
-
-
-class CountingSimulator:
-    """Draws of a model, counted."""
-
-    def __init__(self, mdp: MDP, seed: bytes) -> None:
-        self._mdp, self._rng, self.used = mdp, numpy_generator(key("simulator", seed)), 0
-
-    def draw(self, s: int, a: int, n: int) -> Any:
-        """An array of n independent successors of a pair."""
-        self.used += int(n)
-        return self._rng.choice(self._mdp.n_states, size=int(n), p=self._mdp.P[s, a])
-
-    def cost(self, s: int, a: int) -> float:
-        """The cost of a pair."""
-        return float(self._mdp.cost[s, a])
 
 
 def row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
@@ -242,7 +226,7 @@ def _tabular(kind: str, text: str, given: UncertaintySet, estimates: str, batch:
     told = Problem.of(
         mdp, given, step_size=step_size, initial=np.zeros(truth.shape), policy=policy if evaluated else None
     )
-    feed = None if simulated else lambda seed: _batches(mdp, policy, batch, seed)
+    feed = None if simulated else lambda seed: batches(mdp, policy, batch, seed)
     return Course(mdp, told, truth, feed, FEW if simulated else USUAL, regret)
 
 
@@ -250,26 +234,6 @@ def _regret(mdp: MDP, given: UncertaintySet, Q: Floats, best: Floats, error: flo
     """The robust value of the greedy policy above the optimum, and whether it is below."""
     value = value_of(mdp, given, greedy(np.nan_to_num(Q)))
     return float((value.value - best).max()) / size, bool((value.upper < best - error).any())
-
-
-def _batches(mdp: MDP, policy: Floats, size: int, seed: bytes) -> Iterator[tuple[Transition, ...]]:
-    """Batches of independent transitions: a state with equal probabilities, an action of the policy."""
-    rng = numpy_generator(key("batches", seed))
-    actions, successors = np.cumsum(policy, axis=1), np.cumsum(mdp.P, axis=2)
-    while True:
-        drawn = rng.random((2**8 * size, 4))
-        s = _chosen(np.arange(1, mdp.n_states + 1) / mdp.n_states, drawn[:, 0])
-        a = _chosen(actions[s], drawn[:, 1])
-        s_next = _chosen(successors[s, a], drawn[:, 2])
-        a_next = _chosen(actions[s_next], drawn[:, 3])
-        columns = (s, a, mdp.cost[s, a], s_next, a_next, np.zeros(len(s), dtype=bool))
-        steps = list(Recording(*columns))
-        yield from (tuple(steps[i : i + size]) for i in range(0, len(steps), size))
-
-
-def _chosen(cumulated: Floats, u: Floats) -> Ints:
-    """The first place whose cumulated probability exceeds u; the last one if rounding leaves none."""
-    return np.asarray((cumulated <= u[:, None]).sum(axis=-1).clip(max=cumulated.shape[-1] - 1))
 
 
 @lru_cache(maxsize=64)
@@ -288,7 +252,7 @@ def _average(text: str, given: Any, clock: str, free: bool) -> Course:
     step_size = constant(2.0**-4) if clock == "steps" else per_visit(1.0, rate=0.25, power=1.0)
     told = Problem.of(mdp, given, step_size=step_size, initial=np.zeros(truth.shape))
     policy = uniform(mdp.n_states, mdp.n_actions)
-    return Course(mdp, told, truth, lambda seed: _walked(mdp, policy, seed), regret=regret, free=free)
+    return Course(mdp, told, truth, lambda seed: walked(mdp, policy, seed), regret=regret, free=free)
 
 
 @lru_cache(maxsize=4096)
@@ -297,12 +261,6 @@ def _gain(mdp: MDP, given: Any, actions: bytes) -> float:
     chosen, states = np.frombuffer(actions, dtype=np.int64), np.arange(mdp.n_states)
     alone = MDP(mdp.P[states, chosen][:, None], mdp.cost[states, chosen][:, None], mdp.gamma)
     return float(average_cost.solve(alone, given).gain)
-
-
-def _walked(mdp: MDP, policy: Floats, seed: bytes) -> Iterator[Transition]:
-    walk = Walk(mdp, policy, seed=seed)
-    while True:
-        yield from walk.record(2**9)
 
 
 @lru_cache(maxsize=64)
@@ -348,7 +306,7 @@ def _off_policy(model: MDP, given: Contamination, smoothed: str) -> Course:
         delta = cost + gamma * ((1.0 - R) * chain @ V + R * smoothing.value(V)) - V
         return np.asarray(np.linalg.solve(C, weighted @ delta))
 
-    return Course(mdp, told, THETA, lambda seed: _walked(mdp, behaviour, seed), LINEAR, omega=omega)
+    return Course(mdp, told, THETA, lambda seed: walked(mdp, behaviour, seed), LINEAR, omega=omega)
 
 
 def _control(model: MDP, given: Contamination, smoothed: str) -> Course:
@@ -370,7 +328,7 @@ def _control(model: MDP, given: Contamination, smoothed: str) -> Course:
         mdp, given, step_size=constant(2.0**-5), second_step_size=constant(2.0**-4), initial=START,
         behaviour=behaviour, features=features, smoothing=smoothing_of(smoothed or "lse", VARRHO),
     )  # fmt: skip
-    return Course(mdp, told, THETA, lambda seed: _walked(mdp, behaviour, seed), LINEAR, regret)
+    return Course(mdp, told, THETA, lambda seed: walked(mdp, behaviour, seed), LINEAR, regret)
 
 
 FEATURES = ("off-policy evaluation", "linear control")
