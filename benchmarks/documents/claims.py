@@ -26,18 +26,18 @@ LEGEND = f"""\
 
 *Exact* means decided in exact arithmetic; other judges use certified error bounds. *Cases* counts generated problems
 ({evidence.EXAMPLES} per statement in the quick profile, more where a failure was shrunk). *Tightest* is the largest
-ratio of left to right side that the search reached: 1 means that the inequality is sharp. A status is what these
-searches found, not a proof, except where a proof is given in the module.
+ratio of left to right side that the search reached: 1 means that the inequality is sharp. A status is the result of
+these searches; it is a proof only where the module contains one.
 """
 
 INTRODUCTION = f"""# The claims
 
-Everything the paper says that a program can check, and [theorems of our own](theorems.md), with the status that running
-it gave. For a theorem of our own, *printed* is the statement without one of its hypotheses: the counterexample shows
-that the hypothesis is needed, and the theorem itself is the amended statement. This file is generated from the registry
-(`properties/claims`) and the committed evidence by `robust-core documents claims`; the tests run every
-claim again and fail if a status has changed or this file is out of date. `robust-core claims ID` explains a claim,
-`robust-core replay FILE` judges its counterexample again.
+This page lists every statement of the paper that a program can check, and [our own theorems](theorems.md), each with
+its verified status. For a theorem of our own, *printed* is the statement without one of its hypotheses: the
+counterexample shows that the hypothesis is needed, and the theorem itself is the amended statement. The command
+`robust-core documents claims` generates this page from the registry (`properties/claims`) and the committed evidence.
+The tests run every claim again and fail if a status has changed or this page is out of date. `robust-core claims ID`
+explains a claim, and `robust-core replay FILE` judges its counterexample again.
 
 {LEGEND}"""
 

@@ -240,8 +240,8 @@ SOME_DISCOUNT = Claim(
         exact=True,
     ),
     amendment="hypothesis",
-    note="That a policy is optimal for no discount in [0, 1) is certified by Bernstein coefficients of the advantages. "
-    "With radii that differ robustness is a preference for reliable actions, which no discount expresses.",
+    note="Bernstein coefficients of the advantages certify that a policy is optimal for no discount in [0, 1). With "
+    "radii that differ, a robust policy prefers reliable actions, and no discount expresses this preference.",
 )
 
 

@@ -174,8 +174,8 @@ GRADIENT_DOMINATION = Claim(
         exact=True,
     ),
     amendment="hypothesis",
-    note="So what bounds the ordinary excess cost by a gradient bounds the robust one. Smoothness does not carry over: "
-    "where the maximiser changes the objective has a kink.",
+    note="So a bound of the ordinary excess cost by a gradient also bounds the robust excess cost. Smoothness does not "
+    "carry over: the objective has a kink where the maximiser changes.",
 )
 
 CLAIMS = (POLICY_GRADIENT, GRADIENT_DOMINATION)

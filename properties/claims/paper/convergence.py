@@ -178,8 +178,8 @@ CONV = Claim(
     ),
     amendment="hypothesis",
     elsewhere="properties/statistics",
-    note="Assumption 1 is printed only after the theorem. Irreducibility is not enough for steps on a global clock: "
-    "in a chain of period 2 steps that vanish at odd times never update half of the states. Steps that may depend on "
-    "the next state can learn from the lucky samples only. The step from the "
-    "inequality to the limit is the proof in the module, not a computation.",
+    note="Assumption 1 is printed after the theorem. Irreducibility is not enough for steps on a global clock: in a "
+    "chain of period 2, steps that vanish at odd times never update half of the states. Steps that depend on the "
+    "next state can select favourable samples. The step from the inequality to the limit is the proof in the "
+    "module; it is not computed.",
 )

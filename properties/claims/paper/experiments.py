@@ -63,8 +63,8 @@ TEST_IN_SET = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="So no theorem of the paper says that its robust policy is good on the tested model. The roles could be "
-    "exchanged: the sampled model is in the contamination set of radius p around the tested one.",
+    note="So no theorem of the paper says that its robust policy is good on the tested model. With exchanged roles it "
+    "would: the sampled model is in the contamination set of radius p around the tested one.",
 )
 
 CLAIMS = (

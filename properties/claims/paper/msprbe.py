@@ -237,9 +237,10 @@ J_GRAD = Claim(
         _J_grad,
     ),
     amendment="correction",
-    note="Only the first display is wrong, and only for two or more features: of the readings of (∇δ)φ, the "
-    "outer product ∇δ φᵀ must not be transposed, and the inner product is a number. φ(∇δ)ᵀ under the "
-    "transpose would be right. The second display, which the algorithm uses, holds (∇LSE in θ: Φᵀsoftmax).",
+    note="Only the first display is wrong, and only for two or more features. (∇δ)φ can be read as an outer product or "
+    "as an inner product: the outer product ∇δ φᵀ must not be transposed, and the inner product is a number. "
+    "φ(∇δ)ᵀ under the transpose would be right. The second display, which the algorithm uses, holds (∇LSE in θ: "
+    "Φᵀsoftmax).",
 )
 
 
@@ -324,10 +325,10 @@ J_NONCONVEX = Claim(
     broken=Statement(
         "non-convex once all costs are high enough", _points, lambda **case: _convex_or_not(**case, direction=1.0)
     ),
-    note="J is an exact square when E[φ] = 0: γ R·LSE enters b only through E[φ]. With E[φ] ≠ 0 the sign of "
-    "E[φ]ᵀω decides: high costs make J locally convex, low ones concave in the directions that softmax sees. "
-    "Costs in [0, 1] can do it: φ = (¾, −1), c = (0, 1), p(1|0) = ¼, p(1|1) = 1/16, γ = 15/16, R = 1, ϱ "
-    "= 16 has J''(0) = −1.117.",
+    note="If E[φ] = 0, J is an exact square, because γ R·LSE enters b only through E[φ]. If E[φ] ≠ 0, the sign of "
+    "E[φ]ᵀω decides: high costs make J locally convex, low costs make it concave in the directions on which "
+    "softmax depends. Costs in [0, 1] are enough: φ = (¾, −1), c = (0, 1), p(1|0) = ¼, p(1|1) = 1/16, γ = 15/16, "
+    "R = 1, ϱ = 16 has J''(0) = −1.117.",
 )
 
 

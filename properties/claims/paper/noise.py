@@ -257,6 +257,7 @@ K2_BOUND = Claim(
         lambda **case: _hoeffding(**case, slack=0.25),
     ),
     elsewhere="properties/statistics",
-    note="The printed proof applies Bernstein at the random K_t and to one entry, but states the vector: both cost a "
-    "union, which a larger ĉ pays for. Tightness is the ĉ that the exact law needed, as a share of √6/5.",
+    note="The printed proof applies Bernstein's inequality at the random K_t, and to one entry, but states the result "
+    "for the vector. Both need a union bound, which a larger ĉ covers. Tightness is the ĉ that the exact "
+    "distribution needs, divided by √6/5.",
 )

@@ -84,9 +84,9 @@ RECTANGULAR = Claim(
         exact=True,
     ),
     amendment="hypothesis",
-    note="A kernel is a collection of rows, but a set of kernels is a product only if the rows may be chosen apart. "
-    "For contamination by one restart law that is common to all pairs the two sets differ and the value is the "
-    "same: theorem decoupling.",
+    note="A kernel is a collection of rows. But a set of kernels is the product of its sets of rows only if each row "
+    "can be chosen independently of the others. For contamination by one restart law that is common to all pairs, "
+    "the two sets differ and their values are equal (claim decoupling).",
 )
 
 
@@ -150,9 +150,9 @@ T_DEFINITION = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="The dummy s is that of the left side. σ of a constant is the constant, so to the letter nature does nothing "
-    "and the fixed point is min_a c/(1−γ): implementations that take the value of the present state (a known bug of "
-    "public code) follow the letter.",
+    note="The s on the right side is that of the left side. σ of a constant is this constant, so in the literal "
+    "definition nature has no effect, and the fixed point is min_a c/(1−γ). Public code with a known bug, which "
+    "takes the value of the present state, implements the literal definition.",
 )
 
 
@@ -201,7 +201,7 @@ CENTROID = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="The set lies on one side of p: it holds no q with less than (1−R)p(s) anywhere.",
+    note="The set lies on one side of p: every q in it satisfies q(s) ≥ (1−R)p(s) for all s.",
 )
 
 

@@ -79,7 +79,8 @@ MLE_UNBIASED = Claim(
         lambda **case: _unbiased_estimate(**case, given_action=False),
     ),
     elsewhere="properties/statistics",
-    note="Decided by enumeration; that the words are uniform is what the statistical test of the sampler is for.",
+    note="Decided by enumeration of the random words. That these words are uniform is tested by the statistical law of "
+    "the sampler.",
 )
 
 
@@ -207,7 +208,8 @@ MEMORY = Claim(
         _sizes,
         lambda **case: _memory(**case, step_size=per_visit(0.5, rate=1.0, power=1.0)),
     ),
-    note="Memory, not time: the maximum over states makes a step cost S·A comparisons instead of A, or a second table.",
+    note="The claim is about memory, not time: because of the maximum over states, a step needs S·A comparisons "
+    "instead of A, or a second table.",
 )
 
 
@@ -257,7 +259,7 @@ EXPAND_T = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="γ is lost in lines 2 and 3; line 4 has it again.",
+    note="γ is missing in lines 2 and 3. Line 4 has it.",
 )
 
 
@@ -341,9 +343,9 @@ NOISE_VAR = Claim(
         _opposed_values,
         lambda **case: at_most("E[eta²]", *_noise_sides(**case, factor=Fraction(1, 4))),
     ),
-    note="True because Var V(s') ≤ E V(s')² ≤ max V² ≤ max Q²; the reason printed (V ≤ max V ≤ max Q) does not "
-    "give it when Q is negative. Sharp for V = (−1, 1), p = (½, ½); the sharp general form is "
-    "γ²(1−R)² span(V)²/4, four times smaller for tables of one sign.",
+    note="It is true because Var V(s') ≤ E V(s')² ≤ max V² ≤ max Q². The printed reason (V ≤ max V ≤ max Q) does not "
+    "imply it if Q is negative. It is sharp for V = (−1, 1), p = (½, ½). The sharp general form is γ²(1−R)² "
+    "span(V)²/4, four times smaller for tables of one sign.",
 )
 
 

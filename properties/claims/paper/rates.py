@@ -155,8 +155,8 @@ THM6 = Claim(
     ),
     amendment="correction",
     elsewhere="properties/statistics",
-    note="The noise term lost the factor ‖V*‖ of its own lemma: it does not scale with the cost, and no ĉ helps. The "
-    "corrected bound needs neither ε nor a large T nor 1/(1−γ) before the first term.",
+    note="The noise term lacks the factor ‖V*‖ of its own lemma. So it does not scale with the cost, and no ĉ is large "
+    "enough. The corrected bound needs no ε, no large T, and no factor 1/(1−γ) in the first term.",
 )
 
 
@@ -358,10 +358,10 @@ STEP_CHOICE = Claim(
         lambda **case: max(_terms(**case)),
     ),
     amendment="hypothesis",
-    note="The second term fixes c_1 ≤ 1/(25ĉ²), the first then fixes c_0. Without a bound on ‖ψ_0‖ no constants do; "
-    "nor near ε = 1/(1−γ), γ = 0, where the logarithm in T vanishes and T with it. That α has "
-    "(1−γ)⁴, not (1−γ)², shows that the factor ‖V*‖ ≤ 1/(1−γ) was meant. The parameters are drawn from "
-    "grids; the general statement is the proof of Theorem 3 in the module.",
+    note="The second term requires c_1 ≤ 1/(25ĉ²); the first then determines c_0. Without a bound on ‖ψ_0‖ no "
+    "constants are large enough. The same holds near ε = 1/(1−γ), γ = 0, where the logarithm in T vanishes and T "
+    "with it. The step size α has (1−γ)⁴ and not (1−γ)², so the factor ‖V*‖ ≤ 1/(1−γ) was probably intended. The "
+    "parameters are drawn from grids; the general statement is proved in the proof of Theorem 3 in the module.",
 )
 
 

@@ -229,7 +229,7 @@ K3_BOUND = Claim(
         runs,
         lambda **case: at_most("|k_3|", *_k3_sides(**case, rate=Fraction(1))),
     ),
-    note="True for every t, hence for the printed range t ≥ T; what the proof of Theorem 3 uses is t ≤ T.",
+    note="It is true for every t, and so for the printed range t ≥ T. The proof of Theorem 3 uses it for t ≤ T.",
 )
 
 
@@ -269,6 +269,7 @@ ROUGH = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="A number is printed on the left and a vector on the right; the norm of both sides is true but useless for "
-    "the induction. eq:roughbound2 fails so for every ĉ: with zero costs V* = 0 and the noise term vanishes.",
+    note="The left side is printed as a number and the right side as a vector. With norms on both sides the statement "
+    "is true, but the induction cannot use it. In this form eq:roughbound2 fails for every ĉ: if all costs are "
+    "zero, V* = 0 and the noise term vanishes.",
 )

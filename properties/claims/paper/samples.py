@@ -62,7 +62,8 @@ MLE = Claim(
     "1_{s'} is the maximum likelihood estimate of p_s^a from one sample",
     printed=Statement("q(s') ≤ 1_{s'}(s') for every q, with equality for 1_{s'} only", _likelihoods, _mle, exact=True),
     broken=Statement("the same of two samples", _likelihoods, lambda **case: _mle(**case, both=True)),
-    note="Of one sample only: the algorithm forgets earlier visits, whose frequencies would be the estimate.",
+    note="This is the estimate from one sample only. With earlier visits the estimate would be the observed "
+    "frequencies, which the algorithm does not use.",
 )
 
 
@@ -142,8 +143,9 @@ INDEPENDENT_VISITS = Claim(
         _short_chains,
         lambda **case: _given_the_past(**case, row_of=1),
     ),
-    note="K_t depends on the samples: one that leads far away makes the next visit late, so given K_t the row is "
-    "biased towards early returns. The lemma's constant ĉ has room for the union (claim k2-bound).",
+    note="K_t depends on the samples: a sample that leads far away delays the next visit, so given K_t the row is "
+    "biased towards early returns. The constant ĉ of the lemma is large enough for the union over K (claim "
+    "k2-bound).",
 )
 
 

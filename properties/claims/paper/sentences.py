@@ -114,8 +114,9 @@ GREEDY = Claim(
         "π(s) = argmin_a Q*(s,a) attains V*", _models, lambda **case: _greedy(**case, largest=False), exact=True
     ),
     amendment="correction",
-    note="Algorithm 1 learns costs, Section 6 speaks of rewards: with rewards in place of costs line 4 takes a maximum "
-    "over actions and the worst state a minimum. An implementation that mixes the two is the worst policy.",
+    note="Algorithm 1 learns costs, and Section 6 uses rewards. With rewards in place of costs, line 4 takes a maximum "
+    "over actions, and the worst state is a minimum. An implementation that mixes the two computes the worst "
+    "policy.",
 )
 
 

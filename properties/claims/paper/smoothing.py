@@ -164,7 +164,8 @@ LSE_GAP = Claim(
         ),
     ),
     broken=Statement("LSE(V) − max V ≤ log(S/2)/ϱ", _vectors, lambda **case: _gap(**case, states=0.5)),
-    note="Both ends are sharp: log S/ϱ for equal values, 0 (not attained for S > 1) for far ones.",
+    note="Both bounds are sharp. Equal values attain log S/ϱ. Values that are far apart approach 0, which is not "
+    "attained for S > 1.",
 )
 
 
@@ -340,9 +341,9 @@ MELLOWMAX = Claim(
         ),
     ),
     broken=Statement("max V ≤ mm(V), as for LSE", _operators, lambda **case: _mellow(**case, below=False)),
-    note="mm = LSE − log S/ϱ, so gap and fixed point lie on the other side: mellow-max is exact for equal values, "
-    "off by up to log S/ϱ for far ones, LSE the reverse. With mellow-max the term γ R log S/ϱ of C_δ "
-    "is not needed: |mm(V)| ≤ max|V|.",
+    note="mm = LSE − log S/ϱ, so gap and fixed point lie on the other side. Mellow-max is exact for equal values and "
+    "off by up to log S/ϱ for values that are far apart; LSE is the reverse. With mellow-max, C_δ does not need "
+    "the term γ R log S/ϱ, because |mm(V)| ≤ max|V|.",
 )
 
 CLAIMS = (LSE_GRAD, LSE_GAP, SMOOTH_CONTRACTION, THM4, MELLOWMAX)

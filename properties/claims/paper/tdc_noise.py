@@ -167,8 +167,8 @@ ZETA = Claim(
         _lemma("zeta", least=1, corrected=True),
     ),
     amendment="correction",
-    note="‖∇J‖ = 2‖M ω‖ ≤ 2L_δ C_δ/λ; the printed C_ζ lost the factor 2 and is exceeded (up to twice) "
-    "by a start in a rare state of a near-periodic chain. Enough: ‖∇J‖ ≤ 2L_δ C_δ, without λ.",
+    note="‖∇J‖ = 2‖M ω‖ ≤ 2L_δ C_δ/λ. The printed C_ζ lacks the factor 2 and is exceeded (up to twice) by a start in a "
+    "rare state of a nearly periodic chain. ‖∇J‖ ≤ 2L_δ C_δ, without λ, is also true.",
 )
 
 # A_t, B_t, C_t.

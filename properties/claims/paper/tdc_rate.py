@@ -210,8 +210,8 @@ TDCBOUND = Claim(
         tdc_attained.one_state_sides("tdc", factor=1.0 / 8.0),
     ),
     elsewhere="properties/statistics",
-    note="A projected path can rest where ∇J ≠ 0: at the edge of the ball. K must be so large that θ stays inside. "
-    "By Bessel's inequality 1/√λ stands for 1/λ. Closest: 1/4 of both bounds, on one state with γ = 0.",
+    note="A projected path can stay at the boundary of the ball, where ∇J ≠ 0. K must be so large that θ stays inside. "
+    "By Bessel's inequality 1/λ can be replaced by 1/√λ. Closest: 1/4 of both bounds, on one state with γ = 0.",
 )
 
 # Theorem 5.
@@ -296,9 +296,10 @@ THM5 = Claim(
         "the amended order without its logarithms", _exponents, lambda **case: _ordered(**case, lost=True)
     ),
     elsewhere="properties/statistics",
-    note="Three faults. K: a projected path can rest at the edge of the ball with ∇J ≠ 0. Range: a = b = ½ is used "
-    "but excluded by ½ < a; any 0 < b ≤ a < 1 gives a rate that goes to 0 (a = 1 does not), and a = b = ½ is the "
-    "best. Ratio: with a = b the proof needs α/β below the edge of the claim admissible.",
+    note="The statement has three errors. (1) K: a projected path can stay at the boundary of the ball with ∇J ≠ 0. "
+    "(2) Range: a = b = ½ is used but excluded by ½ < a. Any 0 < b ≤ a < 1 gives a rate that goes to 0 (a = 1 "
+    "does not), and a = b = ½ is the best. (3) Ratio: with a = b the proof needs α/β below the bound of the claim "
+    "admissible.",
 )
 
 # Planted problems: cost = V − gamma(1−R)PV − gamma R LSE(V) for V = Φθ*.

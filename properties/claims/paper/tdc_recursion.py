@@ -220,9 +220,9 @@ Z_STEP = Claim(
         _together(*(_z_step(line, corrected=True) for line in (1, 2, 3))),
     ),
     amendment="correction",
-    note="C_δ is printed for the Lipschitz constant L_δ (the line below the display has it right): C_δ "
-    "C_G has the unit cost², and fails for small costs and K. The first line lost β: true for β ≤ 1, but it "
-    "does not imply the second. The projection does no harm: it is non-expansive and fixes ω_t.",
+    note="C_δ is printed for the Lipschitz constant L_δ; the line below the display has the right one. C_δ C_G has the "
+    "unit cost², and fails for small costs and K. In the first line β is missing: the line is true for β ≤ 1 but "
+    "does not imply the second. The projection is harmless: it is non-expansive and leaves ω_t unchanged.",
 )
 
 

@@ -74,8 +74,9 @@ Q_RANGE = Claim(
         exact=True,
     ),
     amendment="hypothesis",
-    note="Identity and inequality always hold; q is a contraction if and only if 0 < β < 2λ/3, which the paper "
-    "never says. The best factor is 1 − λ²/3, at β = λ/3: at least 3/λ² ≥ 3N² steps to forget by e.",
+    note="The identity and the inequality always hold. q is a contraction if and only if 0 < β < 2λ/3, a condition "
+    "that the paper does not state. The best factor is 1 − λ²/3, at β = λ/3: the error falls by a factor e in "
+    "3/λ² ≥ 3N² steps at the earliest.",
 )
 
 # admissible.
@@ -202,8 +203,9 @@ FIGURE_STEPS = Claim(
     broken=Statement(
         "λ ≤ 1/(4N)", _five_features, lambda **case: _largest_step(**case, share=Fraction(1, 4)), exact=True
     ),
-    note="N λ ≤ trace C = E‖φ‖² ≤ 1, with equality for unit vectors visited equally often. Implied, not printed: "
-    "Figure 3 is the experiment beside Theorem 5. Its features, drawn from (0, 1)⁵, can be longer than 1 too.",
+    note="N λ ≤ trace C = E‖φ‖² ≤ 1, with equality for unit vectors visited equally often. The paper does not print "
+    "this claim; it is implied because Figure 3 illustrates Theorem 5. The features of Figure 3 are drawn from "
+    "(0, 1)⁵ and can also be longer than 1.",
 )
 
 CLAIMS = (Q_RANGE, ADMISSIBLE, FIGURE_STEPS)

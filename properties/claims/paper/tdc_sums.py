@@ -193,8 +193,8 @@ TRACKING_RECURSION = Claim(
         lambda: tdc_attained.free_runs() | _runs(scales=(4.0, 64.0, 1.0), reach=(0.5,)),
         _recursion(corrected=True, without_C_1=True),
     ),
-    note="The display lost the expectation of the inner product. Before summation the recursion is nearly sharp (see "
-    "tightest): what makes eq:trackingbound loose comes after it.",
+    note="The expectation of the inner product is missing in the display. Before summation the recursion is nearly "
+    "sharp (see tightest), so eq:trackingbound becomes loose in the steps after it.",
 )
 
 
@@ -256,8 +256,8 @@ M_SUM = Claim(
         lambda **case: ratio(*_M_sides(**case, with_x=True)),
     ),
     amendment="correction",
-    note="eq:trackingbound bounds mean‖z_t‖², not M_t. The constants after it survive: put the bound on mean‖z_t‖² "
-    "under the root of eq:main and no M_t is needed.",
+    note="eq:trackingbound bounds mean‖z_t‖², not M_t. The constants that follow are still right: put the bound on "
+    "mean‖z_t‖² under the root of eq:main; then M_t is not needed.",
 )
 
 

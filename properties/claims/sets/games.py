@@ -110,7 +110,8 @@ S_RANDOMISED = Claim(
         exact=True,
     ),
     amendment="hypothesis",
-    note="Two kernels that punish one action each: either action costs 1 in the worst case, tossing a coin ½.",
+    note="The counterexample has two kernels, each of which punishes one action: either action costs 1 in the worst "
+    "case, and a fair coin costs ½.",
 )
 
 
@@ -211,8 +212,8 @@ BELLMAN_TWO_KERNELS = Claim(
         exact=True,
     ),
     amendment="hypothesis",
-    note="Planners by backups solve the product whatever set is meant; the value of the set itself is smaller, and the "
-    "policy they return need not be the best for it. Without actions: claim rectangular.",
+    note="Planners by backups always solve the problem of the product set. The value of the set itself is smaller, and "
+    "the policy that they return need not be optimal for it. Without actions: claim rectangular.",
 )
 
 CLAIMS = (BELLMAN_TWO_KERNELS, S_RANDOMISED, S_DUALITY)

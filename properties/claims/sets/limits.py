@@ -128,9 +128,9 @@ RADIUS_INFINITY = Claim(
         lambda **case: _to_infinity(**case, support=True),
     ),
     amendment="correction",
-    note="With an empirical p the balls of KL(q‖p) and chi-square never see a state that was not sampled, whatever r. "
-    "Thresholds: −log p* and 1/p* − 1, p* the mass of the worst states of the support (masses here are at least "
-    "2^-20).",
+    note="With an empirical p, the balls of KL(q‖p) and chi-square put no mass on a state that was not sampled, for "
+    "every r. Thresholds: −log p* and 1/p* − 1, where p* is the mass of the worst states of the support (masses "
+    "here are at least 2^-20).",
 )
 
 CLAIMS = (RADIUS_ZERO, RADIUS_INFINITY)

@@ -67,8 +67,8 @@ REGULARISED_BALL = Claim(
         lambda **case: _ball(**case, centred=True),
     ),
     amendment="correction",
-    note="Σq = 1 takes the mean out: a constant v has no risk, and r‖v‖ charges it r√S|v|. The relaxed operator "
-    "contracts only if γ(1 + r√S) < 1.",
+    note="Because Σq = 1, the mean of v must be subtracted: a constant v has no risk, but r‖v‖ charges it r√S|v|. The "
+    "relaxed operator contracts only if γ(1 + r√S) < 1.",
 )
 
 

@@ -120,8 +120,9 @@ PLUG_IN_OPTIMISTIC = Claim(
     "exactly if σ is affine in p (theorem one-sample)",
     printed=Statement("two samples, enumerated; ten sets", _plug_ins, _optimistic),
     broken=Statement("it overestimates it: ≥", _plug_ins, _pessimistic),
-    note="Proof: for q_i in U(p_i) the mean of the q_i is in U of the mean of the p_i, so σ is concave in p. More "
-    "samples do not fix the sign, only the size; robust learners with a plug-in are optimistic on average.",
+    note="Proof: for q_i in U(p_i), the mean of the q_i is in U of the mean of the p_i, so σ is concave in p. More "
+    "samples make the bias smaller but do not change its sign: robust learners with a plug-in are optimistic on "
+    "average.",
 )
 
 CLAIMS = (DIRAC_BALLS, PLUG_IN_OPTIMISTIC)
