@@ -295,11 +295,14 @@ def _ranks(
         worse[first] += order != 0
         better[second] += order != 0
     found = []
-    for place, side in enumerate(sides):
+    names = [one_line(side.variant.name) for side in sides]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({side.label})" for name, side in zip(names, sides, strict=True)]
+    for place, name in enumerate(names):
         values = [math.inf if v is None else v for v in _samples(task, metric, place).values]
         median = float(np.median(values))
         found.append(
-            Rank(metric, task.problem, one_line(side.variant.name), 1 + better[place], len(sides) - worse[place],
+            Rank(metric, task.problem, name, 1 + better[place], len(sides) - worse[place],
                  median if math.isfinite(median) else None, len(values))
         )  # fmt: skip
     return sorted(found, key=lambda rank: (rank.best, rank.last))

@@ -107,14 +107,6 @@ def run(
     deadline = time.monotonic() + effort.budget_seconds
     values_until = deadline - (CLOCK_SHARE * effort.budget_seconds if effort.clock else 0.0)
     tasks = [Task(problem, model, metrics, [[] for _ in sides]) for problem, model, metrics in problems]
-    for task in tasks:
-        for place, side in enumerate(sides):
-            try:
-                side.identify(task.problem, task.model)
-            except CannotMeasure as error:
-                if error.misbehaved and place == len(sides) - 1 and place:
-                    return tasks, str(error)
-                raise
     pieces = {task.problem: looks(effort.most) for task in tasks}
     try:
         while True:
@@ -125,9 +117,14 @@ def run(
             task = min(wanted, key=lambda task: task.reached)
             piece = next(pieces[task.problem], None)
             late = time.monotonic() + task.seconds_each * (0 if piece is None else piece[1] - piece[0]) > values_until
-            if piece is None or (late and task.reached) or time.monotonic() > deadline:
+            # However little time there is: one look at one problem.
+            over = time.monotonic() > deadline and any(task.reached for task in tasks)
+            if piece is None or (late and task.reached) or over:
                 task.open = False
                 continue
+            if not task.reached:
+                for side in sides:
+                    side.identify(task.problem, task.model)
             effort.show(f"{task.problem}: seeds {piece[0]} to {piece[1]}")
             started = time.monotonic()
             if effort.cluster is None:

@@ -155,14 +155,14 @@ def test_bad_runs_are_judged_where_the_centre_stays() -> None:
 
 
 def test_shares_of_equal_code_keep_their_rate() -> None:
-    """Looked at after every seed, at a level that can be seen."""
+    """Looked at several times, at a level that can be seen."""
     rng = np.random.default_rng(1)
     alarms = 0
-    for _ in range(200):
+    for _ in range(60):
         d = rng.choice([-1.0, 0.0, 1.0], p=[0.1, 0.8, 0.1], size=400)
-        looks = (mean_between(d[:n], alpha=0.1) for n in range(25, 401, 25))
+        looks = (mean_between(d[:n], alpha=0.2) for n in range(50, 401, 50))
         alarms += any(found.lower > 0.0 or found.upper < 0.0 for found in looks)
-    assert alarms <= 20
+    assert 0 < alarms <= 12
 
 
 @cache
