@@ -3,6 +3,7 @@
 import contextlib
 import math
 import statistics
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -112,7 +113,11 @@ class Found:
 def compare(
     old: str, new: str, choice: Choice, *, store: Store, effort: Effort, target_only: bool = False
 ) -> list[Found]:
-    """Compare the code of two targets; unless `target_only`, old may be a file of measurements or a git revision."""
+    """Compare the code of two targets; unless `target_only`, old may be a file of measurements or a git revision.
+
+    The start of the workers is part of the time.
+    """
+    deadline = time.monotonic() + effort.budget_seconds
     path = Path(old.partition(":")[0])
     if path.is_file() and path.suffix != ".py":
         return _with_file(baseline.load(old), new, choice, store=store, effort=effort)
@@ -124,8 +129,9 @@ def compare(
         before, now = stack.enter_context(targets.sides(named, choice.seed_set, store))
         found = []
         pairs = targets.pair(before, now)
-        share = replace(effort, budget_seconds=effort.budget_seconds / len(pairs), alpha=effort.alpha / len(pairs))
-        for sides in pairs:
+        for number, sides in enumerate(pairs):
+            left = max(deadline - time.monotonic(), 0.0) / (len(pairs) - number)
+            share = replace(effort, budget_seconds=left, alpha=effort.alpha / len(pairs))
             variant = sides[1].variant
             wanted = problems_of(sides, choice, effort)
             comparison, measured = sequential.compare(sides, one_line(variant.name), wanted, store=store, effort=share)

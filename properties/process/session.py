@@ -348,7 +348,8 @@ class Session:
             self._garbled.add(group.targets[0])
             answer = Described((Description(group.targets[0], group.place, "", (), (), (), (), (), ()),))
         if isinstance(answer, Fault):
-            answer = Refused(f"{group.place}: {answer.fate} while loading")
+            again = "; if it was killed from outside, run the same command again" * (answer.kind == "killed")
+            answer = Refused(f"{group.place}: {answer.fate} while loading{again}")
         assert isinstance(answer, Described | Refused)
         if isinstance(answer, Refused):
             group.kill()

@@ -24,7 +24,11 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     ("source", "message"),
     [
         ("import os; os._exit(0)", "bad.py: its process ended with exit code 0 while loading"),
-        ("import os; os.kill(os.getpid(), 9)", "bad.py: its process ended with exit code -9 while loading"),
+        (
+            "import os; os.kill(os.getpid(), 9)",
+            "bad.py: its process ended with exit code -9 while loading; if it was killed from outside, run the same "
+            "command again",
+        ),
         ("\nraise KeyboardInterrupt", "bad.py, line 2: KeyboardInterrupt while loading"),
         ("import sys; sys.exit(0)", "bad.py, line 1: SystemExit: 0 while loading"),
         ("NOTHING = 0", "bad.py: no Variant in it"),
