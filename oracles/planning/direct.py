@@ -14,18 +14,20 @@ def policy_value(mdp: MDP, policy: Floats, discount: float) -> Floats:
     >>> policy_value(MDP([[[1.0]]], [[1.0]], 0.9), np.ones((1, 1)), 0.5)
     array([2.])
     """
-    from scipy import linalg, sparse
-    from scipy.sparse.linalg import splu
-
     c = (policy * mdp.cost).sum(axis=1)
     n, rows = mdp.n_states, mdp.kernel
     solution: Any
     if isinstance(rows, SparseRows):
+        from scipy import sparse
+        from scipy.sparse.linalg import splu
+
         kernel = sparse.csr_array((rows.probabilities, rows.successors, rows.offsets), (policy.size, n))
         pairs = (policy.ravel(), np.arange(policy.size), np.arange(n + 1) * mdp.n_actions)
         average = sparse.csr_array(pairs, (n, policy.size))
         solution = splu((sparse.eye_array(n) - discount * (average @ kernel)).tocsc()).solve(c)
     else:
+        from scipy import linalg
+
         solution = linalg.solve(np.eye(n) - discount * np.einsum("sa,sat->st", policy, rows), c)
     return np.asarray(solution, dtype=np.float64)
 
