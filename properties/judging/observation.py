@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.cases.runs import Moment
 from properties.cases.scope import Scope
 from properties.judging.boundary import Steps, plain, plain_step
 from properties.judging.closures import shared_state
@@ -125,13 +126,22 @@ def _update_many(learner: Any, recording: Any) -> None:
     learner.update_many(recording)
 
 
+def _copy_of(rng: np.random.Generator | None, at: Moment | None = None) -> np.random.Generator | None:
+    """A copy of the rng of a problem as it is now, or was at a moment; the laws give learners these two classes."""
+    if rng is None:
+        return None
+    source = (at or Moment.of(rng)).bit_generator()
+    return Coins(rng.tape, source) if isinstance(rng, Coins) else np.random.Generator(source)
+
+
 class _Observed:
     """A learner of which every call is observed, with all that it was told."""
 
     def __init__(self, make: Callable[[Problem], Any], problem: Problem, scope: Scope) -> None:
         scope.require_problem(problem)
         self._make, self._problem, self.scope = make, problem, scope
-        self._rng = copy.deepcopy(problem.rng)
+        self._start = None if problem.rng is None else Moment.of(problem.rng)
+        self._holds_rng = False
         self.history: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         self.inner = call_observed(make, lend(problem, "problem"))
         self._shared: str | None = None
@@ -177,8 +187,12 @@ class _Observed:
             _warn_of_replay(f"copy.deepcopy shares {self._shared!r}, which a function of it has closed over")
             other.inner = self._replayed()
             return other
+        rng = self._problem.rng
+        if self._holds_rng:
+            memo[id(rng)] = _copy_of(rng)
         try:
             other.inner = call_observed(copy.deepcopy, self.inner, memo)
+            self._holds_rng = other._holds_rng = id(rng) in memo
         except (MemoryError, OSError):
             raise
         except Exception as error:
@@ -188,7 +202,7 @@ class _Observed:
 
     def _replayed(self) -> Any:
         """A second learner that was told the same in the same order, from the same state of the rng."""
-        rng = copy.deepcopy(self._rng)
+        rng = _copy_of(self._problem.rng, self._start)
         problem = replace(self._problem, rng=rng)
         # The draws of the past are not enumerated again.
         with rng.tape.paused() if isinstance(rng, Coins) else contextlib.nullcontext():

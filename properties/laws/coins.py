@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from properties.cases.runs import Moment
+
 MOST_LEAVES = 50_000
 """Of one case."""
 LARGEST_FORK = 4096
@@ -324,7 +326,7 @@ class Coins(np.random.Generator):
     __str__ = __repr__
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Coins":
-        return Coins(self.tape, copy.deepcopy(self._own_bit_generator(), memo))
+        return Coins(self.tape, Moment.of(self).bit_generator())
 
     def __copy__(self) -> "Coins":
         return self.__deepcopy__({})
