@@ -4,6 +4,7 @@ No base class, no registration: a variant is found by its name in a module, and 
 the sets and the promises it states.
 """
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
@@ -106,6 +107,9 @@ TUPLES: Mapping[str, tuple[str, str]] = {
 """The options that are tuples: of what, and an example."""
 LARGEST = 16
 """The largest number of states or actions that an option can ask for: an exact law solves every case in rationals."""
+
+_WHOLE = frozenset((int, float, type(None)))
+"""Types of fields that need not be copied."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -219,6 +223,13 @@ class Problem:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "initial", tuple(starts) if isinstance(self.initial, tuple) else starts[0])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Problem":
+        # As the generic one in a third of its time: laws copy learners, which hold their problem, thousands of times.
+        made = memo[id(self)] = object.__new__(type(self))
+        parts = vars(self).items()
+        vars(made).update((name, part if type(part) in _WHOLE else copy.deepcopy(part, memo)) for name, part in parts)
+        return made
 
     def _check_types(self) -> None:
         for name, wanted, optional in (

@@ -179,7 +179,7 @@ def _leaves(variant: Variant, case: LawCase, ends: float) -> Iterator[tuple[Frac
     assert isinstance(case, Run)
     history, (s, a) = case.path[:-1], case.path[-1][:2]
     tape = Tape()
-    learner = advance(variant.make(replace(problem(case), rng=Coins(tape, COINS))), history)
+    learner = advance(variant.make(problem(case, Coins(tape, COINS))), history)
     view = View(variant, case, past=[], steps=history, s=s, a=a, ends=ends)
     for chance, step in view.float_outcomes():
         each: Callable[[], Any] = lambda step=step: advance(copy.deepcopy(learner), [step]).estimate()  # type: ignore[misc]  # noqa: E731

@@ -67,14 +67,12 @@ def private_copy(value: Any) -> Any:
 
 def _protect(value: Any, mine: Any, deep: int) -> None:
     """Make the arrays of a copy read-only where those of the original are."""
-    if type(value) in _WITHOUT_PARTS:
-        return
     if isinstance(value, np.ndarray):
         mine.setflags(write=value.flags.writeable)
     elif deep and not isinstance(value, type):
         copied = dict(_parts(mine))
         for name, part in _parts(value):
-            if name in copied:  # a copy need not have the caches of its original
+            if name in copied and type(part) not in _WITHOUT_PARTS:  # a copy need not have the caches of its original
                 _protect(part, copied[name], deep - 1)
 
 
@@ -118,8 +116,8 @@ def difference(given: Any, now: Any, name: str = "", deep: int = DEEPEST) -> str
         return None
     after = dict(_parts(now))
     for part, value in _parts(given):
-        found = difference(value, after[part], f"{name}{part}", deep - 1) if part in after else None
-        if found is not None:
+        other = after.get(part, value)
+        if other is not value and (found := difference(value, other, f"{name}{part}", deep - 1)) is not None:
             return found
     return None
 

@@ -29,7 +29,7 @@ def shared_state(root: Any) -> str:
                 return name
             found = [content for _, content in _closed_over(one)]
         else:
-            cls = type(one)
+            cls: Any = type(one)
             found = [*_parts(one), *([] if id(cls) in seen else _methods(cls))]
             seen.add(id(cls))
         for child in found:
@@ -55,6 +55,7 @@ def _assigned(code: CodeType) -> frozenset[str]:
     return frozenset(str(each.argval) for each in dis.get_instructions(code) if each.opname == "STORE_DEREF") & free
 
 
+@lru_cache(maxsize=256)
 def _methods(cls: type) -> list[Any]:
     """What a class and its bases do when they are called, or asked for an attribute by its name."""
     named = [pair for base in cls.__mro__ for pair in vars(base).items()]

@@ -61,7 +61,7 @@ def _update(variant: Variant, case: Run, coins: int) -> Finding | None:
         return None
     history, (s, a) = case.path[:-1], case.path[-1][:2]
     tape = Tape()
-    learner = variant.make(replace(problem(case), rng=Coins(tape, coins)))
+    learner = variant.make(problem(case, Coins(tape, coins)))
     past = _past(learner, history)
     if any(x.shape != case.initial.shape or not np.isfinite(x).all() for x in past):
         return Finding("estimates", [x.tolist() for x in past], f"finite numbers in the shape {case.initial.shape}")

@@ -2,8 +2,9 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,20 @@ LONG = (*(1,) * 15, 24)
 _FIELDS = {field.name for field in fields(Problem)} - {"n_states", "n_actions", "gamma", "rng"}
 
 
-def problem(case: Run) -> Problem:
-    """The case as the learner sees it: everything but the kernel, with a fresh rng."""
+def problem(case: Run, rng: np.random.Generator | None = None) -> Problem:
+    """The case as the learner sees it: everything but the kernel, with this rng or a fresh one."""
+    told = copy.copy(_without_rng(case))
+    object.__setattr__(told, "rng", new_rng() if rng is None else rng)
+    return told
+
+
+@lru_cache(maxsize=4)
+def _without_rng(case: Run) -> Problem:
+    """The checks of a problem take longer than most learners: a law makes many learners of one case."""
     told = {name: value for name, value in case.entries().items() if name in _FIELDS}
     if case.tables is not None:
         told["initial"] = tuple(case.initial)
-    return Problem.of(case.mdp, rng=new_rng(), **told)
+    return Problem.of(case.mdp, **told)
 
 
 def follows_schedule(variant: Variant) -> bool:
@@ -45,7 +54,7 @@ def new_learner(variant: Variant, case: Run) -> Any:
 def learner_with_coins(variant: Variant, case: Run, tape: Tape) -> Any:
     """The same learner; while the tape is walked its draws are forks, before that they are those of `new_learner`."""
     coins = Coins(tape, new_rng().bit_generator)
-    return case.driven(variant.make(replace(problem(case), rng=coins)))
+    return case.driven(variant.make(problem(case, coins)))
 
 
 def advance(learner: Any, path: Path) -> Any:

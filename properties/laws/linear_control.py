@@ -1,7 +1,6 @@
 """Laws of linear control: the mean semi-gradient step of one vector; that of Greedy-GQ is in `linear_mean`."""
 
 import copy
-from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, cast
@@ -76,7 +75,7 @@ def _semi_gradient(variant: Variant, case: LinearControlRun, ends: float, coins:
         return None
     s, a = case.path[-1][:2]
     tape = Tape()
-    learner = variant.make(replace(problem(case), rng=Coins(tape, coins)))
+    learner = variant.make(problem(case, Coins(tape, coins)))
     before = np.array(advance(learner, case.path[:-1]).estimate(), dtype=np.float64)
     if before.shape != case.initial.shape or not np.isfinite(before).all():
         return Finding("the estimate", before.tolist(), f"finite numbers in the shape {case.initial.shape}")

@@ -152,7 +152,7 @@ def _step_of(variant: Variant) -> Callable[[LinearView], Pair]:
 def judge_mean(variant: Variant, case: LinearCase, coins: int) -> Finding | None:
     """After the path, the mean over transitions under the stationary law and over the draws of the learner."""
     tape = Tape()
-    learner = variant.make(replace(problem(case), rng=Coins(tape, coins)))
+    learner = variant.make(problem(case, Coins(tape, coins)))
     past = [arrays(learner.estimate()), *(arrays(advance(learner, [step]).estimate()) for step in case.path)]
     if not all(np.isfinite(x).all() for pair in past for x in pair):
         return Finding("estimates", [[x.tolist() for x in pair] for pair in past], "finite numbers")

@@ -58,7 +58,7 @@ def _mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Findin
         return None
     history, (s, a) = case.path[:-1], case.path[-1][:2]
     tape = Tape()
-    learner = variant.make(replace(problem(case), rng=Coins(tape, coins)))
+    learner = variant.make(problem(case, Coins(tape, coins)))
     past = [learner.estimate(), *(advance(learner, [step]).estimate() for step in history)]
     for number, estimate in enumerate(past):
         finding = _ill_formed(case, estimate, f" after {number} steps")

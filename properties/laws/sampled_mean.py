@@ -14,7 +14,7 @@ can be said: whatever was seen, a large value of tiny probability can move the m
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,7 @@ class _Cell:
     def _run(self, variant: Variant, seed: int) -> float:
         case, history = self.case, self.case.path[:-1]
         s, a = case.path[-1][:2]
-        learner = variant.make(replace(problem(case), rng=np.random.default_rng(seed)))
+        learner = variant.make(problem(case, np.random.default_rng(seed)))
         past = [learner.estimate(), *(advance(learner, [step]).estimate() for step in history)]
         view = View(variant, case, past=[_rational(x) for x in past], steps=history, s=s, a=a, ends=self.ends)
         said = self.promised(view)

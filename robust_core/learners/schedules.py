@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from robust_core import validate
 
@@ -28,6 +28,11 @@ class StepSize:
         object.__setattr__(self, "power", validate.non_negative("power", self.power))
         if self.clock not in ("constant", "steps", "visits"):
             raise ValueError(f"clock must be 'constant', 'steps' or 'visits', got {self.clock!r}")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "StepSize":
+        made = memo[id(self)] = object.__new__(type(self))
+        vars(made).update(vars(self))
+        return made
 
     def at(self, n: float) -> float:
         """alpha after n counts, a whole number (as a float too: visits may be kept in an array of floats)."""
