@@ -1,7 +1,10 @@
 """Loads the quick Hypothesis profile before the test modules, and with them their settings, are imported.
 
-Hypothesis' own option --hypothesis-profile chooses another (`profiles` registers them with Hypothesis).
+Hypothesis' own option --hypothesis-profile chooses another (`profiles` registers them with Hypothesis). It also says how
+many workers `-n auto` is.
 """
+
+import os
 
 import pytest
 
@@ -11,3 +14,13 @@ from properties import profiles
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-profile", None) is None:
         profiles.load()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """With -n auto, half as many workers again as cores: many tests wait for a process or for a limit of time."""
+    told = config.option.numprocesses != "auto" or "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ
+    if told or not hasattr(os, "sched_getaffinity"):
+        return None
+    cores = len(os.sched_getaffinity(0))
+    return cores + (cores + 1) // 2
