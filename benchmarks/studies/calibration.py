@@ -26,7 +26,7 @@ from benchmarks.runner.schedule import run as run_units
 from benchmarks.runner.store import Store
 from benchmarks.runner.units import Unit
 from properties.statistics.law import Size
-from properties.statistics.sequential import CellOutcome
+from properties.statistics.records import CellOutcome
 from properties.statistics.suite import Planned
 from robust_core import json
 from robust_core.json import Extended, from_data, to_data

@@ -6,8 +6,8 @@ A verdict stops as soon as it is clear, when an interval is still wide; here eve
 import numpy as np
 
 from benchmarks.batch.cells import plan_cells
-from properties.statistics.intervals import Interval
 from properties.statistics.law import rows_of
+from properties.statistics.records import Interval
 from properties.statistics.seed_sets import PINNED
 
 REPLICATES = 256

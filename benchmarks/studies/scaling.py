@@ -18,8 +18,8 @@ from oracles.chains.chain import pair_chain
 from oracles.chains.mixing import t_mix
 from properties.cases.benchmark_problems import BenchmarkProblem
 from properties.statistics import intervals, seed_sets
-from properties.statistics.intervals import Interval
 from properties.statistics.laws.tabular import RIGHT, make_learner, stretch
+from properties.statistics.records import Interval
 from robust_core import constant
 from robust_core.mdp import MDP
 from robust_core.problem import Variant

@@ -30,7 +30,8 @@ from properties.kinds import kind_of
 from properties.statistics import design
 from properties.statistics.budget import RUN_BUDGET
 from properties.statistics.laws.equality import LOG_DEVIATION
-from properties.statistics.sequential import BETA, Decision, run
+from properties.statistics.records import Decision
+from properties.statistics.sequential import BETA, run
 from robust_core.streams import key, numpy_generator
 from robust_core.validate import Floats
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from properties.judging.side_by_side import Tables
 from properties.statistics.records import CellResult
 from robust_core.json import dumps
 from robust_core.versions import installed_version, libraries
+
+if TYPE_CHECKING:
+    from properties.judging.side_by_side import Tables
 
 FOLDER = Path(".robust-core") / "counterexamples"
 """Where counterexamples are kept, seen from the current folder."""
@@ -31,11 +31,13 @@ class Finding:
     got: Any
     wanted: Any
     allowed: float = 0.0
-    tables: Tables | None = None
+    tables: "Tables | None" = None
     also: str = ""
     causes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        import numpy as np  # by now it is loaded: what a command reads of a worker has no findings
+
         for name in ("got", "wanted", "allowed"):
             value = getattr(self, name)
             if isinstance(value, np.generic):

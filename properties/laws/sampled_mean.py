@@ -32,7 +32,8 @@ from properties.laws.rounding import mean_bound
 from properties.laws.view import View, promised_step, robust_backup, to_rationals
 from properties.statistics import design
 from properties.statistics.budget import sampled_level
-from properties.statistics.sequential import BETA, Decision, drive, steps
+from properties.statistics.records import Decision
+from properties.statistics.sequential import BETA, drive, steps
 from robust_core.problem import Variant
 from robust_core.streams import key
 

@@ -23,10 +23,13 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, TypeGuard
 
 from properties.process.memory import shortage_note
-from robust_core.problem import Variant
 from robust_core.text import error_text, message_of, suggestion
+
+if TYPE_CHECKING:
+    from robust_core.problem import Variant
 
 GROUP = "robust_core.variants"
 OWN = ("properties", "oracles", "robust_core", "benchmarks")
@@ -43,7 +46,7 @@ def built_in_modules() -> list[str]:
     return [f"{gallery.__name__}.{info.name}" for info in pkgutil.iter_modules(gallery.__path__) if not info.ispkg]
 
 
-def built_in() -> dict[str, Variant]:
+def built_in() -> "dict[str, Variant]":
     """The variants of the gallery, by the name under which each is loaded."""
     return load_all(built_in_modules())
 
@@ -53,7 +56,7 @@ def published_names() -> list[str]:
     return sorted({point.name for point in entry_points(group=GROUP)})
 
 
-def _published(name: str) -> Variant:
+def _published(name: str) -> "Variant":
     """The variant of an entry point; whatever is wrong with it, the message names its distribution."""
     points = _points(name)
     if len({point.value for point in points}) > 1:
@@ -65,7 +68,7 @@ def _published(name: str) -> Variant:
         if _is_ctrl_c(error):
             raise
         raise ValueError(f"{place_of(name)}: {error_text(error)}") from error
-    if not isinstance(variant, Variant):
+    if not _is_variant(variant):
         raise ValueError(f"{place_of(name)}: must be a Variant, got {variant!r:.80}")
     return variant
 
@@ -92,7 +95,7 @@ def _origin(point: EntryPoint) -> str:
     return "an unknown distribution" if point.dist is None else f"{point.dist.name} {point.dist.version}"
 
 
-def load(target: str) -> dict[str, Variant]:
+def load(target: str) -> "dict[str, Variant]":
     """The variants that a target names; the keys name each of them alone.
 
     Whatever is wrong with the target is a `ValueError` of one line that names the file, the line and the reason, also
@@ -101,7 +104,7 @@ def load(target: str) -> dict[str, Variant]:
     return load_all([target])
 
 
-def load_all(targets: Iterable[str]) -> dict[str, Variant]:
+def load_all(targets: Iterable[str]) -> "dict[str, Variant]":
     """The variants that several targets name; a file that is named twice is executed once."""
     found: dict[str, Variant] = {}
     by_place: dict[str, dict[str, Variant]] = {}
@@ -138,7 +141,7 @@ def source_of(target: str) -> str:
     return Path(place).read_text(encoding="utf-8")
 
 
-def load_source(target: str, source: str) -> Variant:
+def load_source(target: str, source: str) -> "Variant":
     """The variant of a target ("place:NAME") as it would be if its module had this source."""
     place, _, name = target.partition(":")
     module = ModuleType(f"variant_of_{hashlib.blake2b(source.encode(), digest_size=8).hexdigest()}")
@@ -150,7 +153,7 @@ def load_source(target: str, source: str) -> Variant:
     finally:
         del sys.modules[module.__name__]
     variant = vars(module).get(name)
-    if not isinstance(variant, Variant):
+    if not _is_variant(variant):
         raise ValueError(f"{place}: no variant {name!r}")
     return variant
 
@@ -171,7 +174,7 @@ def missing_file(target: str) -> str | None:
     return f"{path}: no such file{suggestion(path, beside)}"
 
 
-def target_of(variant: Variant) -> str | None:
+def target_of(variant: "Variant") -> str | None:
     """How a variant that is there can be loaded again; None for one that is not in a module or a file.
 
     >>> from properties.variants.gallery.bellman import VARIANT
@@ -203,8 +206,15 @@ def _from_here(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def _variants(module: ModuleType) -> dict[str, Variant]:
-    return {name: value for name, value in vars(module).items() if isinstance(value, Variant)}
+def _variants(module: ModuleType) -> "dict[str, Variant]":
+    return {name: value for name, value in vars(module).items() if _is_variant(value)}
+
+
+def _is_variant(value: object) -> "TypeGuard[Variant]":
+    # The parent of a worker loads no variant, and so no numpy.
+    from robust_core.problem import Variant
+
+    return isinstance(value, Variant)
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from properties.statistics.mixtures import WEIGHTS, log_mixture
-from properties.statistics.records import CellResult, Gate
-from properties.statistics.sequential import DOUBT, Outcome, probability
+from properties.statistics.records import CellResult, Gate, Outcome
+from properties.statistics.sequential import DOUBT, probability
 from robust_core import validate
 from robust_core.validate import Floats
 

@@ -14,7 +14,8 @@ from statistics import NormalDist
 import numpy as np
 
 from properties.statistics.mixtures import Average, Bernoulli, Categorical, Mean, Minimum, NoOutcomeOff, SoftSign
-from properties.statistics.sequential import BETA, DOUBT, Decision, Plan, Sampler, Test, look_at_least, probability, run
+from properties.statistics.records import Decision
+from properties.statistics.sequential import BETA, DOUBT, Plan, Sampler, Test, look_at_least, probability, run
 from robust_core import validate
 from robust_core.streams import key, numpy_generator
 from robust_core.validate import Floats

@@ -6,36 +6,17 @@ exception, for a number of samples that was fixed beforehand, says so.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from properties.statistics.mixtures import WEIGHTS
+from properties.statistics.records import ALPHA, Interval
 from properties.statistics.sequential import probability
 from robust_core import validate
-from robust_core.json import Extended
 from robust_core.validate import Floats
 
-ALPHA = 1e-3
-"""Intervals describe, they do not gate: one in a thousand may miss."""
 _BISECTIONS = 60
-
-
-@dataclass(frozen=True)
-class Interval:
-    """lower <= truth <= upper, except with probability alpha; `estimate` is the natural point estimate."""
-
-    lower: Extended
-    estimate: Extended
-    upper: Extended
-    alpha: float = ALPHA
-
-    def __str__(self) -> str:
-        return f"{self.estimate:.3g} [{self.lower:.3g}, {self.upper:.3g}]"
-
-    def __contains__(self, value: float) -> bool:
-        return self.lower <= value <= self.upper
 
 
 def _beta_log_e(ones: float, n: float, q: float) -> float:

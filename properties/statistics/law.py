@@ -9,9 +9,8 @@ import numpy as np
 
 from properties.cases.scope import ANY, Scope
 from properties.statistics import design, seed_sets, sequential
-from properties.statistics.intervals import Interval
-from properties.statistics.records import CellResult
-from properties.statistics.sequential import BETA, Decision, Piece, Plan
+from properties.statistics.records import CellResult, Decision, Interval
+from properties.statistics.sequential import BETA, Piece, Plan
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
 from robust_core.sets import UncertaintySet

@@ -1,13 +1,50 @@
-"""The records of a run of statistical cells; their JSON is that of `robust_core.json`."""
+"""The records of a run of statistical cells; their JSON is that of `robust_core.json`.
+
+Commands read them in a process that need not load numpy.
+"""
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from properties.statistics.intervals import Interval
-from properties.statistics.sequential import Decision, Outcome
 from robust_core.json import Extended
 
+Outcome = Literal["holds", "violated", "undecided"]
+CellOutcome = Literal["holds", "violated", "undecided", "pending"]
 ControlOutcome = Literal["violated", "missed", "pending"]
+ALPHA = 1e-3
+"""Intervals describe, they do not gate: one in a thousand may miss."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """lower <= truth <= upper, except with probability alpha; `estimate` is the natural point estimate."""
+
+    lower: Extended
+    estimate: Extended
+    upper: Extended
+    alpha: float = ALPHA
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.3g} [{self.lower:.3g}, {self.upper:.3g}]"
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The outcome with the evidence *at the stopping time* (its running maximum would not be an e-value).
+
+    `log_factors` is the evidence against the claim at every point of the common grid, `path` the way there:
+    (n, log E against, log E in favour) at every look.
+    """
+
+    outcome: CellOutcome
+    n: int
+    log_against: Extended
+    log_favour: Extended
+    log_factors: tuple[Extended, ...]
+    path: tuple[tuple[int, Extended, Extended], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,13 +21,13 @@ import contextlib
 import math
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from properties.statistics.mixtures import Mixture, Process
+from properties.statistics.records import Decision, Outcome
 from robust_core import validate
-from robust_core.json import Extended
 from robust_core.validate import Floats
 
 FIRST_LOOK = 16
@@ -36,8 +36,6 @@ BETA = 1e-3
 """The default probability of a false *holds*, per cell."""
 DOUBT = 1e-2
 """1/DOUBT is the evidence against a claim over which *holds* is not said: decisive on the scale of Jeffreys (1961)."""
-Outcome = Literal["holds", "violated", "undecided"]
-CellOutcome = Literal["holds", "violated", "undecided", "pending"]
 Piece = tuple[int, int]
 """The replicates start … stop−1."""
 Evidence = Callable[[int, int], Floats]
@@ -138,22 +136,6 @@ class Plan:
             if look >= self.n_max:
                 return times
         raise AssertionError("look times never end")
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The outcome with the evidence *at the stopping time* (its running maximum would not be an e-value).
-
-    `log_factors` is the evidence against the claim at every point of the common grid, `path` the way there:
-    (n, log E against, log E in favour) at every look.
-    """
-
-    outcome: CellOutcome
-    n: int
-    log_against: Extended
-    log_favour: Extended
-    log_factors: tuple[Extended, ...]
-    path: tuple[tuple[int, Extended, Extended], ...] = ()
 
 
 def judge(plan: Plan, statistic: Floats, n: int) -> Decision:

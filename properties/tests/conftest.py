@@ -1,7 +1,7 @@
 """Loads the quick Hypothesis profile before the test modules, and with them their settings, are imported.
 
-Hypothesis' own option --hypothesis-profile chooses another (`profiles` registers them with Hypothesis). It also says how
-many workers `-n auto` is.
+Hypothesis' own option --hypothesis-profile chooses another (`profiles` registers them with Hypothesis). Here is also
+the number of workers that `-n auto` stands for.
 """
 
 import os

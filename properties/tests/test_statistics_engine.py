@@ -20,8 +20,8 @@ from properties.statistics.mixtures import (
     SoftSign,
     log_mixture,
 )
-from properties.statistics.records import CellResult
-from properties.statistics.sequential import DOUBT, LOOK_RATIO, Decision, OutOfTime, Plan, judge, look_at_least, run
+from properties.statistics.records import ALPHA, CellResult, Decision, Interval
+from properties.statistics.sequential import DOUBT, LOOK_RATIO, OutOfTime, Plan, judge, look_at_least, run
 from robust_core import streams
 from robust_core.validate import EPS, Floats
 
@@ -439,7 +439,7 @@ MISS = 0.05
 """The probability with which an interval may miss; a textbook's, looked at so often, misses more than that explains."""
 
 
-def misses(interval: Callable[[Floats], intervals.Interval], truth: float, name: str) -> int:
+def misses(interval: Callable[[Floats], Interval], truth: float, name: str) -> int:
     """How many of the sequences leave their interval at some of the sizes."""
     count = 0
     for i in range(SEQUENCES):
@@ -471,9 +471,9 @@ def test_an_interval_for_a_fixed_number_covers_exactly(q: float) -> None:
 def test_the_coverage_check_sees_a_textbook_interval() -> None:
     from scipy.stats import norm
 
-    def textbook(x: Floats) -> intervals.Interval:
+    def textbook(x: Floats) -> Interval:
         half = norm.isf(MISS / 2.0) * x.std() / math.sqrt(len(x))
-        return intervals.Interval(float(x.mean() - half), float(x.mean()), float(x.mean() + half))
+        return Interval(float(x.mean() - half), float(x.mean()), float(x.mean() + half))
 
     assert misses(textbook, 0.5, "mean") > most(SEQUENCES, MISS)
 
@@ -486,6 +486,6 @@ def test_intervals_shrink() -> None:
     """
     n = 2000
     x = streams.numpy_generator(streams.key("shrink")).random(n)
-    d = math.sqrt(2.0 * (math.log(2.0 / intervals.ALPHA) + math.log(math.pi * n / 2.0) / 2.0) / n)
+    d = math.sqrt(2.0 * (math.log(2.0 / ALPHA) + math.log(math.pi * n / 2.0) / 2.0) / n)
     for found, sigma in ((intervals.median(x), 0.5), (intervals.mean(x, low=0.0, high=1.0), 1.0 / math.sqrt(12.0))):
         assert found.upper - found.lower <= 2.0 * d * sigma

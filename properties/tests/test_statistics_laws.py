@@ -11,7 +11,7 @@ from properties.cases.benchmark_problems import problems_for, small_problems
 from properties.cases.stationary_problems import CYCLE, EDGE, NOISY, TWO_FEATURES
 from properties.judging.verdict import Record
 from properties.laws.rounding import operations_bound
-from properties.statistics import budget, intervals, judging, seed_sets
+from properties.statistics import budget, judging, seed_sets
 from properties.statistics.judging import records as judged_records
 from properties.statistics.law import (
     SIZES,
@@ -36,6 +36,7 @@ from properties.statistics.laws import (
     tabular,
     unbiased,
 )
+from properties.statistics.records import Interval
 from properties.statistics.suite import allot_cells, plan_cells, results
 from properties.variants.gallery.adaptive_tdc import MOMENTUM
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
@@ -264,7 +265,7 @@ def test_robust_is_as_fast_as_vanilla_with_an_interval() -> None:
 
     (cell,) = speed.cells(tabular.RIGHT, "quick")
     ratio = cell.measure(np.array(rows_of(cell, seed_sets.PINNED, 0, 200)))["median ratio of relative errors"]
-    assert isinstance(ratio, intervals.Interval)
+    assert isinstance(ratio, Interval)
     assert 1.0 / speed.FACTOR < ratio.lower <= ratio.estimate <= ratio.upper < speed.FACTOR
 
 

@@ -29,10 +29,10 @@ from properties.cases.benchmark_problems import (
     with_paid_costs,
 )
 from properties.statistics import intervals
-from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.tabular import advance, is_fast, make_learner, rounding, stretch
+from properties.statistics.records import Interval
 from robust_core import per_visit
 from robust_core.learners.schedules import StepSize
 from robust_core.problem import Variant

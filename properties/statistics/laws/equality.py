@@ -17,11 +17,11 @@ import numpy as np
 
 from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for
 from properties.statistics import design, intervals
-from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.finite_time import deviation
 from properties.statistics.laws.tabular import advance, make_learner
+from properties.statistics.records import Interval
 from properties.statistics.sequential import Plan
 from robust_core import Q_LEARNING, Contamination, TabularLearner, constant
 from robust_core.problem import Problem, Variant

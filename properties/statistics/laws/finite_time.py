@@ -22,10 +22,10 @@ from oracles.chains.chain import pair_chain
 from oracles.chains.mixing import t_mix
 from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for
 from properties.statistics import intervals
-from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, above, above_multiple, bernoulli_plan, once
 from properties.statistics.laws import tabular
 from properties.statistics.laws.tabular import advance, is_fast, make_learner, rounding, stretch
+from properties.statistics.records import Interval
 from robust_core import Contamination, constant
 from robust_core.problem import Variant
 from robust_core.validate import Floats

@@ -20,11 +20,11 @@ from oracles.bounds.tdc_rate import Steps, largest_alpha, tdc_bound
 from oracles.chains.mixing import geometric_ergodicity
 from properties.cases.planted_problems import PlantedProblem
 from properties.statistics import intervals
-from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, bernoulli_plan, once
 from properties.statistics.laws import limit
 from properties.statistics.laws.linear import RIGHT, WRONG, advance, smoothing
 from properties.statistics.laws.tabular import make_learner
+from properties.statistics.records import Interval
 from robust_core import Contamination, LogSumExp, Mellowmax, constant, models
 from robust_core.problem import Problem, Variant
 from robust_core.smoothing import Smoothing

@@ -21,9 +21,9 @@ from oracles.planning import enclosed
 from properties.cases.benchmark_problems import BenchmarkProblem, models_for, problems_for
 from properties.laws.coins import Coins, NotEnumerable, Tape, leaves
 from properties.statistics import design, intervals
-from properties.statistics.intervals import Interval
 from properties.statistics.law import Cell, Size, StatisticalLaw, once
 from properties.statistics.laws import tabular
+from properties.statistics.records import Interval
 from properties.statistics.sequential import Plan
 from robust_core import constant
 from robust_core.problem import Problem, Variant
