@@ -6,6 +6,7 @@ translate.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import cache
 from typing import Any, Self, TypeAlias
 
 Case: TypeAlias = dict[str, Any]
@@ -45,9 +46,15 @@ class LawCase:
     @classmethod
     def names(cls) -> list[str]:
         """The names of the fields."""
-        return [each.name for each in fields(cls) if each.name != "beside"]
+        known: Any = cls
+        return list(_names(known))
 
     @classmethod
     def needed(cls) -> frozenset[str]:
         """The names of the fields that every case has."""
         return frozenset(each.name for each in fields(cls) if each.default is MISSING and each.name != "beside")
+
+
+@cache
+def _names(cls: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(cls) if each.name != "beside")

@@ -41,7 +41,7 @@ class Scope:
     @classmethod
     def of_options(cls, options: Mapping[str, Any]) -> "Scope":
         """What the options leave."""
-        return cls(*(options.get(each.name) for each in fields(cls)))
+        return cls(*(options.get(each.name) for each in fields(cls))) if options else ANY
 
     @property
     def options(self) -> dict[str, Any]:

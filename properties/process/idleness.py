@@ -7,7 +7,6 @@ that came in time.
 """
 
 import os
-from pathlib import Path
 from time import monotonic, process_time
 
 LOOKS = 16
@@ -59,7 +58,7 @@ def _worked(process: int) -> float:
 def _queued(process: int) -> float:
     """Seconds that the main thread has waited for a processor; 0 where the system does not tell."""
     try:
-        return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e9
+        return int(_content(f"/proc/{process}/schedstat").split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
         return 0.0
 
@@ -72,6 +71,15 @@ def _stopped(process: int) -> bool:
 def _status(process: int) -> list[str]:
     """The fields of /proc/…/stat from the state on: the name before them may hold anything."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return _content(f"/proc/{process}/stat").decode(errors="replace").rpartition(")")[2].split()
     except OSError:
         return []
+
+
+def _content(path: str) -> bytes:
+    """The few bytes of a file of the system; every case begins with a look, so a text file would take too long."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(handle, 4096)
+    finally:
+        os.close(handle)
