@@ -26,7 +26,7 @@ class Objective:
         moment, C = weighted @ delta, self.second_moment(weighted, features)
         slope = self.slope(gamma * (1.0 - R) * chain @ features, gamma * R * softmax @ features, weighted, features)
         omega = np.linalg.solve(C, moment)
-        return self.parts(moment, C, slope, omega, mu, delta)
+        return self.result(self.norm(float(moment @ omega), mu, delta), 2.0 * slope @ omega, omega)
 
     def radius(self, uncertainty_set: Any) -> float:
         """R."""
@@ -57,16 +57,13 @@ class Objective:
         """M."""
         return np.asarray((nominal + worst - features).T @ weighted.T)
 
-    def parts(self, moment: Floats, C: Floats, slope: Floats, omega: Floats, mu: Floats, delta: Floats) -> Any:
+    def norm(self, projected: float, mu: Floats, delta: Floats) -> float:
+        """J."""
+        return projected
+
+    def result(self, J: float, gradient: Floats, omega: Floats) -> Any:
         """What is returned."""
-        return float(moment @ omega), 2.0 * slope @ omega, omega
-
-
-class _FewSweeps(Objective):
-    """The law after eight steps."""
-
-    def law(self, chain: Floats) -> Floats:
-        return np.asarray(np.full(len(chain), 1.0 / len(chain)) @ np.linalg.matrix_power(chain, 8))
+        return J, gradient, omega
 
 
 class _OtherConstant(Objective):
@@ -97,44 +94,6 @@ class _TransposedSlope(Objective):
         return np.asarray(super().slope(nominal, worst, weighted, features).T)
 
 
-class _Ridge(Objective):
-    """A ridge of one millionth."""
-
-    def second_moment(self, weighted: Floats, features: Floats) -> Floats:
-        return np.asarray(weighted @ features + 1e-6 * np.eye(features.shape[1]))
-
-
-class _Unweighted(Objective):
-    """‖E[delta phi]‖², the norm of NEU."""
-
-    def parts(self, moment: Floats, C: Floats, slope: Floats, omega: Floats, mu: Floats, delta: Floats) -> Any:
-        return float(moment @ moment), 2.0 * slope @ moment, moment
-
-
-class _Unprojected(Objective):
-    """E[delta²]."""
-
-    def parts(self, moment: Floats, C: Floats, slope: Floats, omega: Floats, mu: Floats, delta: Floats) -> Any:
-        return float(mu @ delta**2), 2.0 * slope @ omega, omega
-
-
-class _HalfGradient(Objective):
-    def parts(self, moment: Floats, C: Floats, slope: Floats, omega: Floats, mu: Floats, delta: Floats) -> Any:
-        return float(moment @ omega), slope @ omega, omega
-
-
-class _Order(Objective):
-    """omega where the gradient should be."""
-
-    def parts(self, moment: Floats, C: Floats, slope: Floats, omega: Floats, mu: Floats, delta: Floats) -> Any:
-        return float(moment @ omega), omega, 2.0 * slope @ omega
-
-
-class _Sign(Objective):
-    def parts(self, moment: Floats, C: Floats, slope: Floats, omega: Floats, mu: Floats, delta: Floats) -> Any:
-        return float(moment @ omega), -2.0 * slope @ omega, -omega
-
-
 _ALL = ("objective", "objective gradient", "tracked weights")
 
 
@@ -150,7 +109,10 @@ HALF = _mutant(
 LOST_GAMMA = _mutant("without gamma", but(Objective, discount=lambda self, mdp: 1.0))
 # All states alike.
 UNIFORM = _mutant("of uniform states", but(Objective, law=lambda self, chain: np.full(len(chain), 1.0 / len(chain))))
-FEW_SWEEPS = _mutant("of a law after eight steps", _FewSweeps)
+FEW_SWEEPS = _mutant(
+    "of a law after eight steps",
+    but(Objective, law=lambda self, chain: np.full(len(chain), 1.0 / len(chain)) @ np.linalg.matrix_power(chain, 8)),
+)
 # The right eigenvector for the left one, normalised.
 TRANSPOSED = _mutant(
     "of the right eigenvector",
@@ -176,13 +138,25 @@ DIAGONAL = _mutant(
     "with a diagonal second moment",
     but(Objective, second_moment=lambda self, weighted, features: np.diag(np.diag(weighted @ features))),
 )
-RIDGE = _mutant("with a ridge", _Ridge)
-UNWEIGHTED = _mutant("without the inverse of C", _Unweighted)
-UNPROJECTED = _mutant("without the projection", _Unprojected)
-HALF_GRADIENT = _mutant("with half the gradient", _HalfGradient)
-ZERO = _mutant(
-    "that is always 0",
-    but(Objective, parts=lambda self, moment, C, slope, omega, mu, delta: (0.0, 0.0 * omega, 0.0 * omega)),
+RIDGE = _mutant(
+    "with a ridge",
+    but(Objective, second_moment=lambda self, weighted, features: weighted @ features + 1e-6 * np.eye(len(weighted))),
 )
-ORDER = _mutant("with parts in another order", _Order)
-SIGN = _mutant("with the sign of its gradient", _Sign)
+UNWEIGHTED = _mutant(
+    "without the inverse of C", but(Objective, second_moment=lambda self, weighted, features: np.eye(len(weighted)))
+)
+UNPROJECTED = _mutant(
+    "without the projection", but(Objective, norm=lambda self, projected, mu, delta: float(mu @ delta**2))
+)
+HALF_GRADIENT = _mutant(
+    "with half the gradient", but(Objective, result=lambda self, J, gradient, omega: (J, gradient / 2.0, omega))
+)
+ZERO = _mutant(
+    "that is always 0", but(Objective, result=lambda self, J, gradient, omega: (0.0, 0.0 * omega, 0.0 * omega))
+)
+ORDER = _mutant(
+    "with parts in another order", but(Objective, result=lambda self, J, gradient, omega: (J, omega, gradient))
+)
+SIGN = _mutant(
+    "with the sign of its gradient", but(Objective, result=lambda self, J, gradient, omega: (J, -gradient, -omega))
+)
