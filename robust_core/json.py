@@ -28,6 +28,8 @@ LONGEST_QUOTE = 80
 NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 T = TypeVar("T")
+# As they were before a variant was loaded, which may replace them.
+_loads, _dumps = json.loads, json.dumps
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +99,7 @@ def loads(text: str, *, infinite: bool = False) -> Any:
         return NON_FINITE[word]
 
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=constant)
+        return _loads(text, object_pairs_hook=_object, parse_constant=constant)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ValueError(f"not JSON: {reason}") from None
@@ -118,7 +120,7 @@ def dumps(value: Any, *, indent: int | None = None, sort_keys: bool = True) -> s
     >>> dumps({"b": 1, "a": math.inf})
     '{"a": "Infinity", "b": 1}'
     """
-    return json.dumps(to_data(value), indent=indent, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False)
+    return _dumps(to_data(value), indent=indent, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False)
 
 
 def to_data(value: Any) -> Any:

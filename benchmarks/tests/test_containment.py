@@ -171,6 +171,22 @@ def test_a_suite_that_is_patched_when_a_module_is_loaded_holds_nothing() -> None
     assert "does not find the defect of 'T without gamma'" in found[0].evidence
 
 
+def test_messages_that_are_changed_on_their_way_are_not_believed() -> None:
+    """The encoder of JSON says *holds* for *violated*."""
+    found = judged(
+        """
+import json.encoder
+encode = json.encoder.JSONEncoder.encode
+json.encoder.JSONEncoder.encode = lambda self, value: encode(self, value).replace("violated", "holds")
+
+def backup(mdp, uncertainty_set, Q):
+    return 0.0 * Q
+"""
+    )
+    assert {record.outcome for record in found} == {"error"}
+    assert "its messages say what was not decided" in found[0].evidence
+
+
 def test_a_suite_that_is_patched_at_work_is_an_error() -> None:
     found = judged(PATCH.format(body="deceive()"))
     assert (found[-1].law, found[-1].outcome) == (CANARY, "error")

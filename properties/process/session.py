@@ -123,11 +123,22 @@ class Described:
     variants: tuple[Description, ...]
 
 
+WITNESS = Record("a canary", "a law", "violated", "wrong", 1, 0.0, 0, versions={})
+"""A record as a worker would send it: what changes the messages of a worker changes this one."""
+
+
 @dataclass(frozen=True)
 class CanaryJudged:
-    """The reason not to believe this worker, if there is one."""
+    """The reason not to believe this worker, if there is one, and a record that must arrive as it was sent."""
 
     reason: str
+    witness: Record = WITNESS
+
+    @property
+    def doubt(self) -> str:
+        """Why the worker is not believed; empty if it is."""
+        changed = "its messages say what was not decided: the suite was changed from inside"
+        return self.reason or ("" if self.witness == WITNESS else changed)
 
 
 @dataclass(frozen=True)
@@ -446,7 +457,7 @@ class Session:
         answer: Any = None
         if not reason and variant.kind not in group.believed:
             answer = self._canary(group, variant)
-            reason = answer.reason if isinstance(answer, CanaryJudged | Failed) else ""
+            reason = _doubt(answer)
         if reason:
             group.kill()
             for law in laws:
@@ -491,7 +502,7 @@ class Session:
             answer = self._canary(group, variant)
             if answer != CanaryJudged(""):
                 group.kill()
-                reason = answer.reason if isinstance(answer, CanaryJudged) else ""
+                reason = answer.doubt if isinstance(answer, CanaryJudged) else ""
                 failure: object = Failed(f"cannot be judged: {reason}") if reason else answer
                 yield Judged(_failure(failure, variant, CANARY, effort))
         if group.worker is None or group.unfinished:
@@ -566,6 +577,13 @@ def _take(tasks: deque[_Task]) -> _Task | None:
 def is_failure(record: Record) -> bool:
     """Whether a record is a violation that was not expected, or an error."""
     return record.outcome in ("violated", "error") and record.expected is None
+
+
+def _doubt(answer: object) -> str:
+    """Why the answer to a wrong algorithm is a reason not to judge; empty if it is none."""
+    if isinstance(answer, CanaryJudged):
+        return answer.doubt
+    return answer.reason if isinstance(answer, Failed) else ""
 
 
 def _hear(group: _Group, *kinds: type, seconds: float) -> Any:
