@@ -45,12 +45,12 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Promise = Literal[
     "as fast as vanilla", "asynchronous", "average cost", "batch mean", "batch order", "batch variance", "bellman",
     "bounded", "converges", "expected draws", "fast path", "finite time", "fixed point", "fixed point in the mean",
-    "GTD2", "mean iteration", "mean update", "monotone", "monotone in R", "multilevel", "non-expansive", "objective",
-    "objective gradient", "optimal", "optimal policy", "optimal value", "policy gradient", "projected",
+    "GTD2", "limit", "mean iteration", "mean update", "monotone", "monotone in R", "multilevel", "non-expansive",
+    "objective", "objective gradient", "optimal", "optimal policy", "optimal value", "policy gradient", "projected",
     "projected onto two balls", "radii per pair", "relative fixed point", "relative shift", "relative update",
     "rotation", "rows", "sample form", "sample form, next action", "samples the model", "scale", "semi-gradient",
-    "shift", "smoothed bellman", "stationary", "support function", "symmetric", "TDC", "tracked weights",
-    "trajectory", "unbiased", "variance",
+    "shift", "smoothed bellman", "stationary", "support function", "symmetric", "TDC", "tracked weights", "trajectory",
+    "unbiased", "variance",
 ]  # fmt: skip
 """The names of all promises, for editors; `properties` defines which kinds may make them and what they mean."""
 SETLESS: tuple[Kind, ...] = ("sampler",)

@@ -77,7 +77,7 @@ can promise 'bellman', 'radii per pair'; did you mean 'bellman'?
         )
 
 
-STATISTICAL_LEARNING = ("converges", "finite time", "as fast as vanilla", "stationary")
+STATISTICAL_LEARNING = ("converges", "finite time", "as fast as vanilla", "stationary", "limit")
 """Promises that a statistical law tests and that a learner which never learns cannot keep."""
 # Of these a variant makes one at most: an update has one form.
 _FORMS = ({"sample form", "sample form, next action"}, {"TDC", "GTD2"})

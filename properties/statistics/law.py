@@ -32,6 +32,7 @@ PROMISES: Mapping[str, str] = {
     "unbiased": "the expected update is (1−alpha)·estimate + alpha·(robust Bellman backup)",
     "fast path": "update_many has the law of the loop over update",
     "samples the model": "transitions are one trajectory of (kernel, policy)",
+    "limit": "the estimate goes to the truth of the problem; steps along a policy gradient lead to an optimal policy",
     "stationary": "theta and omega go to a stationary point of J and to omega(theta), E‖∇J(theta_W)‖² to 0 (Theorem 5)",
 }
 

@@ -1,6 +1,6 @@
 """Gross failures are violations under every promise that says anything about learning, for every kind."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -9,46 +9,14 @@ import pytest
 
 from properties.judging.verification import untested, verify
 from properties.kinds import kind_of, module_name
-from robust_core import Problem
+from properties.variants.wrong_forms import never_learns, with_share_of_radius
 from robust_core.problem import KINDS, SETLESS, Variant
-from robust_core.sets import UncertaintySet
 
 SECOND = {"batch variance", "batch order", "expected draws", "variance", "rows", "radii per pair"}
 """Promises of functions and learners that do not say where an answer is."""
 
 SLOW = ("policy planner", "off-policy evaluation")
 """Kinds that are tried in the slow environment only."""
-
-
-class NeverLearns:
-    """A learner that stays at its start."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.initial = problem.initial
-
-    def update(self, told: Any) -> None:
-        """Nothing."""
-
-    def iterate(self) -> None:
-        """Nothing."""
-
-    def estimate(self) -> Any:
-        copies = tuple(table.copy() for table in self.initial) if isinstance(self.initial, tuple) else None
-        return self.initial.copy() if copies is None else copies
-
-
-def with_share_of_radius(variant: Variant, share: float) -> Variant:
-    """The variant, told a share of the radius."""
-
-    def less(value: Any) -> Any:
-        if isinstance(value, UncertaintySet):
-            return value.with_radius(share * value.radius)  # type: ignore[attr-defined]
-        if isinstance(value, Problem):
-            return replace(value, uncertainty_set=less(value.uncertainty_set))
-        return value
-
-    make: Callable[..., Any] = variant.make
-    return replace(variant, make=lambda *args: make(*map(less, args)))
 
 
 def wrong_forms() -> Iterator[Any]:
@@ -61,7 +29,7 @@ def wrong_forms() -> Iterator[Any]:
         learning = of_kind.learning or [each for each in of_kind.promises if each not in SECOND]
         forms = {"vanilla": with_share_of_radius(right, 0.0), "half the radius": with_share_of_radius(right, 0.5)}
         if of_kind.learning:
-            forms["never learns"] = replace(right, make=lambda problem, *_: NeverLearns(problem))
+            forms["never learns"] = never_learns(right)
         # A promise that no law tests with the options of the example is reported as untested.
         tested = [promise for promise in learning if not untested(replace(right, promises=(promise,)))]
         for number, promise in enumerate(tested):

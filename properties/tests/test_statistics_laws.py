@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from properties.statistics.laws import (
     convergence,
     equality,
     finite_time,
+    known_limit,
     laws,
     limit,
     linear,
@@ -53,6 +55,13 @@ def verify(variant: Variant) -> list[Record]:
 
 
 CONTROLS = {f"{law.name}: {control.name}": (law, control) for law in laws() for control in law.controls}
+LONG = {law.name for law in known_limit.LAWS if law.kinds[0] not in ("batch", "policy gradient")}
+
+
+def in_turn(names: dict[str, Any]) -> list[Any]:
+    """The laws whose runs are long are tried with the tests that take long."""
+    slow = {name: [pytest.mark.robust_core_slow] * (found[0].name in LONG) for name, found in names.items()}
+    return [pytest.param(name, marks=marks) for name, marks in slow.items()]
 
 
 @pytest.mark.parametrize("seed_set", MASTER_SEEDS)
@@ -64,7 +73,7 @@ def test_the_suite_accuses_no_right_algorithm(seed_set: str) -> None:
     assert gate.undecided == (), gate
 
 
-@pytest.mark.parametrize("name", CONTROLS)
+@pytest.mark.parametrize("name", in_turn(CONTROLS))
 def test_negative_controls_are_violated(name: str) -> None:
     law, control = CONTROLS[name]
     assert catch_control(law, control, size="quick", alpha=SHARE, seed_set=seed_sets.PINNED) is not None
@@ -83,7 +92,7 @@ def kinds() -> dict[str, tuple[StatisticalLaw, str, Size]]:
 KINDS = kinds()
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", in_turn(KINDS))
 def test_every_kind_of_cell_is_violated_by_a_control(name: str) -> None:
     """What no wrong algorithm ever violates shows nothing when it holds."""
     law, kind, size = KINDS[name]

@@ -9,11 +9,12 @@ def laws() -> tuple[StatisticalLaw, ...]:
         convergence,
         equality,
         finite_time,
+        known_limit,
         sampling,
         speed,
         stationarity,
         unbiased,
     )
 
-    modules = (sampling, unbiased, convergence, finite_time, speed, equality, stationarity)
-    return tuple(module.LAW for module in modules)
+    modules = (sampling, unbiased, convergence, finite_time, speed, equality)
+    return (*(module.LAW for module in modules), *known_limit.LAWS, stationarity.LAW)
