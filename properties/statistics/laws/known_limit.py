@@ -284,7 +284,8 @@ def _law(kind: Kind, what: str) -> StatisticalLaw:
     stays = (
         replace(right, name="a gradient that is 0", make=_still) if kind == "policy gradient" else never_learns(right)
     )
-    null = f"at most a quarter of the runs has an entry further off than {SHARE:g} of the effect of half the radius"
+    far = f"{LINEAR_ALLOWED:g}" if kind == "off-policy evaluation" else f"{SHARE:g} of the effect of half the radius"
+    null = f"at most a quarter of the runs has an entry further off than {far}"
     return StatisticalLaw(
         f"limit of {kind}",
         (kind,),
