@@ -23,7 +23,7 @@ held at state k. Three consequences.
 - *R > 0*: while V is largest at k the step is that of the held recursion but for b and for p off k. If V(k) leads by
   D, ‖g − φ(k)‖ is at most (S−1)e^{−varrho D} times the diameter of the features. So l > 1 and u < 1 are exact for the
   recursion with the maximum held at k, which is the true one as long as theta stays in the cone where V is largest at
-  k, away from its boundary. For all theta nothing is certified: A changes with k, and no M for all k was sought.
+  k, away from its boundary. `switching` has certificates for all theta.
 """
 
 import numpy as np
@@ -35,6 +35,8 @@ WIDTHS = 10.0 ** np.arange(-10.0, -1.5, 0.5)
 """Distances from the leading eigenvalue at which a bound is tried, the smallest first. M may be nearly singular: the
 smallest that is certified is about the rounding of LM over the smallest eigenvalue of M."""
 TOLERANCE = 1e-10
+PAD, TERMS = 1e-8, 64
+"""How far weights are moved away from singular ones. Any value gives right bounds; these give narrow ones."""
 
 
 def steps(features: Floats, *, gamma: float, radius: float, alpha: float, beta: float, held: int) -> Ball:
@@ -66,7 +68,7 @@ def _spread(block: Ball, S: int, N: int) -> Ball:
     return Ball(np.broadcast_to(block.mid, (S, S, N, N)), np.broadcast_to(block.rad, (S, S, N, N)))
 
 
-def _moved(kernel: Ball, A: Ball, M: Floats) -> Ball:
+def moved(kernel: Ball, A: Ball, M: Floats) -> Ball:
     """LM."""
     S, n = len(M), M.shape[-1]
     moved = Ball(A.mid.swapaxes(2, 3), A.rad.swapaxes(2, 3)) @ (Ball.exact(M[None]) @ A)
@@ -84,19 +86,33 @@ def growth(kernel: Ball, A: Ball) -> tuple[float, float]:
     True
     """
     factor, M = _leading(kernel.mid, A.mid)
-    image = _moved(kernel, A, M)
-    if min(eigenvalue_floor(Ball.exact(m)) for m in M) <= 0.0:
-        raise ArithmeticError("the proposed weights are not positive definite")
-    scaled = [np.linalg.inv(np.linalg.cholesky(m)) for m in M]
-    return max(_nearest(image, M, scaled, factor, -1.0), 0.0), _nearest(image, M, scaled, factor, 1.0)
+    return max(_nearest(kernel, A, M, factor, -1.0), 0.0), _nearest(
+        kernel, A, _padded(kernel, A, M, factor), factor, 1.0
+    )
 
 
-def _nearest(image: Ball, M: Floats, scaled: list[Floats], factor: float, side: float) -> float:
+def _padded(kernel: Ball, A: Ball, M: Floats, factor: float) -> Floats:
+    """M + PAD·Σ LᵏI/factorᵏ over the first k: weights that are not nearly singular, for the upper bound.
+
+    M(s) is nearly singular if some x is nearly lost in the first step from s. L of the sum is at most `factor` times
+    the sum where LᵏI/factorᵏ has fallen below I at the last k, which is so in such directions.
+    """
+    term, total = np.broadcast_to(np.eye(M.shape[-1]), M.shape), np.zeros_like(M)
+    for _ in range(TERMS):
+        total, term = total + term, image(kernel.mid, A.mid, term) / factor
+    return M + PAD * total
+
+
+def _nearest(kernel: Ball, A: Ball, M: Floats, factor: float, side: float) -> float:
     """The bound nearest to `factor` on its side (−1: LM >= bound·M, 1: LM <= bound·M) that is certified.
 
     A symmetric X is positive definite if BXBᵀ is, for any square B; with B = `scaled` the difference is nearly a
     multiple of I.
     """
+    image = moved(kernel, A, M)
+    if min(eigenvalue_floor(Ball.exact(m)) for m in M) <= 0.0:
+        raise ArithmeticError("the proposed weights are not positive definite")
+    scaled = [np.linalg.inv(np.linalg.cholesky(m)) for m in M]
     for width in WIDTHS.tolist():
         bound = factor + side * width
         rest = Ball.exact(side) * (Ball.exact(bound) * Ball.exact(M) - image)
@@ -107,23 +123,27 @@ def _nearest(image: Ball, M: Floats, scaled: list[Floats], factor: float, side: 
     raise ArithmeticError(f"no bound within {WIDTHS[-1]} of {factor} is certified")
 
 
+def image(kernel: Floats, A: Floats, M: Floats) -> Floats:
+    """LM in floats."""
+    moved = A.swapaxes(2, 3) @ (M[None] @ A)
+    return np.asarray((kernel[:, None, :] @ moved.reshape(*kernel.shape, -1)).reshape(M.shape))
+
+
 def _leading(kernel: Floats, A: Floats) -> tuple[float, Floats]:
     """The leading eigenvalue of L and its eigenvector, symmetric and of trace 1 on average, in floats."""
     from scipy.sparse.linalg import LinearOperator, eigs
 
     S, n = len(kernel), A.shape[-1]
 
-    def image(x: Floats) -> Floats:
-        M = x.reshape(S, n, n)
-        moved = A.swapaxes(2, 3) @ (M[None] @ A)
-        return np.asarray((kernel[:, None, :] @ moved.reshape(S, S, n * n)).ravel())
+    def flat_image(x: Floats) -> Floats:
+        return image(kernel, A, x.reshape(S, n, n)).ravel()
 
     start = np.broadcast_to(np.eye(n), (S, n, n)).ravel()
     size = S * n * n
     if size <= 16:
-        found, vectors = np.linalg.eig(np.stack([image(e) for e in np.eye(size)], axis=1))
+        found, vectors = np.linalg.eig(np.stack([flat_image(e) for e in np.eye(size)], axis=1))
     else:
-        found, vectors = eigs(LinearOperator((size, size), matvec=image), k=1, v0=start, tol=TOLERANCE, which="LM")
+        found, vectors = eigs(LinearOperator((size, size), matvec=flat_image), k=1, v0=start, tol=TOLERANCE, which="LM")
     place = int(np.argmax(np.abs(found)))
     M = vectors[:, place].real.reshape(S, n, n)
     M = (M + M.swapaxes(1, 2)) / 2.0

@@ -1,0 +1,140 @@
+"""The certificate of growth of robust TDC: against the true recursion, and with each hypothesis dropped."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from oracles.arithmetic.ball import Ball
+from oracles.linear import second_moments, switching
+from oracles.linear.switching import Expansion
+from robust_core.validate import Floats
+
+GAMMA, RADIUS = 0.875, 0.5
+MOMENTS = np.diag([1.0, 0.25])
+SMALL = (np.array([[0.75], [2.0]]), np.array([[0.625, 0.375], [0.875, 0.125]]), 0.1875, 0.5)
+LARGE_STEPS = (np.array([[1.0], [2.0]]), np.array([[0.5, 0.5], [0.5, 0.5]]), 1.875, 0.375)
+"""(features, kernel, alpha, beta): one feature, V is largest at state 1 if and only if theta > 0."""
+
+
+Problem = tuple[Floats, Floats, float, float]
+
+
+def held(problem: Problem, k: int = 1, radius: float = RADIUS) -> Ball:
+    phi, _, alpha, beta = problem
+    return second_moments.steps(phi, gamma=GAMMA, radius=radius, alpha=alpha, beta=beta, held=k)
+
+
+def proposed(problem: Problem) -> Expansion:
+    phi, kernel, _, _ = problem
+    claim = switching.propose_expansion(kernel, held(problem).mid, phi, held=1, factor=1.01, moments=MOMENTS)
+    assert claim is not None
+    return claim
+
+
+def is_certified(problem: Problem, claim: Expansion) -> bool:
+    return switching.is_expanding(Ball.exact(problem[1]), held(problem), problem[0], claim)
+
+
+def value(claim: Expansion, x: Floats, s: int) -> float:
+    """q(x, s)."""
+    return max(float(x @ claim.weights[s] @ x), 0.0) if claim.direction @ x > 0.0 else 0.0
+
+
+def true_steps(problem: Problem, s: int, x: Floats) -> list[tuple[float, int, Floats]]:
+    """(probability, s', x') of one step without costs, with the maximum at the state where V is largest."""
+    phi, kernel, alpha, beta = problem
+    largest = phi[int((phi @ x[:1]).argmax())]
+    found = []
+    for t in range(2):
+        jump = GAMMA * ((1.0 - RADIUS) * phi[t] + RADIUS * largest)
+        delta, tracked = float((jump - phi[s]) @ x[:1]), float(phi[s] @ x[1:])
+        step = np.append(alpha * (delta * phi[s] - tracked * jump), beta * (delta - tracked) * phi[s])
+        found.append((float(kernel[s, t]), t, x + step))
+    return found
+
+
+DIRECTIONS = [np.array([np.cos(angle), np.sin(angle)]) for angle in np.linspace(0.0, 2.0 * np.pi, 721)]
+
+
+def factors(problem: Problem, q: Callable[[Floats, int], float]) -> list[float]:
+    """E[q(x',s')]/q(x,s) of the true recursion over a grid of directions with q > 0."""
+    return [
+        sum(p * q(after, t) for p, t, after in true_steps(problem, s, x)) / q(x, s)
+        for s in range(2)
+        for x in DIRECTIONS
+        if q(x, s) > 0.0
+    ]
+
+
+def test_a_certified_claim_is_true_of_the_true_recursion() -> None:
+    claim = proposed(SMALL)
+    assert is_certified(SMALL, claim)
+    assert min(factors(SMALL, partial(value, claim))) >= claim.factor
+
+
+def test_without_the_condition_on_jumps_the_claim_can_be_false() -> None:
+    """With large steps theta changes its sign in one step: the maximum is elsewhere, and q is 0 there."""
+    claim = proposed(LARGE_STEPS)
+    assert not is_certified(LARGE_STEPS, claim)
+    assert min(factors(LARGE_STEPS, partial(value, claim))) < 1.0
+
+
+def test_changed_claims_are_rejected() -> None:
+    claim = proposed(SMALL)
+    turned = claim.weights[:, ::-1, ::-1]
+    wrong = [
+        replace(claim, factor=1.0),
+        replace(claim, factor=1.3),
+        replace(claim, weights=-claim.weights),
+        replace(claim, weights=turned),
+        replace(claim, weights=claim.weights + 10.0 * np.eye(2)),
+        replace(claim, direction=-claim.direction),
+        replace(claim, multipliers=claim.multipliers - 1.0),
+        replace(claim, multipliers=claim.multipliers + 10.0),
+    ]
+    assert [is_certified(SMALL, one) for one in wrong] == [False] * len(wrong)
+
+
+def test_a_maximum_at_the_wrong_state_is_rejected() -> None:
+    claim = replace(proposed(SMALL), held=0)
+    assert not is_certified(SMALL, claim)
+
+
+SLOW = (np.array([[1.0], [1.125]]), SMALL[1], 0.1875, 0.5)
+
+
+def test_a_recursion_that_is_bounded_in_all_regions() -> None:
+    phi, kernel, _, _ = SLOW
+    steps = [held(SLOW, k) for k in range(2)]
+    M = switching.propose_bound(kernel, [A.mid for A in steps], factor=0.999)
+    assert M is not None
+    assert switching.is_bounded(Ball.exact(kernel), steps, M, 0.999)
+    assert max(factors(SLOW, lambda x, s: float(x @ M[s] @ x))) <= 0.999
+    assert switching.propose_expansion(kernel, steps[1].mid, phi, held=1, factor=1.001, moments=MOMENTS) is None
+    wrong = [(M, 0.5), (M, 1.0), (-M, 0.999), (M[:, ::-1, ::-1], 0.999)]
+    assert [switching.is_bounded(Ball.exact(kernel), steps, one, u) for one, u in wrong] == [False] * 4
+
+
+def test_one_region_does_not_decide() -> None:
+    """Held at state 0 the mean square of SMALL shrinks, as that of vanilla TDC does; robust TDC grows."""
+    kernel, steps = SMALL[1], [held(SMALL, k) for k in range(2)]
+    M = switching.propose_bound(kernel, [steps[0].mid], factor=0.92)
+    assert M is not None
+    assert switching.is_bounded(Ball.exact(kernel), steps[:1], M, 0.92)
+    assert not switching.is_bounded(Ball.exact(kernel), steps, M, 0.92)
+    assert switching.propose_bound(kernel, [A.mid for A in steps], factor=0.9999) is None
+    assert second_moments.growth(Ball.exact(kernel), held(SMALL, radius=0.0))[1] < 0.98
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_the_matrix_of_the_operator_is_the_operator(n: int) -> None:
+    rng = np.random.default_rng(n)
+    kernel, A, M = rng.dirichlet(np.ones(2), 2), rng.normal(size=(2, 2, n, n)), rng.normal(size=(2, n, n))
+    M = M + M.swapaxes(1, 2)
+    pack = switching._Packing(n)
+    found = pack.matrix((switching._operator(kernel, A, pack) @ pack.vector(M).ravel()).reshape(2, -1))
+    wanted = second_moments.moved(Ball.exact(kernel), Ball.exact(A), M)
+    np.testing.assert_allclose(found, wanted.mid, atol=1e-12)
