@@ -1,4 +1,4 @@
-"""`robust-core study constants`, `scaling`, `effects`, `growth` and `controls`: measured again, a few minutes each."""
+"""`robust-core study constants`, `scaling`, `effects`, `growth`, `bounds`, `controls`: a few minutes each."""
 
 import argparse
 import importlib
@@ -11,7 +11,8 @@ STUDIES = {
     "constants": "the smallest constant c_0 of Theorem 3 that holds on a named family, for several c_1",
     "scaling": "how the error and the horizon of Theorem 3 scale in 1-gamma, mu_min and t_mix",
     "effects": "rates, ratios and errors of the right algorithms at full size, with intervals",
-    "growth": "how TDC grows far out for draws of the features of Figure 3, beside runs that diverge",
+    "growth": "how TDC grows for large theta, for draws of the features of Figure 3, beside runs that diverge",
+    "bounds": "certificates that robust TDC stays bounded in mean square, for draws of the features of Figure 3",
     "controls": "which kind of statistical cell finds which wrong algorithm violated, at quick size",
 }
 

@@ -14,7 +14,7 @@ from benchmarks.experiments.outcome import Claim
 from benchmarks.experiments.paper import PANELS
 from benchmarks.experiments.records import LEARNERS, PanelRun, Trend
 from benchmarks.experiments.results import MadeBy, Results, load_results
-from benchmarks.studies import growth
+from benchmarks.studies import bounds, growth
 
 Found = Mapping[tuple[str, str], PanelRun]
 """Runs by panel and interpretation."""
@@ -225,11 +225,44 @@ def _growths(found: Sequence[Growth]) -> str:
             for letter in "abc" for learner in ("robust", "vanilla")]  # fmt: skip
     head = ["panel", "learner", "draws", "growth below 0", "growth above 0", "runs diverged in one horizon"]
     head += [f"in {growth.LONGER} horizons", "smallest, median and largest growth"]
+    head += ["mean square below 0", "mean square above 0", "steps there"]
     words = experiments_text.GROWTH.format(
         horizon=growth.horizon(), blocks=BLOCKS, longer=growth.LONGER, draws=growth.DRAWS,
         surely=surely(found), needed=surely(found) * growth.LONGER,
     )  # fmt: skip
-    return f"{textwrap.fill(words.strip(), WIDTH)}\n\n{table(head, rows)}\n\n`robust-core study growth` measures them."
+    parts = [textwrap.fill(words.strip(), WIDTH), _mean_squares(found), _bounds(found), table(head, rows)]
+    return "\n\n".join([*parts, "`robust-core study growth` measures and certifies them."])
+
+
+def _mean_squares(found: Sequence[Growth]) -> str:
+    """How the certified mean square agrees with the measured growth."""
+    decided = [one for one in found if one.interval[0] * one.interval[1] > 0.0 and one.sign]
+    others = [one for one in decided if one.growth * one.sign < 0.0]
+    named = [f"{one.panel}, draw {one.draw}, {one.learner}" for one in others]
+    words = experiments_text.MEAN_SQUARE.format(
+        agree=len(decided) - len(others),
+        decided=len(decided),
+        others=f" (not for {'; '.join(named)})" if named else "",
+    )
+    return textwrap.fill(words.strip(), WIDTH)
+
+
+def _bounds(found: Sequence[Growth]) -> str:
+    """The draws for which robust TDC is certified to stay bounded, and those for which that was not found."""
+    certified = {(one.panel, one.draw) for one in bounds.committed()}
+    shrinking = [(one.panel, one.draw) for one in found if one.learner == "robust" and one.sign < 0]
+    missing = [case for case in shrinking if case not in certified]
+    words = experiments_text.BOUNDS.format(
+        bounded=_cases([case for case in shrinking if case in certified]),
+        open_cases=f", and open for {_cases(missing)}, whose growth is below zero too" if missing else "",
+    )
+    return textwrap.fill(words.strip(), WIDTH, break_on_hyphens=False)
+
+
+def _cases(cases: Sequence[tuple[str, int]]) -> str:
+    panels = sorted({panel for panel, _ in cases})
+    named = [(panel, [str(draw) for name, draw in cases if name == panel]) for panel in panels]
+    return "; ".join(f"{panel}, draw{'s' * (len(draws) > 1)} {', '.join(draws)}" for panel, draws in named) or "none"
 
 
 def surely(found: Sequence[Growth]) -> float:
@@ -242,10 +275,13 @@ def _growth_row(found: Sequence[Growth], panel: str, learner: str) -> list[str]:
     mine = sorted((one for one in found if (one.panel, one.learner) == (panel, learner)), key=lambda one: one.growth)
     runs = sum(one.runs for one in mine)
     sizes = [mine[0].growth, mine[len(mine) // 2].growth, mine[-1].growth]
+    shares = sorted(one.share for one in mine)
     return [
         str(len(mine)), str(sum(one.interval[1] < 0 for one in mine)), str(sum(one.interval[0] > 0 for one in mine)),
         f"{sum(one.diverged for one in mine)} of {runs}", f"{sum(one.diverged_later for one in mine)} of {runs}",
         ", ".join(f"{size:+.1f}".replace("-", "−") for size in sizes),
+        str(sum(one.sign < 0 for one in mine)), str(sum(one.sign > 0 for one in mine)),
+        "all" if learner == "vanilla" else f"{shares[0]:.1%}, {shares[len(mine) // 2]:.1%}".replace("%", " %"),
     ]  # fmt: skip
 
 

@@ -1,19 +1,19 @@
-"""What decides whether TDC diverges in Figure 3: the growth of its recursion far out, for each draw of the features.
+"""The growth rate of TDC for large theta decides whether TDC diverges in Figure 3, for each draw of the features.
 
-Far out the cost and the gap between smooth and true maximum, which are bounded, do not count. What is left of a step of
-TDC without projection is x ↦ A(s, s', s*)x on x = (theta, omega), where s* is the state with the largest value at
-theta: a positively homogeneous random recursion, driven by the chain of states. Its growth rate, the mean of
-log(‖x'‖/‖x‖) per step along a long walk on which x is scaled back to length 1 (the largest Lyapunov exponent), decides:
-below zero the recursion contracts on average and the bounded terms keep theta bounded in probability; above zero theta
-grows like exp(rate·t) once it is large. With projection nothing can grow, and a rate above zero means that theta is
-held at the boundary of the ball.
+For large theta the cost and the gap between smooth and true maximum are negligible, because they are bounded. The rest
+of a step of TDC without projection is x ↦ A(s, s', k)x on x = (theta, omega), where k is the state with the largest
+value at theta: a positively homogeneous random recursion that is driven by the chain of states. Its growth rate is the
+mean of log(‖x'‖/‖x‖) per step along a long walk on which x is scaled back to length 1 (the largest Lyapunov exponent).
+Below zero the recursion contracts on average, and the bounded terms keep theta bounded in probability; above zero theta
+grows like exp(rate·t) once it is large. With projection nothing can grow, and a rate above zero means that theta stays
+at the boundary of the ball.
 
 Rates are multiplied by the horizon T: a rate of 7 means that the squared gradient is multiplied by e^14 in T steps. The
-averaged recursion (`gradient.stability`) is stable for every draw that was tried and decides nothing.
+averaged recursion (`gradient.stability`) is stable for every draw that was tried, so it does not decide.
 
-The growth is measured. Beside it stands the *mean square rate*, ½T log of the factor per step of E‖x‖², which is
-certified (`oracles/linear/second_moments.py`): for R = 0 of TDC itself, for R > 0 of the recursion with the maximum
-held at one state, the largest over all states (`mean_square_rate`).
+The growth is measured. The *mean square rate*, ½T log of the factor per step of E‖x‖², is certified
+(`oracles/linear/second_moments.py`): for R = 0 it is that of TDC itself, for R > 0 that of the recursion with the
+maximum held at the state at which it is most often.
 """
 
 import math
@@ -42,7 +42,9 @@ class Growth:
     """The growth of a learner over the horizon with a 99.9 % interval, and how many of its runs diverged.
 
     `growth` is the mean of log(‖x_T‖/‖x_0‖) of the homogeneous recursion; runs are looked at after T and `longer`·T
-    steps.
+    steps. `held` is the state at which V is largest most often (none for R = 0), in the share `share` of the steps, and
+    `mean_square` has certified bounds on the mean square rate with the maximum held there; the lower one may be
+    missing.
     """
 
     panel: str
@@ -54,6 +56,15 @@ class Growth:
     diverged: int
     longer: int
     diverged_later: int
+    held: int | None
+    share: float
+    mean_square: tuple[float | None, float]
+
+    @property
+    def sign(self) -> int:
+        """1 if the mean square is certified to grow, −1 if it is certified to shrink, 0 otherwise."""
+        low, high = self.mean_square
+        return 1 if low is not None and low > 0.0 else -1 if high < 0.0 else 0
 
 
 @compiled
@@ -69,13 +80,18 @@ def walk(cumulative: Floats, uniforms: Floats) -> Ints:
 @compiled
 def rates(
     phi: Floats, states: Ints, gamma: float, radius: float, alpha: float, beta: float, blocks: int, length: int
-) -> Floats:
-    """log of the growth of ‖(theta, omega)‖ in each block of steps of the homogeneous recursion."""
+) -> tuple[Floats, Floats]:
+    """log of the growth of ‖(theta, omega)‖ in each block of steps, and the share of steps with V largest at a state.
+
+    The recursion is the homogeneous one; the first block counts for the growth only.
+    """
     theta, omega = np.ones(phi.shape[1]), np.zeros(phi.shape[1])
-    found = np.zeros(blocks)
+    found, largest = np.zeros(blocks), np.zeros(len(phi))
     for t in range(blocks * length):
         here, there = phi[states[t]], phi[states[t + 1]]
         worst = (phi @ theta).argmax()
+        if t >= length:
+            largest[worst] += 1.0 / ((blocks - 1) * length)
         jump = gamma * ((1.0 - radius) * there + radius * phi[worst])
         delta, tracked = jump @ theta - here @ theta, here @ omega
         theta += alpha * (delta * here - tracked * jump)
@@ -84,11 +100,13 @@ def rates(
         theta /= size
         omega /= size
         found[t // length] += np.log(size)
-    return found
+    return found, largest
 
 
-def growth_rates(environments: PanelEnvironments, learner: str, horizon: int, *, blocks: int = BLOCKS) -> Floats:
-    """log of the growth of a learner in blocks of `horizon` steps, for the draw of the environments."""
+def growth_rates(
+    environments: PanelEnvironments, learner: str, horizon: int, *, blocks: int = BLOCKS
+) -> tuple[Floats, Floats]:
+    """log of the growth of a learner in blocks of `horizon` steps, and how often V is largest at each state."""
     panel, phi, mdp = environments.panel, features(environments, 0), environments.training.mdp
     assert panel.beta is not None
     radius, gamma = radius_and_discount(panel, learner)
@@ -97,35 +115,31 @@ def growth_rates(environments: PanelEnvironments, learner: str, horizon: int, *,
     uniforms = streams.numpy_generator(seed).random((blocks + 1) * horizon)
     states = walk(np.cumsum(kernel, axis=1), uniforms)
     found: Any = rates(phi, states, gamma, radius, panel.alpha, panel.beta, blocks + 1, horizon)
-    return np.asarray(found[1:])
+    return np.asarray(found[0][1:]), np.asarray(found[1])
 
 
 def mean_square_rate(
-    environments: PanelEnvironments, learner: str, horizon: int
-) -> tuple[tuple[float, float], int | None]:
-    """Bounds on the largest mean square rate, over the states at which the maximum is held.
-
-    The state is that of the largest lower bound.
-    """
+    environments: PanelEnvironments, learner: str, horizon: int, *, held: int | None
+) -> tuple[float | None, float]:
+    """Bounds on the mean square rate with the maximum held at a state (for R = 0 it plays no role)."""
     panel, phi, mdp = environments.panel, features(environments, 0), environments.training.mdp
     assert panel.beta is not None
     radius, gamma = radius_and_discount(panel, learner)
     chain = state_chain(mdp, uniform(mdp.n_states, mdp.n_actions))
-    kernel = Ball.relative(chain.kernel, chain.log_error)
-    found = []
-    for held in range(mdp.n_states if radius > 0.0 else 1):
-        A = second_moments.steps(phi, gamma=gamma, radius=radius, alpha=panel.alpha, beta=panel.beta, held=held)
-        low, high = second_moments.growth(kernel, A)
-        least, most = math.log(low) if low > 0.0 else -math.inf, math.log(high)
-        found.append((horizon / 2 * (least - 8.0 * EPS * abs(least)), horizon / 2 * (most + 8.0 * EPS * abs(most))))
-    largest = max(range(len(found)), key=found.__getitem__)
-    bounds = found[largest][0], max(high for _, high in found)
-    return bounds, largest if radius > 0.0 else None
+    A = second_moments.steps(phi, gamma=gamma, radius=radius, alpha=panel.alpha, beta=panel.beta, held=held or 0)
+    low, high = second_moments.growth(Ball.relative(chain.kernel, chain.log_error), A)
+    most = math.log(high)
+    upper = horizon / 2 * (most + 8.0 * EPS * abs(most))
+    if low <= 0.0:
+        return None, upper
+    least = math.log(low)
+    return horizon / 2 * (least - 8.0 * EPS * abs(least)), upper
 
 
 def growth_of(environments: PanelEnvironments, learner: str, horizon: int, *, runs: int, longer: int) -> Growth:
     """The growth of a learner, and its runs on the panel's own walks."""
-    blocks = growth_rates(environments, learner, horizon)
+    blocks, largest = growth_rates(environments, learner, horizon)
+    held = int(largest.argmax()) if learner == "robust" else None
     counts = np.zeros(2, dtype=int)
     for replicate in range(runs):
         thetas = trajectory(environments, learner, replicate, [horizon, longer * horizon])
@@ -140,4 +154,7 @@ def growth_of(environments: PanelEnvironments, learner: str, horizon: int, *, ru
         int(counts[0]),
         longer,
         int(counts[1]),
+        held,
+        1.0 if held is None else float(largest[held]),
+        mean_square_rate(environments, learner, horizon, held=held),
     )

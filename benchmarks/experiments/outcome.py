@@ -1,30 +1,29 @@
 """The rule, fixed in advance, that turns paired scores into an outcome.
 
-A score is positive where it favours the paper. Its mean gets Student's interval at 99.9 %, so that fifteen panels
-together err with probability 1.5 %. With `much` the size that the paper's words ask for,
+A score is positive if it favours the paper. Its mean gets Student's interval at 99.9 %, so the error probability of
+all fifteen panels together is 1.5 %. Let `much` be the size that the paper's words ask for:
 
     reproduced       the interval lies at or above `much` (above 0 if the words name no size)
     direction only   the interval lies above 0
     reversed         the interval lies below 0
     not reproduced   otherwise: no difference was found
 
-Student's interval assumes that the mean of the scores is nearly normal. That is checked in two ways. (i) The scores of
-every panel are drawn again 20,000 times, with replacement, and the share of intervals that miss their mean is
-recorded; it should be 0.1 %. (ii) Every claim also has an interval for the *median* of its scores, by order
-statistics, which assumes nothing but independent runs, and the outcome that the same rule gives with it. The outcome
-of a panel is that of the mean; the table shows both. Scores of rewards are bounded, but an interval for the mean that
-assumes no more than that (by betting) is of no use here: for the 400 runs of frozenlake-a it is 0.14 wide, nine times
-as wide as Student's, because it must allow for a rare score at the end of its range.
+Student's interval assumes that the mean of the scores is nearly normal. This is checked in two ways. (i) The scores of
+every panel are resampled 20,000 times, with replacement, and the share of intervals that miss their mean is recorded;
+it should be 0.1 %. (ii) Every claim also has an interval for the *median* of its scores, by order statistics, which
+assumes only that runs are independent, and the outcome that the same rule gives with it. The outcome of a panel is that
+of the mean; the table shows both. Scores of rewards are bounded, but an interval for the mean that assumes only this
+(by betting) is too wide: for the 400 runs of frozenlake-a it is 0.14 wide, nine times as wide as Student's, because it
+must allow for a rare score at the end of its range.
 
-One thing was changed after a first trial: rewards were to be measured from the uniform policy up, but Taxi's fines
-put that at −20, far below doing nothing, so the bottom of the scale is now the better of the uniform policy and the
-best constant action. That makes `much` easier to reach; no sign depends on it.
+The rule was changed once after a first trial. Rewards were first measured from the value of the uniform policy. On Taxi
+this value is −20 because of fines, far below doing nothing, so the bottom of the scale is now the better of the uniform
+policy and the best constant action. This makes `much` easier to reach; no sign depends on it.
 
-How many runs: 400 for the default interpretation, because Student's interval then has half-width sd/6, which is MUCH/2
-for a standard deviation of 0.3 on a scale whose whole length is 1; Taxi, whose five hundred states average most of the
-noise away within a run, gets 100; the other interpretations get 100, or 30 on Taxi and CartPole, but as many as the
-default where their number stands beside its own (real-dynamics, gym-reward, drawn-start, fresh-features). The interval
-reached is part of the record.
+The default interpretation has 400 runs, because Student's interval then has half-width sd/6, which is MUCH/2 for a
+standard deviation of 0.3 on a scale of length 1. Taxi has 100: its five hundred states average most of the noise within
+a run. The other interpretations have 100, or 30 on Taxi and CartPole; those that are compared with the default
+(real-dynamics, gym-reward, drawn-start, fresh-features) have as many as the default. The record contains the interval.
 """
 
 import math

@@ -198,7 +198,7 @@ def render(record: Panels) -> Content:
         parts += [heading(3, TITLES[name], f"figure-{name}"), tag("div", *figures, class_="grid")]
         if name == "tdc":
             growths = effects.growth_picture(record.growth)
-            parts.append(chapter("What decides divergence: the growth for every draw of the features", growths))
+            parts.append(chapter("The growth rate decides divergence: all draws of the features", growths))
         parts.append(_details(record, name, panels, mine))
     parts += [_trends(record.trends), chapter("What the interpretations mean", _meanings(record.interpretations))]
     parts.append(commands("robust-core panels --panel ID --interpretation NAME", AGAIN))
