@@ -2,18 +2,19 @@
 
 Cases are drawn inside (`choices`), and no call of a variant leads outside: a law that would make one, with a shifted
 cost or a further state, sets the case aside (`properties/judging/observation.py`).
+
+A command reads the scope of a variant in a process that need not load numpy.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from robust_core.mdp import MDP
-from robust_core.problem import Problem, Variant
-from robust_core.sets import UncertaintySet
-from robust_core.validate import EPS, Floats
+if TYPE_CHECKING:
+    from robust_core.mdp import MDP
+    from robust_core.problem import Problem, Variant
+    from robust_core.sets import UncertaintySet
+    from robust_core.validate import Floats
 
 PARTS = (0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 0.1, 1 / 3)
 """Costs, as parts of their range."""
@@ -34,7 +35,7 @@ class Scope:
     radii: tuple[float, ...] | None = None
 
     @classmethod
-    def of(cls, variant: Variant) -> "Scope":
+    def of(cls, variant: "Variant") -> "Scope":
         """What the options of a variant leave."""
         return cls.of_options(variant.options)
 
@@ -73,11 +74,13 @@ class Scope:
         """The usual discount, or the first that is inside."""
         return usual if self.gammas is None or usual in self.gammas else self.gammas[0]
 
-    def fit(self, mdp: MDP) -> MDP:
+    def fit(self, mdp: "MDP") -> "MDP":
         """The model with a discount that is inside and costs that are moved and stretched into their range.
 
         The model itself if it is inside; its sizes cannot be changed.
         """
+        from robust_core.mdp import MDP
+
         _require_among("states", mdp.n_states, self.states)
         _require_among("actions", mdp.n_actions, self.actions)
         if self.has(mdp):
@@ -86,7 +89,7 @@ class Scope:
         if self.costs is not None and not self.has(MDP(mdp.kernel, cost, gamma)):
             (low, high), least = self.costs, cost.min()
             parts = (cost - least) / ((cost.max() - least) or 1.0)
-            cost = np.clip(low + parts * (high - low), low, high)
+            cost = (low + parts * (high - low)).clip(low, high)
         return MDP(mdp.kernel, cost, gamma)
 
     def common(self, other: "Scope") -> "Scope":
@@ -109,7 +112,7 @@ class Scope:
         """Whether models of these sizes are inside."""
         return (self.states is None or states in self.states) and (self.actions is None or actions in self.actions)
 
-    def has(self, mdp: MDP) -> bool:
+    def has(self, mdp: "MDP") -> bool:
         """Whether the model is inside."""
         try:
             self.require_model(mdp)
@@ -117,12 +120,12 @@ class Scope:
             return False
         return True
 
-    def require_model(self, mdp: MDP) -> None:
+    def require_model(self, mdp: "MDP") -> None:
         """Raise `OutOfScope` unless the model is inside."""
         self._require_numbers(mdp.gamma, mdp.n_states, mdp.n_actions)
         self.require_costs(mdp.cost)
 
-    def require_problem(self, problem: Problem) -> None:
+    def require_problem(self, problem: "Problem") -> None:
         """Raise `OutOfScope` unless the problem of a learner is inside, a start with tables in the box of values."""
         self._require_numbers(problem.gamma, problem.n_states, problem.n_actions)
         self.require_set(problem.uncertainty_set)
@@ -136,12 +139,14 @@ class Scope:
         if self.costs is not None:
             _require_between("costs", costs, *self.costs)
 
-    def allows(self, uncertainty_set: UncertaintySet | None) -> bool:
+    def allows(self, uncertainty_set: "UncertaintySet | None") -> bool:
         """Whether all radii of a set are inside."""
+        import numpy as np
+
         radii = np.ravel(getattr(uncertainty_set, "radius", ())).tolist()
         return self.radii is None or set(radii) <= set(self.radii)
 
-    def require_set(self, uncertainty_set: UncertaintySet) -> None:
+    def require_set(self, uncertainty_set: "UncertaintySet") -> None:
         """Raise `OutOfScope` unless all radii of a set are inside."""
         if not self.allows(uncertainty_set):
             raise OutOfScope("another radius")
@@ -190,6 +195,10 @@ def _require_among(name: str, value: float, allowed: Sequence[float] | None) -> 
 
 def _require_between(name: str, values: Any, low: float, high: float) -> None:
     """The ends may be passed by the rounding of a sum."""
+    import numpy as np
+
+    from robust_core.validate import EPS
+
     found: Floats = np.asarray(values, dtype=np.float64)
     slack = 4.0 * EPS * max(abs(low), abs(high))
     if not ((found >= low - slack) & (found <= high + slack)).all():
