@@ -1,4 +1,4 @@
-"""Long and wide runs of learners, compared at few places.
+"""Long and wide runs of learners, and wide models of operators, planners and support functions, at few places.
 
 Small cases do not show a counter of 16 bits, a table of step sizes that ends, a learner that changes after 50,000
 steps, or a maximum over the first 1,024 states. One run of 66,100 steps for each clock, in which one pair is visited
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from oracles.planning import enclosed
 from properties.cases import runs
 from properties.cases.case import Path
 from properties.cases.choices import SMOOTHINGS, radii_of
@@ -27,17 +28,21 @@ from properties.cases.sources import Large
 from properties.judging.verdict import Finding
 from properties.kinds.evaluation import EvaluationRun
 from properties.kinds.linear_evaluation import LinearRun
-from properties.laws import linear, tabular_step
+from properties.kinds.operator import OperatorCase
+from properties.kinds.planner import PlannerCase
+from properties.kinds.support import SupportCase
+from properties.laws import linear, operator, planner, support, tabular_step
 from properties.laws.comparison import compare
 from properties.laws.every_learner import feed
 from properties.laws.law import Law
 from properties.laws.learning import advance, new_learner, table
-from properties.laws.rounding import step_bound
+from properties.laws.operator import where_known
+from properties.laws.rounding import UNIT, backup_bound, step_bound
 from properties.laws.tabular_step import Clock
 from robust_core import StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP, SparseRows
 from robust_core.problem import Variant
-from robust_core.sets import Contamination
+from robust_core.sets import Contamination, SRectangular, UncertaintySet
 
 STEPS = 66_100
 """Of a long run: more than 2^16, for the one pair that it visits nearly always too."""
@@ -272,6 +277,99 @@ def _linear_judge(rule: str) -> Any:
     return judge
 
 
+PLANNED_STATES = 260
+"""A planner that iterates in plain Python visits every pair of states some tens of times."""
+PLACES_COMPARED = (0, 1, -1)
+
+
+def _plain_sets(variant: Variant) -> list[type[UncertaintySet]]:
+    """The sets of the variant that a radius alone describes: others have fields of S x S numbers, or rows by state."""
+    return [kind for kind in variant.sets if set(kind.axes) <= {"radius"} and not issubclass(kind, SRectangular)]
+
+
+def _sets_of(variant: Variant, p: np.ndarray, v: np.ndarray) -> list[UncertaintySet]:
+    """One set of each kind, at a middle radius."""
+    radii = variant.options.get("radii", (0.25,))
+    radius = float(radii[len(radii) // 2])
+    return [kind.choose(lambda levels: levels[0], radius, p, v) for kind in _plain_sets(variant)]
+
+
+def _wide_tables(states: int) -> list[tuple[MDP, np.ndarray]]:
+    """A model of many states whose worst is the last, and one of many actions whose best is the last."""
+    cost = np.array([[s % 5 / 4.0] for s in range(states)])
+    Q = np.array([[s % 11 / 8.0] for s in range(states)])
+    cost[-1], Q[-1] = 9.0, 9.0
+    wide = _moves(np.array([[(7 * s + 1) % states] for s in range(states)]), cost, 0.5)
+    best = np.array([[60.0 + a % 13, 50.0 + a % 7] for a in range(ACTIONS)]).T
+    best[:, -1] = -4.0, -2.0
+    moves = np.tile(np.arange(ACTIONS) % 2, (2, 1))
+    return [(wide, Q), (_moves(moves, np.array([[a % 3, 1.0] for a in range(ACTIONS)]).T, 0.5), best)]
+
+
+def _wide_operators(variant: Variant) -> list[OperatorCase]:
+    return [
+        OperatorCase(mdp=mdp, uncertainty_set=chosen, Q=Q, other=Q)
+        for mdp, Q in _wide_tables(STATES)
+        for chosen in _sets_of(variant, mdp.P, Q.min(axis=1))
+    ]
+
+
+def _wide_planners(variant: Variant) -> list[PlannerCase]:
+    return [
+        PlannerCase(mdp=mdp, uncertainty_set=chosen)
+        for mdp, Q in _wide_tables(PLANNED_STATES)[:1]
+        for chosen in _sets_of(variant, mdp.P, Q.min(axis=1))
+    ]
+
+
+def _wide_rows(variant: Variant) -> list[SupportCase]:
+    """Values that rise to the last outcome, which is rare."""
+    p = np.array([1.0 + outcome % 2 for outcome in range(STATES)])
+    p[0] += 2048.0 - p.sum()
+    v = np.array([outcome % 11 / 8.0 for outcome in range(STATES)])
+    v[-1] = 9.0
+    return [SupportCase(uncertainty_set=chosen, p=p / 2048.0, v=v) for chosen in _sets_of(variant, p / 2048.0, v)]
+
+
+def _backup_at_places(case: PlannerCase, Q: np.ndarray) -> tuple[np.ndarray, float]:
+    """TQ at some pairs, NaN elsewhere, and its error."""
+    mdp = case.mdp
+    pairs = [(s % mdp.n_states, a % mdp.n_actions) for s in PLACES_COMPARED for a in PLACES_COMPARED]
+    found = enclosed.backup_of(mdp, case.uncertainty_set, Q, pairs)
+    values = np.full(mdp.cost.shape, np.nan)
+    for pair, value in zip(pairs, found.value, strict=True):
+        values[pair] = value
+    return values, found.error_bound + UNIT * float(np.abs(found.value).max())
+
+
+def _wide_backup(variant: Variant, case: OperatorCase) -> Finding | None:
+    wanted, error = _backup_at_places(case, case.Q)
+    image = np.array(variant.make(case.mdp, case.uncertainty_set, case.Q.copy()), dtype=np.float64)
+    return compare(image, where_known(wanted, image), backup_bound(case.mdp, case.Q) + error, "TQ")
+
+
+def _wide_optimum(variant: Variant, case: PlannerCase) -> Finding | None:
+    """|TQ − Q| <= (1 + gamma)|Q − Q*|."""
+    Q = np.array(variant.make(case.mdp, case.uncertainty_set), dtype=np.float64)
+    if Q.shape != case.mdp.cost.shape or not np.isfinite(Q).all():
+        return Finding("Q*", Q.tolist(), f"{' x '.join(map(str, case.mdp.cost.shape))} finite numbers")
+    image, error = _backup_at_places(case, Q)
+    allowed = (1.0 + case.mdp.gamma) * planner.allowed_error(variant, case.mdp, Q) + error
+    return compare(Q, where_known(image, Q), allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
+
+
+def _named(laws: Sequence[Law], name: str) -> Law:
+    return next(law for law in laws if law.name == name)
+
+
+SUPPORT = _named(support.LAWS, "support value")
+
+
+def _wide_law(law: Law, cases: Any, judge: Any) -> Law:
+    wide = _law(law, cases, judge, only=lambda variant: bool(_plain_sets(variant)))
+    return replace(wide, statement=f"{law.statement}; with many hundreds of states or actions, at some places")
+
+
 def _law(law: Law, cases: Any, judge: Any, **fields: Any) -> Law:
     return replace(
         law,
@@ -298,4 +396,7 @@ LAWS = (
         for law in linear.LAWS
         if law.name in ("TDC step", "GTD2 step")
     ),
+    _wide_law(_named(operator.LAWS, "bellman backup"), _wide_operators, _wide_backup),
+    _wide_law(_named(planner.LAWS, "optimum"), _wide_planners, _wide_optimum),
+    _wide_law(SUPPORT, _wide_rows, SUPPORT.judge),
 )
