@@ -8,6 +8,7 @@ MacQueen's inequality.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,17 @@ class SPlan:
     backups: int
     sweeps: int
     falls: int
+    nature: Callable[[], Floats]
+    """Makes the rows of `worst_kernel`."""
+
+    def worst_kernel(self) -> Floats:
+        """Rows of nature (S, A, S) at the last backup, up to rounding members of the set.
+
+        Under them no action of a state has a lower expected value than the backup, and no policy a value below `lower`:
+        with q and the policy the two players are at an equilibrium, up to the width.
+        """
+        rows = self.nature()
+        return rows / rows.sum(axis=-1, keepdims=True)
 
     @property
     def width(self) -> float:
@@ -126,13 +138,18 @@ def compiled_backup(outcomes: Any, uncertainty_set: SRectangular) -> Callable[[F
         raise TypeError(
             f"uncertainty_set must be one of {known}, which have a compiled form, got {uncertainty_set!r:.80}"
         )
-    form, within = FORMS[type(uncertainty_set)], bool(getattr(uncertainty_set, "within_support", True))
+    form, within = _form(uncertainty_set)
     budgets = uncertainty_set.budgets(outcomes.n_states)
 
     def backup(values: Floats, certified: bool) -> Any:
         return kernel.solve(form, within, outcomes, budgets, values, certified=certified)
 
     return backup
+
+
+def _form(uncertainty_set: SRectangular) -> tuple[int, bool]:
+    """The compiled form of a set, and whether it stays in the support."""
+    return FORMS[type(uncertainty_set)], bool(getattr(uncertainty_set, "within_support", True))
 
 
 def plan_states(mdp: MDP, uncertainty_set: SRectangular, *, accuracy: float = 1e-6) -> SPlan:
@@ -142,6 +159,9 @@ def plan_states(mdp: MDP, uncertainty_set: SRectangular, *, accuracy: float = 1e
     >>> plan = plan_states(mdp, SRectangularL1(1.0))
     >>> plan.values.round(4), bool(plan.width <= 2e-6)
     (array([0.4, 2. ]), True)
+    >>> plan.worst_kernel()[0].round(4)
+    array([[0.75, 0.25],
+           [0.75, 0.25]])
     """
     from robust_core.kernels import s_rectangular as kernel
 
@@ -153,6 +173,8 @@ def plan_outcomes(
     outcomes: Any, uncertainty_set: SRectangular, *, accuracy: float = 1e-6, most_sweeps: int = MOST_SWEEPS
 ) -> SPlan:
     """`plan_states` for a model whose costs may depend on the successor (`kernels.s_rectangular.Outcomes`)."""
+    from robust_core.kernels import s_rectangular as kernel
+
     goal, gamma = validate.positive("accuracy", accuracy), outcomes.gamma
     uncertainty_set.require_fit(outcomes.n_states, (outcomes.n_states, outcomes.n_actions))
     backup = compiled_backup(outcomes, uncertainty_set)
@@ -160,4 +182,6 @@ def plan_outcomes(
     point, counts = iterate(lambda v: backup(v, False), gamma, start, goal, most_sweeps=most_sweeps)
     exact = backup(point.v, True)
     lower, upper = bounds(gamma, point.v, exact.lower, exact.upper)
-    return SPlan(lower, upper, exact.policy, counts.backups + 1, counts.sweeps, counts.falls)
+    form, within = _form(uncertainty_set)
+    nature = partial(kernel.members, form, within, outcomes, point.v, exact.values)
+    return SPlan(lower, upper, exact.policy, counts.backups + 1, counts.sweeps, counts.falls, nature)

@@ -15,9 +15,19 @@ from properties.judging.search import search
 from properties.judging.verification import applicable
 from properties.variants import s_rectangular as right
 from properties.variants.mutants import s_rectangular as mutants
-from robust_core import MDP, SRectangular, Variant, bellman, bellman_values, iteration, plan_states
+from robust_core import (
+    MDP,
+    Contamination,
+    SRectangular,
+    Variant,
+    bellman,
+    bellman_values,
+    iteration,
+    plan_states,
+)
+from robust_core import plan as rectangular_plan
 from robust_core.sets import S_RECTANGULAR, SRectangularKullbackLeibler, SRectangularL1, UncertaintySet
-from robust_core.validate import Floats
+from robust_core.validate import EPS, Floats
 
 kinds = pytest.mark.parametrize("kind", S_RECTANGULAR, ids=lambda kind: kind.kind)
 
@@ -56,6 +66,11 @@ def test_plans_enclose_the_optimum_and_policies_keep_the_bound(kind: type[SRecta
         assert (plan.lower <= V.value + V.error_bound).all()
         assert (V.value - V.error_bound <= plan.upper).all()
         assert (W.value - W.error_bound <= plan.upper).all()
+        # T_q v = Tv for the rows q of nature, so the bounds hold for their nominal optimum too, up to rounding.
+        nominal = rectangular_plan(MDP(plan.worst_kernel(), mdp.cost, gamma), Contamination(0.0), accuracy=1e-8)
+        rounding = 64.0 * EPS * mdp.n_states * abs(plan.values).max() / (1.0 - gamma)
+        assert (plan.lower - rounding <= nominal.upper).all()
+        assert (nominal.lower <= plan.upper + rounding).all()
 
 
 def test_the_safeguard_ends_where_sweeps_lead_astray(monkeypatch: pytest.MonkeyPatch) -> None:
