@@ -12,6 +12,7 @@ each side rounded outwards, in MacQueen's inequality. The upper bound holds for 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -20,13 +21,15 @@ from numpy.typing import ArrayLike
 from robust_core import validate
 from robust_core.iteration import Counts, Point, bounds, iterate
 from robust_core.mdp import MDP, SparseRows
-from robust_core.sets.base import RowSolver, UncertaintySet
+from robust_core.sets.base import RowSolver, UncertaintySet, WorstRows
 from robust_core.validate import EPS, Floats, Ints
 
 DIRECT = 256
 """States up to which a chain is solved by elimination, which takes less time than some tens of sweeps."""
 DENSE = 0.25
 """The share of a matrix from which a chain is stored as one."""
+FEW = 2
+"""Pairs that are left for each state up to which a backup looks at these alone."""
 ATTEMPTS, FINER = 8, 0.5
 """Where the certificate is wider than the iteration believed, another attempt has so much of the goal."""
 
@@ -62,10 +65,15 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Backup:
-    """Tv (S,) in floats, and the chain of policy and rows of nature."""
+    """Tv (S,) in floats, and the chain of policy and rows of nature, which is made when it is swept."""
 
     values: Floats
-    chain: Chain
+    made: Callable[[], Chain]
+
+    @property
+    def chain(self) -> Chain:
+        """The chain, made anew."""
+        return self.made()
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +144,10 @@ def _planned(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats | None, a
     goal = validate.positive("accuracy", accuracy)
     uncertainty_set.require_fit(mdp.n_states, mdp.cost.shape)
     solver = uncertainty_set.row_solver(mdp)
-    start, aim = np.zeros(mdp.n_states), 0.5 * goal
+    backup, start, aim = Backups(mdp, solver, policy), np.zeros(mdp.n_states), 0.5 * goal
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(ATTEMPTS):
-            point, counts = iterate(_backup(mdp, uncertainty_set, solver, policy), mdp.gamma, start, aim)
+            point, counts = iterate(backup, mdp.gamma, start, aim)
             found = _certified(mdp, solver, policy, point, counts)
             if found.width <= 2.0 * goal or point.half > aim:
                 break
@@ -149,34 +157,72 @@ def _planned(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats | None, a
     return found
 
 
-def _backup(
-    mdp: MDP, uncertainty_set: UncertaintySet, solver: RowSolver, policy: Floats | None
-) -> Callable[[Floats], Backup]:
-    """Backups in floats with the chains of their policies."""
-    S, A = mdp.cost.shape
-    taken = np.empty(0, dtype=np.int64) if policy is None else np.flatnonzero(policy)
+@dataclass
+class Backups:
+    """Backups in floats with the chains of their policies.
 
-    def backup(v: Floats) -> Backup:
-        sigma = solver.support(v)
-        Q = mdp.cost + mdp.gamma * (uncertainty_set.kernel_support(mdp, v) if sigma is None else sigma.reshape(S, A))
-        if policy is None:
-            actions = Q.argmin(axis=1)
-            pairs, weights = np.arange(S) * A + actions, np.ones(S)
-            values: Floats = np.take_along_axis(Q, actions[:, None], axis=1)[:, 0]
-        else:
-            pairs, weights = taken, policy.reshape(-1)[taken]
-            values = (policy * Q).sum(axis=1)
-        return Backup(values, _chain(mdp, solver, v, pairs, weights))
+    From one backup of all pairs to the next values v the sigma of every pair moves by what v moves: by at least the
+    minimum of the difference and at most its maximum (monotone, and sigma(v+k) = sigma(v) + k). A pair whose Q is above
+    the least of its state by more than gamma times the span of the difference is not the best at v. If few pairs are
+    left on a sparse model, their rows give sigma and the chain at once.
+    """
 
-    return backup
+    mdp: MDP
+    solver: RowSolver
+    policy: Floats | None
+    last: tuple[Floats, Floats] | None = None
+    """The values and the gaps Q − min Q (S, A) of the last backup of all pairs."""
+
+    def __call__(self, v: Floats) -> Backup:
+        """The backup at v."""
+        S, A = self.mdp.cost.shape
+        if self.policy is not None:
+            pairs = np.flatnonzero(self.policy)
+            rows, weights = self.solver.rows(v, pairs), self.policy.reshape(-1)[pairs]
+            values = _sums(pairs // A, weights * self._q(rows, pairs), S)
+            return Backup(values, partial(_chain, self.mdp, rows, pairs, weights))
+        if len(pairs := self._left(v)) <= FEW * S:
+            rows = self.solver.rows(v, pairs)
+            Q, first = self._q(rows, pairs), np.searchsorted(pairs, np.arange(S) * A)
+            values = np.minimum.reduceat(Q, first)
+            least = np.flatnonzero(values[pairs // A] == Q)
+            best = least[np.searchsorted(pairs[least], np.arange(S) * A)]
+            return Backup(values, lambda: _chain(self.mdp, _selected(rows, best), pairs[best], np.ones(S)))
+        table: Floats = self.mdp.cost + self.mdp.gamma * self.solver.support(v).reshape(S, A)
+        actions = table.argmin(axis=1)
+        values, pairs = table[np.arange(S), actions], np.arange(S) * A + actions
+        self.last = v, table - values[:, None]
+        return Backup(values, lambda: _chain(self.mdp, self.solver.rows(v, pairs), pairs, np.ones(S)))
+
+    def _q(self, rows: WorstRows, pairs: Ints) -> Floats:
+        found: Floats = self.mdp.cost.reshape(-1)[pairs] + self.mdp.gamma * rows.sigma
+        return found
+
+    def _left(self, v: Floats) -> Ints:
+        """The pairs that may be the best at v; all of them if nothing is known, and on dense models."""
+        if self.last is None or not self.mdp.is_sparse:
+            return np.arange(self.mdp.cost.size)
+        moved = self.mdp.gamma * float(np.ptp(v - self.last[0]))
+        return np.flatnonzero(self.last[1] <= moved * (1.0 + 1e-9))
 
 
-def _chain(mdp: MDP, solver: RowSolver, v: Floats, pairs: Ints, weights: Floats) -> Chain:
-    """The chain of some pairs, several of a state with their weights, under nature's answer to v."""
+def _selected(rows: WorstRows, which: Ints) -> WorstRows:
+    """Some of the rows."""
+    from robust_core.kernels.rows import selected
+
+    if len(which) == len(rows.ends):
+        return rows
+    found = WorstRows.empty(len(which), int(rows.ends[-1]))
+    selected(rows.ends, rows.places, rows.shares, which, found.ends, found.places, found.shares)
+    return found
+
+
+def _chain(mdp: MDP, rows: WorstRows, pairs: Ints, weights: Floats) -> Chain:
+    """The chain of the rows of some pairs, several of a state with their weights."""
     from robust_core.kernels.s_rectangular import Chain as SparseChain
 
     S, A = mdp.cost.shape
-    rows, states = solver.rows(v, pairs), pairs // A
+    states = pairs // A
     costs = _sums(states, weights * mdp.cost.reshape(-1)[pairs], S)
     filled = int(rows.ends[-1])
     places, shares = rows.places[:filled], rows.shares[:filled]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ from oracles.planning import enclosed
 from robust_core import (
     L1,
     MDP,
+    BoundedDensity,
     ChiSquare,
+    Interval,
     KullbackLeibler,
+    LInfinity,
     Plan,
     ReverseKullbackLeibler,
     TotalVariation,
     UncertaintySet,
+    Wasserstein,
     evaluate,
     plan,
 )
@@ -192,13 +197,13 @@ class _Careless:
     mdp: MDP
     right: Any
 
-    def support(self, v: Floats) -> Floats | None:
-        found: Floats | None = self.right.support(v)
+    def support(self, v: Floats) -> Floats:
+        found: Floats = self.right.support(v)
         return found
 
     def rows(self, v: Floats, pairs: Ints) -> WorstRows:
-        found: WorstRows = L1(0.0).row_solver(self.mdp).rows(v, pairs)
-        return found
+        nominal = L1(0.0).row_solver(self.mdp).rows(v, pairs)
+        return replace(nominal, sigma=self.right.rows(v, pairs).sigma)
 
     def bounds(self, v: Floats) -> tuple[Floats, Floats]:
         lower, upper = self.right.bounds(v)
@@ -276,3 +281,89 @@ def test_gains_over_many_segments_round_as_often_as_there_are_states() -> None:
     )
     lower, upper = solver.bounds(v)
     assert lower[0] <= v.max() <= upper[0]
+
+
+def sparse_model(successors: int, seed: int = 0, S: int = 80, A: int = 3) -> MDP:
+    """Random rows, some with a large share at one successor."""
+    rng = np.random.default_rng(seed)
+    places = np.array([np.sort(rng.choice(S, successors, replace=False)) for _ in range(S * A)])
+    p = rng.dirichlet(np.full(successors, 0.5), S * A) + 1e-9
+    p /= p.sum(axis=1, keepdims=True)
+    rows = SparseRows(np.arange(S * A + 1) * successors, places.ravel(), p.ravel())
+    return MDP(rows, rng.random((S, A)), 0.95)
+
+
+def same(one: Plan, other: Plan) -> bool:
+    """Whether two plans have narrow bounds that meet."""
+    narrow = max(one.width, other.width) <= 2.0 * ACCURACY
+    return narrow and bool((one.lower <= other.upper).all() and (other.lower <= one.upper).all())
+
+
+@pytest.mark.parametrize("successors", [5, 19])
+def test_sparse_and_dense_spellings_have_the_same_plan(successors: int) -> None:
+    """On sparse models a backup looks at the pairs that may be the best alone, and rows are short or long."""
+    for seed, ball in enumerate((TotalVariation(0.2), L1(0.3, within_support=True), KullbackLeibler(0.1))):
+        sparse = sparse_model(successors, seed)
+        dense = MDP(sparse.P, sparse.cost, sparse.gamma)
+        assert same(plan(sparse, ball, accuracy=ACCURACY), plan(dense, ball, accuracy=ACCURACY))
+
+
+@pytest.mark.parametrize("successors", [5, 19])
+def test_bounds_with_few_entries_are_planned_with_by_these(successors: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals of each pair, and one for all pairs, kept by entries and kept whole."""
+    mdp = sparse_model(successors)
+    one = Interval(0.5 * mdp.P[0, 0], np.minimum(2.0 * mdp.P[0, 0], 1.0))
+    for bounds in (Interval(0.5 * mdp.P, np.minimum(2.0 * mdp.P, 1.0)), one):
+        found = plan(mdp, bounds, accuracy=ACCURACY)
+        assert not bounds.entries.dense
+        with monkeypatch.context() as patch:
+            patch.setattr("robust_core.sets.interval.SPARSE", -1.0)
+            whole = Interval(bounds.low, bounds.high)
+            assert same(found, plan(mdp, whole, accuracy=ACCURACY))
+            assert whole.entries.dense
+
+
+def exact_fill(lo: list[Fraction], hi: list[Fraction], v: Floats) -> Fraction:
+    """max q·v over lo <= q <= hi, Σq = 1, in rationals."""
+    q, left = list(lo), 1 - sum(lo)
+    for i in np.argsort(-v).tolist():
+        added = min(left, hi[i] - lo[i])
+        q[i], left = q[i] + added, left - added
+    assert left == 0
+    return sum((x * Fraction(float(y)) for x, y in zip(q, v, strict=True)), Fraction(0))
+
+
+def test_bounds_of_long_rows_contain_rational_truth() -> None:
+    """Total variation, L1, L-infinity, densities and intervals on rows of 60 states, dense and sparse."""
+    sparse = sparse_model(60, S=64, A=1)
+    r, v = 0.25, np.random.default_rng(1).normal(size=64)
+    near = Interval(0.5 * sparse.P, np.minimum(2.0 * sparse.P, 1.0))
+    for mdp in (sparse, MDP(sparse.P, sparse.cost, sparse.gamma)):
+        for ball in (TotalVariation(r), L1(2 * r), BoundedDensity(r), LInfinity(r / 32), near):
+            lower, upper = ball.row_solver(mdp).bounds(v)
+            assert (upper - lower <= 2.1 * (24.0 * 65.0 + 64.0) * 2.0**-53 * abs(v).max() / (1.0 - r)).all()
+            for s in range(4):
+                p = [Fraction(x) for x in mdp.P[s, 0].tolist()]
+                p = [x / sum(p) for x in p]
+                lo, hi = [Fraction(0)] * 64, p
+                if isinstance(ball, (TotalVariation, L1)):
+                    hi = [min(x + Fraction(r) * (i == v.argmax()), Fraction(1)) for i, x in enumerate(p)]
+                elif isinstance(ball, BoundedDensity):
+                    hi = [x / (1 - Fraction(r)) for x in p]
+                elif isinstance(ball, LInfinity):
+                    lo = [max(x - Fraction(r) / 32, Fraction(0)) for x in p]
+                    hi = [min(x + Fraction(r) / 32, Fraction(1)) for x in p]
+                else:
+                    lo, hi = ([Fraction(x) for x in side[s, 0].tolist()] for side in (near.low, near.high))
+                assert lower[s] <= exact_fill(lo, hi, v) <= upper[s], (ball.kind, s)
+
+
+@pytest.mark.robust_core_slow
+def test_short_and_long_rows_of_a_wasserstein_ball_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steepest of the next segments of a row, and one order of all segments."""
+    mdp = sparse_model(6)
+    place = np.random.default_rng(2).random(80)
+    ball = Wasserstein(0.05, np.abs(place[:, None] - place))
+    short = plan(mdp, ball, accuracy=ACCURACY)
+    monkeypatch.setattr("robust_core.kernels.wasserstein.FEW", 0)
+    assert same(short, plan(mdp, ball, accuracy=ACCURACY))

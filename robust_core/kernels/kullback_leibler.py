@@ -178,11 +178,11 @@ def _rows(
     offsets: Ints, successors: Ints, probabilities: Floats, dense: bool, longest: int, v: Floats, order: Ints,
     radii: Floats, multipliers: Floats, steps: int, sigma: Floats,
 ) -> None:  # fmt: skip
-    first_low, first_high = order[0], order[v.size - 1]
+    first_low, first_high = order[0], order[order.size - 1]
     width = v[first_high] - v[first_low]
     shared = (v - v[first_high]) / (width if width > 0.0 else 1.0)
     ties = 0
-    while ties < v.size and v[order[v.size - 1 - ties]] == v[first_high]:
+    while dense and ties < v.size and v[order[v.size - 1 - ties]] == v[first_high]:
         ties += 1
     scratch, gathered = np.empty(longest), np.empty(longest)
     none = np.empty(0, dtype=np.int64)

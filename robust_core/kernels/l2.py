@@ -95,7 +95,7 @@ def _rows(
     spread = not dense and not within
     n = v.size if spread else longest
     p, d, active, values = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    highest = v[order[v.size - 1]]
+    highest = v[order[order.size - 1]]
     shared = v - highest
     none = np.empty(0, dtype=np.int64)
     for row in range(radii.size):

@@ -195,7 +195,7 @@ def _boxes(lower: Floats, upper: Floats, v: Floats, order: Ints, sigma: Floats) 
 
 
 def _support(form: int, within: bool, mdp: MDP, radius: float | Floats, v: Floats) -> Floats:
-    rows = Rows.of(mdp, v, radius)
+    rows = Rows.of(mdp, v, radius, ordered=form == _L_INFINITY and not within)
     sigma = np.empty(rows.radii.size)
     _rows(
         form, within, rows.offsets, rows.successors, rows.probabilities, rows.dense, rows.longest, rows.v, rows.order,

@@ -126,7 +126,7 @@ def _rows(
 ) -> None:  # fmt: skip
     n = longest
     d, values = np.empty(n), np.empty(n)
-    lowest, highest = v[order[0]], v[order[v.size - 1]]
+    lowest, highest = v[order[0]], v[order[order.size - 1]]
     width = highest - lowest
     shared = (v - highest) / (width if width > 0.0 else 1.0)
     none = np.empty(0, dtype=np.int64)

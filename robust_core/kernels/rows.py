@@ -12,12 +12,15 @@ from robust_core.kernels.jit import compiled
 from robust_core.mdp import MDP, SparseRows
 from robust_core.validate import Floats, Ints
 
+UNIT = 2.0**-53
+
 
 @dataclass(frozen=True)
 class Rows:
     """Row i has probabilities[offsets[i]:offsets[i+1]] on the successors at the same places.
 
-    Dense rows have no list of successors. `v` is scaled by 2^-exponent to ½ <= max|v| <= 1, `order` sorts it.
+    Dense rows have no list of successors. `v` is scaled by 2^-exponent to ½ <= max|v| <= 1. `order` sorts it; of sparse
+    rows that are not `ordered` it has the places of the least and of the greatest value alone.
     """
 
     offsets: Ints
@@ -32,13 +35,14 @@ class Rows:
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, mdp: MDP, v: Floats, radius: float | Floats) -> "Rows":
+    def of(cls, mdp: MDP, v: Floats, radius: float | Floats, *, ordered: bool = False) -> "Rows":
         """The rows of a model, values and a radius per row."""
         S, A = mdp.n_states, mdp.n_actions
         exponent = int(np.frexp(np.abs(v).max())[1])
         scaled = np.ldexp(v, -exponent)
         radii = np.array(np.broadcast_to(radius, (S, A)), dtype=np.float64).reshape(-1)
-        order = np.argsort(scaled, kind="stable")
+        whole = ordered or not mdp.is_sparse
+        order = np.argsort(scaled, kind="stable") if whole else np.array([scaled.argmin(), scaled.argmax()])
         if isinstance(mdp.kernel, SparseRows):
             sparse = mdp.kernel
             longest = int(np.diff(sparse.offsets).max())
@@ -67,11 +71,35 @@ def support_ends(p: Floats, values: Floats, order: Ints) -> tuple[int, int]:
         while p[order[high]] <= 0.0:
             high -= 1
         return order[low], order[high]
-    low = high = -1
-    for i in range(n):
-        if p[i] > 0.0:
-            if low < 0 or values[i] < values[low]:
-                low = i
-            if high < 0 or values[i] > values[high]:
-                high = i
+    low = high = 0
+    least, most = np.inf, -np.inf
+    for i in range(n):  # no branch depends on the values
+        below, above = p[i] > 0.0 and values[i] < least, p[i] > 0.0 and values[i] > most
+        low, least = i if below else low, values[i] if below else least
+        high, most = i if above else high, values[i] if above else most
     return low, high
+
+
+@compiled
+def products(
+    offsets: Ints, successors: Ints, probabilities: Floats, y: Floats, top: float, radii: Floats, sigma: Floats
+) -> None:
+    """top + (1−R) Σ p (y − top) of sparse rows."""
+    for row in range(radii.size):
+        total = 0.0
+        for k in range(offsets[row], offsets[row + 1]):
+            total += probabilities[k] * (y[successors[k]] - top)
+        sigma[row] = top + (1.0 - radii[row]) * total
+
+
+@compiled
+def selected(ends: Ints, places: Ints, shares: Floats, which: Ints, to: Ints, at: Ints, mass: Floats) -> int:
+    """Some of the rows that end at `ends`, copied; how many entries they have."""
+    filled = 0
+    for m in range(which.size):
+        k = which[m]
+        for i in range(ends[k - 1] if k > 0 else 0, ends[k]):
+            at[filled], mass[filled] = places[i], shares[i]
+            filled += 1
+        to[m] = filled
+    return filled

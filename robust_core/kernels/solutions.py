@@ -17,7 +17,9 @@ found, which is a bound at any multiplier.
   √(r n 2^-1074). D: an error d <= (4n+16) EPS of q/p moves Σ p (q/p − 1)² by at most 2d(D + √D) + d².
 - L2: with y >= w, q·w <= p·y + r ‖y − c‖ for any c.
 - Kullback-Leibler: top + (r + log Σ p e^{b(w−top)})/b; below the least radius p·w + span √(r/2) (Pinsker).
-  D = Σ p φ(q/p), φ(x) = x log x − x + 1; an error d of x moves a term by p x|log x| d and d² at most.
+  D = Σ p φ(q/p), φ(x) = x log x − x + 1; an error d of x moves a term by p x|log x| d and d² at most. Where that
+  is exact enough, D = b Σ q (w−top) − log Σ p e^{b(w−top)} =: f − l: log(q/p) differs from b(w−top) − l by the
+  rounding of q, its sum and b(w−top), so D by (2n + 32) u + (2n + 8) u (|f| + |l|) at most.
 - Reverse Kullback-Leibler: mean − g expm1(−r + Σ p log((eta−w)/g)), any eta >= top, g = eta − mean; the same below the
   least radius. D = Σ p (x − 1 − log x) + q(outside), x = q/p; an error d of x moves a term by p|x−1| d and d².
 
@@ -26,113 +28,175 @@ logarithm included, since p·(w−mean)/g is what its rounding is relative to.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from robust_core.kernels import kullback_leibler, reverse_kullback_leibler
+from robust_core.kernels.exponential import exp, expm1
 from robust_core.kernels.jit import compiled, reassociated
+from robust_core.kernels.rows import UNIT
 from robust_core.mdp import MDP, SparseRows
-from robust_core.sets.base import WorstRows
+from robust_core.sets.base import UncertaintySet, WorstRows
 from robust_core.validate import EPS, Floats, Ints
 
 WITHIN, TOP, FULL = 0, 1, 2
 MASS, DENSITY, BALL, INTERVAL, CHI_SQUARE, EUCLIDEAN, TILTED, BURG = range(8)
-UNIT = 2.0**-53
 LEAST_RADIUS = 1e-18
 SHORT, LANES = 16, 64
 """The longest row for which all levels are tried, in so many rows side by side."""
 MOST_STRETCH = 64.0
 """The largest factor of a density for which that is exact enough."""
-NO_BOUNDS: Floats = np.empty((0, 0))
+BLOCK = 1 << 15
+"""Entries of rows that are gathered at a time: they stay in the cache."""
+KEPT_STEPS = 1
+"""Passes over a row of a Kullback-Leibler ball in iteration, from the multiplier of the last backup."""
 
 
 @compiled
-def _sort(p: Floats, w: Floats, at: Ints, n: int) -> None:
-    """The entries of a row by rising value (Shell's sort: insertion for short rows)."""
+def _sort(w: Floats, n: int, rank: Ints, place: Ints) -> None:
+    """The rank of each entry by rising value: short rows by comparing all pairs, others by Shell's sort."""
+    if n <= SHORT + 1:
+        for i in range(n):
+            count = 0
+            for j in range(i):
+                after = 1 if w[j] <= w[i] else 0
+                count += after
+                rank[j] += 1 - after
+            rank[i] = count
+        return
+    for i in range(n):
+        place[i] = i
     gap = 1
     while 3 * gap < n // 4:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n):
-            x, y, s = w[i], p[i], at[i]
-            k = i - gap
-            while k >= 0 and w[k] > x:
-                w[k + gap], p[k + gap], at[k + gap] = w[k], p[k], at[k]
+            s, k = place[i], i - gap
+            while k >= 0 and w[place[k]] > w[s]:
+                place[k + gap] = place[k]
                 k -= gap
-            w[k + gap], p[k + gap], at[k + gap] = x, y, s
+            place[k + gap] = s
         gap //= 3
+    for i in range(n):
+        rank[place[i]] = i
 
 
 @compiled
-def _gather(
-    row: int, reach: int, offsets: Ints, successors: Ints, probabilities: Floats, dense: bool, v: Floats, order: Ints,
-    spread: Floats, p: Floats, w: Floats, at: Ints,
-) -> int:  # fmt: skip
-    """The entries of a row by rising value, over their sum; how many there are. `spread` is zeros, and stays so."""
-    first, last, best, n = offsets[row], offsets[row + 1], order[order.size - 1], 0
-    if dense or reach == FULL:
-        if not dense:
-            for k in range(first, last):
+def _gathered(
+    pairs: Ints, reach: int, offsets: Ints, successors: Ints, probabilities: Floats, least: Floats, dense: bool,
+    v: Floats, order: Ints, p: Floats, w: Floats, at: Ints, low: Floats, lengths: Ints,
+) -> None:  # fmt: skip
+    """The entries of some rows by rising value, over their sum. The last of `order` is the best state.
+
+    With lower bounds `least` the probabilities are upper bounds, and both stay as they are.
+    """
+    everywhere, best = dense or reach == FULL, order[order.size - 1]
+    spread = np.zeros(v.size if everywhere and not dense else 0)
+    room = 0 if everywhere else w.shape[1]
+    rank, place, values = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room)
+    for m in range(pairs.size):
+        first, last, n = offsets[pairs[m]], offsets[pairs[m] + 1], 0
+        if everywhere:
+            for k in range(first, last if not dense else first):
                 spread[successors[k]] = probabilities[k]
-        for k in range(order.size):
-            j = order[k]
-            x = probabilities[first + j] if dense else spread[j]
-            if x > 0.0 or reach == FULL or (reach == TOP and j == best):
-                p[n], w[n], at[n] = x, v[j], j
-                n += 1
-        if not dense:
-            for k in range(first, last):
+            for k in range(order.size):
+                j = order[k]
+                x = probabilities[first + j] if dense else spread[j]
+                if x > 0.0 or reach == FULL or (reach == TOP and j == best):
+                    p[m, n], w[m, n], at[m, n] = x, v[j], j
+                    if least.size:
+                        low[m, n] = least[first + j]
+                    n += 1
+            for k in range(first, last if not dense else first):
                 spread[successors[k]] = 0.0
-    else:
-        found = False
-        for k in range(first, last):
-            j = np.int64(successors[k])
-            found = found or j == best
-            p[n], w[n], at[n] = probabilities[k], v[j], j
-            n += 1
-        if reach == TOP and not found:
-            p[n], w[n], at[n] = 0.0, v[best], best
-            n += 1
-        _sort(p, w, at, n)
-    mass = 0.0
-    for i in range(n):
-        mass += p[i]
-    for i in range(n):
-        p[i] /= mass
-    return n
+        else:
+            n, found = last - first, False
+            for k in range(n):
+                j = successors[first + k]
+                values[k] = v[j]
+                found |= j == best
+            if reach == TOP and not found:
+                values[n] = v[best]
+                n += 1
+            _sort(values, n, rank, place)
+            for k in range(last - first):
+                to = rank[k]
+                p[m, to], w[m, to], at[m, to] = probabilities[first + k], values[k], successors[first + k]
+                if least.size:
+                    low[m, to] = least[first + k]
+            if n > last - first:
+                to = rank[n - 1]
+                p[m, to], w[m, to], at[m, to] = 0.0, values[n - 1], best
+        lengths[m] = n
+        if not least.size:
+            mass = 0.0
+            for i in range(n):
+                mass += p[m, i]
+            for i in range(n):
+                p[m, i] /= mass
 
 
-@compiled
-def _box(form: int, p: Floats, w: Floats, n: int, r: float, lo: Floats, hi: Floats, q: Floats) -> tuple[float, float]:
-    """(value, dual bound) of a box, filled from the highest value on; q is the fill."""
+@reassociated
+def _product(x: Floats, y: Floats, centre: float, n: int) -> float:
+    """Σ x (y − centre)."""
+    total = 0.0
     for i in range(n):
-        if form == MASS:
-            lo[i], hi[i] = 0.0, p[i]
-        elif form == DENSITY:
-            lo[i], hi[i] = 0.0, min(p[i] / (1.0 - r), 1.0)
-        elif form == BALL:
-            lo[i], hi[i] = max(p[i] - r, 0.0), min(p[i] + r, 1.0)
-    if form == MASS:
-        hi[n - 1] = min(p[n - 1] + r, 1.0)
-    left, eta = 1.0, w[n - 1]
-    for i in range(n):
-        q[i] = lo[i]
-        left -= lo[i]
-    k = n - 1
-    while left > 0.0 and k >= 0:
-        added = min(left, hi[k] - lo[k])
-        if added > 0.0:
-            q[k] += added
-            left -= added
-            eta = w[k]
-        k -= 1
-    value = bound = 0.0
+        total += x[i] * (y[i] - centre)
+    return total
+
+
+@reassociated
+def _dual(lo: Floats, hi: Floats, w: Floats, eta: float, n: int) -> float:
+    """Σ hi (w−eta)⁺ − Σ lo (eta−w)⁺."""
+    total = 0.0
     for i in range(n):
         x = w[i] - eta
-        value += q[i] * x
-        bound += (hi[i] if x > 0.0 else lo[i]) * x
-    return eta + value, eta + bound
+        total += (hi[i] if x > 0.0 else lo[i]) * x
+    return total
+
+
+@reassociated
+def _sum(x: Floats, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += x[i]
+    return total
+
+
+@compiled
+def _boxes(
+    form: int, p: Floats, w: Floats, lengths: Ints, radii: Floats, kept: Floats, lo: Floats, hi: Floats, q: Floats,
+    lower: Floats, upper: Floats,
+) -> None:  # fmt: skip
+    """Value and dual bound of boxes, filled from the highest value on; q is the fill."""
+    for m in range(lengths.size):
+        n, r = lengths[m], radii[m]
+        if form == INTERVAL:
+            for i in range(n):
+                hi[m, i] = p[m, i]
+        elif form == BALL:
+            for i in range(n):
+                lo[m, i], hi[m, i] = max(p[m, i] - r, 0.0), min(p[m, i] + r, 1.0)
+        else:
+            share = 1.0 - r if form == DENSITY else 1.0
+            for i in range(n):
+                lo[m, i], hi[m, i] = 0.0, min(p[m, i] / share, 1.0)
+        if form == MASS:
+            hi[m, n - 1] = min(p[m, n - 1] + r, 1.0)
+        for i in range(n):
+            q[m, i] = lo[m, i]
+        left, eta, k = 1.0 - _sum(lo[m], n), w[m, n - 1], n - 1
+        while left > 0.0 and k >= 0:
+            added = min(left, hi[m, k] - lo[m, k])
+            if added > 0.0:
+                q[m, k] += added
+                left -= added
+                eta = w[m, k]
+            k -= 1
+        lower[m] = eta + _product(q[m], w[m], eta, n)
+        upper[m] = eta + _dual(lo[m], hi[m], w[m], eta, n)
 
 
 @compiled
@@ -247,6 +311,19 @@ def _euclidean(p: Floats, w: Floats, n: int, r: float, gone: Floats, q: Floats) 
     return _pulled(p, w, n, q, share), top + min(bound, 0.0)
 
 
+@reassociated
+def _exponentials(p: Floats, d: Floats, n: int, b: float, q: Floats) -> tuple[float, float, float]:
+    """q = p e^{bd} for bd >= −700; Σ p (e^{bd} − 1), Σ q and Σ q d."""
+    less = total = moment = 0.0
+    for i in range(n):
+        less += p[i] * expm1(b * d[i])
+        x = p[i] * exp(b * d[i])
+        q[i] = x
+        total += x
+        moment += x * d[i]
+    return less, total, moment
+
+
 @compiled
 def _tilted(p: Floats, w: Floats, n: int, r: float, start: float, d: Floats, q: Floats) -> tuple[float, float, float]:
     """(value of a member, dual bound, multiplier); q is the worst row. A `start` of 0 is none."""
@@ -274,13 +351,22 @@ def _tilted(p: Floats, w: Floats, n: int, r: float, start: float, d: Floats, q: 
     else:
         b = start
         _, b = kullback_leibler._row(p[:n], d[:n], r, best, rest, start, kullback_leibler.STEPS)
-        less = total = 0.0
-        for i in range(n):
-            e = math.expm1(b * d[i])
-            less += p[i] * e
-            q[i] = p[i] * (1.0 + e) if e > -0.5 else p[i] * math.exp(b * d[i])
-            total += q[i]
-        bound = (r + (math.log1p(less) if less > -0.5 else math.log(total))) / b
+        less = total = moment = 0.0
+        if b <= 700.0:
+            less, total, moment = _exponentials(p, d, n, b, q)
+        else:
+            for i in range(n):
+                q[i] = p[i] * math.exp(b * d[i])
+                less += p[i] * math.expm1(b * d[i])
+                total += q[i]
+        log_mean = math.log1p(less) if less > -0.5 else math.log(total)
+        bound = (r + log_mean) / b
+        moment *= b / total
+        error = (4.0 * n + 64.0 + (4.0 * n + 16.0) * (abs(moment) + abs(log_mean))) * UNIT
+        if b <= 700.0 and error <= 1e-9 * r:
+            distance = max(moment - log_mean, 0.0) + error
+            share = 1.0 if distance <= r else r / distance * (1.0 - 4.0 * EPS)
+            return _pulled(p, w, n, q, share), top + span * min(bound, reach, 0.0), b
     _pulled(p, w, n, q, 1.0)
     distance = size = 0.0
     for i in range(n):
@@ -351,40 +437,56 @@ def _burg(p: Floats, w: Floats, n: int, r: float, d: Floats, q: Floats) -> tuple
 
 
 @compiled
-def _solve(
-    form: int, reach: int, offsets: Ints, successors: Ints, probabilities: Floats, dense: bool, width: int, v: Floats,
-    order: Ints, radii: Floats, low: Floats, high: Floats, kept: Floats, pairs: Ints, ends: Ints, places: Ints, shares:
-    Floats, lower: Floats, upper: Floats,
+def _chi_squares(
+    form: int, p: Floats, w: Floats, lengths: Ints, radii: Floats, kept: Floats, lo: Floats, hi: Floats, q: Floats,
+    lower: Floats, upper: Floats,
 ) -> None:  # fmt: skip
-    """The rows `pairs`: bounds on sigma, and, if there is room for them, the worst rows."""
-    p, w, lo, hi, q = np.empty(width), np.empty(width), np.empty(width), np.empty(width), np.empty(width)
-    at, spread = np.empty(width, dtype=np.int64), np.zeros(0 if dense or reach != FULL else v.size)
-    filled, written = 0, places.size > 0
-    for k in range(pairs.size):
-        row = pairs[k]
-        n = _gather(row, reach, offsets, successors, probabilities, dense, v, order, spread, p, w, at)
-        r = radii[row]
-        if form == INTERVAL:
-            for i in range(n):
-                lo[i], hi[i] = low[row % low.shape[0], at[i]], high[row % low.shape[0], at[i]]
-        if form <= INTERVAL:
-            below, above = _box(form, p, w, n, r, lo, hi, q)
-        elif form == CHI_SQUARE:
-            below, above = _chi_square(p, w, n, r, q)
-        elif form == EUCLIDEAN:
-            below, above = _euclidean(p, w, n, r, lo, q)
-        elif form == TILTED:
-            below, above, kept[row] = _tilted(p, w, n, r, kept[row], lo, q)
-        else:
-            below, above = _burg(p, w, n, r, lo, q)
-        margin = (24.0 * n + 64.0) * UNIT
-        lower[k], upper[k] = below - margin, above + margin
-        if written:
-            for i in range(n):
-                if q[i] > 0.0:
-                    places[filled], shares[filled] = at[i], q[i]
-                    filled += 1
-            ends[k] = filled
+    for m in range(lengths.size):
+        lower[m], upper[m] = _chi_square(p[m], w[m], lengths[m], radii[m], q[m])
+
+
+@compiled
+def _euclideans(
+    form: int, p: Floats, w: Floats, lengths: Ints, radii: Floats, kept: Floats, lo: Floats, hi: Floats, q: Floats,
+    lower: Floats, upper: Floats,
+) -> None:  # fmt: skip
+    for m in range(lengths.size):
+        lower[m], upper[m] = _euclidean(p[m], w[m], lengths[m], radii[m], lo[m], q[m])
+
+
+@compiled
+def _tilts(
+    form: int, p: Floats, w: Floats, lengths: Ints, radii: Floats, kept: Floats, lo: Floats, hi: Floats, q: Floats,
+    lower: Floats, upper: Floats,
+) -> None:  # fmt: skip
+    for m in range(lengths.size):
+        lower[m], upper[m], kept[m] = _tilted(p[m], w[m], lengths[m], radii[m], kept[m], lo[m], q[m])
+
+
+@compiled
+def _burgs(
+    form: int, p: Floats, w: Floats, lengths: Ints, radii: Floats, kept: Floats, lo: Floats, hi: Floats, q: Floats,
+    lower: Floats, upper: Floats,
+) -> None:  # fmt: skip
+    for m in range(lengths.size):
+        lower[m], upper[m] = _burg(p[m], w[m], lengths[m], radii[m], lo[m], q[m])
+
+
+BLOCKS = {CHI_SQUARE: _chi_squares, EUCLIDEAN: _euclideans, TILTED: _tilts, BURG: _burgs}
+"""What solves some gathered rows; boxes have `_boxes`. A set compiles its own alone."""
+
+
+@compiled
+def _packed(
+    q: Floats, at: Ints, lengths: Ints, begin: int, filled: int, ends: Ints, places: Ints, shares: Floats
+) -> int:
+    """The entries with mass, one row after the other; how many there are."""
+    for m in range(lengths.size):
+        for i in range(lengths[m]):
+            places[filled], shares[filled] = at[m, i], q[m, i]
+            filled += q[m, i] > 0.0
+        ends[begin + m] = filled
+    return filled
 
 
 @reassociated
@@ -400,8 +502,8 @@ def _tried(W: Floats, lo: Floats, hi: Floats, j: int, f: Floats, best: Floats) -
 
 @compiled
 def _levels(
-    form: int, offsets: Ints, successors: Ints, probabilities: Floats, width: int, v: Floats, top: float, radii: Floats,
-    sigma: Floats,
+    form: int, offsets: Ints, successors: Ints, probabilities: Floats, least: Floats, width: int, v: Floats, top: float,
+    radii: Floats, sigma: Floats,
 ) -> None:  # fmt: skip
     """sigma of short sparse rows of a box: the dual is convex and piecewise linear, so it is least at a value."""
     W, lo, hi = np.zeros((width, LANES)), np.zeros((width, LANES)), np.zeros((width, LANES))
@@ -415,6 +517,8 @@ def _levels(
                 W[i, lane] = v[successors[first + i]] if first + i < last else W[0, lane]
                 if form == MASS:
                     hi[i, lane] = x
+                elif form == INTERVAL:
+                    lo[i, lane], hi[i, lane] = least[first + i] if first + i < last else 0.0, x
                 elif form == DENSITY:
                     hi[i, lane] = x / (1.0 - r)
                 else:
@@ -428,16 +532,15 @@ def _levels(
             sigma[begin + lane] = min(best[lane], top)
 
 
-@compiled
-def products(
-    offsets: Ints, successors: Ints, probabilities: Floats, y: Floats, top: float, radii: Floats, sigma: Floats
-) -> None:
-    """top + (1−R) Σ p (y − top) of sparse rows."""
-    for row in range(radii.size):
-        total = 0.0
-        for k in range(offsets[row], offsets[row + 1]):
-            total += probabilities[k] * (y[successors[k]] - top)
-        sigma[row] = top + (1.0 - radii[row]) * total
+@dataclass(frozen=True)
+class Bounds:
+    """Rows of upper and lower bounds: of all states, or of the successors of each row."""
+
+    offsets: Ints
+    successors: Ints
+    low: Floats
+    high: Floats
+    dense: bool
 
 
 @dataclass(frozen=True)
@@ -445,94 +548,132 @@ class Solver:
     """The rows of a model under a set of one form: sigma, worst rows, certified bounds."""
 
     mdp: MDP
+    uncertainty_set: UncertaintySet
     form: int
     reach: int
     radius: float | Floats = 0.0
-    low: Floats = field(default_factory=lambda: NO_BOUNDS)
-    high: Floats = field(default_factory=lambda: NO_BOUNDS)
-    kept: Floats = field(default_factory=lambda: np.empty(0))
-    """The multiplier of each row at the last call, for Kullback-Leibler balls."""
+    box: Bounds | None = None
+    """Of an interval set."""
 
-    @classmethod
-    def of(cls, mdp: MDP, form: int, reach: int, radius: float | Floats) -> "Solver":
-        """The solver of a ball."""
-        return cls(mdp, form, reach, radius, kept=np.zeros(mdp.cost.size if form == TILTED else 0))
+    @cached_property
+    def kept(self) -> Floats:
+        """The multiplier of each row at the last call, for Kullback-Leibler balls."""
+        return np.zeros(self.mdp.cost.size)
 
-    @property
+    @cached_property
     def radii(self) -> Floats:
         """The radius of each row."""
         return np.array(np.broadcast_to(self.radius, self.mdp.cost.shape), dtype=np.float64).reshape(-1)
 
-    @property
-    def _arrays(self) -> tuple[Ints, Ints, Floats, bool, int]:
-        kernel, S = self.mdp.kernel, self.mdp.n_states
+    @cached_property
+    def _arrays(self) -> tuple[Ints, Ints, Floats, Floats, bool]:
+        """Offsets, successors, probabilities or upper bounds, lower bounds, and whether rows are dense."""
+        kernel, none = self.mdp.kernel, np.empty(0)
+        if self.box is not None:
+            return self.box.offsets, self.box.successors, self.box.high, self.box.low, self.box.dense
         if isinstance(kernel, SparseRows):
-            longest = int(np.diff(kernel.offsets).max())
-            width = S if self.reach == FULL else longest + 1
-            return kernel.offsets, kernel.successors, kernel.probabilities, False, width
-        offsets, none = np.arange(self.mdp.cost.size + 1) * S, np.empty(0, dtype=np.int64)
-        for constant in (offsets, none):  # read-only like those of sparse rows: one type of array
+            return kernel.offsets, kernel.successors, kernel.probabilities, none, False
+        offsets, nowhere = np.arange(self.mdp.cost.size + 1) * self.mdp.n_states, np.empty(0, dtype=np.int64)
+        for constant in (offsets, nowhere):  # read-only like those of sparse rows: one type of array
             constant.setflags(write=False)
-        return offsets, none, kernel.reshape(-1), True, S
+        return offsets, nowhere, kernel.reshape(-1), none, True
 
-    @property
+    @cached_property
+    def _lengths(self) -> Ints:
+        """How much room each row needs."""
+        offsets, *_, dense = self._arrays
+        if dense or self.reach == FULL:
+            return np.full(len(offsets) - 1, self.mdp.n_states)
+        return np.diff(offsets) + 1
+
+    @cached_property
+    def _width(self) -> int:
+        """Room for the longest row."""
+        return int(self._lengths.max())
+
+    @cached_property
     def short(self) -> bool:
         """Whether sigma is found by trying all levels of a row."""
-        kernel = self.mdp.kernel
-        if not isinstance(kernel, SparseRows) or int(np.diff(kernel.offsets).max()) > SHORT:
+        if self._arrays[-1] or self.reach == FULL or self._width > SHORT + 1:
             return False
         if self.form == DENSITY:
             return self._stretch <= MOST_STRETCH
         return (self.form, self.reach) in (
             (MASS, TOP),
             (BALL, WITHIN),
+            (INTERVAL, WITHIN),
         )  # (MASS, WITHIN): each row has its own best state
 
-    def support(self, v: Floats) -> Floats | None:
-        """About sigma of all rows, or None: the set's own form is the fastest."""
+    def support(self, v: Floats) -> Floats:
+        """About sigma of all rows."""
         if self.form == TILTED:
-            found = kullback_leibler.refine(self.mdp, self.radius, v, self.kept, steps=kullback_leibler.STEPS)
-            return found.reshape(-1)
-        if not self.short:
-            return None
-        offsets, successors, probabilities, _, width = self._arrays
-        sigma, top = np.empty(self.mdp.cost.size), float(v.max())
-        _levels(self.form, offsets, successors, probabilities, width - 1, v, top, self.radii, sigma)
-        return sigma
+            steps = KEPT_STEPS if self.kept.any() else kullback_leibler.STEPS
+            return kullback_leibler.refine(self.mdp, self.radius, v, self.kept, steps=steps).reshape(-1)
+        offsets, successors, probabilities, least, dense = self._arrays
+        if self.short:
+            sigma, top = np.empty(len(offsets) - 1), float(v.max())
+            radii = self.radii[: len(sigma)]
+            _levels(self.form, offsets, successors, probabilities, least, self._width - 1, v, top, radii, sigma)
+            return sigma if len(sigma) == self.mdp.cost.size else np.repeat(sigma, self.mdp.cost.size)
+        if self.form == INTERVAL and not dense:
+            return self._solved(v, np.arange(self.mdp.cost.size), None)[0]
+        return self.uncertainty_set.kernel_support(self.mdp, v).reshape(-1)
 
     def rows(self, v: Floats, pairs: Ints) -> WorstRows:
         """Rows of nature at v of the given pairs s·A + a."""
-        offsets, _, _, dense, width = self._arrays
-        most = len(pairs) * width if dense or self.reach == FULL else int((np.diff(offsets)[pairs] + 1).sum())
-        found = WorstRows.empty(len(pairs), most)
-        self._solved(v, pairs, found)
+        found = WorstRows.empty(len(pairs), int(self._lengths[pairs % len(self._lengths)].sum()))
+        found.sigma[:] = self._solved(v, pairs, found)[1]
         return found
 
     def bounds(self, v: Floats) -> tuple[Floats, Floats]:
         """lower <= sigma <= upper for all pairs.
 
-        Where all levels are tried, the dual at each errs by (8n+32) u of max|v| at most, and so does their least; it is
-        sigma (duality of linear programs), up to the defect (3n+4) u of the sum of a row.
+        sigma of a box as found errs by (24n+64) u of max|v| times the largest sum of its upper bounds. All levels of a
+        short row: the dual at each errs by (8n+32) u, so does their least, and it is sigma (duality of linear
+        programs), up to the defect (3n+4) u of the sum of a row. A fill: it is exact for bounds that are moved by
+        (n+4) u of themselves and mass that is moved by (n+4) u, its products and their sum, in any order, err by
+        (n+2) u of twice max|v|, and sigma moves by twice max|v| times what moves.
         """
-        if self.short and (found := self.support(v)) is not None:
-            margin = (24.0 * SHORT + 64.0) * UNIT * float(np.abs(v).max()) * self._stretch + 2.0**-1022
+        fills = self.form != INTERVAL or self._arrays[-1]
+        if self.form <= INTERVAL and self._stretch <= MOST_STRETCH and (self.short or fills):
+            found = self.support(v)
+            margin = (24.0 * self._width + 64.0) * UNIT * float(np.abs(v).max()) * self._stretch + 2.0**-1022
             return found - margin, found + margin
-        return self._solved(v, np.arange(self.mdp.cost.size), WorstRows.empty(0, 0))
+        return self._solved(v, np.arange(self.mdp.cost.size), None)
 
-    @property
+    @cached_property
     def _stretch(self) -> float:
-        """The largest sum of the upper bounds: a level is multiplied by it."""
-        return 1.0 / (1.0 - float(np.max(self.radius))) if self.form == DENSITY else 1.0 + SHORT
+        """The largest sum of the upper bounds of a short row, or of a density: a level is multiplied by it."""
+        if self.form == DENSITY:
+            return 1.0 / (1.0 - float(np.max(self.radius)))
+        return 1.0 + SHORT if self._width <= SHORT + 1 else 1.0
 
-    def _solved(self, v: Floats, pairs: Ints, found: WorstRows) -> tuple[Floats, Floats]:
+    def _solved(self, v: Floats, pairs: Ints, found: WorstRows | None) -> tuple[Floats, Floats]:
+        """Bounds on sigma of some pairs; and their worst rows, if there is room for them."""
         exponent = int(np.frexp(np.abs(v).max())[1]) if v.any() else -1074
         scaled = np.ldexp(v, -exponent)
-        lower, upper = np.empty(len(pairs)), np.empty(len(pairs))
-        offsets, successors, probabilities, dense, width = self._arrays
-        _solve(
-            self.form, self.reach, offsets, successors, probabilities, dense, width, scaled,
-            np.argsort(scaled, kind="stable"), self.radii, self.low, self.high, self.kept, pairs, found.ends,
-            found.places, found.shares, lower, upper,
-        )  # fmt: skip
+        offsets, successors, probabilities, least, dense = self._arrays
+        everywhere, width = dense or self.reach == FULL, self._width
+        order = np.argsort(scaled, kind="stable") if everywhere else np.array([scaled.argmax()])
+        lower, upper, chosen = np.empty(len(pairs)), np.empty(len(pairs)), pairs % len(self._lengths)
+        size, filled, solve = min(max(BLOCK // width, 1), len(pairs)), 0, BLOCKS.get(self.form, _boxes)
+        p, w, lo, hi, q = (np.empty((size, width)) for _ in range(5))
+        at, lengths = np.empty((size, width), dtype=np.int64), np.empty(size, dtype=np.int64)
+        for begin in range(0, len(pairs), size):
+            part = slice(begin, min(begin + size, len(pairs)))
+            n = lengths[: part.stop - begin]
+            _gathered(
+                chosen[part], self.reach, offsets, successors, probabilities, least, dense, scaled, order, p, w, at, lo,
+                n,
+            )  # fmt: skip
+            kept = self.kept[pairs[part]] if self.form == TILTED else lower[part]
+            solve(self.form, p, w, n, self.radii[pairs[part]], kept, lo, hi, q, lower[part], upper[part])
+            if self.form == TILTED:
+                self.kept[pairs[part]] = kept
+            if found is not None:
+                filled = _packed(q, at, n, begin, filled, found.ends, found.places, found.shares)
+            margin = (24.0 * n + 64.0) * UNIT
+            lower[part] -= margin
+            upper[part] += margin
         tiny = 2.0**-1000  # gradual underflow
         return np.ldexp(lower, exponent) - tiny, np.ldexp(upper, exponent) + tiny

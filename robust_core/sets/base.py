@@ -25,23 +25,24 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class WorstRows:
-    """Rows of nature: row k has the entries from ends[k−1] to ends[k]."""
+    """Rows of nature: row k has the entries from ends[k−1] to ends[k], and about the value sigma[k]."""
 
     ends: Ints
     places: Ints
     shares: Floats
+    sigma: Floats
 
     @classmethod
     def empty(cls, rows: int, entries: int) -> "WorstRows":
         """Room for so many rows and entries."""
-        return cls(np.empty(rows, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty(entries))
+        return cls(np.empty(rows, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty(entries), np.empty(rows))
 
 
 class RowSolver(Protocol):
     """What planning needs of a set around all rows of a model."""
 
-    def support(self, v: Floats) -> Floats | None:
-        """About sigma of all rows, for iteration; None: `kernel_support` is the fastest."""
+    def support(self, v: Floats) -> Floats:
+        """About sigma of all rows, for iteration."""
 
     def rows(self, v: Floats, pairs: Ints) -> WorstRows:
         """About the worst rows of the pairs s·A + a."""

@@ -38,7 +38,7 @@ class ChiSquare(UncertaintySet):
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 
-        return solutions.Solver.of(mdp, solutions.CHI_SQUARE, solutions.WITHIN, self.radius)
+        return solutions.Solver(mdp, self, solutions.CHI_SQUARE, solutions.WITHIN, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

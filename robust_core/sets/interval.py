@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,12 @@ from robust_core.mdp import MDP
 from robust_core.sets.base import Pick, RowSolver, UncertaintySet
 from robust_core.sets.rows import fill, weights
 from robust_core.validate import EPS, Floats
+
+if TYPE_CHECKING:
+    from robust_core.kernels.solutions import Bounds
+
+SPARSE = 0.25
+"""The share of entries with mass up to which bounds are kept by rows of such entries."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,22 @@ class Interval(UncertaintySet):
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 
-        low, high = (x.reshape(-1, mdp.n_states) for x in (self.low, self.high))
-        return solutions.Solver(mdp, solutions.INTERVAL, solutions.FULL, low=low, high=high)
+        reach = solutions.FULL if self.entries.dense else solutions.WITHIN
+        return solutions.Solver(mdp, self, solutions.INTERVAL, reach, box=self.entries)
+
+    @cached_property
+    def entries(self) -> "Bounds":
+        """The bounds of the states that may have mass, if these are few."""
+        from robust_core.kernels.solutions import Bounds
+
+        S = self.high.shape[-1]
+        low, high, rows = self.low.reshape(-1), self.high.reshape(-1), np.arange(self.high.size // S + 1) * S
+        at = np.flatnonzero(high)
+        dense = len(at) > SPARSE * len(high)
+        parts = (rows, at[:0], low, high) if dense else (np.searchsorted(at, rows), at % S, low[at], high[at])
+        for part in parts:
+            part.setflags(write=False)
+        return Bounds(parts[0], parts[1], parts[2], parts[3], dense)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

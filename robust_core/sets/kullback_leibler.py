@@ -45,7 +45,7 @@ class KullbackLeibler(UncertaintySet):
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 
-        return solutions.Solver.of(mdp, solutions.TILTED, solutions.WITHIN, self.radius)
+        return solutions.Solver(mdp, self, solutions.TILTED, solutions.WITHIN, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled."""

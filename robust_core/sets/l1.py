@@ -24,8 +24,9 @@ class L1(Ball):
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 
-        return solutions.Solver.of(
+        return solutions.Solver(
             mdp,
+            self,
             solutions.MASS,
             solutions.WITHIN if self.within_support else solutions.TOP,
             0.5 * np.asarray(self.radius),

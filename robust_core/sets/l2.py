@@ -37,8 +37,8 @@ class L2(Ball):
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 
-        return solutions.Solver.of(
-            mdp, solutions.EUCLIDEAN, solutions.WITHIN if self.within_support else solutions.FULL, self.radius
+        return solutions.Solver(
+            mdp, self, solutions.EUCLIDEAN, solutions.WITHIN if self.within_support else solutions.FULL, self.radius
         )
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:

@@ -25,8 +25,8 @@ class LInfinity(Ball):
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 
-        return solutions.Solver.of(
-            mdp, solutions.BALL, solutions.WITHIN if self.within_support else solutions.FULL, self.radius
+        return solutions.Solver(
+            mdp, self, solutions.BALL, solutions.WITHIN if self.within_support else solutions.FULL, self.radius
         )
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:

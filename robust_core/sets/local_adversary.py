@@ -4,6 +4,7 @@ Each state sends its mass to the best state within reach: sigma(v) = Σ_i p_i ma
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from robust_core.mdp import MDP
 from robust_core.sets.base import RowSolver
 from robust_core.sets.metrics import MetricBall
 from robust_core.sets.rows import weights
-from robust_core.validate import Floats
+from robust_core.validate import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,13 @@ class LocalAdversary(MetricBall):
 
         if self.pairs:
             raise self.not_common()
-        return AffineSolver(mdp, near=self.metric <= self.radius)
+        return AffineSolver(mdp, near=self.near)
+
+    @cached_property
+    def near(self) -> tuple[Ints, Ints]:
+        """Offsets and the states within reach of each state: they serve every v."""
+        source, states = np.nonzero(self.metric <= self.radius)
+        return np.searchsorted(source, np.arange(len(self.metric) + 1)), states
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel: a product, after one pass over the metric."""

@@ -39,8 +39,8 @@ class ReverseKullbackLeibler(Ball):
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 
-        return solutions.Solver.of(
-            mdp, solutions.BURG, solutions.WITHIN if self.within_support else solutions.TOP, self.radius
+        return solutions.Solver(
+            mdp, self, solutions.BURG, solutions.WITHIN if self.within_support else solutions.TOP, self.radius
         )
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:

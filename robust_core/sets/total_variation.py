@@ -44,13 +44,14 @@ class TotalVariation(UncertaintySet):
         """Worst rows and certified bounds, compiled."""
         from robust_core.kernels import solutions
 
-        return solutions.Solver.of(mdp, solutions.MASS, solutions.TOP, self.radius)
+        return solutions.Solver(mdp, self, solutions.MASS, solutions.TOP, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
         """sigma of all rows of a kernel, compiled: the sort of v is shared by all rows."""
+        from robust_core.kernels import polyhedral, total_variation
+
         if self.pairs:
-            return self.by_pairs(mdp.P, v)
-        from robust_core.kernels import total_variation
+            return polyhedral.l1_support(mdp, 2.0 * np.asarray(self.radius), False, v)
 
         return total_variation.kernel_support(mdp, self.radius, v)
 
