@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from oracles.arithmetic.certified import Certified
 from oracles.planning import bounds, closed_form, newton, rational
 from properties.strategies import mdps, policies, radii, uncertainty_sets
 from robust_core.mdp import MDP, SparseRows
-from robust_core.sets import Contamination, TotalVariation, UncertaintySet
-from robust_core.validate import EPS
+from robust_core.planning import plan
+from robust_core.sets import Contamination, Interval, TotalVariation, UncertaintySet
+from robust_core.validate import EPS, Floats
 
 Ball = Contamination | TotalVariation
 SETS: tuple[type[Contamination], type[TotalVariation]] = (Contamination, TotalVariation)
@@ -229,38 +231,45 @@ def test_quantecon_on_the_worst_kernel() -> None:
 STORM_PRECISION = 1e-6  # Storm's default: it stops when no value changes by more than this fraction of itself
 
 
-def _interval_mdp(mdp: MDP, radius: float) -> str:
-    """The contamination model in Storm's text format: intervals [(1−R)p, (1−R)p + R], discounting as stopping."""
+def _interval_mdp(mdp: MDP, low: Floats, high: Floats) -> str:
+    """An interval model in Storm's text format, discounting as stopping."""
     gamma, done = mdp.gamma, mdp.n_states
     lines = ["@type: MDP", "@value_type: double-interval", "@parameters", "", "@reward_models", "cost"]
     lines += ["@nr_states", str(done + 1), "@nr_choices", str(mdp.cost.size + 1), "@model"]
     for s, a in np.ndindex(mdp.cost.shape):
         lines += [f"state {s} [0]{' init' if s == 0 else ''}"] * (a == 0)
         lines += [f"\taction {a} [{float(mdp.cost[s, a])!r}]"]
-        for successor, p in enumerate(mdp.P[s, a].tolist()):
-            low = gamma * (1.0 - radius) * p
-            lines += [f"\t\t{successor} : [{low!r}, {low + gamma * radius!r}]"]
+        for successor in range(mdp.n_states):
+            ends = (gamma * float(side[s, a, successor]) for side in (low, high))
+            lines += [f"\t\t{successor} : [{', '.join(map(repr, ends))}]"]
         lines += [f"\t\t{done} : [{1.0 - gamma!r}, {1.0 - gamma!r}]"]
     return "\n".join([*lines, f"state {done} [0] done", "\taction 0 [0]", f"\t\t{done} : [1, 1]", ""])
 
 
 def test_storm_solves_the_interval_mdp(tmp_path: Path) -> None:
+    """Contamination by its intervals [(1−R)p, (1−R)p + R], and relative bounds, by the oracle and by the core."""
     stormpy = pytest.importorskip("stormpy", minversion="2", exc_type=ImportError)
     prop = stormpy.parse_properties('Rmin=? [F "done"]')[0]
-    for seed, radius in enumerate((0.0625, 0.25, 0.5)):
+    for seed, radius in enumerate((0.0625, 0.25, 0.5, None)):
         rng = np.random.default_rng(seed)
         mdp = MDP(rng.dirichlet(np.ones(5), (5, 3)), rng.random((5, 3)), 0.875)
+        low, high = 0.5 * mdp.P, np.minimum(2.0 * mdp.P, 1.0)
+        if radius is not None:
+            low, high = (1.0 - radius) * mdp.P, (1.0 - radius) * mdp.P + radius
         path = tmp_path / f"{seed}.drn"
-        path.write_text(_interval_mdp(mdp, radius), encoding="ascii")
+        path.write_text(_interval_mdp(mdp, low, high), encoding="ascii")
         model = stormpy.build_model_from_drn[stormpy.Interval](str(path))
         mode = stormpy.UncertaintyResolutionMode.ROBUST
         result = stormpy.model_checking(model, prop, uncertainty_resolution_mode=mode, only_initial_states=False)
         peer = np.array([result.get_value(s) for s in range(mdp.n_states)])
-        V = bounds.solve(mdp, Contamination(radius), width=1e-9).V
-        # Iterated from below; a change of at most e per step leaves e·γ/(1−γ) to go.
-        short = STORM_PRECISION * V.upper.max() * mdp.gamma / (1.0 - mdp.gamma)
-        assert (peer <= V.upper).all(), (seed, radius)
-        assert (peer >= V.lower - short).all(), (seed, radius)
+        found: list[Any] = [plan(mdp, Interval(low, high), accuracy=1e-9)]
+        if radius is not None:
+            found.append(bounds.solve(mdp, Contamination(radius), width=1e-9).V)
+        for V in found:
+            # Iterated from below; a change of at most e per step leaves e·γ/(1−γ) to go.
+            short = STORM_PRECISION * V.upper.max() * mdp.gamma / (1.0 - mdp.gamma)
+            assert (peer <= V.upper).all(), (seed, radius)
+            assert (peer >= V.lower - short).all(), (seed, radius)
 
 
 # Certificates that are wrong --------------------------------------------------------------------------------------
