@@ -131,9 +131,7 @@ def _gathered(
                 p[m, to], w[m, to], at[m, to] = 0.0, values[n - 1], best
         lengths[m] = n
         if not least.size:
-            mass = 0.0
-            for i in range(n):
-                mass += p[m, i]
+            mass = _sum(p[m], n)
             for i in range(n):
                 p[m, i] /= mass
 
@@ -179,11 +177,12 @@ def _boxes(
         elif form == BALL:
             for i in range(n):
                 lo[m, i], hi[m, i] = max(p[m, i] - r, 0.0), min(p[m, i] + r, 1.0)
-        else:
-            share = 1.0 - r if form == DENSITY else 1.0
+        elif form == DENSITY:
             for i in range(n):
-                lo[m, i], hi[m, i] = 0.0, min(p[m, i] / share, 1.0)
-        if form == MASS:
+                lo[m, i], hi[m, i] = 0.0, min(p[m, i] / (1.0 - r), 1.0)
+        else:
+            for i in range(n):
+                lo[m, i], hi[m, i] = 0.0, p[m, i]
             hi[m, n - 1] = min(p[m, n - 1] + r, 1.0)
         for i in range(n):
             q[m, i] = lo[m, i]
