@@ -85,12 +85,13 @@ robust TDC it is that of the recursion with the maximum held at the state where 
 BOUNDS = """
 Two theorems certify robust TDC itself, across the regions of the maximum ([T7](theorems.md)). *Bounded*: E‖x‖² stays
 bounded from every start, if a quadratic Lyapunov function works for all states at which the maximum can be. It is
-certified for {bounded} (`robust-core study bounds`){open_cases}. *Grows*: no draw with growth above zero is
-certified. The theorem needs a cone on which the maximum stays at one state; it was tried for draws 0, 5, 6 and 12 of
-panel c, which grow fastest, and the semidefinite program has no solution, even with the maximum at one state in more
-than 99 % of the steps of the walk: a quadratic function cannot exclude the rare steps out of the cone sharply enough.
-For these draws the divergence is measured and the rate with the maximum held is certified. For a small example with
-one feature the growth of robust TDC is certified while vanilla TDC stays bounded (T7).
+certified for {bounded} (`robust-core study bounds`){open_cases}. For tdc-c, draw 22, the semidefinite program has no
+solution; the other open draws were not tried. *Grows*: no draw with growth above zero is certified. The theorem needs a
+cone on which the maximum stays at one state; it was tried for draws 0, 5, 6 and 12 of panel c, which grow fastest, and
+the semidefinite program has no solution, even with the maximum at one state in more than 99 % of the steps of the walk.
+We think that a quadratic function cannot exclude the rare steps out of the cone sharply enough. For these draws the
+divergence is measured and the rate with the maximum held is certified. For a small example with one feature the growth
+of robust TDC is certified while vanilla TDC stays bounded (T7).
 """
 
 INTERPRETATIONS = """
