@@ -156,7 +156,7 @@ def _each(answer: Any, change: Callable[[Floats], Any]) -> Any:
 
 def _function(name: str, variant: Variant) -> Callable[..., Any]:
     if name in (IMPROVES, SLOWDOWN):
-        return _called(name, variant.make)
+        return _remembered(variant.make) if name == IMPROVES else _slowed(variant.make)
     if variant.kind == "policy planner":
         return _policy(name, variant.make)
 
@@ -169,17 +169,27 @@ def _function(name: str, variant: Variant) -> Callable[..., Any]:
     return lambda *arguments: _each(variant.make(*arguments), changes[name])
 
 
-def _called(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
-    """The first answer to arguments of these sizes and numbers is remembered, or idle turns are added to every call."""
+def _remembered(make: Callable[..., Any]) -> Callable[..., Any]:
+    """The first answer to arguments of these sizes and numbers is returned again."""
     known: dict[str, Any] = {}
 
     def called(*arguments: Any) -> Any:
         size = str([x if isinstance(x, int) else np.shape(getattr(x, "cost", x)) for x in arguments])
         if size not in known:
-            known[size] = make(*arguments) if name == IMPROVES else _idle_turns(lambda: make(*arguments))
-        if name == IMPROVES:
-            return known[size]
-        _idle(known[size])
+            known[size] = make(*arguments)
+        return known[size]
+
+    return called
+
+
+def _slowed(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Every call is followed by idle turns, as many as take a tenth of the time of a first call on the same object."""
+    known: list[Any] = [None, 0]
+
+    def called(*arguments: Any) -> Any:
+        if known[0] is not arguments[0]:
+            known[:] = arguments[0], _idle_turns(lambda: make(*arguments))
+        _idle(known[1])
         return make(*arguments)
 
     return called
@@ -220,7 +230,7 @@ def _policy(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
 
 def _sampler(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
     if name in (IMPROVES, SLOWDOWN):
-        return _called(name, make)
+        return _remembered(make) if name == IMPROVES else _slowed(make)
 
     def sample(mdp: MDP, policy: Any, start: int, steps: int, rng: Any) -> Any:
         if name == VARIANCE:

@@ -307,7 +307,7 @@ def _tuple(estimate: Any) -> tuple[Any, ...]:
 
 # Speed
 
-TURN_SECONDS, REPEATS = 0.004, 5
+TURN_SECONDS, REPEATS = 0.004, 3
 STEPS = {True: 2**14, False: 2**8}
 """Steps of a learner between two looks at the clock, with a compiled path and without."""
 Work = Callable[[], object]
