@@ -151,7 +151,8 @@ def test_swapped_actions_are_seen_by_the_contrast_alone() -> None:
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
 def test_failures_to_converge_are_told_apart(variant: Variant, part: str, word: str) -> None:
-    for cell in (cell for cell in convergence.cells(variant, "quick") if f"/{part}/" in cell.id):
+    # The cell with ends allows the larger noise of the ends: it is for learners that ignore them.
+    for cell in (c for c in convergence.cells(variant, "quick") if f"/{part}/" in c.id and "with ends" not in c.id):
         result = decide(cell, alpha=SHARE)
         assert (result.outcome, result.diagnosis) == ("violated", word), cell.id
         assert word in str(result)

@@ -187,7 +187,7 @@ def test_a_variant_that_dies_in_a_long_run_gets_every_record(tmp_path: Path) -> 
     begun = [event for event in events if isinstance(event, LawBegun)]
     inside = next(verify(load(f"{file}:DIES")[f"{file}:DIES"], examples=3))
     assert (records[0].law, records[0].evidence) == (inside.law, inside.evidence), "isolation changes no verdict"
-    cells = records[-4:]
+    cells = records[-5:]
     assert "ended with exit code 7" in cells[0].evidence
     assert {(record.outcome, record.blocked_by) for record in cells[1:]} == {("blocked", cells[0].law)}
     assert {event.total for event in begun} == {len(records)}
