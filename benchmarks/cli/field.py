@@ -34,5 +34,5 @@ def _field(options: argparse.Namespace) -> int:
             line = f"{each.outcome:<9} {each.variant} ({each.library} {each.version})"
             print(dumps(each) if options.json else f"{line}{': ' if each.law else ''}{each.evidence}")
     if options.output is not None:
-        field.write(options.output, found)
+        field.write(options.output, found, options.examples)
     return HOLDS

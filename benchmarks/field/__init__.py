@@ -10,16 +10,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Library:
-    """A public library: its name on PyPI, and the module of this package that adapts it."""
+    """A public library: its name on PyPI, and the module of this package that adapts it.
+
+    A slow one is tried on at most `most` problems per law.
+    """
 
     distribution: str
     module: str
+    most: int = 10**6
 
 
 LIBRARIES = (
     Library("pymdptoolbox", "benchmarks.field.toolbox"),
     Library("mdpsolver", "benchmarks.field.solver"),
+    Library("mdptoolbox-hiive", "benchmarks.field.hiive"),
+    Library("mdplib", "benchmarks.field.mdp_library"),
     Library("quantecon", "benchmarks.field.discrete_dp"),
+    Library("rlax", "benchmarks.field.temporal_differences", most=6),
 )
 ACCURACY = 1e-6
 """The accuracy that each algorithm is asked for and judged to, times max|c|/(1−gamma)."""

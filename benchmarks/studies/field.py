@@ -18,12 +18,31 @@ from robust_core.versions import ABSENT, installed_version
 HEAD = """# Public implementations under the suite
 
 Algorithms of public libraries, wrapped by the adapters in `benchmarks/field/` and judged like any variant. The
-libraries solve ordinary problems, so they are judged at R = 0, to an accuracy of {accuracy:g} times max|c|/(1−gamma).
-Costs are scaled to at most 1, because tolerances of libraries are absolute, and iteration limits that are arguments are
-raised, except where the algorithm is named "default max_iter". This page was written by
-`robust-core study field --output docs/field-report.md` on {date}, with the versions in the table. Each fault has its
-version and a minimal case, and was checked by hand. [Wrap your library](wrapping.md) says how to write an adapter.
+libraries solve ordinary problems, so they are judged at R = 0. Planners are judged to an accuracy of {accuracy:g} times
+max|c|/(1−gamma); their costs are scaled to at most 1, because tolerances of libraries are absolute, and iteration
+limits that are arguments are raised, except where the algorithm is named "default max_iter". Learners are judged by the
+exact laws of their steps. This page was written by
+`robust-core study field --examples {examples} --output docs/field-report.md` on {date}, with the versions in the table.
+There were at most {most} problems per law for {slow}, because its steps are slow. Each fault has its version and a
+minimal case, and was checked by hand. [Wrap your library](wrapping.md) says how to write an adapter.
 
+"""
+
+
+LEFT_OUT = (
+    ("mushroom-rl", "1.10.2", "numpy 1.24.4, torch 2.5.1; see below"),
+    ("bettermdptools", "0.9.0", "numpy < 2"),
+    ("aima3", "1.0.11", "networkx 1.11"),
+    ("blackhc.mdp", "1.0.6", "networkx < 2"),
+    ("rlberry-scool", "0.7.3", "rlberry with its extras, and gymnasium < 0.30"),
+    ("msdm", "0.11", "torch, and a bridge to Julia"),
+)
+"""Packages that have planners or learners of tables and do not install beside the others: what they need."""
+TAIL = """
+
+By reading the source of mushroom-rl 1.10.2 (it was not run): a terminal step of RQLearning leaves the estimate of the
+next value, `Q_tilde`, as it is. Where a pair ends an episode with a probability between 0 and 1, the estimate is then
+the mean over the steps that do not end it, and Q is not that of the problem, in which the value 0 follows an end.
 """
 
 
@@ -54,7 +73,8 @@ def findings(library: Library, version: str, *, examples: int) -> Iterator[Findi
     glue = sum(1 for line in inspect.getsource(module).splitlines() if line.strip())
     for name, variant in vars(module).items():
         if isinstance(variant, Variant):
-            records = list(verify(f"{library.module}:{name}", examples=examples, statistics=False))
+            most = min(examples, library.most)
+            records = list(verify(f"{library.module}:{name}", examples=most, statistics=False))
             yield finding(library, version, variant, glue, records)
 
 
@@ -70,7 +90,7 @@ def finding(library: Library, version: str, variant: Variant, glue: int, records
     return Finding(library.distribution, version, variant.name, promise, glue, "violated", wrong.law, evidence, shown)
 
 
-def page(found: list[Finding], today: datetime.date) -> str:
+def page(found: list[Finding], today: datetime.date, examples: int) -> str:
     """The page: a table, and a section for every violation with its minimal case."""
     rows = [
         [f.library, f.version, f.variant, f.promise, f"**{f.outcome}**" if f.law else f.outcome, f.law, f.glue]
@@ -85,8 +105,17 @@ def page(found: list[Finding], today: datetime.date) -> str:
     holds = sum(f.outcome == "holds" for f in found)
     count = f"{holds} of {len(found)} algorithms hold."
     heading = "## Minimal cases\n\n" if sections else ""
-    text = HEAD.format(accuracy=ACCURACY, date=today.isoformat())
-    return text + table(columns, rows) + f"\n\n{count}\n\n{heading}" + "\n\n".join(sections) + "\n"
+    slow = min(LIBRARIES, key=lambda library: library.most)
+    text = HEAD.format(
+        accuracy=ACCURACY, date=today.isoformat(), examples=examples, slow=slow.distribution, most=slow.most
+    )
+    shown = heading + "\n\n".join(sections) + "\n\n" if sections else ""
+    return text + table(columns, rows) + f"\n\n{count}\n\n{shown}{_left_out()}"
+
+
+def _left_out() -> str:
+    about = "These packages have planners or learners of tables, but do not install beside those above (numpy 2)."
+    return f"## Left out\n\n{about}\n\n" + table(["package", "version", "it needs"], LEFT_OUT) + TAIL
 
 
 def study(*, examples: int) -> list[Finding]:
@@ -98,6 +127,6 @@ def study(*, examples: int) -> list[Finding]:
     return [each for library, version in there for each in findings(library, version, examples=examples)]
 
 
-def write(path: Path, found: list[Finding]) -> None:
+def write(path: Path, found: list[Finding], examples: int) -> None:
     """Write the page."""
-    path.write_text(page(found, datetime.date.today()), encoding="utf-8")
+    path.write_text(page(found, datetime.date.today(), examples), encoding="utf-8")

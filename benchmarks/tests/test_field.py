@@ -27,7 +27,7 @@ def test_a_violation_and_a_verdict_that_holds_are_on_the_page() -> None:
     good = field.finding(library, "1", variant, 9, [Record("v", "optimal value", "holds", "", 1, 0.1, 0)])
     wrong = Record("v", "optimal value", "violated", "V*(s=0): got 1", 1, 0.1, 0, counterexample="P = [[[1]]]")
     bad = field.finding(library, "1", variant, 9, [wrong])
-    text = field.page([good, bad], datetime.date(2026, 1, 2))
+    text = field.page([good, bad], datetime.date(2026, 1, 2), 200)
     assert "| holds |" in text
     assert "| **violated** |" in text
     assert "P = [[[1]]]" in text
@@ -46,6 +46,10 @@ FAULTS = {
     ("pymdptoolbox", "4.0b3"): {
         "pymdptoolbox ValueIteration, values": "cannot convert float infinity to integer",
         "pymdptoolbox PolicyIterationModified, values": "V*",
+    },
+    ("mdptoolbox-hiive", "4.0.3.1"): {
+        "mdptoolbox-hiive ValueIteration, values": "cannot convert float infinity to integer",
+        "mdptoolbox-hiive PolicyIterationModified, values": "V*",
     },
     ("mdpsolver", "0.10.2"): {"mdpsolver modified policy iteration": "NOT CONVERGED"},
 }
