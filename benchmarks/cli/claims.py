@@ -42,9 +42,9 @@ def add_parser(commands: Commands) -> None:
     """Add the command to the parser of `robust-core`."""
     parser = commands.add_parser(
         "claims",
-        help="the claims of the paper, and about sets, and what running them gave",
-        description="Lists the claims of the paper, our theorems and the claims of the literature about sets with the "
-        "status that running them gave, or explains one: statement, hypotheses, counterexample in numbers, correction, "
+        help="list the claims of the paper and about sets with their verified status",
+        description="Lists the claims of the paper, our theorems and the claims of the literature about sets with "
+        "their verified status, or explains one: statement, hypotheses, counterexample in numbers, correction, "
         "and the command that replays it.",
         epilog="example: robust-core claims expand-T",
     )

@@ -25,7 +25,7 @@ EXIT_CODES = {
     UNDECIDED: "undecided, under `--strict` only; or no law tests a promise, unless `--allow-untested` is given",
     INTERRUPTED: "interrupted by Ctrl-C; the message says how to go on",
     UNREAD: "output pipe closed (SIGPIPE), as when it is piped into `head`; the rest of the work is not done",
-    TERMINATED: "asked to end (SIGTERM); commands that keep finished parts go on from them",
+    TERMINATED: "terminated (SIGTERM); commands that keep finished parts go on from them",
 }
 IN_SHORT = {
     HOLDS: "holds",
@@ -34,7 +34,7 @@ IN_SHORT = {
     UNDECIDED: "undecided under --strict, or untested",
     INTERRUPTED: "interrupted",
     UNREAD: "output pipe closed",
-    TERMINATED: "asked to end",
+    TERMINATED: "terminated",
 }
 """The exit codes as the help of the program lists them."""
 

@@ -26,7 +26,7 @@ def add_parser(commands: Commands) -> None:
     """The command and its options."""
     differ = commands.add_parser(
         "differ",
-        help="find the smallest problem and step on which two variants part",
+        help="find the smallest problem and step on which two variants differ",
         description="Compares two variants of one kind: equal in bits, in law, in the mean, or different. Where they "
         "differ it shows the smallest problem and step, and with which of the two the oracle agrees. Loading a variant "
         "executes its module, in a process of its own. Exit code 1: the equality that --at-least requires is not "
