@@ -5,11 +5,12 @@ from benchmarks.studies.hits import LEAST, ROUNDS, SEEDS, Hits, load
 
 HEAD = """# Hit rates
 
-The suite is tested by wrong algorithms, the mutants in `properties/variants/mutants`. A mutant that dies by luck is not
-caught. So this page says which law meets each of them, and how often: *always*, in a case that every search tries (a
-trivial case, an instance of a design), or in so many of the cases that are drawn with {seeds} seeds (by seed in
-brackets). A rate counts as soon as it is clearly above {least} %, after {few} cases if possible. A rate that is not
-clearly above {least} % is that of {most:,} cases. The law is the first in the catalogue that meets the mutant so often.
+The suite is tested by wrong algorithms, the mutants in `properties/variants/mutants`. A mutant that is found by luck
+does not count as caught. So this page lists, for every mutant, a law that it violates and how often it does. *always*
+means in a case that every search tries (a trivial case or a fixed instance). Otherwise the entry is the number of
+violations among the cases that were generated with {seeds} seeds, with the number for each seed in brackets. Counting
+stops as soon as the rate is clearly above {least} %, if possible after {few} cases, and at the latest after {most:,}
+cases. The law is the first in the catalogue that the mutant violates so often.
 
 **{caught} of {all} mutants are caught**: {always} always, and {drawn} in at least {lowest} % of the drawn cases. This
 page is written by `robust-core documents hit-rates` from the result of `robust-core study hits`.

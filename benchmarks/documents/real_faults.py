@@ -8,10 +8,10 @@ from properties.variants.faults import Fault, halves
 
 HEAD = """# Real faults
 
-Mutants are written by those who write the laws. These defects were not: each was reported in the tracker of a public
-planner or learner, and is re-created from its description as a small variant (`properties/variants/faults`), with the
-promises that an honest author makes, at radius 0 where the public algorithm is not robust. A defect may die of a
-mistake in its copy; so the algorithms without the defects are judged too, and must hold.
+Mutants are written by the authors of the laws. These defects are not: each was reported in the tracker of a public
+planner or learner. It is re-created from its description as a small variant (`properties/variants/faults`), with the
+promises that its author would make, and at radius 0 if the public algorithm is not robust. The copy could fail because
+of a mistake in copying. So the same algorithms without the defects are judged too, and all their laws must hold.
 
 The list and its split in two halves by date were committed before any of them was judged. No law changed between the
 first run of the second half and the run that is shown here. Every law had {examples} cases of seed 0. This page is

@@ -27,41 +27,43 @@ HEAD = """\
 
 Written by `robust-core documents statistics`; every figure is computed or measured.
 
-A claim about a distribution is decided by two e-processes. With factors f_λ(x) of conditional mean at most 1 under a
-null, additive sums S_j = Σ log f_{λ_j}(x_i) and prior weights w_j on a grid of λ,
+This page has the details of the statistical laws; [Verdicts](verdicts.md#statistical-laws) has an introduction. A
+statistical law is decided by two e-processes. Let f_λ(x) be factors whose conditional mean is at most 1 under a null
+hypothesis, S_j = Σ log f_{λ_j}(x_i) their sums, and w_j prior weights on a grid of λ. Then
 
     log E = logsumexp_j(log w_j + S_j),        P(E ever reaches 1/alpha) <= alpha        (Ville).
 
-One process has the null "the claim holds": at 1/alpha the verdict is *violated*. The other has the null "the claim
-fails by the stated effect": at 1/beta the verdict is *holds*, which means *not violated by that effect*. It is not said
-while E against the claim is at least 100: sampling goes on, which a true claim meets with probability at most 1 %.
-Neither by n_max: *undecided*, listed with a warning and continued from the rows that are kept, in the seed set it began
-in: by hand with `--stretch`, or night by night with `robust-core batch night`. One looks at n = 16·1.25^k; nothing
-is ever run again to make it pass.
+The null of one process is "the law holds": at 1/alpha the verdict is *violated*. The null of the other is "the law
+fails by the stated effect": at 1/beta the verdict is *holds*, which means *not violated by that effect*. This verdict
+is not given while E against the law is at least 100; sampling continues. For a true law this happens with probability
+at most 1 %. If neither process reaches its limit by n_max samples, the cell is *undecided*. It is listed with a warning
+and can be continued from the stored samples in the same seed set, by hand with `--stretch` or with `robust-core batch
+night`. The evidence is looked at after n = 16·1.25^k samples. Nothing is run again to make it pass.
 
-A run has one budget, 1e-6: half is split over the cells by weight, 7/16 stand behind the joint evidence of all cells.
-Seeds are made of the seed set, the law, the problem and the number of the replicate. The name of a variant and its code
-do not choose its samples, so renaming or editing it is not a rerun, and cells may share samples: evidence is averaged
-within a stream of samples, multiplied over the streams of one variant (for every λ before mixing) and averaged over
-variants. Negative controls run with every law and must be judged *violated*, and every kind of cell is violated by one
-of them: a cell that cannot fail would show nothing.
+A run of the suite has one error budget, 1e-6. Half of it is split over the cells by weight, 7/16 are for the joint
+evidence of all cells, and 1/16 is for exact laws that are decided by sampling. A seed is a hash of the seed set, the
+law, the problem and the number of the replicate. It does not depend on the name or the code of a variant, so renaming
+or editing a variant is not a rerun. Cells may therefore share samples: evidence is averaged within a stream of samples,
+multiplied over the streams of one variant (for every λ before mixing) and averaged over variants. Negative controls run
+with every law and must be judged *violated*. Every kind of cell is violated by at least one of them.
 
-The power of a cell is that for the worst law that its words allow. A value outside the range that the null states is
-red by itself; nothing is cut. A red result of a night stays until changed code judges it again, on the same samples.
+The power of a cell is stated for the worst distribution with the stated effect. A value outside the range that the null
+states is a violation by itself; no value is clipped. A verdict *violated* of a nightly run stays until changed code has
+been judged on the same samples.
 
 ## In a verification
 
 `robust-core verify`, `properties.verify`, the pytest checks and `docs/gallery.md` run these laws after the exact ones,
-for every claim of theirs that a variant makes, at `--size quick` or `full` (`--no-statistics` leaves them out). They
-run in the variant's own process, every replicate is watched (time, printing, global random state), and a violated exact
-law blocks them: they would say nothing new. The budget of 1e-6 is split over the cells of all variants of the run,
-without a product, because a verification accuses cell by cell; the end of the output says what was spent. `--seed 0`
-has the pinned samples, any other seed its own. A cell whose time ends (a minute of the processor per variant at quick
-size) is *undecided*, never *violated*. A cell that is known to fail is excused by an entry in the file of expected
-failures, pinned by its seed set.
+if the variant makes the promise to which they belong, at `--size quick` or `full` (`--no-statistics` skips them). They
+run in the process of the variant, and every replicate is monitored (time, printing, global random state). A violated
+exact law blocks them, because they would say nothing new. 15/16 of the budget of 1e-6 are split over the cells of all
+variants of the run. There is no joint evidence, because each cell is judged by itself. The last lines of the output
+state the sum. `--seed 0` uses the pinned samples; every other seed has its own. A cell that runs out of time (one
+minute of processor time per variant at quick size) is *undecided*, never *violated*. To accept a cell that is known to
+fail, list it with its seed set in the file of expected failures.
 
-A variant meets the named problems with the first of its sets, with a radius it is for, and is compared with what it
-learns: Q*, or Q or V of the policy it evaluates.
+A variant is run on the named problems with the first of its sets and with a radius that its options allow. The truth is
+Q*, or Q or V of the policy that it evaluates.
 """
 
 
@@ -147,7 +149,7 @@ def seen(found: dict[str, dict[str, dict[str, str]]]) -> list[str]:
         kinds = list(dict.fromkeys(cell.kind for cell in law.cells(law.right, "quick")))
         rows = [[control.name, *(_bold(outcomes[control.name][kind]) for kind in kinds)] for control in law.controls]
         reasons = "\n".join(f"* *{kind}*: {words}." for kind, words in law.purposes.items() if kind in kinds)
-        parts += [f"### {law.name.capitalize()}", table(["wrong on purpose", *kinds], rows), reasons]
+        parts += [f"### {law.name[:1].upper()}{law.name[1:]}", table(["wrong on purpose", *kinds], rows), reasons]
     return parts
 
 
