@@ -4,14 +4,17 @@ HEAD = """
 # The fifteen panels
 
 This page reports a reproduction of Section 6 and Appendix E of the paper. There are five figures with three panels
-each: panel a has (p, R) = (0.1, 0.1), panel b (0.05, 0.2), and panel c (0.1, 0.2). The paper gives gamma, alpha, beta,
-the horizon 100, the uniform behaviour policy, thirty runs, and envelopes at the 5th and 95th percentile. It leaves
-nearly everything else open, and each such choice is a named interpretation. The page is generated from
-`benchmarks/experiments/results.json`; do not edit it.
+each: panel a has (p, R) = (0.1, 0.1), panel b (0.05, 0.2), and panel c (0.1, 0.2). Here p is the probability of a
+uniform jump in the perturbed MDP, and R is the radius. The paper gives gamma, alpha, beta, the horizon 100, the uniform
+behaviour policy, thirty runs, and envelopes at the 5th and 95th percentile. It leaves nearly everything else open, and
+each such choice is a named interpretation. The page is generated from `benchmarks/experiments/results.json`; do not
+edit it.
 
 Learners that are compared use the same walk, because the behaviour policy does not depend on Q. So a run is a pair, and
 its score is a difference. Policies are evaluated exactly on the unperturbed MDP over the horizon. The score of a curve
-is that of its second half, because with constant steps the greedy policy does not converge.
+is that of its second half, because with constant steps the greedy policy does not converge. Differences of rewards are
+given as parts of the *scale*: the distance from no skill (the better of the uniform policy and the best constant
+action) to the optimum.
 """
 
 SHORT = """
@@ -19,8 +22,9 @@ SHORT = """
   a, b, c), and vanilla TDC in {vanilla_diverged}. The growth rate of the recursion for large theta decides: it is above
   zero for {robust_grows} of {draws} draws of the features under robust TDC, and for {vanilla_grows} under vanilla TDC.
   The default interpretation uses one draw for all runs, which is only an example.
-- **FrozenLake.** With the printed constant step neither learner has any skill: robust Q-learning earns
-  {lake_robust}, vanilla {lake_vanilla}, the best constant action {lake_constant}, and the optimum {lake_optimum}.
+- **FrozenLake.** With the printed constant step neither learner is much better than a constant action: robust
+  Q-learning earns {lake_robust}, vanilla {lake_vanilla}, the best constant action {lake_constant}, and the optimum
+  {lake_optimum}.
 - **RARL.** Robust Q-learning earns more than RARL in the worst-case test, by {rarl} of the scale. But plain Q-learning
   on the same samples earns more than robust Q-learning, by {plain}. And if robust Q-learning trains on the perturbed
   MDP, panel a is {turned} ({turned_size} of the scale).
@@ -150,7 +154,7 @@ worse.
 
 **FrozenLake: with a constant step of 0.8 neither learner learns.** On a slippery lake both earn what the best constant
 action earns (table of values), about a seventh of the optimum, although both would find good policies as α → 0. The
-finding is that neither has any skill: the panel compares two policies that have learned almost nothing. The result
+finding is that neither has much skill: the panel compares two policies that have learned almost nothing. The result
 depends on whether the lake is slippery. On a lake that is not slippery the claim is reproduced: a wasted move costs a
 factor γ², and a shorter discount makes this gap larger relative to the noise of the jumps. The control with discount
 γ(1−R) gains exactly the same. The reward of a step (gym-reward: the one it earned, not its mean) decides the sign of
