@@ -78,7 +78,7 @@ _METRICS = (
         "relative", 0.1, ONE_TENTH,
     ),
     Metric(
-        "noise", "variance", "exact", "statistical", "squared moves of a learner at rest at Q* over what is due",
+        "noise", "variance", "exact", "statistical", "squared steps from Q*, divided by their expected value",
         "relative", 0.1, "the variance of the step is known from the model: neither more nor less is right",
     ),
     Metric(
