@@ -61,7 +61,7 @@ def test_a_case_in_junit_that_only_its_module_can_read_is_shown_as_it_is_written
 @pytest.mark.parametrize(
     "command",
     [
-        ["history", "nowhere"], ["claims", "expand-T"], ["claims", "--status", "corrected"],
+        ["history"], ["claims", "expand-T"], ["claims", "--status", "corrected"],
         ["verify", "--list", "laws"], ["documents", "command-line", "--check"], ["replay", "FILE"],
     ],
     ids=" ".join,
