@@ -32,6 +32,8 @@ MOST_PROCESSES = 256
 """Processes that a worker may have at a time: more are a fault that takes the machine away from everybody."""
 LOOK = 1.0
 """Seconds between two counts of the processes."""
+GLANCE = 0.1
+"""Seconds between two looks at the number of tasks of the system, which is one short read."""
 LARGEST_OUTPUT = 1 << 16
 """Bytes of standard error that a worker, and all that it starts, can show; the rest is read and dropped."""
 PORTION = 4096
@@ -121,13 +123,54 @@ class _Output:
                 self.waiting.clear()
 
 
+class _Crowd:
+    """Counts the processes of a worker.
+
+    Processes that fork without end are faster than a count of them, which reads a file of each and has to wait for its
+    turn among them. So the number of all tasks of the system is looked at often, and where it has grown by more than a
+    worker may have, its group stands still during the count.
+    """
+
+    def __init__(self, worker: int) -> None:
+        self.worker, self.tasks, self.next_count = worker, _tasks(), time.monotonic() + LOOK
+
+    def is_too_large(self) -> bool:
+        """Whether the worker has more processes than it may; counted when it is time for it or there is a reason."""
+        grown = _tasks() - self.tasks > MOST_PROCESSES
+        if not grown and time.monotonic() < self.next_count:
+            return False
+        if grown:
+            self._signal(signal.SIGSTOP)
+        found = len(_descendants())
+        if found > MOST_PROCESSES:
+            return True
+        if grown:
+            self._signal(signal.SIGCONT)
+            self.tasks = _tasks() - found  # others have started processes: those are not the worker's
+        self.next_count = time.monotonic() + LOOK
+        return False
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(OSError):
+            os.killpg(self.worker, number)
+
+
+def _tasks() -> int:
+    """The number of tasks of the system; 0 where it does not tell."""
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read().split()[3].partition(b"/")[2])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
 def _watch(control: socket.socket, woken: socket.socket, worker: int, output: _Output) -> NoReturn:
     """Wait for the end of the worker or for an order of the suite; report, and end this process."""
     deadline: float | None = None
-    next_count = time.monotonic() + LOOK
+    crowd = _Crowd(worker)
     status = None
     while status is None:
-        wait = LOOK if deadline is None else min(max(deadline - time.monotonic(), 0.0), LOOK)
+        wait = GLANCE if deadline is None else min(max(deadline - time.monotonic(), 0.0), GLANCE)
         sources: list[int | socket.socket] = [woken, control, *([output.source] if output.open else [])]
         ready, _, _ = select.select(sources, [STDERR] if output.waiting else [], [], wait)
         output.forward()
@@ -140,11 +183,9 @@ def _watch(control: socket.socket, woken: socket.socket, worker: int, output: _O
             deadline = time.monotonic() + GRACE
         if deadline is not None and time.monotonic() >= deadline:
             _kill(worker)
-        if time.monotonic() >= next_count:
-            if len(_descendants()) > MOST_PROCESSES:
-                _end_all(worker)
-                _report(control, CROWDED, [])
-            next_count = time.monotonic() + LOOK
+        if crowd.is_too_large():
+            _end_all(worker)
+            _report(control, CROWDED, [])
         status = _reap(worker)
     output.forward(patience=LOOK)
     left = _left_behind(control, worker, deadline)
