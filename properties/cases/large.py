@@ -38,7 +38,7 @@ class Form:
     `order` is that of the values along the states: 1 rises, so that the worst is the last, −1 falls, 0 is as drawn;
     a `flat` start is zero everywhere, with no cost below it; in a `near` one equal values differ a little. `kind` is
     the set's place among those of the variant; a kernel that may be `sparse` is as the form has it. The smooth
-    maximum and the radius of projection (infinite: no projection) are drawn where the form has none.
+    maximum, its varrho and the radius of projection (infinite: no projection) are drawn where the form has none.
     """
 
     sizes: dict[Size, int]
@@ -55,6 +55,7 @@ class Form:
     kind: int | None = None
     sparse: bool = True
     smoothing: type[LogSumExp | Mellowmax] | None = None
+    varrho: float | None = None
     projection: float | None = None
 
 
@@ -178,9 +179,9 @@ class Fixed(Choices):
 
     def smoothing(self, variant: Variant) -> LogSumExp | Mellowmax:
         """As the form has it, unless the variant is for another."""
-        if self.form.smoothing is None:
-            return super().smoothing(variant)
-        return SMOOTHINGS.get(variant.options.get("smoothing", ""), self.form.smoothing)(VARRHOS[0])
+        drawn = super().smoothing(variant) if self.form.smoothing is None else self.form.smoothing(VARRHOS[0])
+        kind = SMOOTHINGS.get(variant.options.get("smoothing", ""), type(drawn))
+        return kind(self.form.varrho or drawn.varrho)
 
     def projection(self) -> float | None:
         """As the form has it."""

@@ -79,11 +79,11 @@ def batch_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) -
 
 
 def _with_open_pair(choices: Choices, mdp: MDP) -> MDP:
-    """A deterministic model with one pair that has two successors."""
+    """A deterministic model with one pair that has two successors, one more likely: a median is not a mean."""
     P = np.array(mdp.P)
     s, a = choices.index(mdp.n_states), choices.index(mdp.n_actions)
-    P[s, a] *= 0.5
-    P[s, a, choices.index(mdp.n_states)] += 0.5
+    P[s, a] *= 0.25
+    P[s, a, choices.index(mdp.n_states)] += 0.75
     return MDP(P, mdp.cost, mdp.gamma)
 
 

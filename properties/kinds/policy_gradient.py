@@ -19,6 +19,8 @@ EIGHTHS = {
     2: ((4, 4), (1, 7), (6, 2), (7, 1)),
     3: ((2, 2, 4), (1, 1, 6), (3, 4, 1), (5, 1, 2)),
 }
+WHOLE = 32
+"""Units of a row of more actions: one for each, and the rest for one of them."""
 SPREADS = (0.0, 1.0, 0.5, 0.25)
 
 
@@ -41,14 +43,21 @@ def gradient_case(choices: Choices, variant: Variant) -> GradientCase:
     """A model, a set, a policy and a start."""
     mdp = choices.mdp(variant, scale=choices.scale(variant), gammas=GAMMAS, sparse=True)
     chosen = choices.set_of(variant, mdp)
-    rows = [choices.pick(EIGHTHS[mdp.n_actions]) for _ in range(mdp.n_states)]
+    rows = [_row(choices, mdp.n_actions) for _ in range(mdp.n_states)]
     return GradientCase(
         mdp=mdp,
         uncertainty_set=chosen,
-        policy=np.array(rows) / 8.0,
+        policy=np.array(rows),
         start=choices.index(mdp.n_states),
         spread=choices.pick(SPREADS),
     )
+
+
+def _row(choices: Choices, n_actions: int) -> Floats:
+    """A distribution on all actions, in parts of a power of 2."""
+    if n_actions in EIGHTHS:
+        return np.array(choices.pick(EIGHTHS[n_actions])) / 8.0
+    return (np.ones(n_actions) + (WHOLE - n_actions) * np.eye(n_actions)[choices.index(n_actions)]) / WHOLE
 
 
 def _policy(name: str, case: Case) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from oracles.planning import average_cost
 from properties.cases.enlarged import respellings, size
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.average_cost_planner import average_case
@@ -20,7 +21,10 @@ from properties.laws.law import Law
 from properties.laws.rounding import UNIT, elimination_residual, stated_accuracy, step_bound
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.sets import Contamination, TotalVariation
+from robust_core.sets import Contamination, TotalVariation, UncertaintySet
+
+DISCOUNTS = (0.5, 0.0, 1.0 - 2.0**-20)
+"""None of which is used."""
 
 
 def allowed_error(variant: Variant, mdp: MDP, radius: float) -> float:
@@ -57,7 +61,7 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
         return None
     k, gain = size(mdp.cost), float(variant.make(mdp, chosen))
     dearer = MDP(mdp.P, mdp.cost + k, mdp.gamma)
-    other = MDP(mdp.P, mdp.cost, 0.5 if mdp.gamma != 0.5 else 0.25)
+    others = [MDP(mdp.P, mdp.cost, gamma) for gamma in DISCOUNTS if gamma != mdp.gamma]
     allowed = allowed_error(variant, mdp, R)
     wider = chosen.with_radius((1.0 + R) / 2.0)
     low, high = float(mdp.cost.min(axis=1).min()), float(mdp.cost.min(axis=1).max())
@@ -81,8 +85,14 @@ def _ordered(variant: Variant, case: PlannerCase) -> Finding | None:
             if free
             else None
         )
-        or compare(variant.make(other, chosen), np.array(gain), 2.0 * allowed, "average cost with another discount")
+        or next(filter(None, (_same(variant, chosen, other, gain, 2.0 * allowed) for other in others)), None)
     )
+
+
+def _same(variant: Variant, chosen: UncertaintySet, other: MDP, gain: float, allowed: float) -> Finding | None:
+    if not Scope.of(variant).has(other):
+        return None
+    return compare(variant.make(other, chosen), np.array(gain), allowed, f"average cost with discount {other.gamma:g}")
 
 
 def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ from properties.cases.runs import ends_of, estimates
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.batch import BatchRun
-from properties.laws.coins import Coins, Tape, leaves
+from properties.laws.coins import MOST_LEAVES, Coins, NotEnumerable, Tape, leaves
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.learning import advance, new_learner, problem
@@ -40,6 +41,8 @@ MOST_OUTCOMES = 800
 CHANCES = (0.0, 0.25, 0.0, 0.5, 1.0, 0.0)
 """Probabilities that a transition ends the episode."""
 PROMISES_TRIED = 24
+MANY = (4, 6, 5)
+"""Sizes of batches with 2^k outcomes: what a learner does with four transitions of an entry may be new."""
 
 
 class BatchView(View):
@@ -120,17 +123,24 @@ def _history(variant: Variant, case: BatchRun, tape: Tape, coins: int) -> tuple[
     return learner, past, batches[-1]
 
 
-def _outcomes(learner: Any, view: BatchView, tape: Tape) -> Iterator[tuple[Fraction, Any]]:
-    """Every estimate after the batch with its probability."""
-    for members in product(*view.member_outcomes()):
+def _after(learner: Any, batch: Path) -> Any:
+    return advance(copy.deepcopy(learner), batch).estimate()
+
+
+def _outcomes(learner: Any, view: BatchView, tape: Tape, most: int) -> Iterator[tuple[Fraction, Any]]:
+    """Every estimate after the batch with its probability; the learner's own draws leave room for `most` of them."""
+    outcomes = view.member_outcomes()
+    limit = max(1, most // math.prod(map(len, outcomes)))
+    for members in product(*outcomes):
         chance = math.prod((share for share, _ in members), start=Fraction(1))
         batch = [step for _, step in members]
-        for share, estimate in leaves(tape, lambda batch=batch: advance(copy.deepcopy(learner), batch).estimate()):  # type: ignore[misc]
+        after = partial(_after, learner, batch)
+        for share, estimate in leaves(tape, after, limit=limit):
             yield chance * share, estimate
 
 
 def _moments(
-    variant: Variant, case: BatchRun, ends: float, coins: int
+    variant: Variant, case: BatchRun, ends: float, coins: int, most: int = MOST_LEAVES
 ) -> tuple[BatchView, Any, Any, float, Tape, Finding | None]:
     """(view, mean of the change, mean of its square, largest entry, tape, finding)."""
     tape = Tape()
@@ -140,7 +150,7 @@ def _moments(
     for table in past:
         if (finding := _ill_formed(case, table)) is not None:
             return view, None, None, largest, tape, finding
-    for probability, estimate in _outcomes(learner, view, tape):
+    for probability, estimate in _outcomes(learner, view, tape, most):
         after = _table(estimate)
         if (finding := _ill_formed(case, after)) is not None:
             return view, None, None, largest, tape, finding
@@ -157,9 +167,21 @@ def _allowed(case: BatchRun, view: BatchView, largest: float, tape: Tape) -> flo
 
 
 def _mean(variant: Variant, case: BatchRun, ends: float, coins: int) -> Finding | None:
+    return _wrong_mean(variant, case, ends, coins, MOST_LEAVES)
+
+
+def _mean_of_many(variant: Variant, case: BatchRun, ends: float, coins: int) -> Finding | None:
+    """The same; a learner that draws for every transition has too many outcomes, and smaller batches judge it."""
+    try:
+        return _wrong_mean(variant, case, ends, coins, MOST_OUTCOMES)
+    except NotEnumerable:
+        return None
+
+
+def _wrong_mean(variant: Variant, case: BatchRun, ends: float, coins: int, most: int) -> Finding | None:
     if not case.batches():
         return None
-    view, first, _, largest, tape, finding = _moments(variant, case, ends, coins)
+    view, first, _, largest, tape, finding = _moments(variant, case, ends, coins, most)
     if finding is not None:
         return finding
     wanted = to_rationals(_step_of(variant)(view))
@@ -287,6 +309,12 @@ def _read_one_pair(choices: Choices, variant: Variant) -> BatchRun:
     return narrowed.plus(ends=ends)
 
 
+def _read_many(choices: Choices, variant: Variant) -> BatchRun:
+    """The same for larger batches, in a model where one pair is open."""
+    sized = replace(variant, options={**variant.options, "batch": choices.any_of(MANY)})
+    return _read_one_pair(choices, sized)
+
+
 def _has_own_step(variant: Variant) -> bool:
     return callable(variant.options.get("expected"))
 
@@ -346,6 +374,16 @@ LAWS = (
         _read_one_pair,
         _mean,
         *_ON_PROMISE,
+    ),
+    _law(
+        "batch mean, many",
+        "batch mean",
+        "the same for batches of four to six transitions of one pair",
+        _read_many,
+        _mean_of_many,
+        *_ON_PROMISE,
+        "batch mean, one pair",
+        only=lambda variant: "batch" not in variant.options,
     ),
     _law(
         "batch variance",

@@ -2,25 +2,42 @@
 
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from properties.cases import runs
-from properties.cases.choices import SMOOTHINGS, Reader
+from properties.cases.choices import SMOOTHINGS, Choices, Reader
 from properties.cases.large import Form, form_of
-from properties.cases.sources import Large
+from properties.cases.scope import Scope
+from properties.cases.sources import Generated, Large
 from properties.judging.verdict import Finding
 from properties.kinds.operator import operator_case
 from properties.kinds.planner import PlannerCase, planner_case
 from properties.kinds.sampler import sampler_case
 from properties.kinds.support import support_case
-from properties.laws import linear, operator, planner, sampler, support
+from properties.laws import (
+    average_cost_learner,
+    batch,
+    linear,
+    linear_control,
+    linear_mean,
+    objective,
+    operator,
+    planner,
+    policy_gradient,
+    policy_planner,
+    sampler,
+    smoothed_operator,
+    support,
+)
 from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.operator import true_backup, where_known
 from robust_core import constant, per_visit, polynomial
-from robust_core.problem import Variant
+from robust_core.mdp import MDP
+from robust_core.problem import Kind, Variant
+from robust_core.sets import Contamination, TotalVariation
 
 _SLOW = polynomial(1.0, rate=0.01, power=1.0)
 # One state is the worst alone, the last one.
@@ -70,6 +87,13 @@ SMOOTH = tuple(
     replace(form_of(states, 2, 9, numbers=(0.875, 2.0**-8, 0.25), **_HALF), smoothing=kind, projection=K)
     for states, kind, K in product((18, 70), SMOOTHINGS.values(), (np.inf, 2.0**-4))
 )
+# Every state and action counts, for a small and for a large varrho too.
+SMOOTHED = (*SMOOTH[:4:2], *(replace(form, varrho=varrho) for form in FUNCTIONS[:2] for varrho in (2.0**-20, 2.0**10)))
+# A gradient solves systems of 1/(1−gamma); a rational stationary law of seventy states takes too long.
+CHAINS = (
+    form_of(17, 5, 9, **_HALF),
+    form_of(18, 2, 9, numbers=(0.75, 2.0**-8, 0.75), order=-1, **_HALF),
+)
 # Long runs with a free theta, and one that meets the ball of projection again and again.
 LINEAR = (
     *WIDE,
@@ -78,6 +102,7 @@ LINEAR = (
     replace(LONG[1], projection=2.0**-4),
 )
 STORAGES = (False, True)
+EXACT = (Contamination, TotalVariation)
 RUNS: Reader = runs.run
 
 
@@ -103,30 +128,56 @@ def in_turn(laws: tuple[Law, ...]) -> tuple[Law, ...]:
 
 
 def _residual(variant: Variant, case: PlannerCase) -> Finding | None:
-    """|TQ − Q| <= (1 + gamma)|Q − Q*|: a table near Q* is nearly left alone by T, which is evaluated in rationals."""
+    """|TQ − Q| <= (1 + gamma)|Q − Q*|: a table near Q* is nearly left alone by T, which is evaluated in rationals.
+
+    Values of states are those of the table all of whose actions are alike.
+    """
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     Q = np.array(variant.make(mdp, uncertainty_set), dtype=np.float64)
-    shape = mdp.cost.shape[:1] if uncertainty_set.by_state else mdp.cost.shape
+    by_state = uncertainty_set.by_state or variant.kind == "value planner"
+    shape = mdp.cost.shape[:1] if by_state else mdp.cost.shape
     if Q.shape != shape or not np.isfinite(Q).all():
-        return Finding("Q*", Q.tolist(), f"{' x '.join(map(str, shape))} finite numbers")
-    image, error = true_backup(mdp, uncertainty_set, Q)
+        return Finding("the solution", Q.tolist(), f"{' x '.join(map(str, shape))} finite numbers")
+    if by_state and not uncertainty_set.by_state:
+        tables, error = true_backup(mdp, uncertainty_set, np.repeat(Q[:, None], mdp.n_actions, axis=1))
+        image = tables.min(axis=1)
+    else:
+        image, error = true_backup(mdp, uncertainty_set, Q)
     allowed = (1.0 + mdp.gamma) * planner.allowed_error(variant, mdp, Q) + error
     return compare(Q, where_known(image, Q), allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
 
 
-RESIDUAL = Law(
-    "optimum, large",
-    ("planner",),
-    "optimal",
-    "|TQ − Q| ≤ (1 + γ)·accuracy, T in rationals; with many states and actions",
-    Large(planner_case, PLANNED, STORAGES),
-    _residual,
-    after=("optimum",),
-)
+def _dear_end(choices: Choices, variant: Variant) -> PlannerCase:
+    """A model whose last state is the worst: it costs four times the largest cost more."""
+    case = planner_case(choices, variant)
+    cost = case.mdp.cost.copy()
+    cost[-1] += 4.0 * np.abs(cost).max()
+    dear = MDP(case.mdp.kernel, cost, case.mdp.gamma)
+    return replace(case, mdp=dear) if Scope.of(variant).has(dear) else case
+
+
+def _residual_law(
+    kind: Kind, promise: str, after: str, letter: str, read: Reader = planner_case, forms: tuple[Form, ...] = PLANNED
+) -> Law:
+    return Law(
+        f"{after}, large",
+        (kind,),
+        promise,
+        f"|T{letter} − {letter}| ≤ (1 + γ)·accuracy, T in rationals; with many states and actions",
+        Large(read, forms, STORAGES),
+        _residual,
+        after=(after,),
+    )
 
 
 def _named(laws: tuple[Law, ...], name: str) -> Law:
     return next(law for law in laws if law.name == name)
+
+
+def _again(laws: tuple[Law, ...], name: str, forms: tuple[Form, ...]) -> Law:
+    """A law of small cases on large ones that are read in the same way."""
+    law = _named(laws, name)
+    return large(law, cast(Generated, law.cases).read, forms)
 
 
 LAWS = in_turn(
@@ -134,9 +185,21 @@ LAWS = in_turn(
         large(_named(support.LAWS, "support value"), support_case, FUNCTIONS),
         large(_named(support.LAWS, "support rows"), support.read_rows, FUNCTIONS),
         large(_named(operator.LAWS, "bellman backup"), operator_case, FUNCTIONS, storages=STORAGES),
-        RESIDUAL,
+        _residual_law("planner", "optimal", "optimum", "Q"),
+        # A whole backup and the value of a policy are known for these sets alone: enclosing them takes too long.
+        replace(
+            _residual_law("value planner", "optimal value", "optimal value", "V", _dear_end, FUNCTIONS[1:2]), sets=EXACT
+        ),
+        replace(_again(policy_planner.LAWS, "optimal policy, close", PLANNED[:1]), sets=EXACT),
+        _again(smoothed_operator.LAWS, "smoothed backup", SMOOTHED),
+        _again(policy_gradient.LAWS, "policy gradient", CHAINS),
+        *(_again(objective.LAWS, law.name, CHAINS) for law in objective.LAWS[::2]),
         large(sampler.PATH, sampler_case, WIDE + LONG, storages=STORAGES),
         large(_named(linear.LAWS, "TDC step"), RUNS, LINEAR),
         large(_named(linear.LAWS, "GTD2 step"), RUNS, LINEAR),
+        _again(linear_mean.LAWS, "mean update, linear", CHAINS[1:]),
+        _again(linear_control.LAWS, "semi-gradient", (*WIDE[:1], *LONG)),
+        _again(average_cost_learner.LAWS, "relative update", (*WIDE, *LONG)),
+        _again(batch.LAWS, "batch mean", (*WIDE[:1], *LONG)),
     )
 )

@@ -16,6 +16,7 @@ from properties.cases.scope import OutOfScope
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
 from properties.kinds.average_cost_planner import average_case
+from properties.kinds.objective import objective_case
 from properties.kinds.operator import operator_case
 from properties.kinds.planner import planner_case
 from properties.kinds.policy_gradient import gradient_case
@@ -24,6 +25,7 @@ from properties.kinds.smoothed_operator import smoothed_case
 from properties.kinds.support import support_case
 from properties.laws import (
     average_cost_planner,
+    objective,
     operator,
     planner,
     policy_gradient,
@@ -99,5 +101,8 @@ LAWS = (
     _one_after_another(_named(average_cost_planner.LAWS, "average cost"), average_case),
     _one_after_another(_named(smoothed_operator.LAWS, "smoothed backup"), smoothed_case),
     _one_after_another(_named(policy_gradient.LAWS, "policy gradient"), gradient_case),
+    _one_after_another(_named(objective.LAWS, "objective"), objective_case),
+    _one_after_another(_named(objective.LAWS, "tracked weights"), objective_case),
+    _one_after_another(_named(objective.LAWS, "objective gradient"), objective_case),
     _one_after_another(sampler.PATH, sampler_case),
 )

@@ -5,6 +5,7 @@ kernels attain it, every mean of their gradients is a subgradient of the maximum
 by the entries of a policy are meant along directions that keep Σ_a pi(a|s) = 1: a constant for each state is free.
 """
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from oracles.planning import enclosed
 from oracles.planning.policy_gradient import policy_gradient
 from oracles.planning.truth import is_exact
+from properties.cases.choices import Choices
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.policy_gradient import GradientCase, gradient_case
@@ -24,6 +26,8 @@ from robust_core.problem import Variant
 from robust_core.sets import Contamination
 from robust_core.validate import Floats
 
+RARE = 2.0**-10
+"""The probability of an action at the edge of the policies."""
 STEP = 2.0**-24
 """Of a difference: half of the digits, and exact for policies in eighths."""
 
@@ -99,6 +103,17 @@ def _matches(variant: Variant, case: GradientCase) -> Finding | None:
     return compare(shown, nearest(wanted, shown), allowed_error(variant, mdp), what)
 
 
+def _read_edge(choices: Choices, variant: Variant) -> GradientCase:
+    """A policy whose other actions are rare, where the state after the worst one is its twin."""
+    case = gradient_case(choices, variant)
+    mdp, (S, A) = case.mdp, case.mdp.cost.shape
+    policy = RARE + (1.0 - A * RARE) * np.eye(A)[case.policy.argmax(axis=1)]
+    P, cost, worst = mdp.P.copy(), mdp.cost.copy(), int(_robust(case, policy)[0].argmax())
+    for rows in (P, cost, policy):
+        rows[(worst + 1) % S] = rows[worst]
+    return replace(case, mdp=MDP(P, cost, mdp.gamma), policy=policy)
+
+
 def _differences(variant: Variant, case: GradientCase) -> Finding | None:
     """A gradient g of the maximum: g·d <= (f(pi + hd) − f(pi))/h + hM/2 for every d, where |f''| <= M for each kernel.
 
@@ -137,12 +152,17 @@ def _differences(variant: Variant, case: GradientCase) -> Finding | None:
     return None
 
 
+def _robust(case: GradientCase, policy: Floats) -> tuple[Floats, float]:
+    """V^pi, and the width of its enclosure."""
+    V, _ = enclosed.evaluate(case.mdp, case.uncertainty_set, policy)
+    return V.value, 0.0 if is_exact(type(case.uncertainty_set)) else V.error_bound
+
+
 def _value(case: GradientCase, policy: Floats) -> tuple[float, float]:
     """rho·V^pi, and how far it may be off."""
-    V, _ = enclosed.evaluate(case.mdp, case.uncertainty_set, policy)
-    width = 0.0 if is_exact(type(case.uncertainty_set)) else V.error_bound
-    size = float(np.abs(V.value).max())
-    return float(case.rho() @ V.value), width + operations_bound(case.mdp.n_states + 2, size) + UNIT * size
+    V, width = _robust(case, policy)
+    size = float(np.abs(V).max())
+    return float(case.rho() @ V), width + operations_bound(case.mdp.n_states + 2, size) + UNIT * size
 
 
 PROMISE = "policy gradient"
@@ -155,6 +175,16 @@ LAWS = (
         "states are worst, a mean of the gradients of each",
         Generated(gradient_case),
         _matches,
+        sets=(Contamination,),
+    ),
+    Law(
+        "policy gradient, edge",
+        ("policy gradient",),
+        PROMISE,
+        "the same where actions are rare and two states are alike, the worst one among them",
+        Generated(_read_edge),
+        _matches,
+        after=("policy gradient",),
         sets=(Contamination,),
     ),
     Law(

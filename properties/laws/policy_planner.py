@@ -4,14 +4,16 @@ A policy is judged by its robust value V^pi, which an oracle evaluates with a ce
 optimal policies are not unique.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from oracles.planning import enclosed, s_rectangular
-from oracles.planning.truth import is_exact
-from properties.cases.choices import radius_of, sets_beside
+from oracles.planning.truth import TooWide, is_exact
+from properties.cases.choices import Choices, Reader, radius_of, sets_beside
 from properties.cases.enlarged import respellings
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.planner import PlannerCase, planner_case, state_values
@@ -22,6 +24,9 @@ from properties.laws.rounding import UNIT, fixed_point_bound, stated_accuracy
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import SRectangular, UncertaintySet
+
+CLOSE = (2.0**-6, 2.0**-10, 2.0**-14)
+"""What an action that is not the best loses at once, as a part of max|c|."""
 
 
 def allowed_loss(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
@@ -71,6 +76,32 @@ def _optimal(variant: Variant, case: PlannerCase) -> Finding | None:
     return None
 
 
+def _of_case(variant: Variant, case: PlannerCase) -> Finding | None:
+    """For the set of the case alone: with another radius its actions are not close."""
+    return _loss(variant, case.mdp, case.uncertainty_set, "robust value of the policy: state ")
+
+
+def read_close(choices: Choices, variant: Variant) -> PlannerCase:
+    """A case in which every action is nearly as good as the best, so that a small error of Q changes the policy.
+
+    The cost of an action that is not the best is lowered until it loses little, but more than the variant may: V* stays
+    as it is, and with it the backup of every other pair.
+    """
+    case = planner_case(choices, variant)
+    mdp, part = case.mdp, choices.pick(CLOSE)
+    if case.uncertainty_set.by_state:
+        return case
+    try:
+        Q, _ = true_optimum(mdp, case.uncertainty_set)
+    except TooWide:
+        return case
+    part = max(part, 4.0 * stated_accuracy(variant.options, 1.0) / (1.0 - mdp.gamma))
+    gaps = Q - Q.min(axis=1, keepdims=True)
+    cost = np.where(gaps > 0.0, mdp.cost - gaps + part * np.abs(mdp.cost).max(), mdp.cost)
+    close = MDP(mdp.kernel, cost, mdp.gamma)
+    return replace(case, mdp=close) if Scope.of(variant).has(close) else case
+
+
 def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:
     mdp, uncertainty_set = case.mdp, case.uncertainty_set
     for same, chosen in respellings(variant, mdp, uncertainty_set, no_values(mdp, uncertainty_set)):
@@ -80,12 +111,19 @@ def _invariant(variant: Variant, case: PlannerCase) -> Finding | None:
     return None
 
 
-def _law(name: str, statement: str, judge: Any, *after: str) -> Law:
-    return Law(name, ("policy planner",), "optimal policy", statement, Generated(planner_case), judge, after=after)
+def _law(name: str, statement: str, judge: Any, *after: str, read: Reader = planner_case) -> Law:
+    return Law(name, ("policy planner",), "optimal policy", statement, Generated(read), judge, after=after)
 
 
 LAWS = (
     _law("optimal policy", "V^π(s) = V*(s) in every state, V^π by exact rational evaluation (Theorem 1)", _optimal),
+    _law(
+        "optimal policy, close",
+        "the same where every action is nearly as good as the best",
+        _of_case,
+        "optimal policy",
+        read=read_close,
+    ),
     _law(
         "optimal policy invariance",
         "the same with duplicate and dominated actions, split states and new names",

@@ -259,7 +259,7 @@ def _sampled_sums(
     """Sums over transitions, and the law of the chain by squaring its kernel."""
     R, gamma, N = uncertainty_set.radius, mdp.gamma, features.shape[1]
     chain = np.einsum("sa,sat->st", policy, mdp.P)
-    for _ in range(12):
+    for _ in range(40):
         chain = chain @ chain
         chain /= chain.sum(axis=1, keepdims=True)
     V, moment, C, slope = features @ theta, np.zeros(N), np.zeros((N, N)), np.zeros((N, N))
