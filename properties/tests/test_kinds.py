@@ -1,5 +1,6 @@
 """Right algorithms of other constructions than the example of their kind: none of them may be called wrong."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 from properties.judging.search import search
 from properties.judging.verification import applicable
+from properties.tests import second_author
+from properties.tests.second_author import ACCURACY, policy_iteration, table
 from properties.variants.mutants.average_cost_learner import Relative
 from properties.variants.mutants.batch import MeanBatch, PerEntry
 from properties.variants.mutants.linear_control import GreedyGQ, LinearQ, SmoothQ
@@ -334,6 +337,107 @@ class _AverageRestarts(Relative):
         return float(step.cost + after - self.gain(step))
 
 
+def _gauss_seidel(mdp: MDP, uncertainty_set: Any) -> np.ndarray:
+    """Values one after the other, from above; nature's restart is that of the sweep before."""
+    R, P, V = uncertainty_set.radius, mdp.P, np.full(mdp.n_states, mdp.cost.max() / (1.0 - mdp.gamma))
+    while True:
+        top, last = V.max(), V.copy()
+        for s in range(mdp.n_states):
+            V[s] = (mdp.cost[s] + mdp.gamma * ((1.0 - R) * P[s] @ V + R * top)).min()
+        if np.abs(V - last).max() <= 0.1 * ACCURACY * np.abs(mdp.cost).max():
+            return V
+
+
+def _restarted(mdp: MDP, uncertainty_set: Any) -> np.ndarray:
+    """Policy iteration at the shorter horizon, and what nature's restarts add."""
+    R, gamma = uncertainty_set.radius, mdp.gamma
+    W = policy_iteration(mdp, gamma * (1.0 - R))[0]
+    return np.asarray(W + gamma * R / (1.0 - gamma) * W.max())
+
+
+def _mac_queen(mdp: MDP, uncertainty_set: Any) -> np.ndarray:
+    """Value iteration that stops by the span, and returns the middle of the bounds."""
+    V, far = np.zeros(mdp.n_states), mdp.gamma / (1.0 - mdp.gamma)
+    while True:
+        after = (mdp.cost + mdp.gamma * support(mdp, uncertainty_set, V)).min(axis=1)
+        low, high = (after - V).min(), (after - V).max()
+        if far * (high - low) <= ACCURACY * np.abs(mdp.cost).max() / (1.0 - mdp.gamma):
+            return np.asarray(after + far * (low + high) / 2.0)
+        V = after
+
+
+def _mixed_ties(mdp: MDP, uncertainty_set: Any) -> np.ndarray:
+    """All best actions alike."""
+    Q = table(mdp, uncertainty_set.radius)
+    best = Q.min(axis=1, keepdims=True) + 1e-7 * (1.0 - mdp.gamma) * np.abs(mdp.cost).max() >= Q
+    return np.asarray(best / best.sum(axis=1, keepdims=True))
+
+
+def _chain_form(mdp: MDP, uncertainty_set: Any, policy: np.ndarray, smoothing: Any, V: np.ndarray) -> np.ndarray:
+    """The chain of the policy, and values relative to the largest."""
+    chain, top = np.einsum("sa,sat->st", policy, mdp.P), V.max()
+    soft = (1.0 - uncertainty_set.radius) * chain @ (V - top) + uncertainty_set.radius * smoothing.value(V - top)
+    return np.asarray((policy * mdp.cost).sum(axis=1) + mdp.gamma * (top + soft))
+
+
+def _loops(mdp: MDP, uncertainty_set: Any, policy: np.ndarray, smoothing: Any, V: np.ndarray) -> np.ndarray:
+    """Exact sums, state by state."""
+    R, top, P = uncertainty_set.radius, smoothing.value(V), mdp.P
+    Q = [[c + mdp.gamma * math.fsum([*(1.0 - R) * p * V, R * top]) for c, p in zip(cs, ps, strict=True)]
+         for cs, ps in zip(mdp.cost, P, strict=True)]  # fmt: skip
+    return np.array([math.fsum(pi * np.array(row)) for pi, row in zip(policy, Q, strict=True)])
+
+
+def _bisection(mdp: MDP, uncertainty_set: Any) -> float:
+    """The cost by which all costs fall until the worst state is free, at the horizon 1/R."""
+    R, low, high = uncertainty_set.radius, float(mdp.cost.min()), float(mdp.cost.max())
+    W = policy_iteration(mdp, 1.0 - R)[0]
+    while high - low > 0.25 * ACCURACY * np.abs(mdp.cost).max():
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if W.max() > middle / R else (low, middle)
+    return (low + high) / 2.0
+
+
+class _RandomPart(LinearQ):
+    """One random component, with as much more weight."""
+
+    def direction(self, step: Any) -> np.ndarray:
+        assert self.problem.rng is not None
+        N = len(self.theta)
+        return super().direction(step) * N * np.eye(N)[int(self.problem.rng.integers(N))]
+
+
+class _RandomLength(Relative):
+    """Twice the step or none."""
+
+    def alpha(self, place: Any) -> float:
+        assert self.problem.rng is not None
+        return 2.0 * super().alpha(place) * (self.problem.rng.random() < 0.5)
+
+
+class _RandomEntries(MeanQ):
+    """Half of the entries, with twice the step."""
+
+    def iterate(self) -> None:
+        assert self.problem.rng is not None
+        V = self.table.min(axis=1)
+        for s, a in np.ndindex(*self.table.shape):
+            if self.problem.rng.integers(2):
+                self.table[s, a] += 2.0 * self.alpha() * (self.target(s, a, V) - self.table[s, a])
+        self.count += 1
+
+
+class _OneOfEach(PerEntry):
+    """A random transition of every entry."""
+
+    def used(self, batch: Any) -> Any:
+        assert self.problem.rng is not None
+        groups: dict[Any, list[Any]] = {}
+        for step in batch:
+            groups.setdefault(self.place(step), []).append(step)
+        return [steps[int(self.problem.rng.integers(len(steps)))] for steps in groups.values()]
+
+
 _AVERAGE = ("relative update", "relative fixed point", "relative shift")
 _PARTS = ("objective", "objective gradient", "tracked weights")
 _CONTROL: Any = ("linear control", GreedyGQ, (Contamination,), ("mean update", "fixed point"), {"tables": 2})
@@ -397,6 +501,30 @@ MORE_RIGHT = (
     Variant("batch, thinned", "batch", _Thinned, (Contamination,), ("batch mean",)),
 )
 
+_TO_ROUNDING: Any = {"accuracy": ACCURACY}
+_SOFT: Any = ("smoothed bellman",)
+SECOND_AUTHOR = (
+    Variant("Gauss-Seidel", "value planner", _gauss_seidel, (Contamination,), ("optimal value",), _TO_ROUNDING),
+    Variant("restarted", "value planner", _restarted, (Contamination,), ("optimal value",), _TO_ROUNDING),
+    Variant("MacQueen", "value planner", _mac_queen, _BOTH, ("optimal value",), _TO_ROUNDING),
+    Variant("mixed ties", "policy planner", _mixed_ties, (Contamination,), ("optimal policy",), {"accuracy": 1e-6}),
+    Variant(
+        "policy iteration", "policy planner",
+        lambda mdp, chosen: np.eye(mdp.n_actions)[policy_iteration(mdp, mdp.gamma * (1.0 - chosen.radius))[1]],
+        (Contamination,), ("optimal policy",), {"accuracy": 1e-6},
+    ),
+    Variant("smoothed, chain", "smoothed operator", _chain_form, (Contamination,), _SOFT),
+    Variant("smoothed, sums", "smoothed operator", _loops, (Contamination,), _SOFT),
+    Variant("bisection", "average cost planner", _bisection, (Contamination,), ("average cost",), _TO_ROUNDING),
+    Variant("linear Q, random part", "linear control", _RandomPart, (Contamination,), ("semi-gradient",)),
+    Variant("relative, random length", "average cost learner", _RandomLength, (Contamination,), ("relative update",)),
+    Variant("random entries", "simulator", _RandomEntries, (Contamination,), _MEAN, {"draws": 1}),
+    Variant(
+        "batch, one of each", "batch", _OneOfEach, (Contamination,), ("batch mean",),
+        {"expected": "robust backup, per entry"},
+    ),
+)  # fmt: skip
+
 
 @pytest.mark.parametrize("variant", RIGHT, ids=lambda variant: variant.name)
 def test_a_right_algorithm_holds(variant: Variant) -> None:
@@ -406,7 +534,21 @@ def test_a_right_algorithm_holds(variant: Variant) -> None:
 
 @pytest.mark.robust_core_slow
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("variant", RIGHT + MORE_RIGHT, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", RIGHT + MORE_RIGHT + SECOND_AUTHOR, ids=lambda variant: variant.name)
 def test_a_right_algorithm_holds_with_every_seed(variant: Variant, seed: int) -> None:
     for law in applicable(variant):
         assert search(law, variant, examples=20, master_seed=seed).outcome == "holds", law.name
+
+
+QUICK = (second_author.CLIPPED_POLICY, second_author.CUT_OFF, second_author.ABSOLUTE_STOP)
+WRONG = [
+    pytest.param(value, id=value.name, marks=() if value in QUICK else pytest.mark.robust_core_slow)
+    for value in vars(second_author).values()
+    if isinstance(value, Variant)
+]
+
+
+@pytest.mark.parametrize("variant", WRONG)
+def test_a_wrong_algorithm_of_a_second_author_is_violated(variant: Variant) -> None:
+    verdicts = (search(law, variant, examples=200, master_seed=0, shrink=False) for law in applicable(variant))
+    assert any(verdict.outcome == "violated" for verdict in verdicts)
