@@ -9,11 +9,18 @@ import pytest
 
 from properties.judging.verification import untested, verify
 from properties.kinds import kind_of, module_name
+from properties.statistics import judging
+from properties.statistics.laws import laws
+from properties.statistics.suite import allot_cells
 from properties.variants.wrong_forms import never_learns, with_share_of_radius
+from robust_core import Problem
 from robust_core.problem import KINDS, SETLESS, Variant
 
 SECOND = {"batch variance", "batch order", "expected draws", "variance", "rows", "radii per pair"}
 """Promises of functions and learners that do not say where an answer is."""
+
+LEARNED = ("unbiased", "converges", "finite time", "as fast as vanilla", "stationary")
+"""Statistical promises about what is learned."""
 
 SLOW = ("policy planner", "off-policy evaluation")
 """Kinds that are tried in the slow environment only."""
@@ -37,6 +44,39 @@ def wrong_forms() -> Iterator[Any]:
                 quick = not number and name == "half the radius" and kind not in SLOW
                 marks = [] if quick else [pytest.mark.robust_core_slow]
                 yield pytest.param(replace(wrong, promises=(promise,)), id=f"{kind}, {promise}, {name}", marks=marks)
+
+
+class LinearNeverLearns:
+    """A learner whose theta stays at its start, and its omega at 0."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.theta = problem.initial
+
+    def update(self, step: Any) -> None:
+        """Nothing."""
+
+    def estimate(self) -> Any:
+        return self.theta.copy(), 0.0 * self.theta
+
+
+def statistically_wrong_forms() -> Iterator[Any]:
+    """The same for the promises about learning that statistical laws of tables and of TDC test."""
+    for law in (each for each in laws() if each.promise in LEARNED):
+        for kind in law.kinds:
+            right: Variant = import_module(f"properties.variants.examples.{module_name(kind)}").VARIANT
+            for name, wrong in {
+                "vanilla": with_share_of_radius(right, 0.0),
+                "half the radius": with_share_of_radius(right, 0.5),
+                "never learns": replace(right, make=LinearNeverLearns) if "linear" in kind else never_learns(right),
+            }.items():
+                yield pytest.param(replace(wrong, promises=(law.promise,)), id=f"{kind}, {law.promise}, {name}")
+
+
+@pytest.mark.robust_core_slow
+@pytest.mark.parametrize("wrong", list(statistically_wrong_forms()))
+def test_a_gross_failure_is_violated_under_every_statistical_promise_about_learning(wrong: Variant) -> None:
+    found = (record.outcome for record in judging.records(wrong.name, allot_cells(wrong, "quick")))
+    assert "violated" in found
 
 
 @pytest.mark.parametrize("wrong", list(wrong_forms()))
