@@ -106,7 +106,12 @@ HOSTILE: dict[str, tuple[str, int, str]] = {
         "its pipe to the suite had another message",
     ),
     "forks at work": ("def at_work():\n    os.fork()\n", VIOLATED, "misbehaviour: "),
-    "answers nothing in JSON": ("import json\njson.dumps = lambda *_, **__: '{}'\n", USAGE, "another message"),
+    "patches json": ("import json\njson.dumps = lambda *_, **__: '{}'\n", HOLDS, ""),
+    "answers nothing in JSON": (
+        "import robust_core.json\nrobust_core.json._dumps = lambda *_, **__: '{}'\n",
+        USAGE,
+        "another message",
+    ),
     "ends its watcher": (
         "def at_work():\n    os.kill(os.getppid(), signal.SIGKILL)\n    time.sleep(1000.0)\n",
         USAGE,
