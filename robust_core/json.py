@@ -18,7 +18,7 @@ import stat
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, BinaryIO, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from robust_core.text import in_words, shorten
 
@@ -58,15 +58,20 @@ def blame_on(place: object) -> Iterator[None]:
         raise ValueError(f"{place}: {shorten(reason)}") from None
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file, open to be read; a `ValueError` if it is another thing, which might have no end."""
+    # Without O_NONBLOCK, opening a named pipe would wait for a writer.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError("must be a regular file")
+    return os.fdopen(handle, "rb")
+
+
 def text_of(path: Path, *, largest: int = LARGEST_FILE) -> str:
     """The text of a regular file of at most `largest` bytes."""
     with blame_on(path):
-        # Without O_NONBLOCK, opening a named pipe would wait for a writer.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            os.close(handle)
-            raise ValueError("must be a regular file")
-        with os.fdopen(handle, "rb") as file:
+        with open_regular(path) as file:
             content = file.read(largest + 1)
         if len(content) > largest:
             raise ValueError(f"must have at most {largest} bytes")

@@ -141,6 +141,8 @@ def evaluate(mdp: MDP, uncertainty_set: UncertaintySet, policy: ArrayLike, *, ac
 def _planned(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats | None, accuracy: float) -> Plan:
     validate.instance("mdp", mdp, MDP)
     validate.instance("uncertainty_set", uncertainty_set, UncertaintySet)
+    if uncertainty_set.by_state:
+        raise TypeError(f"uncertainty_set must be (s,a)-rectangular, got {uncertainty_set!r:.80}; use plan_states")
     goal = validate.positive("accuracy", accuracy)
     uncertainty_set.require_fit(mdp.n_states, mdp.cost.shape)
     solver = uncertainty_set.row_solver(mdp)

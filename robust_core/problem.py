@@ -62,7 +62,7 @@ ACCURATE: tuple[Kind, ...] = (
 # What narrows the problems to those a variant is for; another name would narrow nothing, so it is refused.
 OPTIONS: Mapping[str, str] = {
     "estimates": 'the table of an evaluation: "V" or "Q"',
-    "expected": "the promised mean update: the name of a step, or a function of a view of the past (promises.md)",
+    "expected": 'the mean update: "robust backup" (default), "robust backup, per entry", or a function of a view',
     "tables": "the number of tables, for a learner whose estimate is a tuple of them",
     "delay": 'the entries that a step may change: n for those of the last n visits, "visited" for all visited ones',
     "cost per": '"transition": a step costs c(s,a,s′), of mean c(s,a); nature changes the successor, not the cost paid',
@@ -267,13 +267,9 @@ class Simulator(Protocol):
 class Variant:
     """An algorithm under test.
 
-    `make` is a factory `make(problem) -> learner` for the learning kinds, and the function itself for the others
-    (operator: (mdp, uncertainty_set, Q) -> TQ; planner, value planner, policy planner, average cost planner:
-    (mdp, uncertainty_set) -> Q*, V*,
-    a policy pi (S, A) or the gain; policy gradient: (mdp, uncertainty_set, policy, rho) -> an array (S, A);
-    smoothed operator: (mdp, uncertainty_set, policy, smoothing, V) -> TV;
-    objective: (mdp, uncertainty_set, policy, features, smoothing, theta) -> J, its gradient, omega(theta);
-    support: (uncertainty_set, p, v) -> sigma; sampler: (mdp, policy, start, steps, rng) -> list of transitions).
+    `make` is the algorithm: a factory of learners, `make(problem) -> learner`, or a function, for example
+    (mdp, uncertainty_set, Q) -> TQ for an operator. The signature for each kind is in docs/variants.md, and
+    `properties.kinds.kind_of(kind).example.called` has it too.
     `sets` are the types of uncertainty set it is for, `promises` the names of what it promises
     (`properties.laws.law.PROMISES`), `options` narrow the problems (`OPTIONS`).
     """

@@ -1,6 +1,7 @@
 """Smooth stand-ins for max_s V(s) (Section 5), safe from overflow for any finite V and varrho > 0."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,16 +16,28 @@ _TINY = 2.0**-900
 
 
 @dataclass(frozen=True)
-class _SmoothMaximum:
+class _SmoothMaximum(ABC):
     varrho: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "varrho", validate.positive("varrho", self.varrho))
 
+    def value(self, V: ArrayLike) -> float:
+        """The smooth maximum of V."""
+        return self._value(*_exponents(V, self.varrho))
+
     def gradient(self, V: ArrayLike) -> Floats:
         """softmax(varrho V), the gradient of both: they differ by a constant."""
-        weights = np.exp(_exponents(V, self.varrho)[1])
-        return weights / weights.sum()
+        return _softmax(_exponents(V, self.varrho)[1])
+
+    def value_and_gradient(self, V: ArrayLike) -> tuple[float, Floats]:
+        """Both, in half the time."""
+        values, exponents = _exponents(V, self.varrho)
+        return self._value(values, exponents), _softmax(exponents)
+
+    @abstractmethod
+    def _value(self, values: Floats, exponents: Floats) -> float:
+        """The smooth maximum of values with these exponents."""
 
 
 class LogSumExp(_SmoothMaximum):
@@ -36,9 +49,7 @@ class LogSumExp(_SmoothMaximum):
     array([0.5, 0.5])
     """
 
-    def value(self, V: ArrayLike) -> float:
-        """LSE(V)."""
-        values, exponents = _exponents(V, self.varrho)
+    def _value(self, values: Floats, exponents: Floats) -> float:
         return _sum(values.max(), math.log(np.exp(exponents).sum()) / self.varrho)
 
 
@@ -49,9 +60,7 @@ class Mellowmax(_SmoothMaximum):
     2.0
     """
 
-    def value(self, V: ArrayLike) -> float:
-        """mm(V)."""
-        values, exponents = _exponents(V, self.varrho)
+    def _value(self, values: Floats, exponents: Floats) -> float:
         if exponents.min() > -_TINY:
             return _sum(values.max(), (values - values.max()).mean())
         mean_less_1 = np.expm1(exponents).mean()
@@ -73,6 +82,11 @@ def _exponents(V: ArrayLike, varrho: float) -> tuple[Floats, Floats]:
             return values, 2.0 * (varrho * (0.5 * values - 0.5 * top))
         # An exponent that overflows to −inf belongs to a weight below every float: exp gives the right 0.
         return values, varrho * gaps
+
+
+def _softmax(exponents: Floats) -> Floats:
+    weights = np.exp(exponents)
+    return weights / weights.sum()
 
 
 def _sum(top: float, correction: float) -> float:

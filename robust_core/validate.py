@@ -220,7 +220,7 @@ def require_finite(name: str, values: Floats) -> None:
     """Raise unless every entry is finite, naming the first that is not; a large array gets no mask beside it."""
     if not (math.isfinite(values.min()) and math.isfinite(values.max())):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
-        raise ValueError(f"{name}{list(where)} must be finite, got {values[where]}")
+        raise ValueError(f"{name}{list(where) or ''} must be finite, got {values[where]}")
 
 
 def distribution_rows(name: str, rows: Floats) -> None:
@@ -232,7 +232,7 @@ def distribution_rows(name: str, rows: Floats) -> None:
     wrong = np.abs(sums - 1.0) > row_sum_tolerance(np.asarray(np.count_nonzero(rows, axis=-1)))
     if wrong.any():
         where = tuple(int(i) for i in np.argwhere(wrong)[0])
-        raise ValueError(f"{name} row {where} sums to {float(sums[where])!r}, not 1")
+        raise ValueError(f"{name}{f' row {where}' if where else ''} sums to {float(sums[where])!r}, not 1")
 
 
 def policy(values: ArrayLike, n_states: int, n_actions: int) -> Floats:

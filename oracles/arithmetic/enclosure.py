@@ -21,7 +21,8 @@ valid row has |Σp − 1| <= (n+1)·2u as summed in floats, so |Σp − 1| <= δ
 - Total variation: z(v) = min_η Σp·max(v, η) − Rη, at the level η where the mass below passes R. The sum errs by
   nu·x and by δx for the defect; moving the level by at most n steps adds u·x each and, as the mass below errs by
   2nu, another 4(n+1)u·x. That mass decides the level: it may miss the best one by a slope of 2nu + δ over at most
-  2x. Sum: below (20n + 32)·u·γx. In short sparse rows every value is tried as a level, and only the sums err.
+  2x. Sum: below (20n + 32)·u·γx. In a short sparse row a wrong level is replaced by the best of
+  all its values, and only the sums err.
 - Adding the cost: u·y. A policy's average over A actions, with the defect of its rows: (4A+8)·u·y.
 - d̃ = fl(r̃ − v) adds u·max|d̃|; κ and the last addition add u·(10κ̄ + 2y), κ̄ = (γR|m| + γ|mid|)/(1−γ).
 

@@ -1,1 +1,1 @@
-"""Markov chains: stationary laws, mixing."""
+"""Markov chains: stationary distributions, mixing."""

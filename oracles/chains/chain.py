@@ -1,8 +1,8 @@
-"""Markov chains induced by a model and a policy: support, stationary law, mu_min.
+"""Markov chains induced by a model and a policy: support, stationary distribution, mu_min.
 
 The state chain has kernel P_pi(s,s') = Σ_a pi(a|s) p(s'|s,a), the state-action chain
 P((s,a),(s',a')) = p(s'|s,a) pi(a'|s'). Pairs are numbered s*A+a. What can be reached is decided exactly on
-the support. The stationary law comes from three methods that share nothing: GTH elimination, a linear solve
+the support. The stationary distribution comes from three methods that share nothing: GTH elimination, a linear solve
 with a residual certificate, exact rationals. How fast the chain forgets its start is in `mixing`.
 """
 
@@ -69,7 +69,7 @@ class Chain:
         if len(self.closed_classes) > 1:
             first, second = (self.label(int(states[0])) for states in self.closed_classes[:2])
             raise NotErgodicError(
-                f"the stationary law is not unique: {second} cannot be reached from {first}, nor the reverse "
+                f"the stationary distribution is not unique: {second} cannot be reached from {first}, nor the reverse "
                 f"({len(self.closed_classes)} closed classes)"
             )
         return self.closed_classes[0]
@@ -202,7 +202,7 @@ def _require_normal(kernel: Floats, support: NDArray[np.bool_]) -> None:
 
 
 def stationary(chain: Chain, *, method: Method = "gth") -> Certified:
-    """The stationary law mu, zero on transient states; needs one closed class, not aperiodicity.
+    """The stationary distribution mu, zero on transient states; needs one closed class, not aperiodicity.
 
     `gth` bounds every entry relatively (see `gth_log_error`), `linear` in the maximum norm, `rational` is the
     exact law rounded once.
@@ -222,7 +222,7 @@ def stationary(chain: Chain, *, method: Method = "gth") -> Certified:
 
 
 def stationary_log(chain: Chain) -> tuple[Floats, float]:
-    """The stationary law by GTH elimination and a bound on |log(computed/true)| of every positive entry."""
+    """The stationary distribution by GTH elimination and a bound on |log(computed/true)| of every positive entry."""
     inside = chain.recurrent
     mu = np.zeros(chain.size)
     mu[inside] = _gth(chain.kernel[np.ix_(inside, inside)])
@@ -293,7 +293,7 @@ def _stationary_linear(chain: Chain) -> Certified:
 
 
 def stationary_exact(chain: Chain) -> exact.Vector:
-    """The stationary law in rationals.
+    """The stationary distribution in rationals.
 
     With one recurrent state as the reference, the expected visits x_j to the others between two visits of the
     reference solve x = p_ref + Qᵀx, Q the kernel without the reference; I − Qᵀ is a non-singular M-matrix.

@@ -1,6 +1,6 @@
 """J of control with features of pairs (Greedy-GQ), from the model.
 
-With Q = psi·theta, V(s) = min_a Q(s,a) and (s,a) under the stationary law of a behaviour,
+With Q = psi·theta, V(s) = min_a Q(s,a) and (s,a) under the stationary distribution of a behaviour,
 
     delta = c + gamma(1−R)V(s') + gamma R·LSE(V) − Q(s,a),   C = E[psi psiᵀ],   J = E[delta psi]ᵀ C⁻¹ E[delta psi].
 
@@ -57,7 +57,7 @@ class GreedyMSPRBE(MSPRBE):
             varrho=varrho,
             smoothing=smoothing,
         )
-        # The products round; a stationary law is a ratio of sums of products of n − 1 entries of the kernel.
+        # The products round; a stationary distribution is a ratio of sums of products of n − 1 entries of the kernel.
         self.mu_log_error += 4 * S * A * UNIT
         self._rows = Ball.relative(mdp.P.reshape(S * A, S), 2 * (S + 1) * UNIT)
 

@@ -1,6 +1,6 @@
 """The smoothed mean squared projected robust Bellman error J of Section 5 (eq:sMSPRBE), from the model.
 
-With mu the stationary law of the policy, D = diag(mu), V = Φθ and
+With mu the stationary distribution of the policy, D = diag(mu), V = Φθ and
 
     r(θ) = c_pi + gamma(1−R) P_pi V + gamma R·LSE(V)·1 − V,      b(θ) = E_mu[δφ] = ΦᵀD r(θ),
     C = ΦᵀDΦ,   omega(θ) = C⁻¹b(θ),   J(θ) = b(θ)ᵀ C⁻¹ b(θ),
@@ -43,9 +43,9 @@ _quiet = np.errstate(over="ignore", invalid="ignore")
 class MSPRBE:
     """J for one model, policy and feature matrix; refuses features with a singular C.
 
-    `features` has shape (S, N), row s is φ_s. `smoothing` is LSE (the paper) or mellow-max, which is
-    LSE − log S/varrho. With a `behaviour` policy mu is the stationary law of that one, and the values are still those
-    of `policy`.
+    `features` has shape (S, N), row s is φ_s. `smoothing` is LSE (the paper) or mellow-max, which is LSE − log
+    S/varrho. With a `behaviour` policy mu is the stationary distribution of that one, and the values are still those of
+    `policy`.
 
     >>> mdp = MDP([[[0.5, 0.5]], [[0.25, 0.75]]], [[1.0], [0.0]], 0.5)
     >>> problem = MSPRBE(mdp, [[1.0], [1.0]], [[1.0], [0.5]], radius=0.25, varrho=2.0)
@@ -76,7 +76,7 @@ class MSPRBE:
         self.smoothing = smoothing
         self.chain: Chain = state_chain(mdp, self.policy)
         self.walked: Chain = self.chain if behaviour is None else state_chain(mdp, behaviour)
-        """The chain whose stationary law is mu."""
+        """The chain whose stationary distribution is mu."""
         _require_independent(self.features, self.walked.recurrent)
         self.mu, self.mu_log_error = stationary_log(self.walked)
         for values in (self.policy, self.features, self.mu):

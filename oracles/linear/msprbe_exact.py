@@ -1,6 +1,6 @@
-"""J, omega and ∇J a second time: rationals for the stationary law, long decimals for the rest.
+"""J, omega and ∇J a second time: rationals for the stationary distribution, long decimals for the rest.
 
-Nothing is shared with `msprbe` but the problem's data. The kernel and the stationary law are exact rationals;
+Nothing is shared with `msprbe` but the problem's data. The kernel and the stationary distribution are exact rationals;
 C, its inverse and b are decimals of 400 digits; LSE is evaluated in decimals of `DIGITS` digits, whose exp and
 ln are rounded correctly. The gradient is a central difference of J with step 1e-25: no formula for a
 derivative is trusted.

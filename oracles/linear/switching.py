@@ -22,7 +22,7 @@ from every start from which such a point is reached with positive probability.
 hypotheses in ball arithmetic and do not trust the solver.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,22 +47,37 @@ class Expansion:
     multipliers: Floats
 
 
-def is_bounded(kernel: Ball, steps: Iterable[Ball], M: Floats, factor: float) -> bool:
-    """Whether the hypotheses of *bounded* hold with u = `factor`; `steps` has A_k for every state k."""
-    if factor >= 1.0 or min(eigenvalue_floor(Ball.exact(m)) for m in M) <= 0.0:
+def is_bounded(kernel: Ball, steps: Sequence[Ball], M: Floats, factor: float) -> bool:
+    """Whether the hypotheses of *bounded* hold with u = `factor`; `steps` must have A_k for every state k."""
+    if not (factor < 1.0 and len(steps) == len(M) and _is_symmetric(M)):
         return False
     most = Ball.exact(factor) * Ball.exact(M)
-    for A in steps:
-        rest = most - second_moments.moved(kernel, A, M)
-        if min(eigenvalue_floor(rest[s]) for s in range(len(M))) <= 0.0:
-            return False
-    return True
+    return all(_is_definite(Ball.exact(m)) for m in M) and all(
+        _is_definite(rest) for A in steps for rest in _each(most - second_moments.moved(kernel, A, M))
+    )
+
+
+def _each(family: Ball) -> list[Ball]:
+    return [family[s] for s in range(len(family.mid))]
+
+
+def _is_symmetric(M: Floats) -> bool:
+    """Whether all matrices are finite and symmetric: eigenvalues are bounded for such only."""
+    return bool(np.isfinite(M).all() and (M.swapaxes(1, 2) == M).all())
+
+
+def _is_definite(X: Ball) -> bool:
+    """Whether a symmetric matrix is certainly positive definite; a bound that is not a number shows nothing."""
+    return eigenvalue_floor(X) > 0.0
 
 
 def is_expanding(kernel: Ball, A: Ball, features: Floats, claim: Expansion) -> bool:
     """Whether (1) to (4) hold; A are the steps with the maximum held at the state of the claim."""
     (S, N), M, h = features.shape, claim.weights, claim.direction
-    if not (claim.factor > 1.0 and (claim.multipliers >= 0.0).all() and (h[N:] == 0.0).all()):
+    known = np.isfinite(claim.factor) and np.isfinite(h).all() and np.isfinite(claim.multipliers).all()
+    if not (known and claim.factor > 1.0 and (claim.multipliers >= 0.0).all() and (h[N:] == 0.0).all()):
+        return False
+    if not _is_symmetric(M):
         return False
     leads = _leads(features, claim.held)
     image = second_moments.moved(kernel, A, M)
@@ -73,7 +88,7 @@ def is_expanding(kernel: Ball, A: Ball, features: Floats, claim: Expansion) -> b
             rest = rest - product - product.T
         moved = [A[s, t].T @ Ball.exact(h) for t in range(S) if kernel.mid[s, t] + kernel.rad[s, t] > 0.0]
         forms = [Ball.exact(h), *(lead for i, lead in enumerate(leads) if i != claim.held), *moved]
-        if eigenvalue_floor(rest) <= 0.0 or not _is_cone(M[s], forms):
+        if not (_is_definite(rest) and _is_cone(M[s], forms)):
             return False
     return True
 
@@ -97,15 +112,15 @@ def _is_cone(M: Floats, forms: list[Ball]) -> bool:
     inside = np.linalg.eigh(M)[1][:, -1]
     x = Ball.exact(inside * np.sign(forms[0].mid @ inside))
     value = x @ Ball.exact(M) @ x
-    if value.mid <= value.rad:
+    if not value.mid > value.rad:
         return False
     for form in forms:
         at = form @ x
-        if at.mid <= at.rad:
+        if not at.mid > at.rad:
             return False
         square, size = _outer(form, form), float(np.abs(M).max() / (form.mid @ form.mid))
         sizes = (Ball.exact(size * 4.0**power) for power in range(-3, 9))
-        if all(eigenvalue_floor(mu * square - Ball.exact(M)) <= 0.0 for mu in sizes):
+        if not any(_is_definite(mu * square - Ball.exact(M)) for mu in sizes):
             return False
     return True
 
@@ -147,7 +162,7 @@ def _solution(matrix: Any, n: int, blocks: int, signs: int) -> Floats:
 
     They are `blocks` cones of positive semidefinite n x n matrices, `signs` half lines, and zero.
     """
-    import clarabel  # a dependency of cvxpy
+    import clarabel
     from scipy import sparse
 
     matrix = sparse.csc_matrix(matrix)

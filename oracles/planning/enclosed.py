@@ -154,12 +154,14 @@ def _narrow(mdp: MDP, lower: Fractions, upper: Fractions) -> Certified:
 def _iterated(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats | None) -> tuple[Floats, Floats, Floats]:
     """About V, the policy and the chain of about the worst kernel, by policy iteration in floats.
 
-    Agent and nature change together, which fails now and then: where the step does not help, a plain backup is made.
+    Agent and nature change together, which fails now and then: where the step does not help, a plain backup is made. A
+    policy that is new is followed all the same: an improvement may make the residual larger before it becomes small.
     """
     sets, gamma = rational.sets_of(mdp, uncertainty_set), mdp.gamma
     S, A = mdp.cost.shape
     V, narrowest, failures = np.zeros(S), np.inf, 0
     best = V, np.eye(A)[[0] * S] if policy is None else policy, np.eye(S)
+    seen: set[bytes] = set() if policy is None else {policy.tobytes()}
     for _ in range(ROUNDS):
         q = _proposed(mdp, sets, V)
         Q = mdp.cost + gamma * q @ V
@@ -171,8 +173,9 @@ def _iterated(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats | None) 
         if width < narrowest:
             best = image + gamma / (1.0 - gamma) * (change.max() + change.min()) / 2.0, pi, chain
             narrowest, failures = width, 0
-        else:
+        elif pi.tobytes() in seen:
             failures += 1
+        seen.add(pi.tobytes())
         if width <= 8 * (S + A) * EPS * float(np.abs(Q).max()) or failures == FAILURES:
             break
         V = best[0] if failures else np.linalg.solve(np.eye(S) - gamma * chain, (pi * mdp.cost).sum(axis=1))

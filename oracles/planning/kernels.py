@@ -160,10 +160,10 @@ def enter(problem: Problem, n_states: int, given: Floats) -> Players:
     for state in range(n_sorted):
         places[0, state] = state
     marginal, below = np.empty(n_marginals, dtype=np.int64), np.empty(0 if sparse else n_marginals)
-    # The first guess for dense rows would be right if they were uniform.
-    guess = NONE if sparse else int(problem.radius * (n_states - 1))
+    # The first guess for dense rows would be right if they were uniform; for sparse rows it is their first entry.
+    guess = int(problem.radius * (n_states - 1))
     for pair in range(n_marginals):
-        marginal[pair] = guess
+        marginal[pair] = np.int64(problem.model[1][pair]) if sparse else guess
     chosen, owner, shares = enter_policy(n_states, problem.n_actions, given)
     return Players(chosen, owner, shares, Ranking(places[0], values, places[1], places[2]), marginal, below)
 

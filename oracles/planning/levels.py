@@ -6,23 +6,25 @@
 the mass above it stays, and so does a part of the mass at the level: z = Σp·max(v, level) − R·level. One pass over a
 row confirms a guess of its level, and the level of the last backup is nearly always right. What is kept of it is the
 row's `marginal`, something at the level: the place of a state in the order of all (dense), or of an entry among all
-entries (sparse). Dense rows share one sort of the states, and a wrong guess is moved through it; sparse rows move
-from a value to its neighbour. In short sparse rows all values are tried as levels, many rows side by side, without a
-branch: z is the least of Σp·max(v, level) − R·level, a convex function of the level that is linear between values.
+entries (sparse). Dense rows share one sort of the states, and a wrong guess is moved through it; long sparse rows move
+from a value to its neighbour. Short sparse rows with a wrong guess are collected, and all their values are tried as
+levels, many rows side by side, without a branch: z is the least of Σp·max(v, level) − R·level, a convex function of the
+level that is linear between values.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from oracles.planning.rows import Indices, jit, jit_any_order
+from oracles.planning.rows import FAR, Indices, jit, jit_any_order, read_ahead
 from robust_core.validate import Floats, Ints
 
 RUN = 16  # states sorted by insertion before runs are merged
 NEAR = 4  # neighbours that a sparse row tries before it bisects
 NONE = -1  # no guess yet
-SHORT = 16  # the longest row whose values are all tried as levels
+SHORT = 16  # the longest row whose values are all tried as levels if the guess is wrong
 LANES = 64  # rows side by side
+PIECE = 1024  # rows whose wrong levels are found together
 
 
 class Ranking(NamedTuple):
@@ -196,19 +198,6 @@ def sparse_settled(
         entry = neighbour if steps <= NEAR else middle_entry(successors, begin, end, v, low, high)
 
 
-@jit
-def lowest(successors: Indices, probabilities: Floats, begin: int, end: int, v: Floats) -> tuple[float, int]:
-    """(Σ p v, an entry of the least value)."""
-    total = 0.0
-    least, where = np.inf, begin
-    for k in range(begin, end):
-        value = v[successors[k]]
-        total += probabilities[k] * value
-        where = k if value < least else where
-        least = value if value < least else least
-    return total, np.int64(where)
-
-
 @jit_any_order
 def try_level(values: Floats, masses: Floats, level: Floats, radius: float, total: Floats) -> None:
     """total = Σp·max(v, level) − R·level of the row in every lane."""
@@ -223,15 +212,15 @@ def try_level(values: Floats, masses: Floats, level: Floats, radius: float, tota
 @jit
 def short_levels(
     offsets: Indices, successors: Indices, probabilities: Floats, width: int, radius: float, v: Floats, rows: Ints,
-    marginal: Ints, z: Floats,
+    which: Ints, marginal: Ints, z: Floats,
 ) -> None:  # fmt: skip
-    """z[k] = z(v) of the sparse row rows[k], no row longer than `width`: the least over its values as levels."""
+    """z[k] = z(v) of the sparse row rows[k] for the k of `which`, no row longer than `width`: all its values tried."""
     values, masses = np.zeros((width, LANES)), np.zeros((width, LANES))
     total, best, where = np.empty(LANES), np.empty(LANES), np.empty(LANES, dtype=np.int64)
-    for start in range(0, rows.shape[0], LANES):
-        size = min(LANES, rows.shape[0] - start)
+    for start in range(0, which.shape[0], LANES):
+        size = min(LANES, which.shape[0] - start)
         for lane in range(size):
-            row = rows[start + lane]
+            row = rows[which[start + lane]]
             begin, end = np.int64(offsets[row]), np.int64(offsets[row + 1])
             for i in range(width):
                 inside = begin + i < end
@@ -246,34 +235,48 @@ def short_levels(
                 where[lane] = j if total[lane] < best[lane] else where[lane]
                 best[lane] = total[lane] if total[lane] < best[lane] else best[lane]
         for lane in range(size):
-            row = rows[start + lane]
-            z[start + lane] = best[lane]
-            marginal[row] = np.int64(offsets[row]) + where[lane]
+            k = which[start + lane]
+            z[k] = best[lane]
+            marginal[rows[k]] = np.int64(offsets[rows[k]]) + where[lane]
 
 
 @jit
 def sparse_levels(
-    offsets: Indices, successors: Indices, probabilities: Floats, radius: float, v: Floats, rows: Ints,
+    offsets: Indices, successors: Indices, probabilities: Floats, width: int, radius: float, v: Floats, rows: Ints,
     marginal: Ints, z: Floats,
 ) -> None:  # fmt: skip
-    """z[k] = z(v) of the sparse row rows[k]; without a guess the least value is tried, which often has mass enough."""
-    for k in range(rows.shape[0]):
-        row = rows[k]
-        begin, end = offsets[row], offsets[row + 1]
-        entry, total, below = marginal[row], 0.0, 0.0
-        if entry == NONE:
-            total, entry = lowest(successors, probabilities, begin, end, v)
-        else:
-            level = v[successors[entry]]
+    """z[k] = z(v) of the sparse row rows[k]: the kept levels are confirmed without a branch, the wrong ones found anew.
+
+    `width` is the length of the longest row if that is short, else 0.
+    """
+    wrong, far = np.empty(PIECE, dtype=np.int64), v.shape[0] >= FAR
+    for start in range(0, rows.shape[0], PIECE):
+        count = 0
+        for k in range(start, min(start + PIECE, rows.shape[0])):
+            row = rows[k]
+            begin, end = offsets[row], offsets[row + 1]
+            if far:
+                read_ahead(successors, begin, end, v)
+            level = v[successors[marginal[row]]]
+            total = below = up_to = 0.0
             for i in range(begin, end):
                 value = v[successors[i]]
                 mass = probabilities[i]
                 total += mass * (value if value > level else level)
                 below += mass if value < level else 0.0
-        if below > radius or below + probabilities[entry] < radius:
-            total, entry = sparse_settled(successors, probabilities, begin, end, v, entry, radius)
-        marginal[row] = entry
-        z[k] = total - radius * v[successors[entry]]
+                up_to += mass if value <= level else 0.0
+            z[k] = total - radius * level
+            wrong[count] = k
+            count += (below > radius) | (up_to < radius)
+        if width > 0:
+            short_levels(offsets, successors, probabilities, width, radius, v, rows, wrong[:count], marginal, z)
+        else:
+            for k in wrong[:count]:
+                row = rows[k]
+                total, marginal[row] = sparse_settled(
+                    successors, probabilities, offsets[row], offsets[row + 1], v, marginal[row], radius
+                )
+                z[k] = total - radius * v[successors[marginal[row]]]
 
 
 @jit

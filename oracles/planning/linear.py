@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracles.planning.levels import Ranking, dense_levels, fraction_kept, short_levels, sort_states, sparse_levels
+from oracles.planning.levels import Ranking, dense_levels, fraction_kept, sort_states, sparse_levels
 from oracles.planning.rows import (
     Indices,
     Model,
@@ -68,10 +68,8 @@ def backup(problem: Problem, players: Players, v: Floats, rows: Ints, q: Floats)
     elif offsets.shape[0] == 0:
         sort_states(v, players.ranking)
         dense_levels(dense, problem.radius, v, players.ranking, rows, players.marginal, q, players.below)
-    elif problem.width > 0:
-        short_levels(offsets, successors, probabilities, problem.width, problem.radius, v, rows, players.marginal, q)
     else:
-        sparse_levels(offsets, successors, probabilities, problem.radius, v, rows, players.marginal, q)
+        sparse_levels(offsets, successors, probabilities, problem.width, problem.radius, v, rows, players.marginal, q)
     for k in range(rows.shape[0]):
         q[k] = problem.cost[rows[k]] + problem.scale * q[k]
 

@@ -1,8 +1,8 @@
 """The gradient of the robust value of a policy under contamination, exactly.
 
 With b = gamma(1−R) and W the ordinary value of pi at discount b, V_R = W + gamma R/(1−gamma)·max W (`closed_form`). For
-a start law rho and a maximiser s* of W the objective rho·V_R is therefore the ordinary objective at discount b from the
-weights rho + gamma R/(1−gamma)·1_{s*}, and the policy gradient theorem gives
+a start distribution rho and a maximiser s* of W the objective rho·V_R is therefore the ordinary objective at discount b
+from the weights rho + gamma R/(1−gamma)·1_{s*}, and the policy gradient theorem gives
 
     ∂(rho·V_R)/∂pi(a|s) = d(s) q(s,a),      dᵀ = (rho + gamma R/(1−gamma) 1_{s*})ᵀ(I − bP_pi)⁻¹,      q = c + bPW,
 

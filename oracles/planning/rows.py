@@ -7,8 +7,13 @@ ones are empty. Dense rows are read four at a time, so that v is read once for t
 is no multiple of four repeats its last row.
 """
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from robust_core.validate import Floats, Ints
@@ -26,6 +31,34 @@ jit_any_order = njit(
     no_cfunc_wrapper=True,
     fastmath={"reassoc", "nsz", "contract"},
 )
+
+
+FAR = 1 << 16  # states from which values are not in the nearest caches, so that reading them ahead pays
+AHEAD = np.uint64(128)  # entries between reading a value ahead and using it
+
+
+@intrinsic
+def prefetch(context: Any, values: Any, place: Any) -> Any:
+    """Ask for values[place] to be in the cache soon."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.bitcast(builder.gep(array.data, [arguments[1]]), byte)
+        builder.call(function, [address, number(0), number(3), number(1)])  # to read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(values, place), generate
+
+
+@jit
+def read_ahead(successors: Indices, begin: int, end: int, v: Floats) -> None:
+    """Ask for the values of the entries that follow `AHEAD` after those of a row."""
+    last = np.uint64(successors.shape[0] - 1)
+    for i in range(begin, end):
+        prefetch(v, np.uint64(successors[min(i + AHEAD, last)]))
 
 
 @jit_any_order
@@ -62,9 +95,11 @@ def dense_products(dense: Floats, rows: Ints, v: Floats, z: Floats) -> None:
 @jit
 def sparse_products(offsets: Indices, successors: Indices, probabilities: Floats, v: Floats, z: Floats) -> None:
     """z[k] = Σ p v of the sparse row k, for all rows."""
-    begin = offsets[0]
+    begin, far = offsets[0], v.shape[0] >= FAR
     for k in range(z.shape[0]):
         end = offsets[k + 1]
+        if far:
+            read_ahead(successors, begin, end, v)
         z[k] = sparse_dot(successors, probabilities, begin, end, v)
         begin = end
 

@@ -107,9 +107,16 @@ def _divergence(pairs: list[tuple[float, float]], b: float) -> float:
     return sum(x * _entropy(b * y - log_total) for x, y in pairs)
 
 
+SERIES = 1e-2
+"""Below it a series is used: there its next term and the cancellation of the difference are about equal."""
+
+
 def _entropy(w: float) -> float:
-    """w e^w − e^w + 1."""
-    if abs(w) < 1e-2:
+    """w e^w − e^w + 1: below `SERIES` the series, whose next term is w⁵/420 of it, above the difference.
+
+    That errs by 4u/|w|. Both are below 3e-13 at 1e-2, and nothing relies on either.
+    """
+    if abs(w) < SERIES:
         return w * w * (1 / 2 + w * (1 / 3 + w * (1 / 8 + w * (1 / 30 + w * (1 / 144)))))
     return w * math.exp(min(w, 700.0)) - math.expm1(min(w, 700.0))
 

@@ -6,7 +6,8 @@ at least sigma(v) for *every* s > 0. Then
 - any s gives an upper bound; s is found by minimising, and nothing about the minimiser is believed;
 - any q gives a lower bound: by convexity distance(p, p + t(q−p)) <= t distance(p, q), so p + t(q−p) is a member for
   t = min(1, radius/distance), whose value is computed. q is the gradient of the bound in v, which is the maximiser if
-  the bound is that of the set: for other s its value is smaller, never wrong.
+  the bound is that of the set: for other s its value is smaller, never wrong. Where the bound has a kink at its least
+  value (polyhedral sets), the maximiser lies between the gradients on both sides: it is the last member on the way.
 
 If the two are not of one set, the bounds cross or stay apart. Both formulas are evaluated in so many digits that their
 rounding is below `MARGIN`: they are written for arrays (`np.sqrt`, `np.log`, sums, products) and need no care about
@@ -42,7 +43,12 @@ LOWEST, HIGHEST = -62.0, 10.0
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 NARROW, FLOAT_NARROW = 0.25, 1e-5
 """The bracket of log s from which Newton's steps start, and how near floats come to its middle."""
-STEPS, PUSHES = 40, 20
+STEPS, PUSHES, HALVINGS = 40, 20, 60
+EDGE, APART, SHORT = Decimal(10) ** -8, Decimal(10) ** -14, Decimal(10) ** -24
+"""At a kink: the distance from it in s at which gradients are taken, what equal values are moved apart by, of the span
+of v, and the step of differences, which is far below both: they are exact where the bound is linear."""
+SMOOTH = Decimal(10) ** -13
+"""The width of an enclosure from which a kink is looked for, of the span of v."""
 TINY_RADIUS, FLOAT_LOWEST, FLOAT_STEP = 1e-7, -11.0, 1e-5
 """Of proposals in floats: below, p is near enough; log s, so that steps of its size are above the rounding of v."""
 
@@ -157,7 +163,7 @@ class _Row:
 
     def attained(self) -> Digits:
         """The largest value of a member: p, the gradient of the bound in v or the best state, pulled to p."""
-        slopes, top = self._gradient(), int((self.v == self.v.max()).argmax())
+        slopes, top = self._gradient(self.best[0], self.v, STEP), int((self.v == self.v.max()).argmax())
         # The bound shifts with v, so the masses sum to 1; where several states are highest their slopes are one-sided.
         filled = slopes.copy()
         filled[top] += max(Digits(1) - slopes.sum(), Digits(0))
@@ -165,7 +171,22 @@ class _Row:
         lower = slopes * (self.v != self.v.max())
         shared = lower + self.alone() * max(Digits(1) - lower.sum(), Digits(0))
         found = [self.p, *(self._pulled(q / q.sum()) for q in (slopes, filled, shared, self.alone()) if q.sum() > 0)]
-        return max((q * self.v).sum() for q in found)
+        value = max((q * self.v).sum() for q in found)
+        if self.best[1] - value > Digits(SMOOTH):
+            value = max(value, (self._at_a_kink() * self.v).sum())
+        return value
+
+    def _at_a_kink(self) -> Objects:
+        """The last member on the way from the gradient above the best s to that below it."""
+        apart = self.v + array(range(len(self.v))) * (Digits(APART) / len(self.v))
+        s = [self.best[0] * (1 + side * Digits(EDGE)) for side in (1, -1)]
+        near, far = (self._gradient(each, apart, SHORT) for each in s)
+        near, far = self._pulled(near / near.sum()), far / far.sum()
+        low, high = Digits(0), Digits(1)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.contains(near + (far - near) * middle) else (low, middle)
+        return near + (far - near) * low
 
     def alone(self) -> Objects:
         """p on the states of the highest value; one of them, if they have no mass."""
@@ -178,13 +199,12 @@ class _Row:
         distance = self.form.distance(self.ball, self.p, q)
         return isinstance(distance, Digits) and distance.finite and distance <= self.ball.radius * (1 - Digits(MARGIN))
 
-    def _gradient(self) -> Objects:
-        s = self.best[0]
-        h = Digits(STEP) * min(s, Digits(1))
+    def _gradient(self, s: Digits, v: Objects, step: Decimal) -> Objects:
+        h = Digits(step) * min(s, Digits(1))
         q = np.empty(len(self.v), dtype=object)
         for state in range(len(self.v)):
             shift = _unit(state, len(self.v)) * h
-            slope = (self.bound(s, self.v + shift) - self.bound(s, self.v - shift)) / (2 * h)
+            slope = (self.bound(s, v + shift) - self.bound(s, v - shift)) / (2 * h)
             q[state] = max(slope if slope.finite else Digits(0), self.p[state] * Digits(KEPT))
         return q
 

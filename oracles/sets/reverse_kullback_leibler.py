@@ -108,9 +108,16 @@ def _divergence(pairs: list[tuple[float, float]], s: float) -> float:
     return sum(x * _exponential_excess(-log - log_h) for log, (x, _) in zip(logs, pairs, strict=True))
 
 
+SERIES = 1e-2
+"""Below it a series is used: there its next term and the cancellation of the difference are about equal."""
+
+
 def _exponential_excess(w: float) -> float:
-    """e^w − 1 − w."""
-    if abs(w) < 1e-2:
+    """e^w − 1 − w: below `SERIES` the series, whose next term is w⁵/2520 of it, above the difference.
+
+    That errs by 4u/|w|. Both are 4e-14 there, and nothing relies on either.
+    """
+    if abs(w) < SERIES:
         return w * w * (1 / 2 + w * (1 / 6 + w * (1 / 24 + w * (1 / 120 + w * (1 / 720)))))
     return math.expm1(min(w, 700.0)) - w
 

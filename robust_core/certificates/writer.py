@@ -83,6 +83,15 @@ def certify(mdp: MDP, uncertainty_set: UncertaintySet, *, width: float = 1e-6) -
     uncertainty_set.require_fit(mdp.n_states, (mdp.n_states, mdp.n_actions))
     if mdp.n_states**2 * mdp.n_actions > LARGEST_MODEL:
         raise ValueError(f"mdp must have S·A·S <= {LARGEST_MODEL}, got S = {mdp.n_states}, A = {mdp.n_actions}")
+    try:
+        return _certificate(mdp, uncertainty_set, width)
+    except OverflowError:
+        raise ValueError("mdp must have values in the range of double precision: its costs are too large") from None
+
+
+def _certificate(mdp: MDP, uncertainty_set: UncertaintySet, width: float) -> Certificate:
+    """A certificate of a set that the checker knows and that fits the model."""
+    kind = uncertainty_set.kind
     data = uncertainty_set.to_dict()
     judge = checker.SETS[kind](data, mdp.n_states, mdp.n_actions)
     if isinstance(uncertainty_set, SRectangular):

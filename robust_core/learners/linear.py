@@ -119,8 +119,9 @@ class LinearLearner:
         self._require_finite(V)
         phi = self.features[s]
         following, phi_next = (0.0, np.zeros_like(phi)) if terminal else (V[s_next], self.features[s_next])
-        delta = td_error(cost, V[s], following, self.smoothing.value(V), **discounts)
-        g = target_gradient(phi_next, self.smoothing.gradient(V) @ self.features, **discounts)
+        worst, shares = self.smoothing.value_and_gradient(V)
+        delta = td_error(cost, V[s], following, worst, **discounts)
+        g = target_gradient(phi_next, shares @ self.features, **discounts)
         alpha, beta = self.problem.step_size.at(self.t), self.second_step_size.at(self.t)
         step = tdc if self.rule == "TDC" else gtd2
         self.theta, self.omega = step(

@@ -43,11 +43,15 @@ class Interval(UncertaintySet):
     @classmethod
     def around(cls, p: ArrayLike, width: ArrayLike) -> "Interval":
         """p ± width within [0, 1], rounded outwards so that p over its sum is inside."""
-        rows = np.asarray(p, dtype=np.float64)
+        rows = validate.array("p", p, shape=(None,) * max(np.ndim(p), 1))
         validate.distribution_rows("p", rows)
         half = validate.array("width", width, shape=np.shape(width))
         if not (half >= 0.0).all():
             raise ValueError(f"width must not be negative, got {half.min()}")
+        if half.ndim > rows.ndim or any(
+            n not in (1, m) for n, m in zip(half.shape[::-1], rows.shape[::-1], strict=False)
+        ):
+            raise ValueError(f"width must be one number or have the shape of p, {rows.shape}, got shape {half.shape}")
         centre = weights(rows)
         slack = 2 * (rows.shape[-1] + 2) * EPS * centre
         return cls(np.maximum(centre - half - slack, 0.0), np.minimum(centre + half + slack, 1.0))
