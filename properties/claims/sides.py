@@ -21,7 +21,7 @@ def equal(what: str, left: Any, right: Any) -> Finding | None:
     """A finding unless both sides, numbers or arrays of them, are the same.
 
     >>> print(equal("1/2 against 1/3", Fraction(1, 2), Fraction(1, 3)))
-    1/2 against 1/3: got '1/2', wanted '1/3'
+    1/2 against 1/3: got 1/2, wanted 1/3
     """
     got, wanted = np.asarray(left, dtype=object), np.asarray(right, dtype=object)
     if got.shape != wanted.shape:

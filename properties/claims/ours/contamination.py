@@ -62,7 +62,9 @@ def _with_restarts(mdp: MDP, radius: float, laws: Floats) -> MDP | None:
     return MDP(mixed, mdp.cost, mdp.gamma)
 
 
-def _decoupled(mdp: MDP, radius: float, laws: Floats, *, common: bool, value: bool = True) -> Finding | None:
+def _decoupled(
+    mdp: MDP, radius: float, laws: Floats, *, common: bool, value: bool = True, short_sum: bool = False
+) -> Finding | None:
     """Optimal actions (and, for a common law, the value) of the kernel with restarts against those at discount b."""
     law = np.broadcast_to(laws[0], laws.shape) if common else laws
     short, restarting = _short_horizon(mdp, radius), _with_restarts(mdp, radius, np.ascontiguousarray(law))
@@ -76,7 +78,8 @@ def _decoupled(mdp: MDP, radius: float, laws: Floats, *, common: bool, value: bo
     if not value:
         return None
     gamma, R = Fraction(mdp.gamma), Fraction(radius)
-    shift = gamma * R / (1 - gamma) * dot(exact.distribution(law[0].tolist()).fractions(), W.V)
+    total = 1 - gamma * (1 - R) if short_sum else 1 - gamma
+    shift = gamma * R / total * dot(exact.distribution(law[0].tolist()).fractions(), W.V)
     return equal("V* with restarts against W + shift", V.V, tuple(w + shift for w in W.V))
 
 
@@ -84,10 +87,11 @@ DECOUPLING = Claim(
     "decoupling",
     "Theorem T1 (docs/theorems.md)",
     "E",
-    "restarts with probability R by one law q leave the optimal policies of discount γ(1−R), whatever q",
+    "if nature restarts with probability R by one law q, the optimal policies are those at discount γ(1−R), for "
+    "every q",
     "0 ≤ R ≤ 1, γ < 1; one restart law for all pairs",
     printed=Statement(
-        "without the hypothesis: restart laws q_{s,a} that differ leave the optimal actions as well",
+        "without the hypothesis: the same for restart laws q_{s,a} that differ between pairs",
         _laws_by_pair,
         lambda **case: _decoupled(**case, common=False, value=False),
         exact=True,
@@ -99,7 +103,12 @@ DECOUPLING = Claim(
         exact=True,
     ),
     amendment="hypothesis",
-    note="The agent's problem does not contain nature: q moves every value by one constant.",
+    broken=Statement(
+        "the same with γR/(1−γ(1−R)) for γR/(1−γ)",
+        _restarts,
+        lambda **case: _decoupled(**case, common=True, short_sum=True),
+    ),
+    note="The agent's problem does not depend on nature: q adds the same constant to all values.",
 )
 
 
@@ -199,26 +208,36 @@ def radius_values(mdp: MDP, radius_of: Floats) -> tuple[Vector, tuple[int, ...],
 
 
 @st.composite
-def _radii_by_pair(draw: st.DrawFn) -> Case:
-    """State 0 is free for ever; in state 1 the agent pays to get there. A radius for each pair."""
+def _radii_by_pair(draw: st.DrawFn, *, tempting: bool = False) -> Case:
+    """State 0 is free for ever; in state 1 the agent pays to get there. A radius for each pair.
+
+    `tempting`: the dear action is the better one at gamma, and the cheap one at discounts below 8/9.
+    """
     eighths = st.integers(0, 7).map(lambda k: k / 8)
-    stay = draw(st.sampled_from((0.375, 0.0, 0.25)))
-    cheap, dear = draw(st.sampled_from((0.5, 0.25))), draw(st.sampled_from((1.0, 0.75)))
+    stay = draw(st.sampled_from((0.375,) if tempting else (0.375, 0.0, 0.25)))
+    cheap = draw(st.sampled_from((0.5,) if tempting else (0.5, 0.25)))
+    dear = draw(st.sampled_from((0.75,) if tempting else (1.0, 0.75)))
     mdp = MDP(
         [[[1.0, 0.0], [1.0, 0.0]], [[1.0 - stay, stay], [1.0, 0.0]]],
         [[0.0, draw(st.sampled_from((0.0, 0.25)))], [cheap, dear]],
-        draw(st.sampled_from((0.9375, 0.5, 0.75))),
+        draw(st.sampled_from((0.9375,) if tempting else (0.9375, 0.5, 0.75))),
     )
     return {"mdp": mdp, "radius_of": np.array([[draw(eighths), draw(eighths)], [draw(eighths), draw(eighths)]])}
 
 
-def _some_discount(mdp: MDP, radius_of: Floats, *, common: bool) -> Finding | None:
-    """Whether a robust optimal policy that is the only one is optimal for some discount."""
+def _some_discount(mdp: MDP, radius_of: Floats, *, common: bool, power: int = 1) -> Finding | None:
+    """Whether a robust optimal policy that is the only one is optimal for some discount; `common`: for gamma(1−R)."""
     matrix = np.full_like(radius_of, radius_of[0, 0]) if common else radius_of
     _, policy, alone = radius_values(mdp, matrix)
     if alone and optimal_for_no_discount(mdp, policy):
         return Finding(f"discounts at which the robust policy {list(policy)} is optimal", "none", "one at least")
-    return None
+    short = _short_horizon(mdp, 1.0 - (1.0 - float(matrix[0, 0])) ** power) if common else None
+    if short is None:
+        return None
+    actions = rational.solve(short, Contamination(0.0)).optimal_actions
+    if all(a in best for a, best in zip(policy, actions, strict=True)):
+        return None
+    return Finding("the robust policy", str(list(policy)), f"one of {actions}, as at discount {short.gamma}")
 
 
 SOME_DISCOUNT = Claim(
@@ -240,6 +259,11 @@ SOME_DISCOUNT = Claim(
         exact=True,
     ),
     amendment="hypothesis",
+    broken=Statement(
+        "for one radius R: it is optimal at γ",
+        lambda: _radii_by_pair(tempting=True),
+        lambda **case: _some_discount(**case, common=True, power=0),
+    ),
     note="Bernstein coefficients of the advantages certify that a policy is optimal for no discount in [0, 1). With "
     "radii that differ, a robust policy prefers reliable actions, and no discount expresses this preference.",
 )
@@ -281,7 +305,7 @@ SOME_DISCOUNT_TV = Claim(
     printed=Statement(
         "the same for the total variation ball of one radius", _near_the_witness, _some_discount_tv, exact=True
     ),
-    note="Rare: about 1 in 300 random models. So total variation is more than a change of discount.",
+    note="Such models are rare, about 1 in 300 random ones. So total variation is more than a change of discount.",
 )
 
 
@@ -367,8 +391,8 @@ SPAN_MODULUS = Claim(
         _two_values,
         lambda **case: _contracts_in_span(**case, factor=Fraction(7, 8)),
     ),
-    note="Sharp (tightest ratio 1). At γ = 1 the modulus is 1−R: the span is a seminorm of the kind that work on "
-    "robust average reward constructs.",
+    note="The modulus is sharp (tightest ratio 1). At γ = 1 the modulus is 1−R: the span is a seminorm of the kind "
+    "that work on robust average reward constructs.",
 )
 
 # span-restarts: the span modulus needs one set of restart laws.
@@ -426,7 +450,7 @@ SPAN_RESTARTS = Claim(
         _restarting_values,
         lambda **case: _restart_span(**case, common=True, factor=Fraction(7, 8)),
     ),
-    note="With a law for each pair the modulus is γ: two states that restart where they are.",
+    note="With a law for each pair the modulus is γ, as two states show that restart in themselves.",
 )
 
 CLAIMS = (DECOUPLING, GAME_VALUE, SOME_DISCOUNT, SOME_DISCOUNT_TV, SPAN_MODULUS, SPAN_RESTARTS)

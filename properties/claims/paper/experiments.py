@@ -13,6 +13,7 @@ from oracles.arithmetic import exact
 from oracles.sets import vertices
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
+from properties.claims.paper import tested_models
 from properties.claims.paper.sentences import DEVIATION, GREEDY
 from properties.claims.sides import equal
 from properties.judging.verdict import Finding
@@ -63,14 +64,16 @@ TEST_IN_SET = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="So no theorem of the paper says that its robust policy is good on the tested model. With exchanged roles it "
-    "would: the sampled model is in the contamination set of radius p around the tested one.",
+    note="So no theorem of the paper says that its robust policy is good on the tested model. If the two models were "
+    "exchanged, the theorems would apply: the sampled model is in the contamination set of radius p around the "
+    "tested one.",
 )
 
 CLAIMS = (
     GREEDY,
     DEVIATION,
     TEST_IN_SET,
+    *tested_models.CLAIMS,
     _figure(
         "fig-frozenlake",
         "Section 6.1, Figure 1 (Fig.44fl), three panels",

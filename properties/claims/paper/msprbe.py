@@ -20,6 +20,7 @@ from oracles.linear.msprbe import MSPRBE
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases, one_sample
+from properties.claims.paper.extensions import BOUNDED_VALUES, MAX_NOT_SMOOTH, NONLINEAR, TDC_MEMORY
 from properties.claims.paper.linear import Linear, differs, dot, learner, lower, number, project, upper
 from properties.claims.rationals import Matrix, Rationals, definite, fraction_array, inverse
 from properties.claims.sides import equal, first
@@ -378,4 +379,17 @@ TDC_VANILLA = Claim(
     broken=Statement("the same at R = 2^-10", _paths, lambda radius, **case: _vanilla(radius=2.0**-10, **case)),
 )
 
-CLAIMS = (C_MATRIX, MOMENT, PROJ, J_FORM, J_GRAD, J_NONCONVEX, TDC_VANILLA, *one_sample.CLAIMS)
+CLAIMS = (
+    MAX_NOT_SMOOTH,
+    C_MATRIX,
+    MOMENT,
+    PROJ,
+    J_FORM,
+    J_GRAD,
+    J_NONCONVEX,
+    TDC_VANILLA,
+    TDC_MEMORY,
+    NONLINEAR,
+    BOUNDED_VALUES,
+    *one_sample.CLAIMS,
+)

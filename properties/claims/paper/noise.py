@@ -123,8 +123,8 @@ K2_VAR = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="As an inequality (≤ α Var) the line is true and is all that the Bernstein step uses; for small α "
-    "it is loose by the factor 2 − α.",
+    note="The inequality (≤ α Var) is true, and the Bernstein step uses only this inequality. It is loose by the "
+    "factor 2 − α.",
 )
 
 
@@ -156,7 +156,7 @@ K2_INCR = Claim(
         lambda: runs(min_states=2, max_actions=1, max_length=0),
         lambda **case: at_most("increment against D/8", *_increments(**case, factor=Fraction(1, 4))),
     ),
-    note="α·span(V*) is the sharp form: for costs of one sign D is loose by at least 2.",
+    note="The sharp form is α·span(V*). For costs of one sign D is at least twice as large.",
 )
 
 

@@ -163,8 +163,8 @@ OFF_KERNEL = Claim(
         exact=True,
     ),
     broken=Statement("the same at R = 0.1", _rare_features, lambda **case: _diverges(**case | {"radius_percent": 10})),
-    note="So the paper gives the right reason for gradient methods, and a stronger one is true: the cause is not the "
-    "behaviour policy but the maximum over states, whose weight no on-policy distribution bounds.",
+    note="So the paper gives a right reason for gradient methods. The cause is not the behaviour policy but the "
+    "maximum over states: no on-policy distribution bounds the weight of the state that attains it.",
 )
 
 

@@ -3,7 +3,7 @@
 Each is a sentence on the way to the algorithms, not a theorem; everything is decided in exact rationals.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -110,12 +110,13 @@ def _to_the_letter(mdp: MDP, radius: float, Q: Floats) -> Finding | None:
     return equal("TQ* against Q*", image, optimum.Q)
 
 
-def _as_meant(mdp: MDP, radius: float, Q: Floats) -> Finding | None:
+def _as_meant(mdp: MDP, radius: float, Q: Floats, *, largest: bool = False) -> Finding | None:
+    choose: Callable[[Iterable[Fraction]], Fraction] = max if largest else min
     uncertainty_set = Contamination(radius)
     optimum = rational.solve(mdp, uncertainty_set)
 
     def image(table: object) -> list[list[Fraction]]:
-        V = tuple(min(map(Fraction, row)) for row in table)  # type: ignore[attr-defined]
+        V = tuple(choose(map(Fraction, row)) for row in table)  # type: ignore[attr-defined]
         return [
             [
                 Fraction(c) + Fraction(mdp.gamma) * vertices.sigma(uncertainty_set, mdp.P[s, a].tolist(), V)
@@ -150,6 +151,9 @@ T_DEFINITION = Claim(
         exact=True,
     ),
     amendment="correction",
+    broken=Statement(
+        "the same with V_Q(s') = max_{a'} Q(s',a')", _tables, lambda **case: _as_meant(**case, largest=True)
+    ),
     note="The s on the right side is that of the left side. σ of a constant is this constant, so in the literal "
     "definition nature has no effect, and the fixed point is min_a c/(1−γ). Public code with a known bug, which "
     "takes the value of the present state, implements the literal definition.",
@@ -175,9 +179,9 @@ def _is_centroid(p: Floats, radius: float) -> Finding | None:
     return equal("centroid of the set against p", _centroid(p, radius), exact.distribution(p.tolist()).fractions())
 
 
-def _true_centroid(p: Floats, radius: float) -> Finding | None:
+def _true_centroid(p: Floats, radius: float, *, more: int = 0) -> Finding | None:
     row, R = exact.distribution(p.tolist()).fractions(), Fraction(radius)
-    middle = tuple((1 - R) * x + R / len(row) for x in row)
+    middle = tuple((1 - R) * x + R / (len(row) + more) for x in row)
     member = vertices.contains(Contamination(radius), row, row)
     return first(
         [
@@ -201,6 +205,7 @@ CENTROID = Claim(
         exact=True,
     ),
     amendment="correction",
+    broken=Statement("it is (1−R)p + R/(S+1)·1", _centres, lambda **case: _true_centroid(**case, more=1)),
     note="The set lies on one side of p: every q in it satisfies q(s) ≥ (1−R)p(s) for all s.",
 )
 

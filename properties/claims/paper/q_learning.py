@@ -13,6 +13,7 @@ from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import Run, runs
 from properties.claims.paper import convergence, samples
+from properties.claims.paper.extensions import VARIANCE_REDUCTION
 from properties.claims.sides import at_most, dot, equal, first, fractions, of_sides, readable
 from properties.judging.verdict import Finding
 from properties.laws.rounding import backup_bound
@@ -359,4 +360,5 @@ CLAIMS = (
     NOISE_VAR,
     *samples.CLAIMS,
     convergence.CONV,
+    VARIANCE_REDUCTION,
 )

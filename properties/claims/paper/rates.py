@@ -351,8 +351,8 @@ STEP_CHOICE = Claim(
         _step_choice,
     ),
     amended=Statement(
-        "c_0 = 5000 and c_1 = 1/7 do, with ĉ = √6/5, if ‖ψ_0‖ ≤ 1/(1−γ), ‖V*‖ ≤ 1/(1−γ) (factor restored) "
-        "and ε < 1/(3(1−γ)) (beyond which Theorem 3 says nothing)",
+        "c_0 = 5000 and c_1 = 1/7 are such constants, with ĉ = √6/5, if ‖ψ_0‖ ≤ 1/(1−γ), ‖V*‖ ≤ 1/(1−γ) (factor "
+        "restored) and ε < 1/(3(1−γ)) (beyond which Theorem 3 says nothing)",
         lambda: _parameters(bounded=True),
         _step_choice,
         lambda **case: max(_terms(**case)),
@@ -405,5 +405,6 @@ SAME_RATE = Claim(
         lambda **case: equal("T at R against T at 0", *_planned(**case)),
     ),
     elsewhere="properties/statistics",
-    note="Compares guarantees, not runs: the noise term falls with R (span(V*) and 1−R), the contraction stays γ.",
+    note="This compares guarantees, not runs. The noise term falls with R, because span(V*) and 1−R do; the "
+    "contraction factor stays γ.",
 )

@@ -299,9 +299,9 @@ THM4 = Claim(
         _thm4_ratio,
     ),
     broken=Statement("‖V_1 − V_2‖∞ ≤ γ R log S/ϱ", _operators, lambda **case: _thm4(**case, horizon=False)),
-    note="Sharp: attained when all values W at discount γ(1−R) are equal. Moreover V_1 − V_2 is the same constant "
-    "γ R/(1−γ)·(LSE(W) − max W) ≥ 0 in every state, so greedy choices do not change. The proof exchanges the "
-    "names (it has T_π V_1 = V_1 and T̂_π V_2 = V_2); the bound is symmetric, so nothing depends on it.",
+    note="The bound is attained when all values W at discount γ(1−R) are equal. V_1 − V_2 is the same constant γ "
+    "R/(1−γ)·(LSE(W) − max W) ≥ 0 in every state, so greedy choices do not change. The proof exchanges the names (it "
+    "has T_π V_1 = V_1 and T̂_π V_2 = V_2); the bound is symmetric, so nothing depends on it.",
 )
 
 

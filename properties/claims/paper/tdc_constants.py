@@ -224,7 +224,7 @@ F_LIP = Claim(
     "‖φ‖ ≤ 1, ‖z‖, ‖z'‖ ≤ K_z",
     printed=inequality("|f(z) − f(z')| ≤ 4K_z‖z − z'‖", in_ball("z", "z_other"), _f_lipschitz(4.0)),
     broken=inequality("f is K_z-Lipschitz", in_ball("z", "z_other"), _f_lipschitz(1.0)),
-    note="Twice what is needed: C and φ φᵀ lie between 0 and I, so ‖C − φ φᵀ‖ ≤ 1 and 2K_z is enough, sharp.",
+    note="C and φ φᵀ lie between 0 and I, so ‖C − φ φᵀ‖ ≤ 1. The constant 2K_z is therefore enough, and it is sharp.",
 )
 
 

@@ -84,7 +84,7 @@ DELTA_BOUND = Claim(
     amendment="hypothesis",
     broken=inequality("the same with γ K for (1+γ)K", in_ball("theta"), _delta(lost=1.0)),
     note='The lemma says "for any θ" but K bounds only projected ones. On the ball both printed values hold; the '
-    "lemma counts γ R K twice, the list once, which is enough.",
+    "lemma counts γ R K twice. The list counts it once, which is enough.",
 )
 
 
@@ -111,7 +111,7 @@ DELTA_LIP = Claim(
         _delta_increment(lambda gamma: 1 + gamma),
     ),
     broken=inequality("δ is 1-Lipschitz", in_ball("theta", "other"), _delta_increment(lambda gamma: 1.0)),
-    note="Sharp: attained by φ_s = −φ_{s'} = −g.",
+    note="The constant is attained by φ_s = −φ_{s'} = −g.",
 )
 
 
@@ -137,8 +137,8 @@ DELTA_GRAD_LIP = Claim(
         _slope_increment(2.0),
     ),
     broken=inequality("∇δ is γ R ϱ/2-Lipschitz", in_ball("theta", "other"), _slope_increment(0.5)),
-    note="Twice what is needed: γ R ϱ is enough (a covariance of vectors in the unit ball has norm at most 1) "
-    "and is approached by features ±1 near θ = 0.",
+    note="The constant γ R ϱ is enough, because a covariance of vectors in the unit ball has norm at most 1. "
+    "Features ±1 approach it near θ = 0.",
 )
 
 
@@ -187,8 +187,8 @@ DELTA_HESS = Claim(
         _hessian(outer=True),
     ),
     amendment="correction",
-    note="φᵀφ is printed for φ φᵀ: the display is the trace of the Hessian. It agrees for one feature. The "
-    "bound 2 γ R ϱ is right and twice what is needed.",
+    note="φᵀφ is printed for φ φᵀ: the display is the trace of the Hessian. It agrees for one feature. The bound 2 γ "
+    "R ϱ is right; γ R ϱ is enough.",
 )
 
 CLAIMS = (DELTA_BOUND, DELTA_LIP, DELTA_GRAD_LIP, DELTA_HESS)

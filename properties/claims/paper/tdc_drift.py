@@ -137,7 +137,7 @@ G_STAR = Claim(
         _star(1.0, smooth=True),
     ),
     broken=inequality("‖G(θ, ω(θ))‖ ≤ C_δ", _cases("theta", "other"), _star(1.0, smooth=True, lost=True)),
-    note="Enough: C_δ(1 + γ/√λ) and L_δ + (γ L_δ + γ R ϱ C_δ)/√λ.",
+    note="C_δ(1 + γ/√λ) and L_δ + (γ L_δ + γ R ϱ C_δ)/√λ are enough.",
 )
 
 
@@ -176,9 +176,8 @@ H_CONST = Claim(
         "‖∇ω(θ)(G + ½∇J)‖ ≤ C_h, and it is L_h-Lipschitz", _cases("theta", "other"), _h_constants(False)
     ),
     broken=inequality("C_h without its factor L_δ/λ²", _cases("theta", "other"), _h_constants(False, lost=True)),
-    note="Right by luck: C_h has γ(1−R) where γ(1−R)C_δ/λ belongs (wrong units, claim homogeneity), but "
-    "also 2L_δ C_δ/λ for ½‖∇J‖ ≤ L_δ C_δ/λ, and the surplus covers it. Enough: L_δ/√λ·C_δ(1 + "
-    "γ/√λ + L_δ).",
+    note="C_h has γ(1−R) in place of γ(1−R)C_δ/λ (wrong units, claim homogeneity). It also has 2L_δ C_δ/λ, although "
+    "½‖∇J‖ ≤ L_δ C_δ/λ; this surplus covers the missing part. L_δ/√λ·C_δ(1 + γ/√λ + L_δ) is enough.",
 )
 
 
@@ -249,8 +248,9 @@ HOMOGENEITY = Claim(
         exact=True,
     ),
     amendment="correction",
-    note="Not homogeneous: C_δ C_G/λ in eq:zupdatebound (hence m'_f, m'_g, m'_h, m'_z), γ(1−R) in C_h (hence "
-    "L_h, m_h, m'_h) and 16K_z in C_z. A bound with mixed units cannot hold at every scale, unless by surplus (C_h).",
+    note="Not homogeneous: C_δ C_G/λ in eq:zupdatebound (hence m'_f, m'_g, m'_h, m'_z), γ(1−R) in C_h (hence L_h, "
+    "m_h, m'_h) and 16K_z in C_z. A bound with mixed units cannot hold at every scale, unless another term is larger "
+    "than necessary, as in C_h.",
 )
 
 

@@ -113,17 +113,16 @@ def _noise_claim(name: str, constants: str, note: str, *, control: float) -> Cla
 F_MEAN = _noise_claim(
     "f",
     "E[f(z_t,O_t)] ≤ 4K_z² for t < τ_β, ≤ m_f β + m'_f τ_β β from then on",
-    "4K_z² is four times what is needed (‖C − φ φᵀ‖ ≤ 1). m'_f has C_δ C_G/λ for L_δ C_G/λ, but 8K_z for "
-    "2K_z, and (1+xs)² ≤ (1+x)(1+xs²) with x = 1+γ, s = 1/√λ shows that this is enough. From a rare state with "
-    "γ = 0 E[f] reaches 1/4 of the bound before τ_β (sharp but for this factor), 1/81 of the one from τ_β on.",
+    "K_z² is enough in place of 4K_z², because ‖C − φ φᵀ‖ ≤ 1. m'_f has C_δ C_G/λ for L_δ C_G/λ, but 8K_z for 2K_z, "
+    "and (1+xs)² ≤ (1+x)(1+xs²) with x = 1+γ, s = 1/√λ shows that this is enough. From a rare state with γ = 0 E[f] "
+    "reaches 1/4 of the bound before τ_β (sharp but for this factor), 1/81 of the one from τ_β on.",
     control=8.0,
 )
 G_MEAN = _noise_claim(
     "g",
     "E[g(θ_t,z_t,O_t)] ≤ 2K_z(1+1/λ)C_δ for t < τ_β, ≤ m_g β + m'_g τ_β β from then on",
-    "The bound before τ_β is twice what is needed. m'_g has C_δ C_G/λ for L_δ C_G/λ, covered by the "
-    "factor 4 of its first part. From a rare state with γ = 0 E[g] reaches 0.49 of the bound before τ_β, 1/96 of the "
-    "one from τ_β on.",
+    "Half of the bound before τ_β is enough. m'_g has C_δ C_G/λ for L_δ C_G/λ, covered by the factor 4 of its first "
+    "part. From a rare state with γ = 0 E[g] reaches 0.49 of the bound before τ_β, 1/96 of the one from τ_β on.",
     control=4.0,
 )
 H_MEAN = _noise_claim(
@@ -256,7 +255,7 @@ AT_BT_CT = Claim(
     ),
     amendment="correction",
     note="A_t starts from E[f] ≤ 4K_z², so 2·4K_z² = 8K_z²; the display drops the square and doubles the rest. In "
-    "C_t, 4K_z C_h is twice what the lemma gives.",
+    "C_t, 4K_z C_h is twice the value that the lemma gives.",
 )
 
 CLAIMS = (F_MEAN, G_MEAN, H_MEAN, AT_BT_CT, ZETA)

@@ -187,11 +187,12 @@ TRACKING = Claim(
         tdc_attained.one_state_sides("tracking", factor=1.0 / 64.0),
     ),
     elsewhere="properties/statistics",
-    note="ω_t cannot track ω(θ_t) out of the ball. K must exceed ‖ω(θ)‖ on the path (C_δ/√λ "
-    "is a bound, but C_δ itself contains (1+γ)K, so no K is large enough by that bound). Q_T is printed with "
-    "c_z for C_z, and after eq:tdcbound with 4K² for 4K_z². By Bessel's inequality (1/√λ for 1/λ, a radius of "
-    "its own for ω) the bound is smaller. Closest on one state with γ = 0 and T = 16/β (in closed form): 1/50 of the "
-    "corrected bound, 1/18 of that by Bessel; the recursion before it is summed is the claim tracking-recursion.",
+    note="ω_t cannot follow ω(θ_t) outside the ball. K must exceed ‖ω(θ)‖ on the path (C_δ/√λ is a bound, but C_δ "
+    "itself contains (1+γ)K, so no K is large enough by that bound). Q_T is printed with c_z for C_z, and after "
+    "eq:tdcbound with 4K² for 4K_z². By Bessel's inequality (1/√λ for 1/λ, a radius of its own for ω) the bound is "
+    "smaller. On one state with γ = 0 and T = 16/β the error is known in closed form: it is 1/50 of the corrected "
+    "bound and 1/18 of the bound by Bessel, the closest that was found. The claim tracking-recursion is about the "
+    "recursion before summation.",
 )  # fmt: skip
 TDCBOUND = Claim(
     "tdcbound",
@@ -210,8 +211,9 @@ TDCBOUND = Claim(
         tdc_attained.one_state_sides("tdc", factor=1.0 / 8.0),
     ),
     elsewhere="properties/statistics",
-    note="A projected path can stay at the boundary of the ball, where ∇J ≠ 0. K must be so large that θ stays inside. "
-    "By Bessel's inequality 1/λ can be replaced by 1/√λ. Closest: 1/4 of both bounds, on one state with γ = 0.",
+    note="A projected path can stay at the boundary of the ball, where ∇J ≠ 0. K must be so large that θ stays "
+    "inside. By Bessel's inequality 1/λ can be replaced by 1/√λ. The closest instance that was found, one state with "
+    "γ = 0, attains 1/4 of both bounds.",
 )
 
 # Theorem 5.

@@ -166,10 +166,10 @@ EQ_1 = Claim(
         _where_tracked(_together(_first_line, _second_line(True), _C_1(True))),
     ),
     amendment="correction",
-    note="Two faults. (a) and (b) need ω(θ_{t+1}) in the ball when the projection is active. The second part "
-    "of C_1 is a bound on ‖G(θ, ω(θ))‖², without the Lipschitz constant L_δ/λ of ω: it is too "
-    "small for γ > 0.914 on a near-periodic chain with features ±1 (27/24 of C_1 as γ → 1), though (b) "
-    "itself, whose factors 3 leave room, was not seen to fail by it.",
+    note="There are two errors. (a) and (b) need ω(θ_{t+1}) in the ball when the projection is active. The second "
+    "part of C_1 is a bound on ‖G(θ, ω(θ))‖², without the Lipschitz constant L_δ/λ of ω: it is too small for γ > "
+    "0.914 on a near-periodic chain with features ±1 (27/24 of C_1 as γ → 1), but no violation of (b) itself was "
+    "found, because its factors 3 are larger than necessary.",
 )
 
 
@@ -220,9 +220,9 @@ Z_STEP = Claim(
         _together(*(_z_step(line, corrected=True) for line in (1, 2, 3))),
     ),
     amendment="correction",
-    note="C_δ is printed for the Lipschitz constant L_δ; the line below the display has the right one. C_δ C_G has the "
-    "unit cost², and fails for small costs and K. In the first line β is missing: the line is true for β ≤ 1 but "
-    "does not imply the second. The projection is harmless: it is non-expansive and leaves ω_t unchanged.",
+    note="C_δ is printed for the Lipschitz constant L_δ; the line below the display has the right one. C_δ C_G has "
+    "the unit cost², and fails for small costs and K. In the first line β is missing: the line is true for β ≤ 1 but "
+    "does not imply the second. The projection does no harm: it is non-expansive and leaves ω_t unchanged.",
 )
 
 
@@ -292,8 +292,8 @@ DESCENT = Claim(
     ),
     amendment="hypothesis",
     broken=inequality("line 2 with twice the first-order term", _cases(), _where_free(_descent_doubled)),
-    note="Line 2 puts α G_t for θ_{t+1} − θ_t, which an active projection breaks: the proof of Theorem 5 "
-    "needs K so large that θ is never projected.",
+    note="Line 2 puts α G_t for θ_{t+1} − θ_t, which fails if the projection is active. The proof of Theorem 5 needs "
+    "a K so large that θ is never projected.",
 )
 
 CLAIMS = (Z_RECURSION, EQ_1, Z_STEP, DESCENT)

@@ -75,8 +75,8 @@ Q_RANGE = Claim(
     ),
     amendment="hypothesis",
     note="The identity and the inequality always hold. q is a contraction if and only if 0 < β < 2λ/3, a condition "
-    "that the paper does not state. The best factor is 1 − λ²/3, at β = λ/3: the error falls by a factor e in "
-    "3/λ² ≥ 3N² steps at the earliest.",
+    "that the paper does not state. The best factor is 1 − λ²/3, at β = λ/3, so the error needs at least 3/λ² ≥ 3N² "
+    "steps to fall by a factor e.",
 )
 
 # admissible.
@@ -143,9 +143,9 @@ ADMISSIBLE = Claim(
         _admissible,
     ),
     broken=Statement("the same for every β ≤ 0.66λ", _betas, lambda **case: _admissible(**case, reach=0.66)),
-    note="The region: β < 2λ/3, E = 1 − e^{−u β} > λβ/2 and α² ≤ λβ/(L_δ G/λ)²·min((E/4 − "
-    "λβ/8)/6, E/96), G = γ + 2 γ R ϱ K. For small β that is α/β ≤ about λ²/(7 L_δ G): "
-    "with a = b in Theorem 5 the ratio of the two step sizes must be below this, which the theorem does not say.",
+    note="The region is β < 2λ/3, E = 1 − e^{−u β} > λβ/2 and α² ≤ λβ/(L_δ G/λ)²·min((E/4 − λβ/8)/6, E/96), G = γ + "
+    "2 γ R ϱ K. For small β it is about α/β ≤ λ²/(7 L_δ G). With a = b in Theorem 5 the ratio of the two step sizes "
+    "must be below this bound, a condition that the theorem does not state.",
 )
 
 # figure-steps: the step sizes of Figure 3 against the region of the proof, in rationals.

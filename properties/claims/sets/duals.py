@@ -23,12 +23,12 @@ from properties.claims.claim import Claim, Statement
 from properties.claims.sets.rows import (
     RADII,
     agree,
+    check_reached,
     distribution,
     least,
     line,
     nominal,
     point,
-    reached,
     rows,
     shares,
     sigma,
@@ -89,7 +89,7 @@ DUAL_TV_FAIL_STATE = Claim(
     "printed: with the assumption of a fail state; code that uses the formula mostly has none",
     printed=Statement("for any v ≤ 0", shares, lambda **case: _fail_state(**case, shifted=False), exact=True),
     amended=Statement(
-        "if some state has the value 0, the worst there is (max v = 0, a fail state)",
+        "if some state has the worst possible value, 0 (max v = 0, a fail state)",
         shares,
         lambda **case: _fail_state(**case, shifted=True),
         exact=True,
@@ -152,7 +152,7 @@ def _kl(p: Floats, v: Floats, radius: float, *, factor: float = 1.0) -> Finding 
     return first(
         [
             *(Finding("dual of KL below sigma", float(found.upper), float(wanted.lower)) for found in below),
-            reached("dual of KL", best, wanted, size),
+            check_reached("dual of KL", best, wanted, size),
         ]
     )
 
@@ -260,8 +260,8 @@ def _chi_square(p: Floats, v: Floats, radius: float, *, factor: Fraction = Fract
     wanted, size = sigma(ChiSquare(radius), p, v), span(v)
     return first(
         [
-            reached("E max(v,α) + √(r Var max(v,α))", clipped(_minimiser(clipped, low, high)), wanted, size),
-            reached("η + √((1+r) E((v−η)⁺)²)", excess(_minimiser(excess, low - wide, high)), wanted, size),
+            check_reached("E max(v,α) + √(r Var max(v,α))", clipped(_minimiser(clipped, low, high)), wanted, size),
+            check_reached("η + √((1+r) E((v−η)⁺)²)", excess(_minimiser(excess, low - wide, high)), wanted, size),
         ]
     )
 

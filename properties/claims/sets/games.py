@@ -104,7 +104,7 @@ S_RANDOMISED = Claim(
         exact=True,
     ),
     amended=Statement(
-        "for (s,a)-rectangular sets: the rows of different actions are chosen apart",
+        "for (s,a)-rectangular sets: nature chooses the rows of different actions independently",
         _decisions,
         _same("least worst cost of randomised policies against that of actions", _rectangular),
         exact=True,
@@ -206,14 +206,14 @@ BELLMAN_TWO_KERNELS = Claim(
         exact=True,
     ),
     amended=Statement(
-        "for the product of the rows: nature chooses the row of every pair apart",
+        "for the product of the rows: nature chooses the row of every pair independently",
         _two_models,
         lambda **case: _bellman(**case, apart=True),
         exact=True,
     ),
     amendment="hypothesis",
-    note="Planners by backups always solve the problem of the product set. The value of the set itself is smaller, and "
-    "the policy that they return need not be optimal for it. Without actions: claim rectangular.",
+    note="Planners by backups always solve the problem of the product set. The value of the set itself is smaller, "
+    "and the policy that they return need not be optimal for it. The claim rectangular is the case without actions.",
 )
 
 CLAIMS = (BELLMAN_TWO_KERNELS, S_RANDOMISED, S_DUALITY)

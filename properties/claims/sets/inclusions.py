@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from properties.claims.claim import Claim, Statement
-from properties.claims.sets.rows import agree, filled, line, rows, shares, sigma, upward, within
+from properties.claims.sets.rows import agree, line, rows, shares, sharpness, sigma, upward, within
 from properties.claims.sides import first
 from properties.judging.verdict import Finding
 from robust_core.sets import (
@@ -41,7 +41,7 @@ KL_IN_TV = Claim(
         "σ_KL(v) ≤ σ_TV(v) with TV radius √(r/2)",
         rows,
         lambda p, v, radius: within(KullbackLeibler(radius), _pinsker(radius), p, v),
-        lambda p, v, radius: filled(KullbackLeibler(radius), _pinsker(radius), p, v),
+        lambda p, v, radius: sharpness(KullbackLeibler(radius), _pinsker(radius), p, v),
     ),
     broken=Statement(
         "with TV radius r/2",
@@ -68,14 +68,15 @@ BRETAGNOLLE_HUBER = Claim(
         lambda p, v, radius: first(
             within(ball(radius), _huber(radius), p, v) for ball in (KullbackLeibler, ReverseKullbackLeibler)
         ),
-        lambda p, v, radius: filled(ReverseKullbackLeibler(radius), _huber(radius), p, v),
+        lambda p, v, radius: sharpness(ReverseKullbackLeibler(radius), _huber(radius), p, v),
     ),
     broken=Statement(
         "with TV radius 1 − e^{−r}",
         rows,
         lambda p, v, radius: within(KullbackLeibler(radius), _huber(radius, 1.0), p, v),
     ),
-    note="Below Pinsker's radius for r > 1.6, and never vacuous: Pinsker's is 1 from r = 2 on.",
+    note="It is smaller than Pinsker's radius for r > 1.6 and always below 1; Pinsker's radius is at least 1 for r ≥ "
+    "2.",
 )
 
 
@@ -89,7 +90,7 @@ CHI_SQUARE_IN_KL = Claim(
         "σ_χ²(v) ≤ σ_KL(v) with KL radius log(1 + r)",
         rows,
         lambda p, v, radius: within(ChiSquare(radius), KullbackLeibler(upward(math.log1p(radius))), p, v),
-        lambda p, v, radius: filled(ChiSquare(radius), KullbackLeibler(upward(math.log1p(radius))), p, v),
+        lambda p, v, radius: sharpness(ChiSquare(radius), KullbackLeibler(upward(math.log1p(radius))), p, v),
     ),
     broken=Statement(
         "with KL radius r/2, the limit for small r",

@@ -76,7 +76,7 @@ def within(inner: UncertaintySet, outer: UncertaintySet, p: Floats, v: Floats) -
     return at_most(what, sigma(inner, p, v).lower, sigma(outer, p, v).upper)
 
 
-def filled(inner: UncertaintySet, outer: UncertaintySet, p: Floats, v: Floats) -> float:
+def sharpness(inner: UncertaintySet, outer: UncertaintySet, p: Floats, v: Floats) -> float:
     """(sigma of the inner set − p·v)/(sigma of the outer set − p·v): 1 if the inclusion is sharp for v."""
     least, most = sigma(inner, p, v), sigma(outer, p, v)
     room = most.upper - nominal(p, v)
@@ -95,7 +95,7 @@ def point(value: Fraction) -> Bracket:
     return Bracket(value, value)
 
 
-def reached(what: str, found: Bracket, wanted: Bracket, size: Fraction) -> Finding | None:
+def check_reached(what: str, found: Bracket, wanted: Bracket, size: Fraction) -> Finding | None:
     """A finding unless `found`, an upper bound of the number `wanted`, is within REACHED of it."""
     if found.upper < wanted.lower:
         return Finding(f"{what}, which must not be below sigma", float(found.upper), float(wanted.lower))
