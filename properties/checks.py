@@ -17,7 +17,7 @@ import pytest
 from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample, describe
 from properties.judging.search import search
-from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked
+from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked_verdict
 from properties.judging.verification import EXAMPLES, applicable, not_saved_message, require_promises, untested_promises
 from properties.laws.law import Law
 from properties.process.checks import UndecidedWarning
@@ -50,7 +50,7 @@ class Check:
     def __call__(self) -> None:
         """Search for a violation."""
         cause = self._cause()
-        verdict = blocked(cause) if cause is not None else self.causes.distinct(self.law.name, self._verdict())
+        verdict = blocked_verdict(cause) if cause is not None else self.causes.distinct(self.law.name, self._verdict())
         if verdict.statistics is None:
             self.causes.note(self.law.name, verdict)
         if verdict.outcome == "blocked":

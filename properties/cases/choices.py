@@ -453,7 +453,7 @@ def with_radius(uncertainty_set: UncertaintySet, radius: float) -> UncertaintySe
         return None
 
 
-def widened(uncertainty_set: UncertaintySet, radius: float) -> UncertaintySet:
+def widen(uncertainty_set: UncertaintySet, radius: float) -> UncertaintySet:
     """The set with the radius, or its own where that is larger; the set itself if it has none or does not grow."""
     given: Any = uncertainty_set
     grows = given.grows and "radius" in given.axes

@@ -25,10 +25,10 @@ STREAMS = 1 << 32
 LONGEST_VALUE = 80
 
 
-def said(value: object) -> str:
+def quote(value: object) -> str:
     """A value as a message quotes it, in one line of reasonable length.
 
-    >>> said(np.zeros((2, 1))), said([1] * 100)
+    >>> quote(np.zeros((2, 1))), quote([1] * 100)
     ('[[0.0], [0.0]]', '[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1…')
     """
     if isinstance(value, np.ndarray):
@@ -39,7 +39,7 @@ def said(value: object) -> str:
 def require(right: bool, name: str, rule: str, value: object) -> None:
     """Raise unless it is right, with the name of the entry, the rule and the value."""
     if not right:
-        raise ValueError(f"{name} must {rule}, got {said(value)}")
+        raise ValueError(f"{name} must {rule}, got {quote(value)}")
 
 
 Rule = Callable[[str, Case], None]

@@ -47,7 +47,7 @@ def _chosen(cumulated: Floats, u: Floats) -> Ints:
     return np.asarray((cumulated <= u[:, None]).sum(axis=-1).clip(max=cumulated.shape[-1] - 1))
 
 
-def walked(mdp: MDP, policy: Floats, seed: bytes) -> Iterator[Transition]:
+def transitions_of_walk(mdp: MDP, policy: Floats, seed: bytes) -> Iterator[Transition]:
     """The transitions of one walk."""
     walk = Walk(mdp, policy, seed=seed)
     while True:

@@ -2,8 +2,9 @@
 
 Each is a model for one way to stop. A *ring* mixes nothing, so every digit takes all its sweeps. In a *late* model the
 better action shows after many sweeps alone. In a *relay* each improvement of a policy makes the next one possible; in a
-*robust relay* these improvements lead from the nominal policy to the robust one. In *small gains* an action is better
-by a small part of the largest cost.
+*robust relay* these improvements lead from the nominal policy to the robust one. On *ladders* every state changes its
+action many times, and in a *relay of nature* the worst rows change as many times as there are runners. In *small gains*
+an action is better by a small part of the largest cost.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from robust_core.mdp import MDP
 SHARES = (0.75, 1.0 - 2.0**-11)
 """Of the cost of paying for ever, what the better action costs at once: it shows after 1.4 and after 7.6 horizons."""
 GAINS = (2.0**-7, 2.0**-14, 2.0**-17)
+FALL = 15.0 / 32.0
+"""The probability of leaving a ladder falls by this factor from one action to the next."""
 RUNS = 3
 """States of a relay of small costs."""
 
@@ -77,6 +80,62 @@ def robust_relay(radius: float, gamma: float = 0.99, length: int = 4) -> MDP:
     return MDP(P, cost, gamma)
 
 
+def ladders(gamma: float = 0.99, copies: int = 4) -> MDP:
+    """States that change their action once for every power of FALL that is at least 1−gamma, and once before.
+
+    In such a state, action k+1 leaves for a free end with probability 1 − gamma p = FALL^k, so if it is kept for ever
+    the value is V_k = cost/FALL^k. Let m be the number of these actions and V_k = m − k. At V_k the value of action
+    j+1 is V_k less FALL^j (j − k), for j > k largest at j = k+1, since n·FALL^(n−1) < 1 for n >= 2: an improvement
+    leads from one action to the next one alone. The first action has the lowest cost and leads to a state that costs
+    more than all this. So the states need (m + 1)·copies changes together, for 1−gamma = 0.01 seven for each copy.
+    """
+    rates = [1.0]
+    while rates[-1] * FALL >= 1.0 - gamma:
+        rates.append(rates[-1] * FALL)
+    m, S = len(rates), copies + 2
+    end, bad = copies, copies + 1
+    P, cost = np.zeros((S, m + 1, S)), np.zeros((S, m + 1))
+    P[np.arange(S), :, np.arange(S)] = 1.0
+    cost[bad] = 2.0 * (m + 1) * (1.0 - gamma)
+    for s in range(copies):
+        stay = (1.0 - np.array(rates)) / gamma
+        P[s] = np.eye(S)[bad]
+        P[s, 1:] = np.outer(stay, np.eye(S)[s]) + np.outer(1.0 - stay, np.eye(S)[end])
+        cost[s, 1:] = np.array(rates) * (m - np.arange(m))
+    return MDP(P, cost, gamma)
+
+
+def nature_relay(radius: float, gamma: float = 0.99, runners: int = 8) -> MDP:
+    """A chain for nature, which has total variation `radius` <= 1/2: its worst rows change once for every runner.
+
+    States: the top, which costs 1 for ever (value M = 1/(1−gamma)), a first state of value M/2 + J, a stand of value
+    M/2, and the runners. A runner's row is `radius` on the one before it, `radius` on the stand and the rest on the
+    top, so nature moves the lower one of the two to the top: the value is
+    cost + gamma ((1−radius) M + radius max(one before, stand)). Costs are such that with the stand it is M/2 − e, below
+    the stand. With a runner before that is h above the stand it is gamma·radius·h − e above it. So a runner is worth
+    more than the stand after the one before is, and nature's rows for a table in which all runners are low are right
+    for the first one alone; J and e are such that the last one is worth e more than the stand. The last state chooses
+    between the last runner and the stand: the second is better, unless the worst rows are not yet the right ones.
+    """
+    M, R = 1.0 / (1.0 - gamma), radius
+    S, gain = runners + 4, gamma * radius
+    rise = M / 4.0
+    # h_0 = J, h_k = gain h_{k−1} − e: with e = J gain^n / (1 + Σ gain^i, i < n) the last one is h_n = e.
+    e = rise * gain**runners / (1.0 + sum(gain**i for i in range(runners)))
+    top, first, stand = range(3)
+    values = np.array([M, M / 2.0 + rise, M / 2.0])
+    P, cost = np.zeros((S, 2, S)), np.zeros((S, 2))
+    P[np.arange(3), :, np.arange(3)] = 1.0
+    cost[:3] = (values - gamma * ((1.0 - R) * values + R * M))[:, None]
+    P[S - 1] = np.eye(S)[[S - 2, stand]]
+    for s in range(3, S - 1):
+        P[s, :, top] = 1.0 - 2.0 * R
+        P[s, :, stand] += R
+        P[s, :, s - 1 if s > 3 else first] += R
+        cost[s] = M / 2.0 - e - gamma * ((1.0 - R) * M + R * M / 2.0)
+    return MDP(P, cost, gamma)
+
+
 def small_gains(gamma: float = 0.9) -> MDP:
     """For each gain a relay whose costs are so small, all to the same free state; the last state costs 1 for ever."""
     S = RUNS * len(GAINS) + 2
@@ -98,6 +157,7 @@ def hard_models(gammas: Sequence[float] | None = None) -> list[MDP]:
     if gammas is not None:
         gamma = max(gammas)
         built = [small_gains(gamma), late(0, gamma), late(0, gamma, SHARES[1]), late(12, gamma), ring(9, gamma)]
+        built = [*built, *([ladders(gamma)] if gamma > 0.0 else [])]
         return [*([relay()] if 0.9 in gammas else []), *built]
     return [
         relay(),
@@ -105,6 +165,7 @@ def hard_models(gammas: Sequence[float] | None = None) -> list[MDP]:
         late(0, 0.99),
         late(0, 0.99, SHARES[1]),
         late(12, 0.99),
+        ladders(),
         ring(9, 0.99),
         late(0, 1.0 - 2.0**-10),
         ring(2, 1.0 - 2.0**-10),

@@ -92,11 +92,16 @@ class Fixed(Choices):
 
     def byte(self) -> int:
         """The next byte."""
-        if self.place == len(self.data):
+        return self.take(1)[0]
+
+    def take(self, number: int) -> bytes:
+        """The next bytes, so many of them."""
+        while len(self.data) - self.place < number:
             seed = f"{sorted(self.form.sizes.items())} {self.blocks}"
-            self.data, self.place, self.blocks = hashlib.blake2b(seed.encode()).digest(), 0, self.blocks + 1
-        self.place += 1
-        return self.data[self.place - 1]
+            self.data = self.data[self.place :] + hashlib.blake2b(seed.encode()).digest()
+            self.place, self.blocks = 0, self.blocks + 1
+        self.place += number
+        return self.data[self.place - number : self.place]
 
     def index(self, n: int) -> int:
         """One of 0..n−1."""
@@ -132,7 +137,7 @@ class Fixed(Choices):
         """Levels in the form's order, zeros among them."""
         block = super().values(shape)
         if self.form.near:
-            block = block + NEAR * np.argsort([self.byte() for _ in range(block.size)], kind="stable").reshape(shape)
+            block = block + NEAR * np.argsort(list(self.take(block.size)), kind="stable").reshape(shape)
             block[block.reshape(len(block), -1).min(axis=1).argmax()] += 1.0
         if not self.form.order:
             return block
@@ -140,7 +145,7 @@ class Fixed(Choices):
 
     def array(self, shape: tuple[int, ...], levels: tuple[float, ...]) -> Floats:
         """Levels, zeros among them."""
-        return np.array([self.any_of(levels) for _ in range(int(np.prod(shape)))]).reshape(shape)
+        return np.array([levels[byte % len(levels)] for byte in self.take(int(np.prod(shape)))]).reshape(shape)
 
     def faint(self, features: Floats) -> Floats:
         """As they are."""
@@ -150,8 +155,9 @@ class Fixed(Choices):
         """A distribution whose support is nearly everything, or one outcome."""
         if deterministic:
             return np.eye(n)[self.index(n)]
-        weights = [self.index(16) for _ in range(n)]
-        units = [FINE * weight // (sum(weights) + 1) for weight in weights]
+        weights = [byte % 16 for byte in self.take(n)]
+        total = sum(weights) + 1
+        units = [FINE * weight // total for weight in weights]
         units[home] += FINE - sum(units)
         return np.array(units) / FINE
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from properties.cases.case import Case, LawCase
 from properties.cases.choices import SMOOTHINGS
-from properties.cases.entry_rules import RULES, require, said
-from properties.cases.runs import ends_of, tables
+from properties.cases.entry_rules import RULES, quote, require
+from properties.cases.runs import ends_of, table_count
 from properties.cases.scope import OutOfScope, Scope
 from properties.cases.sources import Designed
 from properties.cases.transition_costs import are_paid_by
@@ -83,7 +83,7 @@ def check_names(what: str, case: Case, needed: Iterable[str], allowed: Iterable[
     if missing := sorted(set(needed) - case.keys()):
         raise ValueError(f"{missing[0]} is missing; {has}")
     if extra := sorted(case.keys() - set(needed) - set(allowed)):
-        raise ValueError(f"{extra[0]} must not be there, got {said(case[extra[0]])}; {has}")
+        raise ValueError(f"{extra[0]} must not be there, got {quote(case[extra[0]])}; {has}")
 
 
 # --- what a law asks of its cases beside
@@ -134,7 +134,7 @@ def _check_variant(law: Law, case: Case, kind: Kind, variant: Variant) -> None:
     if "swing" in case:
         require(are_paid_by(variant), "swing", f"be left out {its}, whose costs are those of pairs", case["swing"])
     if "initial" in case:
-        count = tables(variant)
+        count = table_count(variant)
         require(case.get("tables") == count, "tables", f"be {count} {its}", case.get("tables"))
         axes = kind_of(kind).trivial_case(variant).entries()["initial"].ndim
         require(case["initial"].ndim == axes, "initial", f"have {axes} axes {its}", case["initial"])

@@ -108,7 +108,7 @@ class Beginning:
     def table(self, choices: Choices, variant: Variant) -> Floats:
         """The first estimate of a tabular learner, or the first of several: zeros, or values."""
         shape = self.mdp.cost.shape if estimates(variant) == "Q" else self.mdp.cost.shape[:1]
-        shape = (*several(variant), *shape)
+        shape = (*table_axes(variant), *shape)
         return np.zeros(shape) if choices.blank() else self.scale * choices.start(variant, self.mdp.gamma, shape)
 
     def path(self, choices: Choices, policy: Floats | None) -> Path:
@@ -140,15 +140,15 @@ def place_of(variant: Variant, s: int, a: int) -> Place:
     return (s, a) if estimates(variant) == "Q" else s
 
 
-def tables(variant: Variant) -> int | None:
+def table_count(variant: Variant) -> int | None:
     """How many tables the estimate of a learner is a tuple of; None if it is not a tuple."""
     count: int | None = variant.options.get("tables", kind_of(variant.kind).parts)
     return count
 
 
-def several(variant: Variant) -> tuple[int, ...]:
+def table_axes(variant: Variant) -> tuple[int, ...]:
     """The axes of `initial` before those of one table."""
-    count = tables(variant)
+    count = table_count(variant)
     return () if count is None else (count,)
 
 
@@ -237,7 +237,7 @@ class Moment:
 
 LEARNER = "a factory `make(problem)` of learners with `update(transition)` and `estimate()`"
 TABULAR_PROMISES = {
-    "unbiased": "the mean over next states (and actions) of an update is (1−alpha)·estimate + alpha·(robust backup)",
+    "unbiased": "the expected update is (1−alpha)·estimate + alpha·(robust Bellman backup)",
     "mean update": "the mean of the next estimate, given the past, is the step options['expected'], in every entry"
     " (a name or a function of the past; default: the robust backup of the visited entry)",
     "asynchronous": "an update changes the visited entry only",

@@ -1,5 +1,6 @@
 """The whole comparison of two variants as a record."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -51,7 +52,7 @@ def differ(
     """Compare two variants, named as they are loaded; both run in workers only."""
     targets: Sequence[str] = (first, second)
     with Session(targets, serve=SERVE, waiting=waiting) as session:
-        pair = Pair.of(list(session.variants.values()), partial(ask_worker, session))
+        pair = Pair.of(list(session.variants.values()), partial(ask_worker, session, Counter()))
         show("comparing answers")
         found = equality(pair, examples=examples, seed=seed)
         smallest = found.smallest

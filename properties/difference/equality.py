@@ -164,8 +164,8 @@ def _in_law(pair: Pair, case: Case, seed: int) -> tuple[bool, str, tuple[LawCell
     equal = bool(cells) and all(cell.outcome == "holds" for cell in cells)
     words = (
         f"a shift of {EFFECT:g} standard deviations, or a ratio of spreads of "
-        f"{math.exp(EFFECT * LOG_DEVIATION):.2g}, of a normal law would be called equal with probability {BETA:g} at "
-        f"most; equal laws are called different with probability {RUN_BUDGET:g} at most"
+        f"{math.exp(EFFECT * LOG_DEVIATION):.2g}, of a normal distribution would be called equal with probability "
+        f"{BETA:g} at most; equal distributions are called different with probability {RUN_BUDGET:g} at most"
     )
     return equal, words if equal else f"equality in law is not decided: {words}", tuple(cells)
 

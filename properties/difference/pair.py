@@ -1,5 +1,6 @@
 """Two variants in their workers, asked the same."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,6 +30,10 @@ SERVE = "properties.difference.serving:serve"
 SAME = ("estimates", "tables", "parameters")
 """Options by which variants answer different questions."""
 NARROW = ("smoothing", "ends", "samples", "draws", "levels", "schedule")
+
+
+MOST_FAULTS, HANG = 16, 8
+"""Faults after which a variant is given up, and as how many a hang counts."""
 
 
 class Undecidable(ValueError):
@@ -95,8 +100,11 @@ class Pair:
         return laws
 
 
-def ask_worker(session: Session, variant: Description, order: object, kind: type) -> Any:
-    """The answer to an order, or the fault of a variant that hung or died; the next order has a new worker."""
+def ask_worker(session: Session, faults: Counter[str], variant: Description, order: object, kind: type) -> Any:
+    """The answer to an order, or the fault of a variant that hung or died; the next order has a new worker.
+
+    One that does so again and again is given up, for every new worker takes a second, and every hang two minutes.
+    """
     worker = session.worker(variant)
     worker.send(order)
     answer = worker.hear(kind, Failed)
@@ -104,6 +112,9 @@ def ask_worker(session: Session, variant: Description, order: object, kind: type
         return answer
     session.kill_worker(variant)
     if isinstance(answer, Fault) and answer.kind != "killed":
+        faults[variant.target] += HANG if answer.kind == "hung" else 1
+        if faults[variant.target] >= MOST_FAULTS:
+            raise Undecidable(f"{variant.target}: {answer.misbehaviour()}, again and again: it cannot be compared")
         return answer
     raise Undecidable(f"{variant.target}: {answer.reason if isinstance(answer, Failed) else answer.fate}")
 

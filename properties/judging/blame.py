@@ -38,24 +38,24 @@ LONGEST_NAME = 60
 
 
 class CannotBeJudged(Exception):
-    """A law has no answer here: what the suite itself needs has failed."""
+    """A law cannot be decided, because a part of the suite failed, not the variant."""
 
     @classmethod
     def because(cls, error: BaseException) -> "CannotBeJudged":
         """The reason in one line."""
         if isinstance(error, cls):
             return error
-        return cls(f"cannot be judged: {error if isinstance(error, NoExactSupport) else said(error)}")
+        return cls(f"cannot be judged: {error if isinstance(error, NoExactSupport) else describe_error(error)}")
 
 
 class NotTested(CannotBeJudged):
-    """The law cannot test this variant, whose draws it cannot enumerate; that is no failure of the suite."""
+    """The law cannot enumerate the draws of this variant. This is not a failure of the suite."""
 
 
-def said(error: BaseException) -> str:
-    """The type of an exception and its message, in one line that steers no terminal.
+def describe_error(error: BaseException) -> str:
+    """The type of an exception and its message, in one line without control characters.
 
-    >>> said(ValueError("first\\nsecond"))
+    >>> describe_error(ValueError("first\\nsecond"))
     'ValueError: first\\\\nsecond'
     """
     if is_out_of_descriptors(error):
@@ -64,12 +64,12 @@ def said(error: BaseException) -> str:
 
 
 def is_out_of_descriptors(error: BaseException) -> bool:
-    """Whether no file can be opened any more."""
+    """Whether the error says that the process has no file descriptors left."""
     return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 def misbehaviour(error: BaseException) -> str:
-    """What a variant did by raising; `CannotBeJudged` if it is not its fault, and what is nobody's is raised again."""
+    """The misbehaviour of a variant that raised this error; if another part is at fault, an exception is raised."""
     if isinstance(error, TooSlow) or (isinstance(error, KeyboardInterrupt) and _can_be_interrupted()):
         raise error
     if isinstance(error, OutOfScope):
@@ -86,14 +86,14 @@ def misbehaviour(error: BaseException) -> str:
         odd = None if _is_of_an_oracle(error) else oddity(latest_answers())
         if odd is None:
             raise CannotBeJudged.because(error) from error
-        return f"misbehaviour: {odd}, and the law could not go on: {said(error)}"
+        return f"misbehaviour: {odd}, and the law could not go on: {describe_error(error)}"
     if isinstance(error, ValueError) and "read-only" in error_text(error):
         return f"misbehaviour: tried to change an array it was given{_line(error)}"
-    return f"misbehaviour: raised {said(error)}{_line(error)}"
+    return f"misbehaviour: raised {describe_error(error)}{_line(error)}"
 
 
 def is_of_the_suite(error: BaseException) -> bool:
-    """Whether the exception comes out of an oracle or out of the code of a law, not out of a call of the variant."""
+    """Whether the exception was raised by an oracle or a law, and not in a call of the variant."""
     for frame, _ in _frames(error):
         if _package(frame) == "oracles":
             return True

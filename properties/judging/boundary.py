@@ -11,7 +11,7 @@ Python only.
 import contextlib
 import copy
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -42,7 +42,7 @@ Answer: TypeAlias = tuple[Any, tuple[int, ...] | None]
 
 
 class NotNumbers(Exception):
-    """A variant returned something else than real numbers."""
+    """A variant returned something that is not made of real numbers."""
 
 
 def private_copy(value: Any) -> Any:
@@ -78,9 +78,9 @@ def _protect(value: Any, mine: Any, deep: int) -> None:
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
     """The parts of an object that are compared, with their names."""
-    if is_dataclass(value):
-        cls: Any = type(value)
-        return [(name, getattr(value, name[1:], None)) for name in _field_names(cls)]
+    cls: Any = type(value)
+    if hasattr(cls, "__dataclass_fields__"):
+        return [(shown, getattr(value, name, None)) for shown, name in _field_names(cls)]
     if isinstance(value, dict | Mapping):
         return [(f"[{key!r:.40}]", part) for key, part in value.items()]
     if isinstance(value, list | tuple):
@@ -90,8 +90,8 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
 
 
 @cache
-def _field_names(cls: Any) -> tuple[str, ...]:
-    return tuple(f".{each.name}" for each in fields(cls))
+def _field_names(cls: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((f".{each.name}", each.name) for each in fields(cls))
 
 
 def difference(given: Any, now: Any, name: str = "", deep: int = DEEPEST) -> str | None:
@@ -123,7 +123,7 @@ def difference(given: Any, now: Any, name: str = "", deep: int = DEEPEST) -> str
 
 
 class Loans:
-    """What a variant was given in one case."""
+    """The objects and arrays that a variant received in one case, to detect changes."""
 
     def __init__(self) -> None:
         self._objects: dict[int, tuple[Any, Any, str]] = {}
@@ -140,7 +140,7 @@ class Loans:
         return value
 
     def changed(self) -> str | None:
-        """The name of something that the variant has changed; an array gets its content back."""
+        """The name of the first object that the variant changed, or None; changed arrays are restored."""
         found = None
         for value, mine, name in self._objects.values():
             found = found or difference(value, mine, name)

@@ -1,10 +1,11 @@
-"""A wrong algorithm that two laws must catch: where they do not, the suite in this process was changed from inside.
+"""The canary: a wrong algorithm that two laws must catch. If one misses it, the suite in this process was changed.
 
 A module that is verified could replace a judge or the search, on purpose or by a careless patch of numpy, say. Every
 process that judges a variant is tested so, before the laws and after them.
 """
 
 from properties.judging import verification
+from properties.judging.verdict import MISBEHAVIOUR
 from properties.kinds import kind_of
 
 EXAMPLES = 20
@@ -12,7 +13,7 @@ EXAMPLES = 20
 
 
 def missed_defect(kind: str) -> str:
-    """The reason not to believe this process; empty if both laws catch the canary of the kind.
+    """The reason not to trust verdicts of this process; empty if both laws catch the canary of the kind.
 
     >>> missed_defect("operator")
     ''
@@ -21,9 +22,15 @@ def missed_defect(kind: str) -> str:
 
     canary = kind_of(kind).canary
     ((_, mutant),) = load(f"properties.variants.mutants.{canary.mutant}").items()
-    for law in verification.applicable(mutant):
-        if law.name in canary.laws:
-            (record,) = verification.verify(mutant, examples=EXAMPLES, laws=[law], shrink=False)
-            if record.outcome != "violated":
-                return f"{law.name!r} does not find the defect of {mutant.name!r}: the suite was changed from inside"
+    laws = {law.name: law for law in verification.applicable(mutant)}
+    for name in canary.laws:
+        if name not in laws:
+            return f"the canary of kind {kind!r} names {name!r}, which is not a law of {mutant.name!r}"
+        (record,) = verification.verify(mutant, examples=EXAMPLES, laws=[laws[name]], shrink=False)
+        # The canary computes wrong numbers and does nothing else: that it raises here is the doing of a patch.
+        if record.outcome != "violated" or record.evidence.startswith(MISBEHAVIOUR):
+            return (
+                f"{name!r} does not find the defect of {mutant.name!r} in {EXAMPLES} problems: the suite was changed"
+                " from inside, or the canary of a new kind is too weak"
+            )
     return ""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from properties.judging.verdict import Outcome, Record, Verdict, blocked
+from properties.judging.verdict import Outcome, Record, Verdict, blocked_verdict
 
 if TYPE_CHECKING:
     from properties.laws.law import Law
@@ -24,7 +24,7 @@ class Causes:
     >>> causes.distinct("box", raised).outcome
     'violated'
     >>> causes.distinct("ending", Verdict("violated", "misbehaviour: raised IndexError: no entry 7")).evidence
-    "says nothing new: it ends as 'box' does"
+    "skipped: it fails for the same reason as 'box'"
     """
 
     def __init__(self, failed: Mapping[str, str] | None = None) -> None:
@@ -32,11 +32,11 @@ class Causes:
         self._reasons: dict[str, str] = {}
 
     def before(self, law: "Law") -> str | None:
-        """The violated law that leaves this one nothing new to say."""
+        """The violated law that makes this one redundant."""
         return next((self.failed[earlier] for earlier in law.after if earlier in self.failed), None)
 
     def distinct(self, law: str, verdict: Verdict) -> Verdict:
-        """The verdict, or *blocked* if another law ended for the same reason."""
+        """The verdict, or *blocked* if another law already failed for the same reason."""
         reason = _reason(verdict)
         first = law if reason is None else self._reasons.setdefault(reason, law)
         return verdict if first == law else _repeated(first, verdict.outcome)
@@ -58,5 +58,5 @@ def _reason(verdict: Verdict) -> str | None:
 
 def _repeated(first: str, outcome: Outcome) -> Verdict:
     if outcome == "error":
-        return blocked(first, f"cannot be judged for the reason that {first!r} gives")
-    return blocked(first, f"says nothing new: it ends as {first!r} does")
+        return blocked_verdict(first, f"cannot be judged for the reason that {first!r} gives")
+    return blocked_verdict(first, f"skipped: it fails for the same reason as {first!r}")

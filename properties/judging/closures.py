@@ -13,6 +13,7 @@ MOST_OBJECTS = 2000
 _PLAIN = (str, bytes, int, float, complex, type(None), np.generic, np.dtype)
 _INERT = (*_PLAIN, ModuleType, CodeType, BuiltinFunctionType, MethodDescriptorType, np.random.Generator)
 """What is not followed; a generator of numbers is copied whole."""
+_NOT_FOLLOWED = (*_INERT, type)
 
 
 def shared_state(root: Any) -> str:
@@ -33,7 +34,7 @@ def shared_state(root: Any) -> str:
             found = [*_parts(one), *([] if id(cls) in seen else _methods(cls))]
             seen.add(id(cls))
         for child in found:
-            if id(child) not in seen and not isinstance(child, (*_INERT, type)):
+            if id(child) not in seen and not isinstance(child, _NOT_FOLLOWED):
                 seen.add(id(child))
                 waiting.append(child)
     return ""

@@ -156,7 +156,7 @@ def to_file(data: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def law_named(name: str) -> Law | None:
-    """The law of that name; None if it is that of a claim, or of nothing."""
+    """The law of that name; None if the name is that of a claim, or unknown."""
     from properties.laws.catalogue import LAWS
 
     return next((law for law in LAWS if law.name == name), None)

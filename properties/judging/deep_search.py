@@ -17,7 +17,7 @@ from properties.judging.counterexample import Counterexample
 from properties.judging.search import search
 from properties.judging.verdict import Verdict
 from properties.judging.verification import applicable
-from properties.process.loading import built_in
+from properties.process.loading import gallery_variants
 
 FOLDER = Path(".robust-core") / "nightly"
 FIRST_EXAMPLES = 500
@@ -69,7 +69,7 @@ def tasks() -> Iterator[Task]:
                 name,
                 lambda examples, seed, guard=guard: judge(guard, examples=examples, seed=seed),  # type: ignore[misc]
             )
-    for target, variant in built_in().items():
+    for target, variant in gallery_variants().items():
         for law in applicable(variant):
             yield Task(
                 law.name,

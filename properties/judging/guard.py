@@ -12,6 +12,7 @@ import fcntl
 import io
 import os
 import random
+import resource
 import signal
 import tempfile
 import threading
@@ -55,7 +56,7 @@ class TooSlow(BaseException):
         self.busy = busy
 
     def finding(self) -> Finding:
-        """The same as a finding."""
+        """The timeout as a finding."""
         return Finding("misbehaviour: time of one case", str(self), "milliseconds")
 
 
@@ -73,13 +74,19 @@ def divert_output() -> None:
     if hasattr(os, "memfd_create"):
         # Its size is fixed: what goes beyond is refused, so that output cannot use up the memory of the machine.
         handle = os.memfd_create("output", os.MFD_ALLOW_SEALING)
-        os.ftruncate(handle, LARGEST_OUTPUT)
+        os.ftruncate(handle, _largest_output())
         fcntl.fcntl(handle, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
     else:
         handle, path = tempfile.mkstemp()
         os.unlink(path)
     os.dup2(handle, STDOUT)
     _diverted.append(handle)
+
+
+def _largest_output() -> int:
+    """Bytes of the file; the caller may allow less for any file (`ulimit -f`)."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return LARGEST_OUTPUT if allowed == resource.RLIM_INFINITY else min(LARGEST_OUTPUT, allowed)
 
 
 def _size_written() -> int:
@@ -118,7 +125,7 @@ class _Watch:
 
     @contextlib.contextmanager
     def installed(self) -> Iterator[None]:
-        """Let the calls of the variant report to this watch, and nobody print."""
+        """Route the calls of the variant to this watch and capture what is printed, until the end of the context."""
         _forget_written()
         _answers.clear()
         _watches.append(self)
@@ -172,7 +179,7 @@ def watch(work: Callable[[], Finding | None], *, seconds: float | None = None) -
     `TooSlow` if it does not return in time.
 
     >>> print(watch(lambda: call_observed(print, "hello")))
-    misbehaviour: printed to standard output: got 'hello\\n', wanted 'silence'
+    misbehaviour: printed to standard output: got 'hello\\n', wanted silence
     >>> watch(lambda: print("nobody is watched"))
     """
     watch, limit = _Watch(), CASE_SECONDS if seconds is None else seconds

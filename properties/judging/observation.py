@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.cases.case import Path
 from properties.cases.runs import Moment
 from properties.cases.scope import Scope
 from properties.judging.boundary import Steps, plain, plain_step
@@ -114,6 +115,19 @@ def call_learner(function: Callable[..., Any], learner: Any, *args: Any) -> Any:
     return call_observed(function, learner.inner, *args)
 
 
+def advance_learner(learner: Any, path: Path) -> None:
+    """Tell a learner the steps of a path, as one observed call."""
+    if isinstance(learner, _Observed) and learner.scope.costs is None:
+        call_learner(_advance, learner, path)
+    else:  # whether a cost is in its range is seen just before its step
+        call_observed(_advance, learner, path)
+
+
+def _advance(learner: Any, path: Path) -> None:
+    for step in path:
+        learner.update(Transition(*step))
+
+
 def _warn_of_replay(reason: str) -> None:
     warnings.warn(f"its history was replayed: {reason}", CopyWarning, stacklevel=3)
 
@@ -205,7 +219,7 @@ class _Observed:
         rng = _copy_of(self._problem.rng, self._start)
         problem = replace(self._problem, rng=rng)
         # The draws of the past are not enumerated again.
-        with rng.tape.paused() if isinstance(rng, Coins) else contextlib.nullcontext():
+        with rng.tape.pause() if isinstance(rng, Coins) else contextlib.nullcontext():
             learner = call_observed(self._make, lend(problem, "problem"))
             for function, args in self.history:
                 call_observed(function, learner, *args)

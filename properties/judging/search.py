@@ -65,7 +65,7 @@ class _OutOfTime(_End):
 
 
 class Disowned(_End):
-    """The oracle does not know the set, or not truly, so no answer of it counts."""
+    """The oracle has no reliable truth for the set, so none of its answers is used."""
 
 
 Judge = Callable[[Case], Finding | None]
@@ -97,7 +97,7 @@ class Search:
             return None
 
     def verdict(self) -> Verdict:
-        """The verdict on what the search came to."""
+        """The verdict of the search."""
         if self.failures:
             ((case, finding),) = self.failures
             return Verdict("violated", f"{finding}{self.beside}", self.tried, case, finding)
@@ -313,7 +313,7 @@ class _OnModels:
     failure: Verdict | None = None
 
     def beside(self, verdict: Verdict) -> Verdict:
-        """The verdict on the other cases, with these."""
+        """The verdict on the other cases, combined with these."""
         if not self.judged + self.slow:
             return verdict
         said = f"{verdict.evidence}; {self.judged} cases on your models"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(".robust-core") / "counterexamples"
 """Where counterexamples are kept, seen from the current folder."""
+MISBEHAVIOUR = "misbehaviour: "
+"""How the evidence begins where a variant did something else than to compute wrong numbers."""
 Outcome = Literal["holds", "violated", "undecided", "untested", "error", "blocked"]
 
 
@@ -46,15 +48,15 @@ class Finding:
     def __str__(self) -> str:
         if self.got is None and self.wanted is None:
             return self.what
-        in_words = isinstance(self.got, str) and isinstance(self.wanted, str)
-        within = "" if in_words and self.allowed == 0.0 else f" within {self._allowed()}"
+        within = "" if self.allowed == 0.0 else f" within {self._allowed()}"
+        got, wanted = _shown(self.got), _shown(self.wanted)
         if self._looks_right():
             # NaN differs from itself, and two long fractions may be one float.
             reason = (
                 "which is not a number" if "nan" in str(self.got) else "from which it differs by less than is shown"
             )
-            return f"{self.what}: got {self.got!r}, {reason}, wanted {self.wanted!r}{within}"
-        return f"{self.what}: got {self.got!r}, wanted {self.wanted!r}{within}"
+            return f"{self.what}: got {got}, {reason}, wanted {wanted}{within}"
+        return f"{self.what}: got {got}, wanted {wanted}{within}"
 
     def _allowed(self) -> str:
         """The error allowed in three digits, or in all of them where three would allow what was found."""
@@ -69,6 +71,11 @@ class Finding:
     def side_by_side(self) -> str:
         """The variant's and the oracle's tables entry by entry; empty if there are none."""
         return "" if self.tables is None else self.tables.side_by_side(self.allowed)
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: words and fractions as they are, unless they are blank or cannot be printed."""
+    return value if isinstance(value, str) and value.strip() and value.isprintable() else repr(value)
 
 
 @dataclass(frozen=True)
@@ -94,13 +101,15 @@ class Verdict:
         return (self.finding.side_by_side() or None) if self.finding is not None else None
 
 
-def blocked(cause: str, evidence: str | None = None) -> Verdict:
+def blocked_verdict(cause: str, evidence: str | None = None) -> Verdict:
     """The verdict on a law that adds nothing to what another one said; by default because that one is violated.
 
-    >>> blocked("start").evidence
-    "says nothing new while 'start' is violated"
+    >>> blocked_verdict("start").evidence
+    "skipped: a violation of 'start' usually violates this law too"
     """
-    return Verdict("blocked", evidence or f"says nothing new while {cause!r} is violated", blocked_by=cause)
+    return Verdict(
+        "blocked", evidence or f"skipped: a violation of {cause!r} usually violates this law too", blocked_by=cause
+    )
 
 
 @dataclass(frozen=True)

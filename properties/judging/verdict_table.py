@@ -27,12 +27,12 @@ class Verdicts(list[Record]):
 
     @property
     def violated(self) -> "Verdicts":
-        """What is violated and not expected to be."""
+        """The violations that are not expected failures."""
         return Verdicts(record for record in self if record.outcome == "violated" and record.expected is None)
 
     @property
     def undecided(self) -> "Verdicts":
-        """What the budget could not decide."""
+        """The records that are undecided."""
         return Verdicts(record for record in self if record.outcome == "undecided")
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample
 from properties.judging.expectations import Expectation, read
 from properties.judging.search import judge_case, search
-from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked
+from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked_verdict
 from properties.kinds import kind_of
 from properties.laws.law import PROMISES, Law
 from robust_core.mdp import MDP
@@ -32,7 +32,7 @@ EXAMPLES = 200
 
 
 def applicable(variant: Variant, laws: Iterable[Law] | None = None) -> list[Law]:
-    """The laws that speak of this variant, in the order they are checked."""
+    """The laws that apply to this variant, in the order in which they are checked."""
     from properties.laws.catalogue import LAWS
 
     return [law for law in (LAWS if laws is None else laws) if law.applies_to(variant)]
@@ -100,12 +100,12 @@ def possible_promises(variant: Variant) -> list[str]:
     other_step = variant.options.get("tables") or callable(variant.options.get("expected"))
     excluded = {*forms, _FAST, *(_OF_THE_BACKUP if other_step else ())}
     allowed = [promise for promise in others if promise not in excluded]
-    missing = untested(replace(variant, promises=tuple(allowed)))
+    missing = untested_sets(replace(variant, promises=tuple(allowed)))
     return [promise for promise in allowed if promise not in missing]
 
 
 def advice(variant: Variant) -> tuple[str, ...]:
-    """What a person should know of the promises of a variant: those it could make, and whether they say enough."""
+    """Advice on the promises of a variant: further ones it could make, and whether its own are enough."""
     lines = []
     learning = kind_of(variant.kind).learning
     if learning and not {*learning, *STATISTICAL_LEARNING} & set(variant.promises):
@@ -118,7 +118,7 @@ def advice(variant: Variant) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def untested(variant: Variant) -> dict[str, tuple[type[UncertaintySet], ...]]:
+def untested_sets(variant: Variant) -> dict[str, tuple[type[UncertaintySet], ...]]:
     """The promises that no law tests for some set of the variant, with those sets.
 
     This does not depend on which laws the caller runs: a law that is left out is not run, its promise can be tested.
@@ -150,7 +150,7 @@ def untested_promises(variant: Variant) -> list[UntestedPromise]:
     ["untested: no law tests this promise for kind 'linear evaluation' with TotalVariation"]
     """
     found = []
-    for promise, sets in untested(variant).items():
+    for promise, sets in untested_sets(variant).items():
         named = ", ".join(cls.__name__ for cls in sets) or "no set"
         narrow = "".join(f", {words}" for words in Scope.of(variant).in_words())
         evidence = f"untested: no law tests this promise for kind {variant.kind!r} with {named}{narrow}"
@@ -214,7 +214,7 @@ def verify(
         cause = causes.before(law)
         excuse = (expected or {}).get(law.name)
         if cause is not None:
-            verdict = blocked(cause)
+            verdict = blocked_verdict(cause)
         elif excuse is not None:
             verdict = _pinned(law, variant, excuse)
         else:

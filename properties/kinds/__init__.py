@@ -16,9 +16,10 @@ from robust_core.problem import KINDS, Kind, Variant
 
 @dataclass(frozen=True)
 class Example:
-    """What is said of the kind's module in `properties/variants/examples`: how `make` is called, and a bug of one line.
+    """The signature of `make` in words (`called`), and a bug of one line in the example of the kind.
 
-    The bug has the text `wrong` in the place of `right`, which the module has once.
+    The example is in `properties/variants/examples`. It contains the text `right` exactly once; with `wrong` in its
+    place the example has the bug.
     """
 
     called: str
@@ -41,15 +42,18 @@ class Canary:
 class KindOfVariant:
     """A kind of variant.
 
-    `case` is the type of its cases: its fields are what a file of a case holds, what is checked when it is read and
-    what the reductions make smaller. `generate(choices, variant)` builds a case; that of a `learner`, which is a kind
-    whose `make` is a factory of learners, takes the options of its run too. `promises` are those that its variants can
-    make, in words. `rules` are added to those of `properties/cases/entry_rules.py` for entries that only this kind has,
-    or that mean something else in it. `tables` are entries of its own with a row for each state. `shape` gives, where
-    `make` is a function that returns an array or a number, the shape of that for its arguments. A kind with `learning`
-    is one of learners of some sort: these are its promises that one which never learns cannot keep. Without `visits`
-    step sizes count no visits. Where all estimates are tuples of so many tables or vectors, that is `parts`.
-    Without `episodes` no step ends one.
+    - `case` is the type of its cases. The fields are written to the file of a case, checked when it is read, and made
+      smaller by the reductions.
+    - `generate(choices, variant)` builds a case; for a learner it takes the options of the run too.
+    - `promises` are the promises that its variants can make, in words.
+    - `learner` says that `make` is a factory of learners.
+    - `rules` check the entries that only this kind has, or that have another meaning in it; the rules of the other
+      entries are in `properties/cases/entry_rules.py`.
+    - `tables` are the names of its own entries that have a row for each state.
+    - `shape(*arguments)` is the shape of the result, where `make` is a function that returns an array or a number.
+    - `learning` are the promises that a learner which never learns cannot keep.
+    - `visits` is false if step sizes do not count visits, `episodes` is false if no step ends an episode.
+    - `parts` is the number of arrays in an estimate, if every estimate is a tuple.
     """
 
     case: type[LawCase]
@@ -67,7 +71,7 @@ class KindOfVariant:
     episodes: bool = True
 
     def trivial_case(self, variant: Variant) -> LawCase:
-        """The case of first choices."""
+        """The case in which every choice is the first of its list."""
         return self.generate(First(), variant)
 
 
@@ -96,7 +100,7 @@ def learner_kinds() -> tuple[Kind, ...]:
 
 
 def promises() -> dict[str, str]:
-    """The promises of all kinds, in words; of kinds for which a promise means different things, with their names."""
+    """The promises of all kinds, in words; where the meaning depends on the kind, each meaning with its kinds."""
     found: dict[str, dict[str, list[str]]] = {}
     for kind in KINDS:
         for promise, words in kind_of(kind).promises.items():
@@ -110,5 +114,5 @@ def promises() -> dict[str, str]:
 
 
 def own_tables() -> tuple[str, ...]:
-    """The names of the tables that single kinds have."""
+    """The names of the tables that belong to a single kind."""
     return tuple(dict.fromkeys(table for kind in KINDS for table in kind_of(kind).tables))

@@ -10,7 +10,7 @@ from properties.cases.runs import (
     Run,
     RunOptions,
     schedule,
-    tables,
+    table_count,
 )
 from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.problem import Variant
@@ -25,7 +25,7 @@ def control_run(choices: Choices, variant: Variant, options: RunOptions = USUAL)
         step_size=schedule(choices, variant),
         initial=begin.table(choices, variant),
         path=begin.path(choices, None),
-        tables=tables(variant),
+        tables=table_count(variant),
         swing=begin.swing,
     )
 

@@ -16,7 +16,7 @@ from properties.cases.runs import (
     Run,
     RunOptions,
     schedule,
-    tables,
+    table_count,
 )
 from properties.kinds import Canary, Example, KindOfVariant
 from robust_core.problem import Variant
@@ -42,7 +42,7 @@ def evaluation_run(choices: Choices, variant: Variant, options: RunOptions = USU
         policy=policy,
         initial=begin.table(choices, variant),
         path=begin.path(choices, policy),
-        tables=tables(variant),
+        tables=table_count(variant),
         swing=begin.swing,
     )
 

@@ -9,7 +9,7 @@ from oracles.linear.greedy import GreedyMSPRBE
 from properties.cases.case import Case
 from properties.cases.choices import FEATURES, Choices
 from properties.cases.entry_rules import check_floats
-from properties.cases.runs import LEARNER, USUAL, Beginning, Run, RunOptions, schedule, several, tables
+from properties.cases.runs import LEARNER, USUAL, Beginning, Run, RunOptions, schedule, table_axes, table_count
 from properties.kinds import Canary, Example, KindOfVariant, kind_of
 from properties.kinds.off_policy_evaluation import check_behaviour, check_path, choose_behaviour
 from robust_core.learners.schedules import StepSize
@@ -52,7 +52,7 @@ class LinearControlRun(Run):
         )
 
     def weights(self, mu: Floats) -> Floats:
-        """The probabilities of pairs under the stationary law that the objective has."""
+        """The probabilities of pairs under the stationary distribution that the objective has."""
         return mu.reshape(self.mdp.cost.shape)
 
     def apart(self) -> Self:
@@ -82,11 +82,11 @@ def linear_control_run(choices: Choices, variant: Variant, options: RunOptions =
         step_size=step_size,
         behaviour=behaviour,
         features=choices.array((*begin.mdp.cost.shape, N), FEATURES),
-        initial=choices.values((*several(variant), N)),
+        initial=choices.values((*table_axes(variant), N)),
         smoothing=choices.smoothing(variant),
         second_step_size=schedule(choices, variant, visits=False),
         path=begin.path(choices, behaviour),
-        tables=tables(variant),
+        tables=table_count(variant),
     )
     return replace(run, features=choices.faint(run.features))
 

@@ -9,7 +9,16 @@ from oracles.linear.msprbe import MSPRBE
 from properties.cases.case import Case
 from properties.cases.choices import FEATURES, Choices
 from properties.cases.entry_rules import SMALLEST, check_floats, check_number, check_step_size, require
-from properties.cases.runs import LEARNER, TABULAR_PROMISES, USUAL, Beginning, RunOptions, schedule, several, tables
+from properties.cases.runs import (
+    LEARNER,
+    TABULAR_PROMISES,
+    USUAL,
+    Beginning,
+    RunOptions,
+    schedule,
+    table_axes,
+    table_count,
+)
 from properties.kinds import Canary, Example, KindOfVariant
 from properties.kinds.evaluation import EvaluationRun
 from robust_core import StepSize
@@ -51,7 +60,7 @@ class LinearRun(EvaluationRun):
         )
 
     def weights(self, mu: Floats) -> Floats:
-        """The probabilities of pairs under the stationary law that the objective has."""
+        """The probabilities of pairs under the stationary distribution that the objective has."""
         return np.asarray(mu[:, None] * self.walked_policy())
 
     def apart(self) -> Self:
@@ -72,7 +81,7 @@ def linear_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) 
     N = choices.size("features")
     K = choices.projection() if options.projected else None
     features = choices.array((begin.mdp.n_states, N), FEATURES)
-    theta = choices.values((*several(variant), N))
+    theta = choices.values((*table_axes(variant), N))
     smoothing, second = choices.smoothing(variant), schedule(choices, variant, visits=False)
     path = begin.path(choices, policy)
     return LinearRun(
@@ -86,7 +95,7 @@ def linear_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) 
         second_step_size=second,
         projection=K,
         path=path,
-        tables=tables(variant),
+        tables=table_count(variant),
     )
 
 
@@ -121,9 +130,9 @@ KIND = KindOfVariant(
     generate=linear_run,
     promises={
         "scale": TABULAR_PROMISES["scale"],
-        "mean update": "under the stationary law the mean of the next (theta, omega), given the past, is the step"
-        " options['expected'] (default: theta follows −½∇J at omega(theta), omega follows −C(omega − omega(theta)));"
-        " the start (theta, omega) is free: options['tables'] = 2",
+        "mean update": "under the stationary distribution the mean of the next (theta, omega), given the past, is the"
+        " step options['expected'] (default: theta follows −½∇J at omega(theta), omega follows −C(omega −"
+        " omega(theta))); the start (theta, omega) is free: options['tables'] = 2",
         "fixed point": "where delta is 0 on every transition, no step from (theta, 0) changes anything (the first one,"
         " without a promise of the step or its mean)",
         "TDC": "an update is a step of robust TDC (Algorithm 2)",

@@ -83,8 +83,8 @@ KIND = KindOfVariant(
     case=ObjectiveCase,
     generate=objective_case,
     promises={
-        "objective": "J(theta) = E[delta phi]ᵀ C⁻¹ E[delta phi] under the stationary law of the policy, to rounding or"
-        " to options['accuracy'] times the size of its terms",
+        "objective": "J(theta) = E[delta phi]ᵀ C⁻¹ E[delta phi] under the stationary distribution of the policy, to"
+        " rounding or to options['accuracy'] times the size of its terms",
         "objective gradient": "the gradient of J, likewise",
         "tracked weights": "omega(theta) = C⁻¹ E[delta phi], likewise",
     },

@@ -33,7 +33,7 @@ class GradientCase(PlannerCase):
     spread: float
 
     def rho(self) -> Floats:
-        """The law of the first state."""
+        """The distribution of the first state."""
         rho = np.full(self.mdp.n_states, self.spread / self.mdp.n_states)
         rho[self.start] += 1.0 - self.spread
         return rho
@@ -80,8 +80,8 @@ KIND = KindOfVariant(
     },
     canary=Canary("policy_gradient:VANILLA", ("policy gradient", "policy gradient by differences")),
     example=Example(
-        called="a function `(mdp, uncertainty_set, policy, rho) -> gradient`, an array (S, A); rho is the law of the"
-        " first state, and the policy takes every action",
+        called="a function `(mdp, uncertainty_set, policy, rho) -> gradient`, an array (S, A); rho is the"
+        " distribution of the first state, and the policy takes every action",
         right="W.argmax()",
         wrong="W.argmin()",
     ),

@@ -64,7 +64,7 @@ class Tape:
         return NotEnumerable(self.refusal)
 
     @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Let draws be ordinary for a while."""
         active, self.active = self.active, False
         try:

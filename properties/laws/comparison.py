@@ -1,4 +1,4 @@
-"""Comparing arrays with a derived tolerance: the first entry that is wrong, by its name, and both arrays beside it."""
+"""Compare arrays with a derived tolerance; a finding names the first wrong entry and holds both arrays."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def below(lower: Any, upper: Any, allowed: float, what: str, *, after: str = "",
     """A finding if an entry of `lower` exceeds that of `upper` by more than `allowed`.
 
     >>> print(below([1.0, 2.0], np.array([1.0, 1.0]), 0.0, "V"))
-    V(s=1): got 2.0, wanted 'at most 1.0' within 0
+    V(s=1): got 2.0, wanted at most 1.0
     """
     small, large = np.broadcast_arrays(np.array(lower), np.array(upper))
     tables = Tables(small, large, bound=True, **shown)

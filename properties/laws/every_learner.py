@@ -35,7 +35,7 @@ def _wanted_start(told: Any) -> tuple[np.ndarray, ...]:
 
 
 def with_steps(case: Run, step: StepSize) -> Run:
-    """The case with another step size, or all of them."""
+    """The case with this step size for each of its schedules."""
     steps: dict[str, Any] = {name: step for name in case.names() if isinstance(getattr(case, name), StepSize)}
     return replace(case, **steps)
 

@@ -6,7 +6,16 @@ from dataclasses import replace
 import numpy as np
 
 from properties.cases.choices import First, Level, Reader, SetChoice, radii_of
-from properties.cases.hard_models import SHARES, hard_models, late, relay, ring, robust_relay, small_gains
+from properties.cases.hard_models import (
+    SHARES,
+    hard_models,
+    late,
+    nature_relay,
+    relay,
+    ring,
+    robust_relay,
+    small_gains,
+)
 from properties.cases.scope import Scope
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
@@ -16,12 +25,14 @@ from properties.laws import average_cost_planner, planner, policy_planner, value
 from properties.laws.law import Law
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.sets import UncertaintySet
+from robust_core.sets import L1, TotalVariation, UncertaintySet
 
 LONG = 0.99
 """The longest discount for every set."""
 TURNING = 0.25
 """The smallest radius at which the nominal and the robust policy of a robust relay differ in every state."""
+SHARES_MOVED: dict[type[UncertaintySet], float] = {TotalVariation: 1.0, L1: 0.5}
+"""Sets that move the lowest values to the top, and the share that they move as a part of their radius."""
 SHORT = 0.1
 """The largest radius at which ten steps of a relay are worth their cost."""
 
@@ -30,7 +41,7 @@ def _discounted(variant: Variant) -> Sequence[PlannerCase]:
     """The hard models with every set of the variant at its smallest radius: nature shortens horizons.
 
     At radius 0 all sets are one, so those of the longest horizons are asked for the first set alone. The robust relay
-    takes the smallest radius at which it is one.
+    takes the smallest radius at which it is one, the relay of nature the largest.
     """
     cases = []
     gammas = Scope.of(variant).gammas
@@ -41,6 +52,10 @@ def _discounted(variant: Variant) -> Sequence[PlannerCase]:
         turning = [level for level in _numbers(radii_of(variant, kind)) if TURNING <= level <= 0.5]
         if turning and (gammas is None or LONG in gammas):
             cases += [_case(robust_relay(min(turning), LONG), kind, min(turning))]
+        share = SHARES_MOVED.get(kind, 0.0)
+        moving = [level for level in _numbers(radii_of(variant, kind)) if SHORT <= share * level <= 0.5]
+        if moving and (gammas is None or LONG in gammas):
+            cases += [_case(nature_relay(share * max(moving), LONG), kind, max(moving))]
     return cases
 
 

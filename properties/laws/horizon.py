@@ -228,7 +228,7 @@ def _set_of(variant: Variant) -> Any:
 def _linear_case(
     variant: Variant, mdp: MDP, features: np.ndarray, theta: np.ndarray, schedule: StepSize, K: float, path: Path
 ) -> LinearRun:
-    count = runs.tables(variant)  # a start of (theta, omega) is theta and zeros
+    count = runs.table_count(variant)  # a start of (theta, omega) is theta and zeros
     return LinearRun(
         mdp=mdp,
         uncertainty_set=_set_of(variant),

@@ -3,6 +3,8 @@
 import copy
 from collections.abc import Iterator
 
+import numpy as np
+
 from properties.cases.case import Path
 from properties.cases.runs import Run
 from properties.cases.sources import Generated
@@ -33,32 +35,28 @@ def _beginnings(alpha: float, *, visits: bool) -> Iterator[StepSize]:
         yield per_visit(alpha, rate=3.0, power=0.75)
 
 
-def _agree(variant: Variant, case: Run, path: Path, other: StepSize) -> Finding | None:
-    left, right = (
-        arrays(advance(new_learner(variant, with_steps(case, step)), path).estimate())
-        for step in (constant(case.step_size.scale), other)
-    )
+def _agree(variant: Variant, case: Run, path: Path, others: Iterator[StepSize]) -> Finding | None:
+    """Whether the estimates after the path are those of the constant schedule, with each of the others."""
+
+    def after(step: StepSize) -> tuple[np.ndarray, ...]:
+        return arrays(advance(new_learner(variant, with_steps(case, step)), path).estimate())
+
+    left = after(constant(case.step_size.scale))
     axes = None if len(left) == 1 else ()
-    for x, y in zip(left, right, strict=True):
+    for other in others:
         when = f" after {len(path)} steps with {other}"
-        finding = compare(y, x, 0.0, "estimate", after=when, columns=(other.clock, "constant"), axes=axes)
-        if finding is not None:
-            return finding
+        for x, y in zip(left, after(other), strict=True):
+            finding = compare(y, x, 0.0, "estimate", after=when, columns=(other.clock, "constant"), axes=axes)
+            if finding is not None:
+                return finding
     return None
 
 
 def _schedule(variant: Variant, case: Run) -> Finding | None:
     visits = kind_of(variant.kind).visits and variant.options.get("schedule") != "steps"
     alpha = case.step_size.scale
-    for other in _spellings(alpha, visits=visits):
-        finding = _agree(variant, case, case.path, other)
-        if finding is not None:
-            return finding
-    for other in _beginnings(alpha, visits=visits):
-        finding = _agree(variant, case, case.path[:1], other)
-        if finding is not None:
-            return finding
-    return None
+    found = _agree(variant, case, case.path, _spellings(alpha, visits=visits))
+    return found or _agree(variant, case, case.path[:1], _beginnings(alpha, visits=visits))
 
 
 def _ending(variant: Variant, case: Run, s: int, a: int) -> Finding | None:

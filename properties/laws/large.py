@@ -1,6 +1,7 @@
 """The same laws on large instances (`cases.large`)."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from properties.cases.sources import Generated, Large
 from properties.judging.verdict import Finding
 from properties.kinds.operator import operator_case
 from properties.kinds.planner import PlannerCase, planner_case
+from properties.kinds.policy_gradient import gradient_case
 from properties.kinds.sampler import sampler_case
 from properties.kinds.support import support_case
 from properties.laws import (
@@ -22,6 +24,7 @@ from properties.laws import (
     linear,
     linear_control,
     linear_mean,
+    mean_update,
     objective,
     operator,
     planner,
@@ -89,11 +92,15 @@ SMOOTH = tuple(
 )
 # Every state and action counts, for a small and for a large varrho too.
 SMOOTHED = (*SMOOTH[:4:2], *(replace(form, varrho=varrho) for form in FUNCTIONS[:2] for varrho in (2.0**-20, 2.0**10)))
-# A gradient solves systems of 1/(1−gamma); a rational stationary law of seventy states takes too long.
+# A gradient solves systems of 1/(1−gamma); a rational stationary distribution of seventy states takes too long.
 CHAINS = (
     form_of(17, 5, 9, **_HALF),
     form_of(18, 2, 9, numbers=(0.75, 2.0**-8, 0.75), order=-1, **_HALF),
 )
+# Walks through more than 64 states.
+MANY = replace(FUNCTIONS[3], steps=400)
+# A history that is longer than a small memory; a learner that draws two steps of it has 1,681 pairs of draws.
+HISTORY = (form_of(2, 2, 1, steps=40, times=1, step_size=_SLOW, plain=_SLOW),)
 # Long runs with a free theta, and one that meets the ball of projection again and again.
 LINEAR = (
     *WIDE,
@@ -147,13 +154,23 @@ def _residual(variant: Variant, case: PlannerCase) -> Finding | None:
     return compare(Q, where_known(image, Q), allowed, "Q", after=" against TQ", columns=("Q", "TQ"))
 
 
-def _dear_end(choices: Choices, variant: Variant) -> PlannerCase:
+def _dear_end(choices: Choices, variant: Variant, read: Reader = planner_case) -> Any:
     """A model whose last state is the worst: it costs four times the largest cost more."""
-    case = planner_case(choices, variant)
+    case: Any = read(choices, variant)
     cost = case.mdp.cost.copy()
     cost[-1] += 4.0 * np.abs(cost).max()
     dear = MDP(case.mdp.kernel, cost, case.mdp.gamma)
     return replace(case, mdp=dear) if Scope.of(variant).has(dear) else case
+
+
+def _dear_start(choices: Choices, variant: Variant) -> Any:
+    """A run whose theta has the largest value in the last state, by a feature that no other state has."""
+    case: Any = linear_control.read(choices, variant)
+    features, theta = case.features.copy(), case.initial.copy()
+    features[..., -1] = 0.0
+    features[-1] = np.eye(len(theta))[-1]
+    theta[-1] = 64.0 * (np.abs(theta).max() or 1.0)
+    return replace(case, features=features, initial=theta)
 
 
 def _residual_law(
@@ -183,7 +200,7 @@ def _again(laws: tuple[Law, ...], name: str, forms: tuple[Form, ...]) -> Law:
 LAWS = in_turn(
     (
         large(_named(support.LAWS, "support value"), support_case, FUNCTIONS),
-        large(_named(support.LAWS, "support rows"), support.read_rows, FUNCTIONS),
+        large(_named(support.LAWS, "support rows"), support.read_many_rows, FUNCTIONS),
         large(_named(operator.LAWS, "bellman backup"), operator_case, FUNCTIONS, storages=STORAGES),
         _residual_law("planner", "optimal", "optimum", "Q"),
         # A whole backup and the value of a policy are known for these sets alone: enclosing them takes too long.
@@ -192,14 +209,15 @@ LAWS = in_turn(
         ),
         replace(_again(policy_planner.LAWS, "optimal policy, close", PLANNED[:1]), sets=EXACT),
         _again(smoothed_operator.LAWS, "smoothed backup", SMOOTHED),
-        _again(policy_gradient.LAWS, "policy gradient", CHAINS),
-        *(_again(objective.LAWS, law.name, CHAINS) for law in objective.LAWS[::2]),
-        large(sampler.PATH, sampler_case, WIDE + LONG, storages=STORAGES),
+        large(_named(policy_gradient.LAWS, "policy gradient"), partial(_dear_end, read=gradient_case), CHAINS),
+        *(large(law, objective.read_large, CHAINS) for law in objective.LAWS[::2]),
+        large(sampler.PATH, sampler_case, (*WIDE, *LONG, MANY), storages=STORAGES),
         large(_named(linear.LAWS, "TDC step"), RUNS, LINEAR),
         large(_named(linear.LAWS, "GTD2 step"), RUNS, LINEAR),
-        _again(linear_mean.LAWS, "mean update, linear", CHAINS[1:]),
-        _again(linear_control.LAWS, "semi-gradient", (*WIDE[:1], *LONG)),
+        large(_named(linear_mean.LAWS, "mean update, linear"), linear_mean.read_history, (*CHAINS[1:], LONG[1])),
+        large(_named(linear_control.LAWS, "semi-gradient"), _dear_start, (*WIDE[:1], *LONG)),
         _again(average_cost_learner.LAWS, "relative update", (*WIDE, *LONG)),
+        _again(mean_update.LAWS, "mean update", HISTORY),
         _again(batch.LAWS, "batch mean", (*WIDE[:1], *LONG)),
     )
 )

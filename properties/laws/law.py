@@ -1,4 +1,4 @@
-"""What a law is: a statement, the cases it speaks of, and a judge that finds a violation in one case.
+"""Laws: a statement, a source of cases, and a judge that finds a violation in one case.
 
 A law knows kinds and promises, never a variant by name. The judge is a pure function of (variant, case), so a
 counterexample is replayed by calling it again.
@@ -34,14 +34,15 @@ class Law:
     """A law of one kind of variant.
 
     `promise` is the promise it tests (None: every variant of the kind must obey it); `after` names laws whose
-    failure makes this one say nothing new. The judge takes the variant, the case, and the entries beside the case by
-    their names.
+    violation makes this one redundant. The judge takes the variant, the case, and the entries beside the case by their
+    names.
 
-    The others are hypotheses, to which drawn cases and those of files are held alike. `sets` are the uncertainty sets
-    whose formula the judge knows (none: any), and `ends` what the end of an episode may mean (none: anything); for the
-    other sets of a variant the law says nothing. In an `endless` law no step ends an episode, in a `deterministic` one
-    nothing is left to chance, an `unprojected` one has no ball of projection; `axes` are those of the rows of a support
-    function. `twin(variant, reason, seed)` is the verdict by sampling where draws cannot be enumerated.
+    The other fields are hypotheses. They hold for generated cases and are checked for cases from files. `sets` are the
+    uncertainty sets whose formula the judge knows (empty: any), and `ends` the meanings of the end of an episode
+    (empty: any); for other sets the law does not apply. In an `endless` law no step ends an episode, in a
+    `deterministic` one the model and the policy are deterministic, in an `unprojected` one there is no projection.
+    `axes` is the number of axes of the rows of a support function. `twin(variant, reason, seed)` decides by sampling
+    where draws cannot be enumerated.
     """
 
     name: str
@@ -58,7 +59,7 @@ class Law:
     unprojected: bool = False
     axes: int = 1
     only: Callable[[Variant], bool] = lambda variant: True
-    """Which variants that make the promise it speaks of."""
+    """Whether the law applies to a variant that makes its promise."""
     twin: Callable[[Variant, str, int], Verdict] | None = None
 
     def __post_init__(self) -> None:
@@ -66,7 +67,7 @@ class Law:
             raise ValueError(f"law {self.name!r}: promise must be one of {sorted(PROMISES)}, got {self.promise!r}")
 
     def applies_to(self, variant: Variant) -> bool:
-        """Whether the variant is of the law's kind, makes its promise, and is for sets and sizes the law speaks of."""
+        """Whether the variant is of the law's kind, makes its promise, and is for sets and sizes of the law."""
         claimed = self.promise is None or self.promise in variant.promises
         spoken_of = not (self.sets or self.ends) or bool(self.sets_of(variant))
         if not (variant.kind in self.kinds and claimed and spoken_of and self.only(variant)):
@@ -74,7 +75,7 @@ class Law:
         return not isinstance(self.cases, Large) or self.cases.is_for(replace(variant, sets=self.sets_of(variant)))
 
     def sets_of(self, variant: Variant) -> tuple[type[UncertaintySet], ...]:
-        """The sets of the variant that the law speaks of."""
+        """The sets of the variant to which the law applies."""
         named = (cls for cls in variant.sets if not self.sets or cls in self.sets)
         return tuple(cls for cls in named if not self.ends or ends_of(variant, cls) in self.ends)
 

@@ -1,4 +1,4 @@
-"""Running a learner on a case: what all laws of learners share."""
+"""Running a learner on a case: helpers that all laws of learners share."""
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,10 +11,10 @@ import numpy as np
 
 from properties.cases.case import Path
 from properties.cases.runs import Run, new_rng
-from properties.judging.guard import call_observed
+from properties.judging.observation import advance_learner
 from properties.kinds import learner_kinds
 from properties.laws.coins import Coins, Tape, leaves
-from robust_core import StepSize, Transition
+from robust_core import StepSize
 from robust_core.problem import Kind, Problem, Variant
 
 TABULAR: tuple[Kind, ...] = ("control", "evaluation")
@@ -59,13 +59,8 @@ def learner_with_coins(variant: Variant, case: Run, tape: Tape) -> Any:
 
 def advance(learner: Any, path: Path) -> Any:
     """The learner after the path."""
-    call_observed(_advance, learner, path)
+    advance_learner(learner, path)
     return learner
-
-
-def _advance(learner: Any, path: Path) -> None:
-    for step in path:
-        learner.update(Transition(*step))
 
 
 def arrays(estimate: Any) -> tuple[np.ndarray, ...]:
@@ -90,7 +85,7 @@ def branches(learner: Any, step: Sequence[Any], tape: Tape) -> Iterator[tuple[Fr
 
 
 def step_size_at(schedule: StepSize, n: int) -> float:
-    """alpha = scale/(1 + rate·n)^power, written out again."""
+    """alpha = scale/(1 + rate·n)^power, independent of the implementation in the core."""
     if schedule.clock == "constant":
         return schedule.scale
     try:

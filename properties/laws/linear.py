@@ -13,7 +13,7 @@ from oracles.arithmetic.certified import Certified
 from oracles.linear.msprbe import MSPRBE
 from properties.cases import runs
 from properties.cases.choices import FAINT, SMOOTHINGS, Choices, Reader
-from properties.cases.runs import ends_of, tables
+from properties.cases.runs import ends_of, table_count
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.linear_evaluation import LinearRun
@@ -78,7 +78,7 @@ def follow_steps(variant: Variant, rule: str, case: LinearRun, places: Collectio
 
 
 def _drift(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
-    """The mean change of (theta, omega) under the stationary law, by enumeration, against J's own derivatives.
+    """The mean change of (theta, omega) under the stationary distribution, by enumeration, against J's own derivatives.
 
     TDC:  E[Δtheta] = −alpha(½∇J + (M+C)(omega − omega(theta))),   GTD2: −alpha(½∇J + M(omega − omega(theta))),
     both: E[Δomega] = −beta C(omega − omega(theta)); so at omega(theta) both follow −½∇J.
@@ -240,7 +240,7 @@ def _creeping(choices: Choices, variant: Variant) -> LinearRun:
     """Both vectors reach the sphere in the first step; the next ones push them out by less than 1e-9."""
     slow = polynomial(1.0, rate=1e10, power=1.0)
     kind: Any = variant.sets[0]
-    count = tables(variant)
+    count = table_count(variant)
     return LinearRun(
         mdp=MDP(np.ones((1, 1, 1)), np.full((1, 1), 8.0), 0.0),
         uncertainty_set=kind(min(variant.options.get("radii", (0.0,)))),
@@ -278,11 +278,11 @@ LAWS = (
     _law("GTD2 step", "GTD2", "each step is GTD2's, recomputed in long decimals", _LONG_RUNS, _of("GTD2", _steps)),
     _drift_law(
         "TDC",
-        "under the stationary law E[Δθ] = −α(½∇J + (M+C)(ω − ω(θ))), E[Δω] = −β C(ω − ω(θ))",
+        "under the stationary distribution E[Δθ] = −α(½∇J + (M+C)(ω − ω(θ))), E[Δω] = −β C(ω − ω(θ))",
     ),
     _drift_law(
         "GTD2",
-        "under the stationary law E[Δθ] = −α(½∇J + M(ω − ω(θ))), E[Δω] = −β C(ω − ω(θ))",
+        "under the stationary distribution E[Δθ] = −α(½∇J + M(ω − ω(θ))), E[Δω] = −β C(ω − ω(θ))",
     ),
     # The norm is compared with K alone, whatever the set.
     replace(_law("ball", "projected", "‖θ‖ ≤ K and ‖ω‖ ≤ K at all times", _LONG_RUNS, _ball, *_STEPS), sets=()),

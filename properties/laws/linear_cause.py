@@ -118,12 +118,12 @@ class _Judge:
         length = float(direction @ direction)
         if not length:
             return False
-        if self.shortened(part):
+        if self.on_sphere(part):
             return True  # how far it went cannot be seen any more
         t = float((self.after[part] - start) @ direction) / length
         return self.near(self.after[part], start + t * direction)
 
-    def shortened(self, part: int) -> bool:
+    def on_sphere(self, part: int) -> bool:
         """Whether a part lies on the sphere of the projection."""
         return (
             self.step.K is not None and abs(float(np.linalg.norm(self.after[part])) - self.step.K) <= NEAR * self.size
@@ -139,7 +139,7 @@ class _Judge:
         step, length = self.step, float(self.step.phi @ self.step.phi)
         if not length or (self.rule == "GTD2" and not self.right[0]):
             return False
-        if self.shortened(0) or self.shortened(1):
+        if self.on_sphere(0) or self.on_sphere(1):
             return True
         if step.beta:
             other = float((self.after[1] - step.omega) @ step.phi) / length / step.beta + step.tracked

@@ -96,14 +96,15 @@ def _semi_gradient(variant: Variant, case: LinearControlRun, ends: float, coins:
     return finding
 
 
-def _read(choices: Choices, variant: Variant, *, deterministic: bool = False) -> LinearControlRun:
+def read(choices: Choices, variant: Variant, *, deterministic: bool = False) -> LinearControlRun:
+    """A run, the chance of an end of its next step, and a seed of the learner's draws."""
     case = cast(LinearControlRun, runs.run(choices, variant, steps=STEPS, least=1, deterministic=deterministic))
     free = ends_of(variant, type(case.uncertainty_set)) != "none" and not deterministic
     return case.plus(ends=choices.pick(CHANCES) if free else 0.0, coins=choices.index(STREAMS))
 
 
 def _read_sure(choices: Choices, variant: Variant) -> LinearControlRun:
-    return _read(choices, variant, deterministic=True)
+    return read(choices, variant, deterministic=True)
 
 
 def _has_one_vector(variant: Variant) -> bool:
@@ -116,7 +117,7 @@ LAWS = (
         KIND,
         "semi-gradient",
         "E[θ_{t+1} | past, (s,a)] = θ + α(TQ − Q)(s,a) ψ(s,a), by enumerating transitions, ends and draws",
-        Generated(_read),
+        Generated(read),
         _semi_gradient,
         after=("start", "run purity"),
         sets=(Contamination,),

@@ -16,7 +16,7 @@ import numpy as np
 
 from properties.cases import runs
 from properties.cases.choices import Choices, Seeded
-from properties.cases.runs import Run, ends_of, estimates, policy_of, tables
+from properties.cases.runs import Run, ends_of, estimates, policy_of, table_count
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.laws.coins import Coins, Tape, leaves
@@ -137,7 +137,7 @@ def _is_deterministic(case: Run) -> bool:
 
 def _stays(variant: Variant, case: Run, history: Any, s: int, a: int) -> Finding | None:
     solution, error = solution_of(variant, case, np.zeros(case.mdp.P.shape))
-    truth, count = to_rationals(solution), tables(variant)
+    truth, count = to_rationals(solution), table_count(variant)
     one = truth if count is None else (truth,) * count
     view = View(variant, case, past=[one] * (len(history) + 1), steps=history, s=s, a=a, ends=0.0)
     wanted, finding = _promised(variant, view, one)
@@ -205,7 +205,7 @@ def _content(variant: Variant, case: Run) -> Finding | None:
         run = runs.run(Seeded(seed), variant, steps=steps, ends=False)
         if not run.step_size.scale:
             continue
-        start, several = to_rationals(run.initial), tables(variant) is not None
+        start, several = to_rationals(run.initial), table_count(variant) is not None
         one, errors, changes = tuple(start) if several else start, False, False
         for number, (s, a, *_) in enumerate(run.path):
             past, history = [one] * (number + 1), run.path[:number]

@@ -1,9 +1,9 @@
 """Laws of the objective of linear evaluation: J, its gradient and omega(theta) against the oracle.
 
-The tolerance is that of a float implementation that solves for the stationary law and for omega. Every state of a case
-goes to state 0 with probability of at least d, so a law with a residual r in the 1-norm is within r/d of the stationary
-one (Dobrushin): d = 1/4, and in the chains of hard cases d = 2^-9, so a few hundred steps are not enough. Of chains
-with a smaller d, which files may hold, these laws say nothing.
+The tolerance is that of a float implementation that solves for the stationary distribution and for omega. Every state
+of a case goes to state 0 with probability of at least d, so a distribution with a residual r in the 1-norm is within
+r/d of the stationary one (Dobrushin): d = 1/4, and in the chains of hard cases d = 2^-9, so a few hundred steps are not
+enough. Of chains with a smaller d, which files may hold, these laws say nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -112,6 +112,23 @@ def _read_hard(choices: Choices, variant: Variant) -> ObjectiveCase:
     mdp, ring = case.mdp, np.roll(np.eye(case.mdp.n_states), 1, axis=1)[:, None, :]
     slow = MDP(SLOW * mdp.P + (1.0 - SLOW) * ring, mdp.cost, mdp.gamma)
     return replace(case, mdp=slow, features=case.features * SMALLER ** np.arange(case.features.shape[1]))
+
+
+def read_large(choices: Choices, variant: Variant) -> ObjectiveCase:
+    """The case on a chain that visits every state, with a feature of the last state and one of all others.
+
+    With as many features as are drawn, the least eigenvalue of C is so small, and the bound on the rounding of an
+    elimination so large, that a wrong term cannot be told from rounding.
+    """
+    case = objective_case(choices, variant)
+    S, scale = case.mdp.n_states, float(np.abs(case.theta).max()) or 1.0
+    P = 0.5 * case.mdp.P + 0.5 / S
+    return replace(
+        case,
+        mdp=MDP(P / P.sum(axis=-1, keepdims=True), case.mdp.cost, case.mdp.gamma),
+        features=np.eye(2)[(np.arange(S) == S - 1).astype(int)],
+        theta=scale * np.array([1.0, 2.0]),
+    )
 
 
 def _laws(promise: str, statement: str) -> tuple[Law, Law]:

@@ -1,7 +1,8 @@
 """Laws of off-policy evaluation beside the mean update, which is that of linear evaluation (`linear_mean`).
 
-Under the stationary law of the behaviour, r = pi(a|s)/behaviour(a|s), the mean of r delta phi is that of the policy,
-and a term of the state alone may have the ratio or not: E[r|s] = 1. So the laws ask for means, never for a form.
+Under the stationary distribution of the behaviour, r = pi(a|s)/behaviour(a|s), the mean of r delta phi is that of the
+policy, and a term of the state alone may have the ratio or not: E[r|s] = 1. So the laws ask for means, never for a
+form.
 """
 
 from dataclasses import replace

@@ -2,7 +2,8 @@
 
 A law judges one case at a time, and a function that keeps its answers under a part of its arguments is right in each.
 So the case is asked first, then its neighbours: the same costs with another kernel, the same kernel with other costs,
-another discount, other values, another policy. The judge is that of the law itself.
+another discount, another radius, other values, another policy, another smooth maximum. The judge is that of the law
+itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,8 +11,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from properties.cases.case import LawCase
-from properties.cases.choices import Reader, Seeded
+from properties.cases.choices import Reader, Seeded, radii_of
 from properties.cases.scope import OutOfScope
 from properties.cases.sources import Large
 from properties.judging.verdict import Finding
@@ -38,14 +41,16 @@ from properties.laws import (
 from properties.laws.law import Law
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
+from robust_core.smoothing import LogSumExp, Mellowmax
 
 CASES = 8
-VALUES = ("Q", "V", "v")
-"""Fields with a row for each state, in any order."""
+REVERSED = {"Q": "values", "V": "values", "v": "values", "features": "features"}
+"""Fields with a row for each state, in any order, and their names."""
 
 
-def neighbours(case: Any) -> Iterator[tuple[str, Any]]:
-    """(what is other, the case with it) for one argument after the other."""
+def neighbours(case: Any, variant: Variant) -> Iterator[tuple[str, Any]]:
+    """(the name of the change, the changed case) for each argument in turn."""
+    smoothings = () if variant.options.get("smoothing") else (LogSumExp, Mellowmax)
     chosen: Any = getattr(case, "uncertainty_set", None)
     if hasattr(case, "mdp"):
         mdp: MDP = case.mdp
@@ -55,11 +60,25 @@ def neighbours(case: Any) -> Iterator[tuple[str, Any]]:
         yield "another discount", replace(case, mdp=MDP(mdp.P, mdp.cost, mdp.gamma / 2.0 or 0.5))
     if hasattr(case, "p") and set(chosen.axes) <= {"radius"}:
         yield "another row", replace(case, p=case.p[..., ::-1])
-    for name in VALUES:
+    if np.ndim(getattr(chosen, "radius", [])) == 0:
+        # The largest of the levels at which the set is tested: planners of the average cost need long for small ones.
+        levels = [r for r in radii_of(variant, type(chosen)) if isinstance(r, float) and r != chosen.radius]
+        if levels:
+            yield "another radius", replace(case, uncertainty_set=chosen.with_radius(max(levels)))
+    for name, meaning in REVERSED.items():
         if hasattr(case, name):
-            yield "other values", replace(case, **{name: getattr(case, name)[::-1]})
+            yield f"other {meaning}", replace(case, **{name: getattr(case, name)[::-1]})
     if hasattr(case, "policy"):
         yield "another policy", replace(case, policy=case.policy[:, ::-1])
+    if hasattr(case, "start") and hasattr(case, "mdp"):
+        yield "another start", replace(case, start=(case.start + 1) % case.mdp.n_states)
+    if hasattr(case, "theta"):
+        yield "another theta", replace(case, theta=2.0 * case.theta)
+    if hasattr(case, "smoothing"):
+        varrho = case.smoothing.varrho
+        yield "another varrho", replace(case, smoothing=replace(case.smoothing, varrho=varrho / 2.0))
+        for other in smoothings:
+            yield "another smooth maximum", replace(case, smoothing=other(varrho))
 
 
 def _one_after_another(law: Law, read: Reader) -> Law:
@@ -71,7 +90,7 @@ def _one_after_another(law: Law, read: Reader) -> Law:
     def judge(variant: Variant, case: LawCase) -> Finding | None:
         if law.judge(variant, case) is not None:
             return None  # the law itself says so
-        for what, other in neighbours(case):
+        for what, other in neighbours(case, variant):
             with suppress(OutOfScope):
                 finding: Finding | None = law.judge(variant, other)
                 if finding is not None:

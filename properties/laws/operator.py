@@ -7,7 +7,7 @@ import numpy as np
 
 from oracles.planning import enclosed, s_rectangular
 from oracles.planning.truth import is_exact
-from properties.cases.choices import Choices, Reader, radius_of, sets_beside, widened
+from properties.cases.choices import Choices, Reader, radius_of, sets_beside, widen
 from properties.cases.enlarged import equivalent_by_state, equivalent_models, old_entries
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -43,9 +43,9 @@ def _applied(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.
 
 
 def true_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> tuple[np.ndarray, float]:
-    """TQ and how far it may be off: its rounding, and the width of the enclosure where it is no rational.
+    """TQ and a bound on its error: rounding, and the width of the enclosure where TQ is not rational.
 
-    Of a large model whose backup is no rational some entries, from all over it, are known; the others are NaN.
+    For a large model whose TQ is not rational, only a sample of the entries is computed; the others are NaN.
     """
     if isinstance(uncertainty_set, SRectangular):
         return _true_states(mdp, uncertainty_set, Q)
@@ -71,7 +71,7 @@ def _true_states(mdp: MDP, uncertainty_set: SRectangular, V: np.ndarray) -> tupl
 
 
 def where_known(wanted: np.ndarray, got: Any) -> np.ndarray:
-    """The wanted values, and what was got where they are not known."""
+    """The wanted values; where they are NaN, the values of `got`, which then count as right."""
     values = np.asarray(got, dtype=np.float64)
     return np.where(np.isnan(wanted), values, wanted) if values.shape == wanted.shape else wanted
 
@@ -146,7 +146,7 @@ def _monotone(variant: Variant, case: OperatorCase, shift: float, larger: float)
     image = _applied(variant, mdp, uncertainty_set, Q)
     above, moved = Q + np.abs(case.other), Q + shift
     allowed = backup_bound(mdp, Q) + backup_bound(mdp, above) + backup_bound(mdp, moved)
-    wider = widened(uncertainty_set, larger)
+    wider = widen(uncertainty_set, larger)
     return (
         below(
             image,

@@ -8,7 +8,7 @@ import numpy as np
 
 from oracles.planning import closed_form, enclosed, s_rectangular
 from oracles.planning.truth import is_exact
-from properties.cases.choices import Choices, radius_of, sets_beside, widened
+from properties.cases.choices import Choices, radius_of, sets_beside, widen
 from properties.cases.enlarged import old_entries, respellings, size
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
@@ -23,7 +23,7 @@ from robust_core.sets import Contamination, SRectangular, UncertaintySet
 
 
 def true_optimum(mdp: MDP, uncertainty_set: UncertaintySet) -> tuple[np.ndarray, float]:
-    """Q* and how far it may be off: its rounding, and the width of the enclosure where it is no rational.
+    """Q* and a bound on its error: rounding, and the width of the enclosure where Q* is not rational.
 
     An s-rectangular set has no Q*: V*.
     """
@@ -77,7 +77,7 @@ class Optimum:
         return compare(variant.make(dearer, uncertainty_set), shifted, allowed, what, columns=("dearer", f"{name} + k"))
 
     def invariant(self, variant: Variant, case: PlannerCase) -> Finding | None:
-        """It is the same for the model in other words."""
+        """It is the same for equivalent models."""
         mdp, uncertainty_set = case.mdp, case.uncertainty_set
         Q = np.asarray(variant.make(mdp, uncertainty_set))
         for same, chosen in respellings(variant, mdp, uncertainty_set, no_values(mdp, uncertainty_set)):
@@ -119,7 +119,7 @@ def dearer_model(mdp: MDP) -> tuple[MDP, float]:
 def wider_set(uncertainty_set: UncertaintySet) -> UncertaintySet:
     """The set with a larger radius; half way to 1 stays in [0, 1], where a set has its radius there."""
     radius = np.max(getattr(uncertainty_set, "radius", 0.0))
-    return widened(uncertainty_set, float((1.0 + radius) / 2.0 if radius <= 1.0 else 2.0 * radius))
+    return widen(uncertainty_set, float((1.0 + radius) / 2.0 if radius <= 1.0 else 2.0 * radius))
 
 
 def _read_per_pair(choices: Choices, variant: Variant) -> PlannerCase:

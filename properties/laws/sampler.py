@@ -154,7 +154,7 @@ def _wrong_share(what: str, happened: np.ndarray, p: float) -> Finding:
     """The finding that something of probability p happened too often or too rarely: counts and standard deviations.
 
     >>> print(_wrong_share("share of heads", np.arange(400) < 230, 0.5))
-    share of heads (230 of 400, +3.0 standard deviations): got 0.575, wanted 0.5 within 0
+    share of heads (230 of 400, +3.0 standard deviations): got 0.575, wanted 0.5
     """
     count, number = int(np.sum(happened)), len(happened)
     deviation = math.sqrt(number * p * (1.0 - p))

@@ -115,7 +115,7 @@ def read_estimate(learner: Any) -> Any:
 def begin(variant: Variant, case: SimulatorCase, tape: Tape, coins: int, steps: int, most: float) -> tuple[Any, Script]:
     """A learner after some iterations, and its simulator; nothing of it is enumerated."""
     script = Script(case.mdp, tape, coins, most)
-    with tape.paused():
+    with tape.pause():
         learner = variant.make(_problem(case, Coins(tape, coins)), script)
         for _ in range(steps):
             call_observed(learner.iterate)
@@ -150,7 +150,7 @@ def outcomes(
             call_observed(mine.iterate)
         except (TooMany, Unlikely):
             return None
-        with tape.paused():
+        with tape.pause():
             return np.array(read_estimate(mine), dtype=np.float64)
 
     for probability, table in leaves(tape, run):

@@ -7,7 +7,7 @@ import numpy as np
 
 from oracles.arithmetic.exact import round_up
 from oracles.planning import truth
-from properties.cases.choices import Choices, Reader, widened, with_radius
+from properties.cases.choices import Choices, Reader, widen, with_radius
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -33,12 +33,22 @@ def _read_axioms(choices: Choices, variant: Variant) -> SupportCase:
     return SupportCase(uncertainty_set=chosen, p=p, v=v).plus(other=other, factor=factor, shift=shift, larger=larger)
 
 
+MANY = 1024
+"""The entries of many rows: 144 rows of seven outcomes."""
+
+
 def read_rows(choices: Choices, variant: Variant) -> SupportCase:
     """Two rows of rows, and values."""
     case = support_case(choices, variant)
     n, columns = len(case.v), choices.size("columns")
     rows = [choices.row(n, n - 1) for _ in range(2 * columns - 1)]
     return replace(case, p=np.array([case.p, *rows]).reshape(2, columns, n))
+
+
+def read_many_rows(choices: Choices, variant: Variant) -> SupportCase:
+    """The same with the rows repeated, for a function that works in blocks; fewer times where they are long."""
+    case = read_rows(choices, variant)
+    return replace(case, p=np.tile(case.p, (1, max(MANY // case.p.size, 1), 1)))
 
 
 def _sigma(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -80,7 +90,7 @@ def _axioms(
         return 2.0 * sum(_allowed(variant, p, x) for x in (v, *vectors))
 
     value, above, both = sigma(v), v + np.abs(other), v + other
-    wider = widened(uncertainty_set, larger)
+    wider = widen(uncertainty_set, larger)
     scaled, moved = factor * v, v + shift
     top, mean = np.array(v.max()), np.array(float(p @ v))
     findings = (
@@ -115,7 +125,10 @@ def _ends(
 def _rows(variant: Variant, case: SupportCase) -> Finding | None:
     """Rows in any number of axes and in any order of memory; p and v are left alone, the result is the caller's."""
     uncertainty_set, p, v = case.uncertainty_set, case.p, case.v
-    truths = np.array([[_truth(uncertainty_set, row, v) for row in rows] for rows in p])
+    flat = p.reshape(-1, p.shape[-1])
+    different = {row.tobytes(): row for row in flat}
+    known = {key: _truth(uncertainty_set, row, v) for key, row in different.items()}
+    truths = np.array([known[row.tobytes()] for row in flat]).reshape(*p.shape[:-1], 2)
     wanted, allowed = truths[..., 0], _allowed(variant, p, v) + UNIT * float(np.abs(v).max()) + truths[..., 1].max()
     layouts = {
         "": (p.copy(), wanted),

@@ -16,7 +16,7 @@ from oracles.planning import ends as ending
 from oracles.planning.truth import is_exact
 from properties.cases import runs
 from properties.cases.case import Path
-from properties.cases.choices import Choices, Reader, widened
+from properties.cases.choices import Choices, Reader, widen
 from properties.cases.runs import Run, ends_of, estimates, place_of
 from properties.cases.sources import Generated
 from properties.judging.side_by_side import entry
@@ -98,7 +98,7 @@ def _monotone(variant: Variant, case: Run, other: np.ndarray, dearer: np.ndarray
 
 
 def _wider(variant: Variant, case: Run, larger: float) -> Finding | None:
-    wider = widened(case.uncertainty_set, larger)
+    wider = widen(case.uncertainty_set, larger)
     what = f"with radius {getattr(wider, 'radius', None)}"
     return _ordered(variant, case, replace(case, uncertainty_set=wider), what)
 

@@ -19,13 +19,15 @@ from typing import Any, Literal
 from properties.process.idleness import LOOKS, Idleness
 from properties.process.memory import limit_memory, shortage
 from properties.process.messages import first_frame, from_frame, to_frame
-from properties.process.supervisor import CROWDED, GRACE, MOST_PROCESSES
+from properties.process.supervisor import BROKEN, CROWDED, GRACE, MOST_PROCESSES, end_marked
 
 SECONDS = 120.0
 """How long a worker may take until its next message."""
 PATIENCE = 2.0
 """Seconds after which someone who waits is told the reason."""
 CHUNK = 1 << 16
+MARK = "ROBUST_CORE_WORKER"
+"""The variable in the environment of a worker and of what it starts: they are known by it if its supervisor dies."""
 FROM_OTHERS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that end a process from outside; those of a crash are not among them."""
 END_SECONDS = 4 * GRACE
@@ -67,7 +69,7 @@ class Hello:
 
 @dataclass(frozen=True)
 class Stop:
-    """The order to end in peace."""
+    """The order to exit."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Child:
         self._received = bytearray()
         self._report: _Report | None = None
         self._worker: int | None = None
+        self._mark = f"{MARK}={os.urandom(16).hex()}"
         with pipe, control:
             handles = pipe.fileno(), control.fileno()
             command = [sys.executable, "-c", PROGRAM, json.dumps(sys.path), *map(str, handles), serve]
@@ -96,6 +99,7 @@ class Child:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=handles,
+                env={**os.environ, **dict([self._mark.split("=")])},
                 start_new_session=True,
             )
 
@@ -108,11 +112,15 @@ class Child:
     def kill(self) -> None:
         """End the worker and all processes that it started, at once."""
         self._control.close()
+        # The worker may have stopped it.
+        self._supervisor.send_signal(signal.SIGCONT)
         try:
             self._supervisor.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             self._supervisor.kill()
             self._supervisor.wait()
+        if self._supervisor.returncode < 0:
+            end_marked(self._mark)
         self._pipe.close()
 
     def interrupt(self) -> None:
@@ -121,7 +129,8 @@ class Child:
             self._control.shutdown(socket.SHUT_RDWR)
 
     def end(self) -> tuple[str, ...]:
-        """Let the worker end in peace; the names of the processes that it left behind, which are ended too."""
+        """Let the worker exit; kills the processes that it left behind and returns their names."""
+        self._supervisor.send_signal(signal.SIGCONT)
         with contextlib.suppress(OSError):
             self.send(Stop())
             self._control.sendall(b"e")
@@ -130,8 +139,13 @@ class Child:
         self.kill()
         return () if self._report is None else self._report.left
 
+    @property
+    def unread(self) -> bool:
+        """Whether more has come than the messages that were heard: after `end` nothing more can come."""
+        return bool(self._received)
+
     def send(self, order: Any) -> None:
-        """Give the worker an order; that it is not there any more is seen when its answer is waited for."""
+        """Send the worker an order. A worker that has died is noticed by the next `hear`."""
         with contextlib.suppress(ConnectionError):
             self._pipe.sendall(to_frame(order, os.getpid()))
 
@@ -202,6 +216,9 @@ class Child:
             return Fault("killed", f"the process that watches it ended, and it was ended too{note}")
         if report.exit == CROWDED:
             return Fault("died", f"it started more than {MOST_PROCESSES} processes, which the suite has ended")
+        if report.exit == BROKEN:
+            # A limit of the caller or a module that closes files: which of them cannot be told.
+            return Fault("killed", f"the code of the suite in its process could not go on{note}")
         kind: Literal["killed", "died"] = "killed" if -report.exit in FROM_OTHERS else "died"
         return Fault(kind, f"its process ended with exit code {report.exit}{note}")
 

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from properties.judging.verdict import Outcome, Record
+from properties.judging.verdict import MISBEHAVIOUR, Outcome, Record
 from properties.process import child
 from properties.process.child import Child, Fault
 
 SERVE = "properties.process.replay:serve"
-MISBEHAVIOUR = "misbehaviour: "
 
 
 @dataclass(frozen=True)

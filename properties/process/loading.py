@@ -15,18 +15,21 @@ import contextlib
 import hashlib
 import importlib
 import importlib.util
+import os
 import pkgutil
 import signal
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeGuard
 
 from properties.process.memory import shortage_note
-from robust_core.text import error_text, message_of, suggestion
+from robust_core.json import text_of
+from robust_core.text import LONGEST_NAME, error_text, message_of, shorten, suggestion
 
 if TYPE_CHECKING:
     from robust_core.problem import Variant
@@ -39,21 +42,21 @@ FORMS = "package.module[:NAME], file.py[:NAME], or a name that an installed pack
 _searched: list[str] = []
 
 
-def built_in_modules() -> list[str]:
+def gallery_modules() -> list[str]:
     """The modules of the gallery."""
     from properties.variants import gallery
 
     return [f"{gallery.__name__}.{info.name}" for info in pkgutil.iter_modules(gallery.__path__) if not info.ispkg]
 
 
-def built_in() -> "dict[str, Variant]":
+def gallery_variants() -> "dict[str, Variant]":
     """The variants of the gallery, by the name under which each is loaded."""
-    return load_all(built_in_modules())
+    return load_all(gallery_modules())
 
 
 def published_names() -> list[str]:
     """The names of the variants that installed distributions publish."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
+    return sorted({point.name for point in _all_points()})
 
 
 def _published(name: str) -> "Variant":
@@ -84,7 +87,24 @@ def place_of(target: str) -> str:
 
 
 def _points(name: str) -> list[EntryPoint]:
-    return [point for point in entry_points(group=GROUP) if point.name == name]
+    return [point for point in _all_points() if point.name == name]
+
+
+def _all_points() -> EntryPoints:
+    """What all installed distributions publish; read again after a change of a folder that is searched for them."""
+    return _read_points(tuple((folder, _changed_at(folder)) for folder in sys.path))
+
+
+@lru_cache(maxsize=1)
+def _read_points(searched: tuple[tuple[str, int], ...]) -> EntryPoints:
+    return entry_points(group=GROUP)
+
+
+def _changed_at(folder: str) -> int:
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _origins(points: list[EntryPoint]) -> str:
@@ -116,7 +136,8 @@ def load_all(targets: Iterable[str]) -> "dict[str, Variant]":
             continue
         place, _, name = target.partition(":")
         if place not in by_place:
-            by_place[place] = _variants(_from_file(Path(place)) if place.endswith(".py") else _from_package(place))
+            module = _from_file(Path(place)) if place.endswith(".py") else _from_package(place)
+            by_place[place] = _variants(module, place)
         variants = by_place[place]
         if not variants:
             raise ValueError(f"{place}: no Variant in it")
@@ -138,7 +159,7 @@ def source_of(target: str) -> str:
         raise ValueError(f"{place}: its source is not at hand; name its file")
     if (reason := missing_file(target)) is not None:
         raise ValueError(reason)
-    return Path(place).read_text(encoding="utf-8")
+    return text_of(Path(place))
 
 
 def load_source(target: str, source: str) -> "Variant":
@@ -206,8 +227,16 @@ def _from_here(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def _variants(module: ModuleType) -> "dict[str, Variant]":
-    return {name: value for name, value in vars(module).items() if _is_variant(value)}
+def _variants(module: ModuleType, place: str) -> "dict[str, Variant]":
+    """The variants of a module by their names, which stand in messages, files and commands."""
+    found = {name: value for name, value in vars(module).items() if _is_variant(value)}
+    for name in found:
+        if not name.isidentifier() or len(name) > LONGEST_NAME:
+            raise ValueError(
+                f"{place}: a variant must be a variable with a name of at most {LONGEST_NAME} characters, got "
+                f"{shorten(repr(name), LONGEST_NAME)}"
+            )
+    return found
 
 
 def _is_variant(value: object) -> "TypeGuard[Variant]":
@@ -250,7 +279,7 @@ def _from_package(name: str) -> ModuleType:
         missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
         if missing is None or not f"{name}.".startswith(f"{missing}."):
             raise
-    published = ", ".join(sorted(entry_points(group=GROUP).names)) or "none"
+    published = ", ".join(sorted(_all_points().names)) or "none"
     raise ValueError(
         f"no module {missing!r} (a file is named with its .py; published by installed packages: {published})"
     )

@@ -23,7 +23,7 @@ def limit_memory() -> None:
 
 
 def shortage() -> str:
-    """A sentence if the caller leaves this process less memory than the suite would; else nothing."""
+    """A sentence if the memory limit of the caller is lower than that of the suite; else empty."""
     limit, used = _limit(), _used()
     if limit is None or used is None or limit in _own or limit >= used + EXTRA_MEMORY:
         return ""

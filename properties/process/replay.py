@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from properties.judging.blame import CannotBeJudged, said
+from properties.judging.blame import CannotBeJudged, describe_error
+from properties.judging.canary import missed_defect
 from properties.judging.counterexample import Counterexample, describe, law_named, names
 from properties.judging.verdict import Outcome
 from properties.process import child
@@ -78,12 +79,16 @@ def serve(pipe: int) -> None:
 
 def _answers(order: JudgeAgain) -> Iterator[CaseLoaded | NotLoaded | Refused | JudgedAgain]:
     path = Path(order.path).absolute()
-    _, target = names(path)
+    try:
+        _, target = names(path)
+    except (ValueError, OSError) as error:  # another process has changed it
+        yield Refused(str(error).replace(str(path), order.path))
+        return
     # Before the case is read: the variant's module may define the uncertainty set in it.
     try:
         variants = load(target)
     except BaseException as error:
-        yield NotLoaded(str(error) if isinstance(error, ValueError) else f"{said(error)} while loading")
+        yield NotLoaded(str(error) if isinstance(error, ValueError) else f"{describe_error(error)} while loading")
         return
     if len(variants) > 1:
         yield NotLoaded(f"more than one: {', '.join(variants)}")
@@ -93,7 +98,7 @@ def _answers(order: JudgeAgain) -> Iterator[CaseLoaded | NotLoaded | Refused | J
         example = Counterexample.load(path)
         yield CaseLoaded(shorten(variant.name), describe(example.case))
     except Exception as error:
-        reason = str(error) if isinstance(error, ValueError) else f"{path}: {said(error)}"
+        reason = str(error) if isinstance(error, ValueError) else f"{path}: {describe_error(error)}"
         yield Refused(reason.replace(str(path), order.path))
         return
     yield _judge_again(example, variant, order.path)
@@ -108,5 +113,6 @@ def _judge_again(example: Counterexample, variant: Variant, path: str) -> Judged
         # What the variant raises is a finding; this is the suite's, and blames nobody.
         return JudgedAgain("error", str(CannotBeJudged.because(error)))
     if finding is None:
-        return JudgedAgain("holds")
+        doubt = missed_defect(variant.kind)
+        return JudgedAgain("error", f"cannot be judged: {doubt}") if doubt else JudgedAgain("holds")
     return JudgedAgain("violated", str(finding), finding.side_by_side())

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from properties.cases.scope import Scope
 from properties.cases.transition_costs import are_paid_by
-from properties.judging.blame import CannotBeJudged, said
+from properties.judging.blame import CannotBeJudged, describe_error
 from properties.judging.canary import missed_defect
 from properties.judging.counterexample import Counterexample
 from properties.judging.expectations import Expectation
@@ -80,7 +80,7 @@ class Worker:
         self.expected: dict[str, Mapping[str, Expectation]] = {}
 
     def follow(self, order: object) -> None:
-        """Do as ordered, and send the answers."""
+        """Execute an order and send the answers."""
         if isinstance(order, Describe):
             self.send(self.describe(order))
         elif isinstance(order, JudgeCanary):
@@ -106,7 +106,7 @@ class Worker:
         except ValueError as error:
             return Refused(str(error))
         except BaseException as error:
-            return Refused(f"{', '.join(order.targets)}: {said(error)} while loading")
+            return Refused(f"{', '.join(order.targets)}: {describe_error(error)} while loading")
 
     def verify(self, order: Verify) -> None:
         """Judge a variant by the laws and cells that are named in the order."""

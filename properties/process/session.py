@@ -35,7 +35,7 @@ EXAMPLES = 200
 CANARY = "canary"
 """The name in the place of a law in a record on the suite itself."""
 PROCESSES = "processes"
-"""The name in the place of a law in a record on processes that outlive the work."""
+"""The name in the place of a law in a record on processes that outlive the work, or still write when it is done."""
 LOADING = "loading"
 """The name in the place of a law in a record on a module that wrote to the pipe when it was loaded."""
 SERVE = "properties.process.serving:serve"
@@ -129,14 +129,14 @@ WITNESS = Record("a canary", "a law", "violated", "wrong", 1, 0.0, 0, versions={
 
 @dataclass(frozen=True)
 class CanaryJudged:
-    """The reason not to believe this worker, if there is one, and a record that must arrive as it was sent."""
+    """The reason not to trust this worker, if there is one, and a record that must arrive as it was sent."""
 
     reason: str
     witness: Record = WITNESS
 
     @property
     def doubt(self) -> str:
-        """Why the worker is not believed; empty if it is."""
+        """Why the worker is not trusted; empty if it is."""
         changed = "its messages say what was not decided: the suite was changed from inside"
         return self.reason or ("" if self.witness == WITNESS else changed)
 
@@ -265,7 +265,7 @@ class Session:
     Whatever is wrong with a target is a `ValueError` of one line; of a target that is `optional`, `complain` hears the
     line, and the target is left out. With a `size` the statistical laws follow the exact ones; all cells share one
     error budget. `seconds` is the time for loading, and `waiting` hears the place that is loaded if it takes long.
-    `serve` is the worker's side.
+    `serve` is the worker's side, and `ready` a worker of it that was started before.
     """
 
     def __init__(
@@ -279,7 +279,9 @@ class Session:
         complain: Callable[[str], None] = lambda reason: None,
         seconds: float = child.SECONDS,
         waiting: Callable[[str], None] = lambda place: None,
+        ready: Child | None = None,
     ) -> None:
+        self._ready = ready
         self.size, self.targets, self._serve = size, tuple(targets), serve
         self.variants: dict[str, Description] = {}
         self._expected, self._seconds, self._waiting = expected, seconds, waiting
@@ -311,7 +313,7 @@ class Session:
             group.kill()
 
     def _start_child(self, serve: str) -> Child:
-        started = Child(serve)
+        started, self._ready = self._ready or Child(serve), None
         with self._lock:
             self._children.add(started)
         return started
@@ -356,6 +358,7 @@ class Session:
             Described, Refused, seconds=self._seconds, waiting=lambda: self._waiting(group.place)
         )
         if answer == GARBLED and self._serve == SERVE:
+            group.kill()
             self._garbled.add(group.targets[0])
             answer = Described((Description(group.targets[0], group.place, "", (), (), (), (), (), ()),))
         if isinstance(answer, Fault):
@@ -495,7 +498,7 @@ class Session:
         return _hear(group, Decided, Failed, seconds=effort.law_seconds)
 
     def finish(self, variant: Description, effort: Effort) -> Iterator[Judged]:
-        """After the laws: records if the worker cannot be believed, or if processes outlive its last variant."""
+        """After the laws: a record if the worker cannot be trusted, or if processes outlive its last variant."""
         group = self._group_of[variant.target]
         group.unfinished -= 1
         if group.worker is not None and variant.kind in group.believed:
@@ -509,7 +512,9 @@ class Session:
             return
         worker, group.worker = group.worker, None
         left = worker.end()
-        if left:
+        if worker.unread:
+            yield _judged(variant, PROCESSES, "violated", GARBLED.misbehaviour(), effort)
+        elif left:
             number = f"{len(left)} process{'es' * (len(left) > 1)}"
             names = one_line(", ".join(sorted(set(left))))
             evidence = f"misbehaviour: left {number} running, which the suite has ended: {names}"
@@ -583,7 +588,7 @@ def _doubt(answer: object) -> str:
     """Why the answer to a wrong algorithm is a reason not to judge; empty if it is none."""
     if isinstance(answer, CanaryJudged):
         return answer.doubt
-    return answer.reason if isinstance(answer, Failed) else ""
+    return answer.reason.removeprefix("cannot be judged: ") if isinstance(answer, Failed) else ""
 
 
 def _hear(group: _Group, *kinds: type, seconds: float) -> Any:

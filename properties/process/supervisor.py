@@ -8,6 +8,7 @@ control socket, or dies, everything ends.
 This module is imported before the fork and imports nothing large.
 """
 
+import codecs
 import contextlib
 import ctypes
 import importlib
@@ -20,6 +21,8 @@ import sys
 import time
 from pathlib import Path
 from typing import NoReturn
+
+from robust_core.text import error_text, one_line
 
 STDERR = 2
 GRACE = 5.0
@@ -34,7 +37,7 @@ LOOK = 1.0
 """Seconds between two counts of the processes."""
 GLANCE = 0.1
 """Seconds between two looks at the number of tasks of the system, which is one short read."""
-LARGEST_OUTPUT = 1 << 16
+LARGEST_OUTPUT = 1 << 13
 """Bytes of standard error that a worker, and all that it starts, can show; the rest is read and dropped."""
 PORTION = 4096
 """Bytes that can be written without waiting where a select says so."""
@@ -43,6 +46,8 @@ PORTIONS = 32
 CUT = b"\n(more was written to standard error)\n"
 CROWDED = 1000
 """The report on a worker that was ended because of its many processes; it is not an exit code of the system."""
+BROKEN = 70
+"""The exit code of a worker in which the suite's own code cannot go on."""
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -74,7 +79,13 @@ def start(pipe: int, control: int, serve: str) -> None:
     _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     os.set_inheritable(pipe, False)
     module, _, name = serve.partition(":")
-    getattr(importlib.import_module(module), name)(pipe)
+    try:
+        getattr(importlib.import_module(module), name)(pipe)
+    except Exception as error:
+        # The module of a user may have closed or patched what our code needs: the place where ours fell says nothing.
+        with contextlib.suppress(OSError):
+            os.write(STDERR, f"the worker ended: {error_text(error)}\n".encode(errors="replace"))
+        sys.exit(BROKEN)
 
 
 def _prctl(option: int, value: int) -> None:
@@ -86,6 +97,8 @@ def _prctl(option: int, value: int) -> None:
 class _Output:
     """What the worker writes to standard error: shown up to a limit, so that it cannot fill a terminal or a log.
 
+    It is text in UTF-8, with every character escaped that would control a terminal.
+
     What is to be shown waits here until whoever reads it is ready: nobody waits for them.
     """
 
@@ -93,6 +106,7 @@ class _Output:
         self.source, self.left = source, LARGEST_OUTPUT
         self.open = True
         self.waiting = bytearray()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def forward(self, patience: float = 0.0) -> None:
         """Show what waits, and read what is there, at most what a pipe holds: a worker may never stop writing."""
@@ -107,12 +121,14 @@ class _Output:
         except OSError:  # nothing is there at this moment
             return False
         self.open = bool(data)
-        self.waiting += data[: self.left] if self.left > 0 else b""
-        if self.left >= 0 and len(data) > self.left:
+        if self.left < 0:
+            return self.open
+        lines = self._decoder.decode(data, final=not data).split("\n")
+        shown = "\n".join(map(one_line, lines)).encode(errors="replace")
+        self.waiting += shown[: self.left]
+        self.left -= len(shown)
+        if self.left < 0:
             self.waiting += CUT
-            self.left = -1
-        elif self.left > 0:
-            self.left -= len(data)
         return self.open
 
     def _show(self, patience: float) -> None:
@@ -239,6 +255,24 @@ def _end_all(worker: int) -> None:
             _kill(pid)
         _reap(worker)
         time.sleep(PAUSE)
+
+
+def end_marked(mark: str) -> None:
+    """Kill every process whose environment has the mark: for a worker whose supervisor did not live to end it."""
+    until = time.monotonic() + GRACE
+    while (found := _marked(mark.encode())) and time.monotonic() < until:
+        for pid in found:
+            _kill(pid)
+        time.sleep(PAUSE)
+
+
+def _marked(mark: bytes) -> list[int]:
+    found = []
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in file.read_bytes().split(b"\0"):
+                found.append(int(file.parent.name))
+    return found
 
 
 def _kill(pid: int) -> None:

@@ -87,7 +87,7 @@ def bernoulli(q0: float, q1: float, *, alpha: float, beta: float = BETA) -> Plan
     else:
         fixed = fixed_size_bernoulli(1.0 - q0, 1.0 - q1, alpha=alpha, beta=beta)
     word = "<=" if q0 < q1 else ">="
-    effect = f"P {word} {q0:g} off as far as {q1:g}"
+    effect = f"P = {q1:g} where P {word} {q0:g} is claimed"
     test = Test(Bernoulli.versus(q0, q1), Bernoulli.versus(q1, q0), effect, _coin(q0), _coin(q1))
     return Plan(test, alpha, beta, look_at_least(ROOM * fixed))
 
@@ -137,7 +137,7 @@ def two_sided_mean(
     test = Test(
         Average(*against),
         Minimum(*favour) if len(favour) == 2 else favour[0],
-        f"mean off {m:g} by {effect:g}, whatever the law in [{low:g}, {high:g}]",
+        f"a mean that differs from {m:g} by {effect:g}, for any distribution on [{low:g}, {high:g}]",
         _two_points(m, low, high),
         _two_points(worst, low, high),
     )
@@ -150,14 +150,14 @@ def paired_plan(
 ) -> Plan:
     """Claim: X is symmetric about 0 or stochastically smaller (two-sided: symmetric).
 
-    The defect is a normal law of deviation sigma that is shifted by the effect. Of wider laws the same shift is seen
-    with less power: the words say *normal*.
+    The defect is a normal distribution of standard deviation sigma that is shifted by the effect. For wider
+    distributions the power is smaller: the words say *normal*.
     """
     up, down = (SoftSign.versus(0.0, effect=effect, sigma=sigma, side=side) for side in (1, -1))
     low = SoftSign.versus(effect, effect=effect, sigma=sigma, side=-1)
     high = SoftSign.versus(-effect, effect=effect, sigma=sigma, side=1)
     points = _normal(0.0, sigma), _normal(effect, sigma)
-    words = f"a normal law of deviation {sigma:g} shifted by {effect:g}"
+    words = f"a normal distribution of standard deviation {sigma:g} shifted by {effect:g}"
     test = (
         Test(Average(up, down), Minimum(low, high), f"{words} either way", *points)
         if two_sided
@@ -170,10 +170,11 @@ def paired_plan(
 
 
 def categorical(p: Sequence[float], effect: float, *, draws: int = 1, alpha: float, beta: float = BETA) -> Plan:
-    """Claim: outcomes are independent with law p; the defect is an outcome off by `effect`. `draws` per replicate.
+    """Claim: outcomes are independent with distribution p; the defect is an outcome off by `effect`.
 
-    The size is that of two-sided tests of every outcome at the largest standard deviation. The design defect is the
-    law nearest to p, in relative entropy, of all those with an outcome off by the effect (`_nearest_defect`).
+    A replicate has `draws` outcomes. The size is that of two-sided tests of every outcome at the largest standard
+    deviation. The design defect is the distribution nearest to p, in relative entropy, of all those with an
+    outcome off by the effect (`_nearest_defect`).
     """
     against = Categorical.designed(p, effect=effect)
     validate.count("draws", draws, least=1)
@@ -186,7 +187,7 @@ def categorical(p: Sequence[float], effect: float, *, draws: int = 1, alpha: flo
     test = Test(
         against,
         NoOutcomeOff(tuple(p), effect),
-        f"an outcome off by {effect:g}",
+        f"an outcome whose probability differs by {effect:g}",
         _die(p),
         _die(_nearest_defect(p, effect)),
     )

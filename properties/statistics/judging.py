@@ -15,7 +15,7 @@ from properties.judging.blame import CannotBeJudged, NotTested
 from properties.judging.causes import Causes
 from properties.judging.expectations import Expectation
 from properties.judging.guard import IDLE_FACTOR, TooSlow, watch
-from properties.judging.verdict import Record, Verdict, blocked
+from properties.judging.verdict import Record, Verdict, blocked_verdict
 from properties.statistics import seed_sets
 from properties.statistics.law import Cell, Size, decide
 from properties.statistics.sequential import OutOfTime
@@ -136,7 +136,7 @@ def records(
         started = perf_counter()
         excuse = (expected or {}).get(item.name)
         if cause is not None:
-            verdict = blocked(cause)
+            verdict = blocked_verdict(cause)
         elif excuse is not None:
             verdict = _pinned(item, excuse, tick)
         else:

@@ -30,7 +30,7 @@ PROMISES: Mapping[str, str] = {
     "finite time": "‖Q_T − Q*‖ <= epsilon with the stated probability (Theorem 3)",
     "as fast as vanilla": "the relative error falls as fast as that of the same algorithm with R = 0",
     "unbiased": "the expected update is (1−alpha)·estimate + alpha·(robust Bellman backup)",
-    "fast path": "update_many has the law of the loop over update",
+    "fast path": "the estimate after update_many has the distribution of that after the loop over update",
     "samples the model": "transitions are one trajectory of (kernel, policy)",
     "limit": "the estimate goes to the truth of the problem; steps along a policy gradient lead to an optimal policy",
     "stationary": "theta and omega go to a stationary point of J and to omega(theta), E‖∇J(theta_W)‖² to 0 (Theorem 5)",
@@ -153,7 +153,7 @@ def steps(
     """
     plan = cell.plan(alpha)
     n_max = plan.n_max
-    plan = plan.stretched(stretch)
+    plan = plan.stretch_by(stretch)
     taken: Rows = []
     deciding = sequential.steps(plan, piece=PIECE)
     wanted = next(deciding)

@@ -122,7 +122,7 @@ class Plan:
         if self.n_max != 1 and look_at_least(self.n_max) != self.n_max:
             raise ValueError(f"n_max must be 1 or a look (the next is {look_at_least(self.n_max)}), got {self.n_max}")
 
-    def stretched(self, factor: float) -> "Plan":
+    def stretch_by(self, factor: float) -> "Plan":
         """The plan with n_max raised by a factor, but where one sample decides everything."""
         return self if factor == 1.0 or self.n_max == 1 else replace(self, n_max=look_at_least(factor * self.n_max))
 

@@ -9,11 +9,18 @@ import os
 import pytest
 
 from properties import profiles
+from properties.process.loading import OWN
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-profile", None) is None:
         profiles.load()
+    # pytest takes every module of a distribution with a plugin for a part of the plugin, and rewrites its assertions:
+    # in a clone that is new, each worker would do so for all our modules. The tests are enough.
+    rewritten: set[str] = getattr(config.pluginmanager.rewrite_hook, "_must_rewrite", set())
+    if not rewritten.isdisjoint(OWN):
+        rewritten.difference_update(OWN)
+        rewritten.update(("properties.tests", "benchmarks.tests"))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -185,7 +185,7 @@ def objects(table: np.ndarray) -> np.ndarray:
 
 FORMS: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
     "subclass": (lambda table: (table + 1.0).view(Sly), "estimate"),
-    "objects": (objects, "type of the estimate: got 'object'"),
+    "objects": (objects, "type of the estimate: got object"),
     "generator": (iter, "misbehaviour: returned "),
     "text": (lambda table: np.full(table.shape, "1.0"), "misbehaviour: returned an array of <U3, not real numbers"),
     "complex": (lambda table: table + 0.0j, "misbehaviour: returned an array of complex128, not real numbers"),

@@ -102,7 +102,7 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "bounds negative": (lambda: validate.bounds([-0.5], [1.0]), r"low\[0\] must not be negative, got -0.5"),
     "bounds of two lengths": (lambda: validate.bounds([0.0, 0.0], [1.0]), r"high must have shape \(2,\), got \(1,\)"),
-    "sigma: p sum": (lambda: sigma(C, [0.5, 0.25], [0.0, 1.0]), r"p row \(\) sums to 0.75"),
+    "sigma: p sum": (lambda: sigma(C, [0.5, 0.25], [0.0, 1.0]), r"p sums to 0.75"),
     "sigma: p negative": (lambda: sigma(C, [1.5, -0.5], [0.0, 1.0]), r"p\[1\] must not be negative, got -0.5"),
     "sigma: p nan": (lambda: sigma(C, [NAN, 1.0], [0.0, 1.0]), r"p\[0\] must be finite"),
     "sigma: p length": (lambda: sigma(C, [1.0], [0.0, 1.0]), "p must have 2 entries"),

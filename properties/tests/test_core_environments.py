@@ -265,7 +265,7 @@ def changed(outcome: tuple[Any, ...]) -> dict[int, dict[int, list[tuple[Any, ...
         (changed((1.0, -1, 0.0, False)), {}, r"table\[1\]\[0\] successor"),
         (changed((1.0, 3, 0.0, False)), {}, r"table\[1\]\[0\] successor must lie in 0 … 2"),
         (changed((1.0, 0, float("inf"), False)), {}, r"table\[1\]\[0\] reward must be finite"),
-        (TABLE, {"initial": [0.5, 0.0, 0.0]}, "initial row"),
+        (TABLE, {"initial": [0.5, 0.0, 0.0]}, "initial sums"),
         (TABLE, {"initial": [0.0, 0.0, 1.0]}, "terminal state has positive start"),
         (TABLE, {"interpretation": "both"}, "interpretation must be"),
         (TABLE, {"gamma": 1.0}, "gamma must lie"),

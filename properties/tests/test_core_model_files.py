@@ -1,5 +1,8 @@
 """Model files: written and read again bit for bit, PRISM's format by its documentation, and messages for bad ones."""
 
+import io
+import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +151,19 @@ def test_bad_arrays(arrays: dict[str, Any], message: str, tmp_path: Path) -> Non
     with pytest.raises(ValueError, match=r"model\.npz: ") as caught:
         read_npz(tmp_path / "model.npz")
     assert message in str(caught.value)
+
+
+def test_an_npz_file_that_never_ends_or_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
+    """A named pipe would wait for a writer; the second file has 300 bytes and promises 7 TiB."""
+    os.mkfifo(tmp_path / "pipe.npz")
+    with pytest.raises(ValueError, match="must be a regular file"):
+        read_npz(tmp_path / "pipe.npz", 0.9)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
+    with zipfile.ZipFile(tmp_path / "large.npz", "w") as archive:
+        for name in ("P", "cost"):
+            archive.writestr(f"{name}.npy", header.getvalue())
+    with pytest.raises(ValueError, match=r"large.npz: Unable to allocate"):
+        read_npz(tmp_path / "large.npz", 0.9)
+    with pytest.raises(ValueError, match=r"large.npz: its arrays must have at most 100 bytes"):
+        read_npz(tmp_path / "large.npz", 0.9, largest=100)

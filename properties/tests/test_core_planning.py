@@ -19,6 +19,7 @@ from robust_core import (
     LInfinity,
     Plan,
     ReverseKullbackLeibler,
+    SRectangularL1,
     TotalVariation,
     UncertaintySet,
     Wasserstein,
@@ -118,6 +119,24 @@ def test_a_randomised_policy_is_evaluated() -> None:
         found = evaluate(case.mdp, case.uncertainty_set, policy, accuracy=ACCURACY)
         assert (found.lower <= V.value + V.error_bound).all()
         assert (V.value - V.error_bound <= found.upper).all()
+
+
+def test_an_s_rectangular_set_is_sent_to_its_own_planner() -> None:
+    with pytest.raises(
+        TypeError, match=r"uncertainty_set must be .*rectangular, got SRectangularL1.*; use plan_states"
+    ):
+        plan(MDP([[[1.0]]], [[1.0]], 0.5), SRectangularL1(0.1))
+
+
+def test_bounds_about_a_row_name_what_is_wrong() -> None:
+    for p, width, message in (
+        (None, 0.1, "p must have shape"),
+        ([0.5, 0.5], [0.1, 0.1, 0.1], "width must be one number or have the shape of p"),
+        ([0.5, 0.5], np.nan, "width must be finite, got nan"),
+        ([0.5, 0.6], 0.1, "p sums to 1.1, not 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Interval.around(p, width)  # type: ignore[arg-type]
 
 
 def test_bad_input_is_named() -> None:

@@ -1,5 +1,6 @@
 """Two variants side by side: planted differences are found, and equal variants are equal on their level."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,9 +12,10 @@ from properties.difference.comparison import compare
 from properties.difference.equality import Equality, equality
 from properties.difference.oracle import side_of_oracle
 from properties.difference.orders import Answer, Numbers
-from properties.difference.pair import Pair
+from properties.difference.pair import Pair, Undecidable, ask_worker
 from properties.difference.serving import PairWorker
 from properties.kinds import kind_of
+from properties.process.child import Fault
 from properties.process.loading import load
 from properties.process.serving import description
 from robust_core import models
@@ -193,3 +195,28 @@ def test_two_variants_that_both_fail_are_not_equal() -> None:
     broken = replace(model, make=fails)
     with pytest.raises(ValueError, match="neither variant gives an answer"):
         found(of_variants(broken, broken), examples=5)
+
+
+@pytest.mark.parametrize(("fault", "asked"), [(Fault("died", "it died"), 16), (Fault("hung", "it hung"), 2)])
+def test_a_variant_that_dies_or_hangs_again_and_again_is_given_up(fault: Fault, asked: int) -> None:
+    """Every new worker takes a second, and every hang two minutes: the smallest problem is not worth hundreds."""
+
+    class Faulty:
+        def worker(self, variant: object) -> "Faulty":
+            return self
+
+        def send(self, order: object) -> None:
+            pass
+
+        def hear(self, *kinds: type) -> Fault:
+            return fault
+
+        def kill_worker(self, variant: object) -> None:
+            pass
+
+    faults: Counter[str] = Counter()
+    variant = description("mine", load(f"{GALLERY}.bellman:VARIANT").popitem()[1], None)
+    for _ in range(asked - 1):
+        assert ask_worker(Faulty(), faults, variant, object(), Answer) == fault  # type: ignore[arg-type]
+    with pytest.raises(Undecidable, match="again and again"):
+        ask_worker(Faulty(), faults, variant, object(), Answer)  # type: ignore[arg-type]

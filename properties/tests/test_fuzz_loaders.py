@@ -22,7 +22,7 @@ from properties.judging.counterexample import Counterexample, describe
 from properties.judging.expectations import read
 from properties.judging.guard import call_observed, watch
 from properties.judging.verification import applicable
-from properties.process.loading import built_in
+from properties.process.loading import gallery_variants
 from properties.tests.corruption import (
     SECONDS_PER_FILE,
     Loader,
@@ -207,7 +207,7 @@ def test_expectations_point_at_nothing_outside_their_folder(file: str, tmp_path:
 
 # --- a file that is loaded accuses no right variant
 
-RIGHT = {key.rpartition(":")[0].rpartition(".")[2]: variant for key, variant in built_in().items()}
+RIGHT = {key.rpartition(":")[0].rpartition(".")[2]: variant for key, variant in gallery_variants().items()}
 SLIPS = 3
 NUMBERS: tuple[Any, ...] = (0, 1, -1, 2, 7, 0.5, -0.25, 3.0, 1e-300, 1e300, 2.0**-30, 10**9, True, False)
 TAGGED: tuple[Any, ...] = (

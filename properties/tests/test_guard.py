@@ -2,7 +2,9 @@
 
 import copy
 import importlib
+import os
 import random
+import resource
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 from oracles.planning import rational
+from properties.judging import guard
 from properties.judging.guard import call_observed, watch
 from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Record
@@ -189,3 +192,17 @@ def test_a_call_within_a_call_is_the_same_call() -> None:
         call_observed(random.random)
 
     assert DREW in str(watch(lambda: call_observed(outer)))
+
+
+@pytest.mark.parametrize(("allowed", "size"), [(resource.RLIM_INFINITY, guard.LARGEST_OUTPUT), (8192, 8192), (0, 0)])
+def test_a_limit_on_files_that_the_caller_has_set_is_respected(
+    allowed: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that takes what is printed past Python would be too large for `ulimit -f`."""
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (allowed, allowed))
+    monkeypatch.setattr(guard, "STDOUT", os.open(os.devnull, os.O_WRONLY))
+    monkeypatch.setattr(guard, "_diverted", [])
+    guard.divert_output()
+    assert os.fstat(guard.STDOUT).st_size == size
+    for handle in (guard.STDOUT, *guard._diverted):
+        os.close(handle)

@@ -7,7 +7,7 @@ import pytest
 
 from oracles.planning import enclosed
 from properties.judging.verification import possible_promises
-from properties.process.loading import built_in
+from properties.process.loading import gallery_variants
 from properties.statistics.law import StatisticalLaw, decide
 from properties.statistics.laws import known_limit
 from properties.statistics.laws.known_limit import DOOR, DOOR_GAMMA, DOOR_RADIUS, LAWS, door
@@ -20,7 +20,7 @@ BIASED = ("samples",)
 
 def right_ones() -> dict[str, Variant]:
     found = {variant.name: variant for variant in known_limit.EXAMPLES.values()}
-    for variant in built_in().values():
+    for variant in gallery_variants().values():
         learns = variant.kind in known_limit.EXAMPLES and variant.sets and variant.sets[0] is Contamination
         if learns and not set(variant.options) & set(BIASED):
             found[variant.name] = replace(variant, promises=("limit",))

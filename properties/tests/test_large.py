@@ -13,7 +13,7 @@ from properties.laws.catalogue import LAWS
 from properties.laws.large import LONG, WIDE
 from properties.laws.large_learning import LARGEST, TABLES
 from properties.laws.law import Law
-from properties.process.loading import built_in, load
+from properties.process.loading import gallery_variants, load
 from properties.variants.mutants.plain import PlainTDC
 from robust_core import Contamination, LogSumExp, Mellowmax, Variant
 
@@ -23,7 +23,7 @@ def _asked(law: Law, variant: Variant) -> list[Any]:
     return list(islice(law.cases_of(variant), 60))
 
 
-Q_LEARNING = built_in()["properties.variants.gallery.q_learning:VARIANT"]
+Q_LEARNING = gallery_variants()["properties.variants.gallery.q_learning:VARIANT"]
 
 
 def test_every_law_tries_each_of_its_problems_once() -> None:
@@ -67,7 +67,7 @@ def test_what_a_large_problem_shows_needs_no_state_more_than_the_slip(name: str,
 
 def test_functions_are_asked_in_every_storage_and_for_every_set() -> None:
     law = next(law for law in LAWS if law.name == "bellman backup, large")
-    variant = built_in()["properties.variants.gallery.bellman:VARIANT"]
+    variant = gallery_variants()["properties.variants.gallery.bellman:VARIANT"]
     cases = _asked(law, variant)
     asked = {(case.mdp.n_states, case.mdp.is_sparse, type(case.uncertainty_set)) for case in cases}
     assert asked == set(product((7, 17, 40, 70), (False, True), variant.sets))
@@ -82,7 +82,7 @@ OPTIMA = ("optimum, large", "optimum, hard")
 
 
 def test_a_planner_meets_long_horizons() -> None:
-    variant = built_in()["properties.variants.gallery.value_iteration:VARIANT"]
+    variant = gallery_variants()["properties.variants.gallery.value_iteration:VARIANT"]
     large, hard = (_asked(next(law for law in LAWS if law.name == name), variant) for name in OPTIMA)
     assert {case.mdp.gamma for case in large} == {0.99}
     assert max(case.mdp.gamma for case in hard) == 1.0 - 2.0**-10

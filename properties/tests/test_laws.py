@@ -16,7 +16,7 @@ from properties.kinds import kind_of
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
 from properties.laws.rounding import box_size, operations_bound, path_bound
-from properties.process.loading import built_in
+from properties.process.loading import gallery_variants
 from properties.variants.gallery import PATHWISE
 from properties.variants.mutants import control, operator, planner
 from properties.variants.mutants.plain import PlainQ, PlainTDC
@@ -24,7 +24,7 @@ from robust_core import Contamination, TotalVariation, Transition, Variant, bell
 from robust_core.models import two_states
 from robust_core.validate import EPS
 
-GALLERY = built_in()
+GALLERY = gallery_variants()
 SLIGHT = 1.0 + 1e-11
 PATHWISE_CLAIMS = ("unbiased", "sample form", *PATHWISE)
 

@@ -133,6 +133,8 @@ def test_every_mutant_is_caught_whatever_the_cases() -> None:
     """Most cases are of little use (no steps, gamma or R or alpha 0), so a law has many of them."""
     cases: dict[object, list[Any]] = {}
     for mutant in (value for value in vars(hidden_state).values() if isinstance(value, Variant)):
+        if mutant is hidden_state.REPLAY_SMALL:
+            continue  # its fault begins after eight steps: the next test
         key = mutant.kind, tuple(sorted(mutant.options.items()))
         law = _mean_law(mutant)
         if key not in cases:
@@ -254,3 +256,8 @@ def test_coins_that_were_tossed_ahead_are_untested_and_not_wrong() -> None:
 def test_the_named_step_is_the_one_of_algorithm_1() -> None:
     variant = replace(Q_LEARNING, promises=("mean update",))
     assert search(LAW, variant, examples=25, master_seed=0).outcome == "holds"
+
+
+def test_a_memory_that_is_too_short_is_caught_after_a_long_history() -> None:
+    law = next(law for law in CATALOGUE if law.name == "mean update, large")
+    assert search(law, hidden_state.REPLAY_SMALL, examples=8, master_seed=1).outcome == "violated"

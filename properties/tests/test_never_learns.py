@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from properties.judging.verification import untested, verify
+from properties.judging.verification import untested_sets, verify
 from properties.kinds import kind_of, module_name
 from properties.statistics import judging
 from properties.statistics.laws import laws
@@ -38,7 +38,7 @@ def wrong_forms() -> Iterator[Any]:
         if of_kind.learning:
             forms["never learns"] = never_learns(right)
         # A promise that no law tests with the options of the example is reported as untested.
-        tested = [promise for promise in learning if not untested(replace(right, promises=(promise,)))]
+        tested = [promise for promise in learning if not untested_sets(replace(right, promises=(promise,)))]
         for number, promise in enumerate(tested):
             for name, wrong in forms.items():
                 quick = not number and name == "half the radius" and kind not in SLOW

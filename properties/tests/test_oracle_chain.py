@@ -1,4 +1,4 @@
-"""Chains: three stationary laws agree within their certificates, mixing times are exact, errors name the state."""
+"""Chains: stationary distributions agree within their certificates, mixing times are exact, errors name states."""
 
 import contextlib
 import math
@@ -44,7 +44,7 @@ def random_kernel(seed: int, n: int) -> Floats:
 
 
 FAR = 1 << 20
-"""By this time the chains of the brute-force test have reached their stationary law within rounding."""
+"""By this time the chains of the brute-force test have reached their stationary distribution within rounding."""
 
 
 def brute_distance(kernel: Floats, t: int) -> tuple[float, float]:

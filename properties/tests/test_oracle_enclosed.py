@@ -13,6 +13,7 @@ from oracles.arithmetic import exact
 from oracles.arithmetic.digits import Digits, array, precision
 from oracles.planning import enclosed, rational, truth
 from oracles.sets import Multiplier, SetOracle, oracle_of, register
+from properties.cases.hard_models import ladders, late, relay
 from properties.judging.search import search
 from properties.laws.catalogue import LAWS
 from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, sigma
@@ -185,3 +186,15 @@ def test_cases_with_a_wide_enclosure_are_set_aside_and_counted(share: float, out
     assert verdict.outcome == outcome
     assert ("set aside: enclosure too wide" in verdict.evidence) == (share > 0.0)
     assert wrong.outcome == "violated"
+
+
+NARROW = 1e-9
+"""A width that does not hide an error of 1e-6."""
+
+
+@pytest.mark.parametrize("mdp", [relay(), late(0, 0.99), ladders()], ids=["relay", "late", "ladders"])
+def test_models_whose_best_policy_shows_late_are_enclosed(mdp: MDP) -> None:
+    found, wanted = enclosed.solve(mdp, Tilted(0.0)), rational.solve(mdp, Contamination(0.0))
+    off = np.abs(np.vectorize(Fraction, otypes=[object])(found.value) - np.array(wanted.Q, dtype=object))
+    assert off.max() <= Fraction(found.error_bound)
+    assert found.error_bound <= NARROW

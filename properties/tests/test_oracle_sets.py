@@ -18,7 +18,7 @@ from oracles.sets import Multiplier, oracle_of, programs
 from properties.laws.rounding import support_bound
 from properties.profiles import QUICK_EXAMPLES
 from properties.tests import nasty_rows
-from robust_core import ChiSquare, KullbackLeibler, ReverseKullbackLeibler, UncertaintySet, sigma, worst_case
+from robust_core import L1, ChiSquare, KullbackLeibler, ReverseKullbackLeibler, UncertaintySet, sigma, worst_case
 from robust_core.sets import SETS
 from robust_core.streams import key, numpy_generator
 from robust_core.validate import Floats
@@ -158,3 +158,32 @@ def test_definition_and_dual_of_an_own_set_meet_next_to_tiny_masses_and_ties() -
         lower, upper = Multiplier(neyman_bound, neyman).enclose(ball, row, values)
         assert lower <= upper
         assert upper - lower <= Fraction(1, 10**9) * max(map(abs, values)), (number, p.tolist(), v.tolist(), ball)
+
+
+def price_bound(ball: Any, p: Any, v: Any, s: Any) -> Any:
+    """s r + Σ p max(v, max v − 2s): mass that moves to the highest state costs 2 for each unit."""
+    return s * ball.radius + (p * np.maximum(v, v.max() - 2 * s)).sum()
+
+
+def absolute(ball: Any, p: Any, q: Any) -> Any:
+    return np.abs(q - p).sum()
+
+
+def test_a_bound_with_kinks_and_its_distance_enclose_the_truth() -> None:
+    """An L1 ball with and without ties; half its distance is another set, whose members show it."""
+    rng, crossed = numpy_generator(key("kinks")), 0
+    for number in range(40):
+        n = int(rng.integers(2, 6))
+        p, v = (
+            (nasty_rows.row(rng, n), nasty_rows.values(rng, n)) if number % 2 else (np.ones(n) / n, np.arange(n) // 2)
+        )
+        ball = L1(float(rng.choice([1e-8, 0.01, 0.5, 1.0, 3.0])))
+        row, values = exact.distribution(p.tolist()).fractions(), exact.Rational.of(v.tolist()).fractions()
+        found = truth.sigma(ball, p.tolist(), v.tolist())
+        lower, upper = Multiplier(price_bound, absolute).enclose(ball, row, values)
+        assert lower <= found.upper
+        assert found.lower <= upper
+        assert upper - lower <= Fraction(1, 10**9) * max(map(abs, values)), (number, p.tolist(), v.tolist(), ball)
+        lower, upper = Multiplier(price_bound, lambda *row: absolute(*row) / 2).enclose(ball, row, values)
+        crossed += lower > upper
+    assert crossed >= 5

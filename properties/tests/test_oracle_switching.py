@@ -43,14 +43,21 @@ def value(claim: Expansion, x: Floats, s: int) -> float:
     return max(float(x @ claim.weights[s] @ x), 0.0) if claim.direction @ x > 0.0 else 0.0
 
 
-def true_steps(problem: Problem, s: int, x: Floats) -> list[tuple[float, int, Floats]]:
-    """(probability, s', x') of one step without costs, with the maximum at the state where V is largest."""
+def true_steps(
+    problem: Problem, s: int, x: Floats, costs: tuple[float, float] = (0.0, 0.0), varrho: float = np.inf
+) -> list[tuple[float, int, Floats]]:
+    """(probability, s', x') of one step of robust TDC; varrho = inf is the maximum itself."""
     phi, kernel, alpha, beta = problem
-    largest = phi[int((phi @ x[:1]).argmax())]
+    V = phi @ x[:1]
+    lead = V - V.max()
+    weights = (lead == 0.0).astype(float) if varrho == np.inf else np.exp(varrho * lead)
+    worst = float(V.max()) + (0.0 if varrho == np.inf else float(np.log(weights.sum())) / varrho)
+    weights = weights / weights.sum()
     found = []
     for t in range(2):
-        jump = GAMMA * ((1.0 - RADIUS) * phi[t] + RADIUS * largest)
-        delta, tracked = float((jump - phi[s]) @ x[:1]), float(phi[s] @ x[1:])
+        jump = GAMMA * ((1.0 - RADIUS) * phi[t] + RADIUS * (weights @ phi))
+        value = costs[s] + GAMMA * ((1.0 - RADIUS) * float(V[t]) + RADIUS * worst)
+        delta, tracked = value - float(V[s]), float(phi[s] @ x[1:])
         step = np.append(alpha * (delta * phi[s] - tracked * jump), beta * (delta - tracked) * phi[s])
         found.append((float(kernel[s, t]), t, x + step))
     return found
@@ -98,6 +105,33 @@ def test_changed_claims_are_rejected() -> None:
     assert [is_certified(SMALL, one) for one in wrong] == [False] * len(wrong)
 
 
+def test_a_certified_claim_is_true_with_costs_and_the_smooth_maximum() -> None:
+    """In the cone and far out the bounded terms and the other states' weights do not matter, as the proof says."""
+    claim = proposed(SMALL)
+    for s in range(2):
+        for x in (1e3 * direction for direction in DIRECTIONS):
+            before = value(claim, x, s)
+            if before > 0.0:
+                after = true_steps(SMALL, s, x, costs=(1.0, -1.0), varrho=1.0)
+                assert sum(p * value(claim, y, t) for p, t, y in after) >= claim.factor * before
+
+
+@pytest.mark.parametrize("size", [np.nan, np.inf])
+def test_what_is_not_a_number_certifies_nothing(size: float) -> None:
+    claim = proposed(SMALL)
+    wrong = [
+        replace(claim, factor=size),
+        replace(claim, weights=np.full_like(claim.weights, size)),
+        replace(claim, direction=np.array([size, 0.0])),
+        replace(claim, multipliers=claim.multipliers + size),
+    ]
+    assert [is_certified(SMALL, one) for one in wrong] == [False] * len(wrong)
+    steps = [held(SLOW, k) for k in range(2)]
+    M = np.stack([np.eye(2)] * 2)
+    assert not switching.is_bounded(Ball.exact(SLOW[1]), steps, np.full_like(M, size), 0.999)
+    assert not switching.is_bounded(Ball.exact(SLOW[1]), steps, M, size)
+
+
 def test_a_maximum_at_the_wrong_state_is_rejected() -> None:
     claim = replace(proposed(SMALL), held=0)
     assert not is_certified(SMALL, claim)
@@ -114,8 +148,11 @@ def test_a_recursion_that_is_bounded_in_all_regions() -> None:
     assert switching.is_bounded(Ball.exact(kernel), steps, M, 0.999)
     assert max(factors(SLOW, lambda x, s: float(x @ M[s] @ x))) <= 0.999
     assert switching.propose_expansion(kernel, steps[1].mid, phi, held=1, factor=1.001, moments=MOMENTS) is None
-    wrong = [(M, 0.5), (M, 1.0), (-M, 0.999), (M[:, ::-1, ::-1], 0.999)]
-    assert [switching.is_bounded(Ball.exact(kernel), steps, one, u) for one, u in wrong] == [False] * 4
+    twisted = M + np.array([[0.0, 1e-9], [-1e-9, 0.0]])
+    wrong = [(M, 0.5), (M, 1.0), (-M, 0.999), (M[:, ::-1, ::-1], 0.999), (twisted, 0.999)]
+    assert [switching.is_bounded(Ball.exact(kernel), steps, one, u) for one, u in wrong] == [False] * 5
+    assert not switching.is_bounded(Ball.exact(kernel), [], M, 0.999)
+    assert not switching.is_bounded(Ball.exact(kernel), steps[1:], M, 0.999)
 
 
 def test_one_region_does_not_decide() -> None:
@@ -123,7 +160,7 @@ def test_one_region_does_not_decide() -> None:
     kernel, steps = SMALL[1], [held(SMALL, k) for k in range(2)]
     M = switching.propose_bound(kernel, [steps[0].mid], factor=0.92)
     assert M is not None
-    assert switching.is_bounded(Ball.exact(kernel), steps[:1], M, 0.92)
+    assert switching.is_bounded(Ball.exact(kernel), steps[:1] * 2, M, 0.92)
     assert not switching.is_bounded(Ball.exact(kernel), steps, M, 0.92)
     assert switching.propose_bound(kernel, [A.mid for A in steps], factor=0.9999) is None
     assert second_moments.growth(Ball.exact(kernel), held(SMALL, radius=0.0))[1] < 0.98

@@ -32,6 +32,13 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("\nraise KeyboardInterrupt", "bad.py, line 2: KeyboardInterrupt while loading"),
         ("import sys; sys.exit(0)", "bad.py, line 1: SystemExit: 0 while loading"),
         ("NOTHING = 0", "bad.py: no Variant in it"),
+        (
+            "from properties.variants.gallery.bellman import VARIANT\nglobals()['\\x1b' * 1000] = VARIANT",
+            "bad.py: a variant must be a variable with a name of at most 80 characters, got "
+            + "'"
+            + "\\x1b" * 19
+            + "\\x1…",
+        ),
     ],
 )
 def test_what_a_module_does_while_loading_is_said_in_a_line(source: str, message: str) -> None:

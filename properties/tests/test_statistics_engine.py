@@ -382,7 +382,7 @@ def test_edges_at_0_and_1_are_tested() -> None:
     plan = design.certain("an outcome 1", alpha=1e-6)
     decided = [judge(plan, plan.test.statistic(np.array([x])), 1).outcome for x in (0.0, 1.0)]
     assert (decided, plan.looks()) == (["holds", "violated"], [1])
-    assert plan.stretched(8.0) is plan
+    assert plan.stretch_by(8.0) is plan
 
 
 @pytest.mark.parametrize("sample", [-0.01, 1.01, math.nan, math.inf, -math.inf])

@@ -16,7 +16,7 @@ from properties.judging import guard
 from properties.judging.expectations import Expectation, read
 from properties.judging.verdict import Record
 from properties.judging.verdict_table import Verdicts
-from properties.judging.verification import untested, verify
+from properties.judging.verification import untested_sets, verify
 from properties.laws.rounding import operations_bound
 from properties.process.loading import load
 from properties.process.session import Effort, Judged, LawBegun, verify_isolated
@@ -217,8 +217,8 @@ def test_what_a_variant_writes_is_escaped_in_a_notebook() -> None:
 
 
 def test_promises_that_nothing_tests_are_listed() -> None:
-    assert untested(RIGHT) == {}
-    assert untested(replace(RIGHT, sets=(TotalVariation,), promises=("unbiased", "finite time"))) == {
+    assert untested_sets(RIGHT) == {}
+    assert untested_sets(replace(RIGHT, sets=(TotalVariation,), promises=("unbiased", "finite time"))) == {
         "finite time": (TotalVariation,)
     }
 

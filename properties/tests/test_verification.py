@@ -17,7 +17,7 @@ from properties.judging.verdict_table import row_lines
 from properties.judging.verification import applicable, on_untested, promises_of, require_promises, verify
 from properties.laws.catalogue import LAWS
 from properties.laws.law import PROMISES, Law
-from properties.process.loading import built_in, load, target_of
+from properties.process.loading import gallery_variants, load, target_of
 from properties.statistics.law import PROMISES as STATISTICAL
 from properties.statistics.suite import allot_cells
 from properties.variants.examples.linear_evaluation import VARIANT as TDC
@@ -25,7 +25,7 @@ from properties.variants.mutants import control
 from robust_core import Contamination, TotalVariation, Variant
 from robust_core.problem import KINDS
 
-GALLERY = built_in()
+GALLERY = gallery_variants()
 MUTANTS = {
     key: variant
     for name in ("operator:NO_DISCOUNT", "operator:L1_RADIUS", "control:LOST_GAMMA", "bookkeeping:WHOLE_ROW")

@@ -24,6 +24,16 @@ def test_standard_error_of_a_worker_is_bounded() -> None:
     assert done.stderr == b"x" * LARGEST_OUTPUT + CUT
 
 
+def test_a_worker_that_breaks_shows_a_line_and_nothing_that_controls_a_terminal() -> None:
+    program = f"from {SCRIPTS} import follow_script; follow_script()"
+    command = [sys.executable, "-c", program, "break_the_pipe", "60"]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    assert done.stdout == repr(Fault("killed", "the code of the suite in its process could not go on"))
+    first, second = done.stderr.splitlines()
+    assert first == "\\x1b[2J\ufffd"
+    assert second.startswith("the worker ended: BlockingIOError: ")
+
+
 @pytest.mark.parametrize(
     ("script", "seconds", "fault"),
     [

@@ -19,6 +19,14 @@ def write_without_end(pipe: int) -> None:
         line.send(Alive())
 
 
+def break_the_pipe(pipe: int) -> None:
+    """Write what controls a terminal, and let the next reading of an order fail."""
+    with Line(pipe) as line:
+        os.write(2, b"\x1b[2J\xff\n")
+        os.set_blocking(pipe, False)
+        line.receive(Alive)
+
+
 def stop(pipe: int) -> None:
     """Stop itself."""
     with Line(pipe):

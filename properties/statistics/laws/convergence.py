@@ -178,7 +178,7 @@ LAW = StatisticalLaw(
     fine_controls=(tabular.DEAR,),
     purposes={
         "rate": "the pace of Theorem 2, also below the allowance of the limit cell",
-        "limit": "the limit whatever the pace: it allows noise and the rest of the start, so it passes what is slow",
+        "limit": "the limit at any pace: it allows noise and a remainder of the start, so slow algorithms pass",
     },
     models=lambda variant: models_for(variant, *PROBLEMS["quick"]),
 )

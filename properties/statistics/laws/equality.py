@@ -186,7 +186,8 @@ LAW = StatisticalLaw(
     "fast path equals reference in law",
     ("control", "evaluation"),
     "fast path",
-    "the estimate after update_many and after the loop over update have the same law, with independent streams",
+    "the estimates after update_many and after the loop over update have the same distribution, with independent "
+    "samples",
     "the difference of projections of two independent runs is symmetric about 0, and so is that of the logarithms of "
     "the distances within two pairs of runs",
     cells,

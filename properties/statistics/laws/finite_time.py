@@ -180,8 +180,8 @@ LAW = StatisticalLaw(
     claims=("thm3", "thm6"),
     sets=(Contamination,),
     purposes={
-        "explicit": "the theorem at face value, which is loose: it fails where an algorithm is wrong by the size of Q*",
-        "every time": "Theorem 6 at face value: it sees an error in the middle of a run that is gone at its end",
+        "explicit": "the bound of the theorem, which is loose: it detects errors of the size of Q*",
+        "every time": "the bound of Theorem 6: it detects an error in the middle of a run that is gone at its end",
         "sharpened": "the same runs against the noise that is to be expected: the cell with power",
         "scaling": "error ∝ ε: a bias below the sharpened bound shows when alpha falls",
     },

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import average_cost, enclosed
-from properties.cases.feeds import CountingSimulator, batches, walked
+from properties.cases.feeds import CountingSimulator, batches, transitions_of_walk
 from properties.judging.observation import call_learner
 from properties.statistics import design
 from properties.statistics.law import Cell, Size, StatisticalLaw, bernoulli_plan, once
@@ -191,7 +191,7 @@ def _fed(variant: Variant, problem: Known, seed: bytes) -> Iterator[Any]:
     policy = uniform(*problem.mdp.cost.shape)
     if variant.kind == "batch":
         return batches(problem.mdp, policy, variant.options.get("batch", BATCH), seed)
-    return walked(problem.mdp, policy, seed)
+    return transitions_of_walk(problem.mdp, policy, seed)
 
 
 # Policies

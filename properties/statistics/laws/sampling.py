@@ -355,17 +355,18 @@ LAW = StatisticalLaw(
     "one trajectory of the model",
     ("sampler",),
     "samples the model",
-    "successors at the visits of a pair are independent with law p(·|s,a), actions have law π(·|s); "
+    "successors at the visits of a pair are independent with distribution p(·|s,a), actions with π(·|s); "
     "K_t(s,a) ≥ t μ_min/2 for t = t_frame; |k_{2,t}| below the explicit noise bound",
-    "successors at consecutive visits have law p ⊗ p; actions π; P(min K_t < t μ_min/2) ≤ δ; P(max |k_2| > bound) ≤ δ",
+    "successors at consecutive visits have distribution p ⊗ p; actions π; P(min K_t < t μ_min/2) ≤ δ; "
+    "P(max |k_2| > bound) ≤ δ",
     cells,
     RIGHT,
     CONTROLS,
     ("mle-unbiased", "visits", "k1-bound", "k2-bound"),
     fine_controls=(SLIGHTLY_BIASED, BURSTS, ONE_ACTION),
     purposes={
-        "successors": "the kernel, and that visits do not depend on each other; it does not look at the policy",
-        "actions": "the policy; it does not look at the kernel",
+        "successors": "the kernel, and that visits do not depend on each other; it does not test the policy",
+        "actions": "the policy; it does not test the kernel",
         "visits": "the count of visits of Lemma 5, which needs a walk longer than any other cell takes",
         "k2": "the noise that drives the theorems, whose bound few wrong walks cross",
     },

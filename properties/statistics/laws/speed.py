@@ -80,7 +80,7 @@ LAW = StatisticalLaw(
     claims=("same-rate",),
     sets=(Contamination,),
     purposes={
-        "ratio": "the pace beside vanilla Q-learning on the same walk; what is wrong but fast passes",
+        "ratio": "the pace relative to vanilla Q-learning on the same walk; a wrong but fast algorithm passes",
     },
     models=lambda variant: models_for(variant, *PROBLEMS["quick"]),
 )

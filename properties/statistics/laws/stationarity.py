@@ -229,8 +229,9 @@ LAW = StatisticalLaw(
         "limit, two features": "as the cycle, with components that can be mixed up; its ball is not active",
         "limit, edge of the ball": "the only cell with an active ball",
         "limit, noisy": "the only limit with noise, which biases some steps; its ball is not active",
-        "gradient": "the rate of Theorem 5: what does not move or settle fails; where J(θ*) = 0 wrong limits pass",
-        "tracking": "the rate of the second time scale: omega must follow theta; as blind to limits",
+        "gradient": "the rate of Theorem 5: a learner that does not move or does not settle fails; "
+        "where J(θ*) = 0 wrong limits pass",
+        "tracking": "the rate of the second time scale: omega must follow theta; it does not test the limit",
     },
     models=lambda variant: [planted_problem_for(variant).mdp, *(each.mdp for each in limit.limit_problems(variant))],
 )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from properties.variants.gallery import PATHWISE
-from properties.variants.mutants.plain import PlainQ, but, told, with_radius
+from properties.variants.mutants.plain import PlainQ, but, with_problem, with_radius
 from robust_core import Contamination, Problem, Transition, Variant
 
 PROMISES = ("unbiased", "sample form", "monotone in R", *PATHWISE)
@@ -197,7 +197,7 @@ RANDOMISED = _mutant("with randomised contamination", _Randomised)
 # A soft minimum in the place of the minimum.
 ENTROPY = _mutant("with a soft minimum", but(PlainQ, values=lambda self: -np.log(np.exp(-self.Q).sum(axis=1))))
 HALF_RADIUS = _mutant("with half the radius", with_radius(PlainQ, 0.5))
-SQUARED_GAMMA = _mutant("with the discount of two steps", told(PlainQ, gamma=lambda problem: problem.gamma**2))
+SQUARED_GAMMA = _mutant("with the discount of two steps", with_problem(PlainQ, gamma=lambda problem: problem.gamma**2))
 
 
 class _LuckySeeds(PlainQ):

@@ -19,7 +19,7 @@ from properties.variants.gallery import (
     td_lambda,
     tdc,
 )
-from properties.variants.mutants.plain import but, told, with_radius
+from properties.variants.mutants.plain import but, with_problem, with_radius
 from robust_core import Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -98,6 +98,14 @@ class _NewestOften(replay.ReplayLearner):
         return np.minimum(self.rng.integers(len(self.memory) + 1, size=replay.DRAWS), len(self.memory) - 1)
 
 
+class _SmallMemory(replay.ReplayLearner):
+    """The memory holds eight steps."""
+
+    def draw(self) -> Any:
+        del self.memory[:-8]
+        return super().draw()
+
+
 class _Summed(replay.ReplayLearner):
     def step_size(self) -> float:
         return replay.DRAWS * super().step_size()
@@ -119,6 +127,7 @@ REPLAY_LATE = _mutant(replay.VARIANT, "replay: stored after drawing", _StoredLat
 REPLAY_NEVER = _mutant(replay.VARIANT, "replay: newest step never drawn", _NewestNever)
 REPLAY_OFTEN = _mutant(replay.VARIANT, "replay: newest step too often", _NewestOften)
 REPLAY_SUM = _mutant(replay.VARIANT, "replay: sum for mean", _Summed)
+REPLAY_SMALL = _mutant(replay.VARIANT, "replay: memory of eight steps", _SmallMemory)
 REPLAY_IN_TURN = _mutant(replay.VARIANT, "replay: draws in turn, said to be at one table", _DrawnOnce)
 
 
@@ -387,6 +396,6 @@ def gross(right: Variant) -> list[Variant]:
         "never learns": _Never,
         "vanilla": with_radius(right.make, 0.0),
         "half the radius": with_radius(right.make, 0.5),
-        "gamma too small by a tenth": told(right.make, gamma=lambda problem: 0.9 * problem.gamma),
+        "gamma too small by a tenth": with_problem(right.make, gamma=lambda problem: 0.9 * problem.gamma),
     }
     return [replace(right, name=f"{right.name}: {name}", make=make) for name, make in makes.items()]

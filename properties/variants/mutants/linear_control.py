@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import TwoWeights, but, hard_maximum, told, with_radius
+from properties.variants.mutants.plain import TwoWeights, but, hard_maximum, with_problem, with_radius
 from robust_core import Contamination, Problem, Transition, Variant
 from robust_core.validate import Floats
 
@@ -197,8 +197,10 @@ SIGN_GQ = _greedy("with the sign of the correction", but(GreedyGQ, correction=-1
 OMEGA_ASLEEP = _greedy("whose omega never moves", but(GreedyGQ, factors=(1.0, 0.0)))
 SWAPPED_SIZES = _greedy(
     "with swapped step sizes",
-    told(
+    with_problem(
         GreedyGQ, step_size=lambda problem: problem.second_step_size, second_step_size=lambda problem: problem.step_size
     ),
 )
 STATE_TRACKED = _greedy("whose omega follows the best action", _StateTracked)
+LATE_ALPHA_GQ = _greedy("whose alpha is one step late", but(GreedyGQ, alpha_count=lambda self: max(self.t - 1, 0)))
+BLOCK = _mutant("with the maximum of 16 states", but(LinearQ, top=lambda self, V, step: float(V[:16].max())))

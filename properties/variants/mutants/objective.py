@@ -37,7 +37,7 @@ class Objective:
         return mdp.gamma
 
     def law(self, chain: Floats) -> Floats:
-        """The stationary law."""
+        """The stationary distribution."""
         S = len(chain)
         return np.asarray(np.linalg.solve((np.eye(S) - chain + np.ones((S, S))).T, np.ones(S)), dtype=np.float64)
 
@@ -94,11 +94,51 @@ class _TransposedSlope(Objective):
         return np.asarray(super().slope(nominal, worst, weighted, features).T)
 
 
+class _KeptLaw(Objective):
+    """Keeps the stationary law by the kernel: another policy gets that of the first."""
+
+    def __init__(self) -> None:
+        self.kept: dict[bytes, Floats] = {}
+
+    def __call__(
+        self, mdp: MDP, uncertainty_set: Any, policy: Floats, features: Floats, smoothing: Any, theta: Floats
+    ) -> Any:
+        key = mdp.P.tobytes()
+        if key not in self.kept:
+            self.kept[key] = super().law(np.einsum("sa,sat->st", policy, mdp.P))
+        self.mu = self.kept[key]
+        return super().__call__(mdp, uncertainty_set, policy, features, smoothing, theta)
+
+    def law(self, chain: Floats) -> Floats:
+        return self.mu
+
+
 _ALL = ("objective", "objective gradient", "tracked weights")
+# A table of powers of the chain that is long enough for a chain that forgets quickly.
+_POWERS = {"law": lambda self, chain: np.linalg.matrix_power(chain, 64)[0]}
+# The smooth maximum over one block of states.
+_BLOCK = {"smooth": lambda self, smoothing, V: _padded(Objective.smooth(self, smoothing, V[:16]), len(V))}
+
+
+def _padded(part: tuple[float, Floats], states: int) -> tuple[float, Floats]:
+    value, softmax = part
+    return value, np.append(softmax, np.zeros(states - len(softmax)))
 
 
 def _mutant(name: str, make: Any) -> Variant:
     return Variant(f"objective {name}", "objective", make(), (Contamination,), _ALL)
+
+
+def _part(number: int, name: str, make: Any) -> Variant:
+    """A mutant that returns one part alone."""
+    parts = make()
+    return Variant(
+        f"{_ALL[number]} alone {name}",
+        "objective",
+        lambda *arguments: parts(*arguments)[number],
+        (Contamination,),
+        (_ALL[number],),
+    )
 
 
 VANILLA = _mutant("that is not robust", but(Objective, radius=lambda self, uncertainty_set: 0.0))
@@ -159,4 +199,13 @@ ORDER = _mutant(
 )
 SIGN = _mutant(
     "with the sign of its gradient", but(Objective, result=lambda self, J, gradient, omega: (J, -gradient, -omega))
+)
+KEPT_LAW, GRADIENT_KEPT_LAW, WEIGHTS_KEPT_LAW = (
+    _part(number, "with a law that is kept", _KeptLaw) for number in range(3)
+)
+POWERS, GRADIENT_POWERS, WEIGHTS_POWERS = (
+    _part(number, "of a law after 64 steps", but(Objective, **_POWERS)) for number in range(3)
+)
+BLOCK, GRADIENT_BLOCK, WEIGHTS_BLOCK = (
+    _part(number, "with the maximum of 16 states", but(Objective, **_BLOCK)) for number in range(3)
 )

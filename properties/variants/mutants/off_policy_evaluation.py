@@ -119,3 +119,5 @@ SMALL_BALLS = _mutant(
     _BALLS,
 )
 BOX = _mutant("with boxes for balls", _Box, _BALLS)
+LATE_ALPHA = _mutant("whose alpha is one step late", but(OffPolicy, alpha_count=lambda self: max(self.t - 1, 0)))
+SHORT_TABLE = _mutant("with 64 step sizes", but(OffPolicy, alpha_count=lambda self: min(self.t, 63)))

@@ -18,7 +18,7 @@ def but(base: type, **parts: Any) -> Any:
     return type(base.__name__, (base,), parts)
 
 
-def told(make: Any, **changes: Callable[[Any], Any]) -> Any:
+def with_problem(make: Any, **changes: Callable[[Any], Any]) -> Any:
     """What `make` makes of a problem with other entries, each a function of the problem that is given."""
     return lambda problem, *others: make(
         replace(problem, **{name: change(problem) for name, change in changes.items()}), *others
@@ -27,7 +27,7 @@ def told(make: Any, **changes: Callable[[Any], Any]) -> Any:
 
 def with_radius(make: Any, factor: float) -> Any:
     """What `make` makes of a problem whose radius is so many times as large."""
-    return told(make, uncertainty_set=lambda problem: Contamination(factor * problem.uncertainty_set.radius))
+    return with_problem(make, uncertainty_set=lambda problem: Contamination(factor * problem.uncertainty_set.radius))
 
 
 class PlainQ:
@@ -223,8 +223,12 @@ class TwoWeights:
     def sizes(self) -> tuple[float, float]:
         """alpha and beta."""
         assert self.problem.second_step_size is not None
-        alpha, beta = self.problem.step_size.at(self.t), self.problem.second_step_size.at(self.t)
+        alpha, beta = self.problem.step_size.at(self.alpha_count()), self.problem.second_step_size.at(self.t)
         return self.factors[0] * alpha, self.factors[1] * beta
+
+    def alpha_count(self) -> int:
+        """The number of steps so far, for alpha."""
+        return self.t
 
     @property
     def balls(self) -> tuple[float, float]:

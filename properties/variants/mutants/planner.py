@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from properties.variants.gallery.value_iteration import ACCURACY, plan
-from robust_core import Contamination, TotalVariation, UncertaintySet, Variant, bellman
+from robust_core import Contamination, TotalVariation, UncertaintySet, Variant, bellman, worst_case
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
@@ -143,3 +143,14 @@ def _kept_by_costs() -> Any:
 
 FEW_IMPROVEMENTS = _mutant("of three improvements", _few_improvements)
 KEPT_BY_COSTS = _mutant("that keeps answers by costs", _kept_by_costs())
+
+
+def _few_worst_rows(mdp: MDP, uset: UncertaintySet) -> Floats:
+    """Computes the worst rows seven times, each time for the solution of the model with the last ones."""
+    Q = np.zeros_like(mdp.cost)
+    for _ in range(7):
+        Q = plan(MDP(worst_case(uset, mdp.P, Q.min(axis=1)), mdp.cost, mdp.gamma), Contamination(0.0))
+    return Q
+
+
+FEW_WORST_ROWS = _mutant("that computes the worst rows a few times", _few_worst_rows, TotalVariation)

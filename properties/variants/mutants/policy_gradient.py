@@ -34,7 +34,7 @@ class Gradient:
         return float(uncertainty_set.radius)
 
     def start(self, mdp: MDP, rho: Floats) -> Floats:
-        """The law of the start."""
+        """The distribution of the first state."""
         return rho
 
     def worst(self, W: Floats, q: Floats) -> int:
@@ -123,3 +123,4 @@ SOFTMAX_HALF = _softmax(
 SOFTMAX_VANILLA = _softmax("that is not robust", radius=lambda self, uncertainty_set: 0.0, result=_softmaxed)
 BY_CONTAMINATION = _mutant("of contamination for variation", TotalVariation)
 VANILLA_VARIATION = _mutant("of variation that is not robust", TotalVariation, radius=lambda self, uncertainty_set: 0.0)
+BLOCK = _mutant("with the worst of 16 states", worst=lambda self, W, q: int(W[:16].argmax()))

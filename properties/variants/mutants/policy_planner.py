@@ -139,3 +139,16 @@ def _worth_while(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
 SETTLED = _mutant("that stops at a settled policy", _settled)
 FIVE_HORIZONS = _mutant("of five horizons", _five_horizons)
 WORTH_WHILE = _mutant("that leaves out small gains", _worth_while)
+
+
+def _one_at_a_time(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """Changes the action that gains most, four times as often as there are states."""
+    rows, policy = np.arange(mdp.n_states), np.zeros(mdp.n_states, dtype=int)
+    for _ in range(4 * mdp.n_states):
+        Q = _value_of(np.eye(mdp.n_actions)[policy], mdp, uncertainty_set)
+        s = int((Q[rows, policy] - Q.min(axis=1)).argmax())
+        policy[s] = Q[s].argmin()
+    return np.eye(mdp.n_actions)[policy]
+
+
+ONE_AT_A_TIME = _mutant("that improves one state at a time", _one_at_a_time, Contamination)

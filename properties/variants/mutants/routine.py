@@ -9,7 +9,7 @@ import numpy as np
 
 from properties.variants.gallery.double_q_learning import DoubleQLearner
 from properties.variants.mutants.control import PROMISES
-from properties.variants.mutants.plain import PlainQ, PlainTD, but, told
+from properties.variants.mutants.plain import PlainQ, PlainTD, but, with_problem
 from robust_core import Contamination, Problem, Recording, StepSize, Transition, Variant
 from robust_core.validate import Floats
 
@@ -262,7 +262,7 @@ CANDIDATES = _mutant("with eight candidates", _Candidates)
 LOST_BLOCK = _mutant("that loses the first block", _LostBlock)
 # The minimum of a row takes sixteen actions.
 SIXTEEN_ACTIONS = _mutant("with sixteen actions", but(PlainQ, values=lambda self: self.Q[:, :16].min(axis=1)))
-DISCOUNT_CUT = _mutant("with a cut discount", told(PlainQ, gamma=lambda problem: min(problem.gamma, 0.99999)))
+DISCOUNT_CUT = _mutant("with a cut discount", with_problem(PlainQ, gamma=lambda problem: min(problem.gamma, 0.99999)))
 HUGE_IS_NOTHING = _mutant("that masks huge values", _HugeIsNothing)
 RESTS_AFTERWARDS = _mutant("that rests after two thousand steps", _RestsAfterwards)
 RISING_FROM_ZERO = _mutant("whose maximum only rises from zero", _RisingFromZero)

@@ -95,3 +95,12 @@ UNDISCOUNTED_TOP = _mutant("without gamma before the maximum", _undiscounted_top
 WEIGHTS_SWAPPED = _mutant("with R and 1−R swapped", _weights_swapped)
 HALF_RADIUS = _mutant("with half the radius", _half_radius)
 IN_PLACE = _mutant("in place", _in_place)
+
+
+def _kept_maximum() -> Backup:
+    """Keeps the smooth maximum by the values: another varrho gets that of the first."""
+    kept: dict[bytes, float] = {}
+    return _with_top(lambda smoothing, V, mdp: kept.setdefault(V.tobytes(), float(smoothing.value(V))))
+
+
+KEPT_MAXIMUM = _mutant("with a maximum that is kept", _kept_maximum())

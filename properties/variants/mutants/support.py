@@ -98,3 +98,13 @@ FLOAT32 = _mutant("in float32", lambda uncertainty_set, p, v: sigma(uncertainty_
 FROM_ZERO = _mutant("whose maximum starts at zero", _from_zero, Contamination)
 SINGLE_ROW = _mutant("of the first row", _single_row, Contamination)
 SCALES_INPUT = _mutant("that writes into v", _scales_input)
+
+
+def _block(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
+    """The rows after the first 64 are left as they are."""
+    found = np.array(sigma(uncertainty_set, p, v))
+    found.reshape(-1)[64:] = (p @ v).reshape(-1)[64:]
+    return found
+
+
+BLOCK = _mutant("of the first 64 rows", _block)
