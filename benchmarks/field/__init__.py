@@ -5,7 +5,12 @@ adapter changes the sign. Tolerances of the libraries are absolute, so costs are
 `robust-core study field` runs them; a library that is not installed is left out.
 """
 
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,16 @@ LIBRARIES = (
     Library("mdplib", "benchmarks.field.mdp_library"),
     Library("quantecon", "benchmarks.field.discrete_dp"),
     Library("rlax", "benchmarks.field.temporal_differences", most=6),
+    Library("mushroom-rl", "benchmarks.field.mushroom"),
 )
 ACCURACY = 1e-6
 """The accuracy that each algorithm is asked for and judged to, times max|c|/(1−gamma)."""
+
+
+@contextmanager
+def random_states_kept() -> Iterator[None]:
+    """For imports that draw from the global random states, as those of jax and torch do."""
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002
+    yield
+    random.setstate(states[0])
+    np.random.set_state(states[1])  # noqa: NPY002

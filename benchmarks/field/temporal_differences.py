@@ -1,12 +1,12 @@
 """rlax: its temporal differences as the updates of learners of tables, with rewards and in 64-bit floats."""
 
-import random
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from benchmarks.field import random_states_kept
 from properties.variants.gallery import double_q_learning, n_step
 from robust_core.problem import Problem, Variant
 from robust_core.sets import Contamination
@@ -15,13 +15,10 @@ from robust_core.trajectory import Transition
 
 @cache
 def _compiled(name: str) -> Callable[..., Any]:
-    # To import jax draws from the global random states.
-    states = random.getstate(), np.random.get_state()  # noqa: NPY002
-    import jax
-    import rlax
+    with random_states_kept():
+        import jax
+        import rlax
 
-    random.setstate(states[0])
-    np.random.set_state(states[1])  # noqa: NPY002
     jax.config.update("jax_enable_x64", True)
     compiled: Callable[..., Any] = jax.jit(getattr(rlax, name))
     return compiled
