@@ -39,7 +39,7 @@ class Verdict:
         return self.result.outcome == "undecided"
 
     @property
-    def due(self) -> float:
+    def next_stretch(self) -> float:
         """The stretch at which an undecided cell goes on: twice as far, up to the largest."""
         return max(self.stretch, min(2.0 * self.stretch, LARGEST_STRETCH))
 
@@ -101,7 +101,7 @@ class History:
                     cells[name.cell] = verdict
         return found
 
-    def owed(self) -> dict[str, float]:
+    def starting_stretches(self) -> dict[str, float]:
         """By cell, the stretch that it begins with in a new seed set because other code left it undecided.
 
         Rows of other code say nothing about this one and are not taken, but how many samples a cell wanted is known.
@@ -115,10 +115,10 @@ class History:
         found: dict[str, float] = {}
         for (_, _, cell), verdict in latest.items():
             if verdict.is_undecided:
-                found[cell] = max(found.get(cell, 1.0), verdict.due)
+                found[cell] = max(found.get(cell, 1.0), verdict.next_stretch)
         return found
 
-    def accused(self) -> dict[str, dict[str, float]]:
+    def red_cells(self) -> dict[str, dict[str, float]]:
         """By seed set, the cells that other code found red and this code has not judged, with their stretch.
 
         Samples do not depend on the code. So this code meets the same samples: a change that has nothing to do with the
@@ -191,10 +191,10 @@ def warnings(results: Iterable[CellResult], *, size: str, stretch: float, path: 
     lines = []
     for result in results:
         verdict, seed_set = Verdict(stretch, result), result.seed_set
-        if verdict.is_undecided and verdict.due == stretch:
+        if verdict.is_undecided and verdict.next_stretch == stretch:
             lines.append(f"warning: undecided at the largest size: {result.cell} ({seed_set}, n={result.n})")
         elif result.is_open:
-            due = verdict.due if verdict.is_undecided else stretch
+            due = verdict.next_stretch if verdict.is_undecided else stretch
             way = command(size=size, seed_set=seed_set, cell=result.cell, stretch=due, path=path)
             lines.append(f"warning: {result.outcome}: {result.cell} (n={result.n}; continue it: {way})")
     return lines

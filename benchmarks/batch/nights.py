@@ -79,7 +79,7 @@ class NightReport:
 def open_tasks(history: History, only: str, tonight: str) -> list[Task]:
     """The cells that earlier runs of this code left open or other code found red, the oldest seed set first."""
     known = [item.cell.id for item in plan_cells(history.size)]
-    verdicts, owed, accused = history.verdicts(), history.owed(), history.accused()
+    verdicts, owed, accused = history.verdicts(), history.starting_stretches(), history.red_cells()
     expected: dict[str, dict[str, None]] = {}
     for selection, seed_set in history.runs():
         expected.setdefault(seed_set, {}).update((cell, None) for cell in known if selection in cell)
@@ -102,7 +102,7 @@ def _next(verdict: Verdict | None, first: float) -> float | None:
     """The stretch at which a cell goes on; None if it is decided or has reached the largest."""
     if verdict is None:
         return first
-    return verdict.due if verdict.is_undecided and verdict.due > verdict.stretch else None
+    return verdict.next_stretch if verdict.is_undecided and verdict.next_stretch > verdict.stretch else None
 
 
 def advance(runner: Runner, tasks: Sequence[Task], deadline: float) -> dict[Task, CellResult]:
@@ -139,7 +139,7 @@ def run(
     with open_history(path, size) as history:
         runner = Runner(history, workers, show=show)
         history.begin(tonight, only)
-        earlier, owed = open_tasks(history, only, tonight), history.owed()
+        earlier, owed = open_tasks(history, only, tonight), history.starting_stretches()
         selection = Selection.of(size, only, with_controls=with_controls)
         fresh = [Task(tonight, owed.get(item.cell.id, 1.0), item.cell.id) for item in selection.cells]
         found = advance(runner, earlier, started + REOPENED_SHARE * budget_seconds)

@@ -32,16 +32,16 @@ def add_parser(commands: Commands) -> None:
     batch = commands.add_parser(
         "batch",
         help="run the statistical suite itself: every law on a right algorithm and on its negative controls",
-        description="Decides the cells of the statistical laws. Every piece of samples is kept in the store as it "
-        "comes: a run that was interrupted or killed goes on where it was.",
+        description="Decides the cells of the statistical laws. Samples are stored in pieces when they are drawn, so a "
+        "run that was interrupted or killed continues where it stopped.",
         epilog=EXAMPLE,
     )
     actions = batch.add_subparsers(required=True, metavar="ACTION")
     run = actions.add_parser(
         "run",
         help="one run in one seed set",
-        description="Decides every cell and every negative control in one seed set. Exit code 1: the gate is red, or "
-        "a control was missed.",
+        description="Decides every cell and every negative control in one seed set. Exit code 1: a law is violated, "
+        "or a control was missed.",
         epilog=EXAMPLE,
     )
     _add_common(run, cluster=True)
@@ -49,22 +49,28 @@ def add_parser(commands: Commands) -> None:
         "--seed-set",
         default="pinned",
         metavar="NAME",
-        help="a name for the seeds, or 'fresh': today's, or an unfinished run's",
+        help="name of the seed set, or 'fresh': a new one of today, or that of an unfinished run",
     )
     run.add_argument(
         "--samples",
         type=positive,
         default=math.inf,
         metavar="N",
-        help="no cell takes more than N replicates; one without a verdict by then stays pending",
+        help="largest number of replicates per cell; a cell without a verdict by then stays pending",
     )
-    run.add_argument("--stretch", type=factor, default=1.0, metavar="X", help="raise n_max of undecided cells so")
+    run.add_argument(
+        "--stretch",
+        type=factor,
+        default=1.0,
+        metavar="X",
+        help="multiply the largest sample size of undecided cells by X",
+    )
     run.set_defaults(run=_run)
     night = actions.add_parser(
         "night",
         help="continue what earlier runs left undecided, then run a fresh seed set",
-        description="Cells that are undecided go on at twice their size, in their own seed sets; then today's seed set "
-        "is run. Exit code 1: a seed set is red, or a control was missed.",
+        description="Continues undecided cells at twice their size, in their own seed sets; then runs today's seed "
+        "set. Exit code 1: a law is violated in a seed set, or a control was missed.",
         epilog="example: robust-core batch night --size quick --budget 2min",
     )
     _add_common(night, cluster=False)
@@ -78,17 +84,17 @@ def add_parser(commands: Commands) -> None:
     )
     accept.add_argument("report", type=Path, metavar="FILE", help="written by robust-core batch run --output")
     add_json(accept, "the file that was written")
-    add_quiet(accept, "nothing")
+    add_quiet(accept, "print nothing")
     accept.set_defaults(run=_accept)
 
 
 def _add_common(parser: argparse.ArgumentParser, *, cluster: bool) -> None:
-    parser.add_argument("--size", choices=("quick", "full"), default="full", help="how large (default: full)")
+    parser.add_argument("--size", choices=("quick", "full"), default="full", help="size of the tests (default: full)")
     add_running(parser, STORE, cluster=cluster)
     add_json(parser, "the report")
-    add_quiet(parser, "no progress, and nothing if everything holds")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the report, as JSON, to this file too")
-    add_strict(parser, "undecided or pending")
+    add_quiet(parser, "print no progress, and nothing if everything holds")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="also write the report to this file, as JSON")
+    add_strict(parser, "anything is undecided or pending")
     parser.add_argument("--no-controls", action="store_true", help="leave out the negative controls")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cells and controls whose name contains this")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchmarks.regression.measures import Measurements
 
 STORE = Path(".robust-core") / "regression.jsonl"
-TIME = "60s for variants of your own, otherwise none"
+TIME = "60s with TARGET, otherwise none"
 EXAMPLE = "example: robust-core baseline accept --reason 'the walk draws one number less per step'"
 
 
@@ -34,43 +34,55 @@ def add_parser(commands: Commands) -> None:
     """The three commands and their options."""
     bench = commands.add_parser(
         "bench",
-        help="measure what a comparison needs; what the store has is not measured again",
-        description="Measures everything that the regression report compares. Every result is kept as it comes: a run "
-        "that was interrupted or killed goes on where it was.",
+        help="measure variants for a later comparison; stored results are reused",
+        description="Measures your variants, or without TARGET the learners of the suite. Every result is stored when "
+        "it is finished, so a run that was interrupted or killed continues where it stopped.",
         epilog="example: robust-core bench --workers 2 --budget 5min",
     )
-    add_targets(bench, "a variant of yours to measure: file.py[:NAME] or package.module[:NAME] (default: the suite's)")
-    bench.add_argument("--replicates", type=positive, default=None, metavar="N", help="seeds of a variant (default 96)")
+    add_targets(bench, "your variant: file.py[:NAME] or package.module[:NAME] (default: the learners of the suite)")
+    bench.add_argument("--replicates", type=positive, default=None, metavar="N", help="number of seeds (default 96)")
     add_measuring(bench)
     add_json(bench, "the summary, or one record per measure of a variant")
-    bench.add_argument("--output", type=Path, metavar="FILE", help="write the measures in the form of a baseline")
-    add_quiet(bench, "nothing unless measures are pending")
+    bench.add_argument(
+        "--output", type=Path, metavar="FILE", help="also write the measurements to this file, for compare --baseline"
+    )
+    add_quiet(bench, "print nothing unless measures are pending")
     bench.set_defaults(run=_bench)
     compare = commands.add_parser(
         "compare",
-        help="compare today's measurements with a baseline: better, worse, equivalent, undecided or changed",
-        description="Measures what is missing (as bench does) and compares it with a baseline. Exit code 1: something "
-        "is worse, or has changed in a suspicious way.",
-        epilog="example: robust-core compare --workers 2",
+        help="compare two versions of a variant: better, worse, equivalent, undecided or changed",
+        description="Compares two versions of your variant: OLD and NEW, or NEW with a baseline. Without TARGET, "
+        "compares the learners of the suite with a baseline. Both sides are measured where measurements are missing. "
+        "Exit code 1: a measure is worse or has changed.",
+        epilog="example: robust-core compare old.py new.py --budget 30s",
     )
-    add_targets(compare, "NEW, with --baseline, or OLD and NEW: file.py[:NAME]; user code runs in workers of its own")
-    compare.add_argument("--markdown", action="store_true", help="a table for a pull request instead of text")
-    compare.add_argument("--junit", type=Path, metavar="FILE", help="also write the measures as JUnit XML")
-    compare.add_argument("--waivers", type=Path, metavar="FILE", help="TOML of measures that may be worse, with expiry")
+    add_targets(compare, "OLD and NEW, or NEW with --baseline: file.py[:NAME]; they run in separate processes")
     compare.add_argument(
-        "--history", type=Path, metavar="FOLDER", help="add the comparison of a variant to this history"
+        "--markdown", action="store_true", help="print a Markdown table for a pull request instead of text"
     )
-    compare.add_argument("--no-clock", action="store_true", help="do not measure the time of a variant")
+    compare.add_argument("--junit", type=Path, metavar="FILE", help="also write the measures as JUnit XML")
+    compare.add_argument(
+        "--waivers", type=Path, metavar="FILE", help="a TOML file of measures that may be worse until a date"
+    )
+    compare.add_argument(
+        "--history", type=Path, metavar="FOLDER", help="add the comparison to this history (with TARGET only)"
+    )
+    compare.add_argument("--no-clock", action="store_true", help="do not measure processor times (with TARGET only)")
     add_measuring(compare)
     compare.add_argument(
-        "--baseline", metavar="FILE|REVISION", help="a file or a git revision (default: the committed)"
+        "--baseline",
+        metavar="FILE|REVISION",
+        help="a file of measurements or a git revision (default without TARGET: the committed baseline)",
     )
     compare.add_argument(
-        "--today", type=Path, metavar="FILE", help="compare this file (bench --output), measure nothing"
+        "--today",
+        type=Path,
+        metavar="FILE",
+        help="measure nothing, compare this file (bench --output; without TARGET only)",
     )
     add_json(compare, "the whole comparison, one line per variant")
     compare.add_argument("--all", action="store_true", help="list every measure, not only those that differ")
-    add_quiet(compare, "nothing unless a measure is worse or has changed")
+    add_quiet(compare, "print nothing unless a measure is worse or has changed")
     add_strict(compare)
     compare.set_defaults(run=_compare)
     _add_baseline(commands)
@@ -84,9 +96,11 @@ def add_targets(parser: argparse.ArgumentParser, what: str) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="a benchmark problem of a variant; repeatable",
+        help="a benchmark problem (with TARGET only); a wrong name lists them; repeatable",
     )
-    parser.add_argument("--model", type=Path, metavar="FILE", help="a model of yours (MDP.to_json) for a variant")
+    parser.add_argument(
+        "--model", type=Path, metavar="FILE", help="your own model in JSON (MDP.to_json; with TARGET only)"
+    )
     parser.add_argument(
         "--radius", type=float, default=0.125, metavar="R", help="the radius of --model (default 0.125)"
     )
@@ -95,15 +109,15 @@ def add_targets(parser: argparse.ArgumentParser, what: str) -> None:
 def _add_baseline(commands: Commands) -> None:
     baseline = commands.add_parser(
         "baseline",
-        help="move the baseline to today's measurements",
+        help="make the present measurements the baseline",
         description="The baseline is the file of measurements, committed with the code, that compare compares with.",
         epilog=EXAMPLE,
     )
     actions = baseline.add_subparsers(required=True, metavar="ACTION")
     accept = actions.add_parser(
         "accept",
-        help="make today's measurements the baseline",
-        description="Measures what is missing, shows what moves, and writes the baseline file; commit it.",
+        help="make the present measurements the baseline",
+        description="Measures what is missing, shows which measures change, and writes the baseline file; commit it.",
         epilog=EXAMPLE,
     )
     add_measuring(accept, partial=False)
@@ -111,8 +125,8 @@ def _add_baseline(commands: Commands) -> None:
         "--reason", required=True, metavar="TEXT", help="one line: why these numbers are the right ones"
     )
     accept.add_argument("--file", type=Path, metavar="FILE", help="the baseline file (default: the committed one)")
-    add_json(accept, "what moves, and what was written")
-    add_quiet(accept, "write the file, and do not show what moves")
+    add_json(accept, "the changes, and the file that was written")
+    add_quiet(accept, "write the file and do not show the changes")
     accept.set_defaults(run=_accept)
 
 
@@ -120,10 +134,12 @@ def add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True, defa
     """The options of everything that measures; `partial` for those that may leave measures out after some time."""
     add_running(parser, STORE, budget=partial, default=default)
     parser.add_argument(
-        "--seed-set", default="pinned", metavar="NAME", help="a name for other seeds than the baseline's"
+        "--seed-set", default="pinned", metavar="NAME", help="name of the seed set (default: the seeds of the baseline)"
     )
     if partial:
-        parser.add_argument("--only", default="", metavar="TEXT", help="only measures whose name contains this")
+        parser.add_argument(
+            "--only", default="", metavar="TEXT", help="only measures whose name contains this (without TARGET only)"
+        )
 
 
 def _measure(options: argparse.Namespace) -> "Measurements":

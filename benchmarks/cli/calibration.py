@@ -47,7 +47,7 @@ def add_parser(studies: Commands) -> None:
         )
     add_running(parser, STORE, cluster=False)
     add_json(parser, "the summary")
-    add_quiet(parser, "nothing unless a right algorithm was accused")
+    add_quiet(parser, "print nothing unless a right algorithm was accused")
     parser.add_argument("--output", type=Path, metavar="FILE", help="the summary (default: the committed one)")
     parser.set_defaults(run=_calibration)
 

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 
 LARGEST_MODEL = 1 << 27
 """Bytes of a model in JSON."""
+LARGEST_ARRAYS = 1 << 29
+"""Bytes of the arrays of a model: more than twice those of the largest one that is certified."""
 BY_RADIUS = (
     "contamination", "total_variation", "l1", "l_infinity", "l2", "bounded_density", "chi_square", "kullback_leibler",
     "reverse_kullback_leibler", "s_rectangular_l1", "s_rectangular_l2", "s_rectangular_l_infinity",
     "s_rectangular_kullback_leibler",
 )  # fmt: skip
 SPELLINGS = (
-    f"KIND:RADIUS with KIND {', '.join(BY_RADIUS)}, or interval for nominal ± radius; or a file of JSON; or model, the "
+    f"NAME:RADIUS with NAME {', '.join(BY_RADIUS)}, or interval for nominal ± radius; or a JSON file; or model, the "
     "intervals of a .tra file"
 )
 OF_MODEL = "model"
@@ -33,19 +35,21 @@ def add_parser(commands: Commands) -> None:
     certify = commands.add_parser(
         "certify",
         help="solve a robust MDP and write a certificate of its values",
-        description="Solves a robust MDP and writes lower and upper bounds of its optimal values with what proves "
-        "them: a policy, a worst kernel and multipliers. `robust-core check` verifies the file without trusting this "
-        "program. MODEL is a file of JSON (`MDP.to_json`), an npz file (`robust_core.arrays`), a .tra file of PRISM "
-        "with rewards (costs) beside it, or the name of a Gymnasium environment with a table of transitions, whose "
-        "rewards become costs.",
+        description="Solves a robust MDP and writes lower and upper bounds of its optimal values together with a "
+        "proof: a policy, a worst kernel and multipliers. `robust-core check` verifies the file without trusting this "
+        "program. MODEL is a JSON file (`MDP.to_json`), an npz file (`robust_core.arrays`), a .tra file of PRISM with "
+        "its rewards (read as costs) in the same folder, or the name of a Gymnasium environment with a transition "
+        "table, whose rewards become costs.",
         epilog="example: robust-core certify FrozenLake-v1 --gamma 0.95 --set total_variation:0.1",
     )
     certify.add_argument("model", metavar="MODEL", help="a .json, .npz or .tra file, or the name of an environment")
     certify.add_argument("--set", required=True, metavar="SET", help=f"{SPELLINGS}; l1:R:{WITHIN} keeps the support")
     certify.add_argument(
-        "--gamma", type=float, metavar="G", help="the discount (default: that of a .json or .npz file)"
+        "--gamma", type=float, metavar="G", help="the discount, if the model file does not contain one"
     )
-    certify.add_argument("--width", type=float, default=1e-6, metavar="W", help="most of upper − lower (default 1e-6)")
+    certify.add_argument(
+        "--width", type=float, default=1e-6, metavar="W", help="largest allowed upper − lower (default 1e-6)"
+    )
     certify.add_argument("--output", type=Path, default=Path("certificate.json"), metavar="FILE",
                          help="where the certificate is written (default certificate.json)")  # fmt: skip
     add_json(certify, "the file, the number of states and the width")
@@ -81,9 +85,10 @@ def _certify(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from robust_core import json
     from robust_core.certificates import checker
 
-    with options.certificate.open("rb") as file:
+    with json.blame_on(options.certificate), json.open_regular(options.certificate) as file:
         text = file.read(checker.LARGEST_FILE + 1)
     accepted, line = checker.verdict(text)
     if accepted and options.about is not None and (reason := _other_model(text, options.about)):
@@ -119,7 +124,7 @@ def read_model(name: str, gamma: float | None) -> "MDP":
         with json.blame_on(path):
             return MDP.from_dict(data if gamma is None or not isinstance(data, dict) else data | {"gamma": gamma})
     if path.suffix == ".npz":
-        return read_npz(path, gamma)
+        return read_npz(path, gamma, largest=LARGEST_ARRAYS)
     if gamma is None:
         raise ValueError(f"--gamma must be given: {name} has no discount")
     return read_prism(path, gamma).mdp if path.suffix == ".tra" else _from_gymnasium(name, gamma)
@@ -145,7 +150,7 @@ def _from_gymnasium(name: str, gamma: float) -> "MDP":
 
 
 def read_set(text: str, mdp: "MDP", model: str = "") -> "UncertaintySet":
-    """The set of `KIND:RADIUS`, of a file of JSON as `UncertaintySet.to_dict` writes it, or of the model itself."""
+    """The set of `NAME:RADIUS`, of a JSON file as `UncertaintySet.to_dict` writes it, or of the model itself."""
     from robust_core import json
     from robust_core.prism import read_prism
     from robust_core.sets import Interval, UncertaintySet

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from benchmarks.cli.conventions import (
 )
 
 if TYPE_CHECKING:
-    from properties.claims.claim import Claim, Statement
+    from properties.claims.claim import Adjudication, Claim, Statement
     from properties.judging.counterexample import Counterexample
 
 # Spelled out so that `--help` need not import the registry; a test compares them with it.
@@ -177,6 +177,8 @@ def _run(chosen: "list[Claim]", options: argparse.Namespace) -> int:
             changed += is_new
             if is_new or not options.quiet:
                 print(_outcome(claim, found.status, as_json=options.json), flush=True)
+                if options.ids and not options.json:
+                    print("".join(f"{line}\n" for line in _shown(found)), end="", flush=True)
             if options.renew:
                 evidence.store(found)
     return changed
@@ -197,6 +199,17 @@ def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:
         return dumps(data | {"changed": status != stored})
     note = "as stored" if status == stored else f"stored: {stored}"
     return f"{claim.id:<20} {claim.kind}  {paint(status, sys.stdout, width=24)} {note}"
+
+
+def _shown(found: "Adjudication") -> Iterator[str]:
+    """What each statement says, and the verdict on it."""
+    claim = found.claim
+    for statement, verdict in ((claim.printed, found.printed), (claim.amended, found.amended)):
+        if statement is not None and verdict is not None and verdict.outcome == "holds":
+            yield fold(f"    holds in {verdict.cases} cases: {statement.text}", indent=8)
+        elif statement is not None and verdict is not None:
+            yield fold(f"    fails: {statement.text}", indent=8)
+            yield fold(f"        {verdict.evidence}", indent=8)
 
 
 def _stoppable(claim: "Claim", check: Callable[[], None]) -> "Claim":

@@ -19,13 +19,14 @@ from robust_core.text import suggestion
 HOLDS, VIOLATED, USAGE, UNDECIDED, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 3, 130, 141, 143
 
 EXIT_CODES = {
-    HOLDS: "holds: nothing is violated (what is undecided is a warning)",
-    VIOLATED: "violated: a law, a status or a limit is broken, or a mutant is alive",
+    HOLDS: "holds: nothing is violated (an undecided law is a warning)",
+    VIOLATED: "violated: a law is violated, a measure is worse, a limit is missed, or a mutant is not caught",
     USAGE: "usage or internal error: a wrong argument, an unreadable file, a law that could not be judged",
-    UNDECIDED: "undecided, under `--strict` only; or no law tests a promise, unless `--allow-untested` is given",
-    INTERRUPTED: "interrupted by Ctrl-C; the message says how to go on",
+    UNDECIDED: "undecided (`history`: a change point), under `--strict` only; or no law tests a promise, unless "
+    "`--allow-untested` is given",
+    INTERRUPTED: "interrupted by Ctrl-C; the message says how to continue",
     UNREAD: "output pipe closed (SIGPIPE), as when it is piped into `head`; the rest of the work is not done",
-    TERMINATED: "terminated (SIGTERM); commands that keep finished parts go on from them",
+    TERMINATED: "terminated (SIGTERM); commands that store finished results continue from them",
 }
 IN_SHORT = {
     HOLDS: "holds",
@@ -39,8 +40,8 @@ IN_SHORT = {
 """The exit codes as the help of the program lists them."""
 
 # What Ctrl-C leaves behind; a command whose finished parts are stored sets `resume=KEPT`.
-STARTS_AGAIN = "(starts again, with the same problems)"
-KEPT = "(goes on where this stopped: finished parts are kept)"
+STARTS_AGAIN = "(this starts from the beginning, with the same problems)"
+KEPT = "(this continues where the command stopped: finished results are stored)"
 
 STYLES = {
     "holds": "32", "expected": "32", "violated": "31", "refuted": "31", "error": "31", "corrected": "33",
@@ -148,9 +149,9 @@ def require_writable(option: str, path: Path) -> None:
     if path.is_dir():
         raise ValueError(f"{option} {path}: a folder, not a file")
     if not path.parent.is_dir():
-        raise ValueError(f"{option} {path}: there is no folder {path.parent}")
+        raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise ValueError(f"{option} {path}: may not be written")
+        raise ValueError(f"{option} {path}: not writable")
 
 
 def require_clone(path: Path, *, otherwise: str = "") -> None:
@@ -174,14 +175,14 @@ def dumps(value: object) -> str:
     return json.dumps(value)
 
 
-def add_quiet(parser: argparse._ActionsContainer, what: str = "only what does not hold") -> None:
+def add_quiet(parser: argparse._ActionsContainer, what: str = "print only what does not hold") -> None:
     """`--quiet`: nothing about what is in order."""
     parser.add_argument("--quiet", action="store_true", help=what)
 
 
-def add_strict(parser: argparse.ArgumentParser, what: str = "undecided") -> None:
-    """`--strict`: no verdict is not good enough."""
-    parser.add_argument("--strict", action="store_true", help=f"exit with 3 if anything is {what}")
+def add_strict(parser: argparse.ArgumentParser, what: str = "anything is undecided") -> None:
+    """`--strict`: an open verdict is a failure."""
+    parser.add_argument("--strict", action="store_true", help=f"exit with 3 if {what}")
 
 
 def add_seed(parser: argparse.ArgumentParser, what: str = "which problems are generated") -> None:
@@ -197,7 +198,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=os.cpu_count() or 1,
         metavar="N",
-        help="processes (default: all cores)",
+        help="number of processes (default: one per core)",
     )
 
 
@@ -213,11 +214,15 @@ def add_running(
 ) -> None:
     """The options of all that runs units of work: where their results are kept, on what, how long (in words)."""
     parser.add_argument(
-        "--store", type=Path, default=store, metavar="FILE", help=f"where finished parts are kept (default {store})"
+        "--store",
+        type=Path,
+        default=store,
+        metavar="FILE",
+        help=f"file in which finished results are stored (default {store})",
     )
     add_workers(parser)
     if cluster:
-        what = "a Dask scheduler, e.g. tcp://127.0.0.1:8786, for workers"
+        what = "address of a Dask scheduler whose workers compute, e.g. tcp://127.0.0.1:8786"
         parser.add_argument("--cluster", metavar="ADDRESS", help=what)
     if budget:
         add_budget(parser, shown=default)

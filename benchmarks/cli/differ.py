@@ -14,7 +14,7 @@ from benchmarks.cli.conventions import (
     positive,
     progress,
 )
-from benchmarks.cli.loading import say
+from benchmarks.cli.loading import report_loading
 
 if TYPE_CHECKING:
     from properties.difference.difference import Difference
@@ -29,7 +29,7 @@ def add_parser(commands: Commands) -> None:
         help="find the smallest problem and step on which two variants differ",
         description="Compares two variants of one kind: equal in bits, in law, in the mean, or different. Where they "
         "differ it shows the smallest problem and step, and with which of the two the oracle agrees. Loading a variant "
-        "executes its module, in a process of its own. Exit code 1: the equality that --at-least requires is not "
+        "executes its module, in a separate process. Exit code 1: the equality that --at-least requires is not "
         "reached.",
         epilog="example: robust-core differ old.py new.py",
     )
@@ -41,7 +41,7 @@ def add_parser(commands: Commands) -> None:
         "--at-least", choices=tuple(LEVELS), default="mean", help="the equality asked for (default mean)"
     )
     add_json(differ, "the comparison as one JSON object")
-    add_quiet(differ, "nothing if they are as equal as --at-least asks for")
+    add_quiet(differ, "print nothing if the equality that --at-least requires is reached")
     differ.set_defaults(run=_differ)
 
 
@@ -53,7 +53,12 @@ def _differ(options: argparse.Namespace) -> int:
         raise ValueError(f"differ compares two variants, got {options.first} twice")
     try:
         found = differ(
-            options.first, options.second, examples=options.examples, seed=options.seed, waiting=say, show=progress
+            options.first,
+            options.second,
+            examples=options.examples,
+            seed=options.seed,
+            waiting=report_loading,
+            show=progress,
         )
     finally:
         progress("")

@@ -21,7 +21,7 @@ def add_parser(commands: Commands) -> None:
     complete_with(names, lambda: DOCUMENTS)
     documents.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a document differs")
     add_json(documents)
-    add_quiet(documents, "only documents that are not up to date")
+    add_quiet(documents, "print only documents that are not up to date")
     documents.set_defaults(run=_documents)
 
 

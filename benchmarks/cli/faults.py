@@ -16,7 +16,7 @@ def add_parser(studies: Commands) -> None:
         epilog="example: robust-core study faults --output faults.json",
     )
     add_json(parser, "a JSON object for each fault")
-    add_quiet(parser, "only faults that are not caught")
+    add_quiet(parser, "print only faults that are not caught")
     parser.add_argument("--output", type=Path, metavar="FILE", help="the result (default: the committed one)")
     parser.set_defaults(run=_faults)
 

@@ -11,14 +11,15 @@ def add_parser(studies: Commands) -> None:
     field = studies.add_parser(
         "field",
         help="judge algorithms of public libraries",
-        description="Judges the algorithms of public libraries that are installed (pip install 'robust-core[field]'), "
-        "through the adapters in benchmarks/field. A violation is a finding, not a failure: the exit code is 0.",
+        description="Judges the algorithms of public libraries that are installed "
+        "(pip install 'robust-core[field,field-jax]'), through the adapters in benchmarks/field. A violation is a "
+        "finding, not a failure: the exit code is 0.",
         epilog="example: robust-core study field --output field-report.md",
     )
     field.add_argument("--examples", type=positive, default=200, metavar="N", help="problems per law (default 200)")
     field.add_argument("--output", type=Path, metavar="FILE", help="write the page (Markdown) to this file")
     add_json(field)
-    add_quiet(field, "only violations")
+    add_quiet(field, "print only violations")
     field.set_defaults(run=_field)
 
 

@@ -37,7 +37,7 @@ def add_parser(studies: Commands) -> None:
     parser.add_argument("--counts", type=Path, default=COUNTS, metavar="FILE", help=f"default: {COUNTS}")
     add_budget(parser)
     add_json(parser, "the counts")
-    add_quiet(parser, "nothing unless a test failed")
+    add_quiet(parser, "print nothing unless a test failed")
     parser.set_defaults(run=_flaky, resume=KEPT)
 
 

@@ -36,7 +36,7 @@ def add_parser(studies: Commands) -> None:
     parser.add_argument("--missing", action="store_true", help="only mutants that have no committed hit rate")
     add_running(parser, STORE, cluster=False)
     add_json(parser, "a JSON object for each mutant")
-    add_quiet(parser, "only mutants that are not caught")
+    add_quiet(parser, "print only mutants that are not caught")
     parser.add_argument("--output", type=Path, metavar="FILE", help="the hit rates (default: the committed ones)")
     parser.set_defaults(run=_hits)
 

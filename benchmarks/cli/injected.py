@@ -34,7 +34,7 @@ def add_parser(studies: Commands) -> None:
     )
     add_running(injected, STORE, budget=False, cluster=False)
     add_json(injected)
-    add_quiet(injected, "only defects that were missed, and false alarms")
+    add_quiet(injected, "print only defects that were missed, and false alarms")
     injected.set_defaults(run=_injected)
 
 

@@ -28,7 +28,7 @@ def add_parser(commands: Commands) -> None:
     )
     complete_with(names, lambda: NAMES)
     add_json(instances)
-    add_quiet(instances, "only numbers that differ from the published ones")
+    add_quiet(instances, "print only numbers that differ from the published ones")
     instances.set_defaults(run=_instances)
 
 

@@ -9,6 +9,7 @@ from properties.judging.counterexample import Counterexample, describe
 from properties.judging.verdict import Record
 from properties.process.session import Event, Judged
 from properties.statistics.records import CellResult
+from robust_core.json import text_of
 from robust_core.text import shorten
 
 # XML 1.0 cannot carry control characters, halves of surrogate pairs and two others.
@@ -100,7 +101,11 @@ def _case_text(path: Path) -> str:
     try:
         return describe(Counterexample.load(path).case)
     except (ValueError, OSError):
-        return shorten(path.read_text(encoding="utf-8"), LONGEST_CASE) if path.is_file() else "(the file is gone)"
+        pass
+    try:
+        return shorten(text_of(path), LONGEST_CASE)
+    except (ValueError, OSError):
+        return "(the file is gone)"
 
 
 def _numbers(statistics: CellResult) -> ElementTree.Element:

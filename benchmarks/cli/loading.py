@@ -3,6 +3,6 @@
 from benchmarks.cli.conventions import progress
 
 
-def say(place: str) -> None:
+def report_loading(place: str) -> None:
     """Show the place that is loaded."""
     progress(f"loading {place}")

@@ -69,6 +69,9 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"robust-core: {in_words(error) if isinstance(error, OSError) else error}", file=sys.stderr)
         return USAGE
+    except MemoryError:
+        print("robust-core: there is not enough memory for this; there is no verdict", file=sys.stderr)
+        return USAGE
     except KeyboardInterrupt:
         print(_interruption(shlex.join(given), resume), file=sys.stderr)
         return INTERRUPTED
@@ -109,9 +112,7 @@ def _escape(error: UnicodeError) -> tuple[str, int]:
 
 
 def _interruption(command: str, resume: str) -> str:
-    return (
-        f"\nrobust-core: interrupted; what is printed above is complete. To go on:\n  robust-core {command}\n{resume}"
-    )
+    return f"\nrobust-core: interrupted; the output above is complete. To continue:\n  robust-core {command}\n{resume}"
 
 
 def parser() -> argparse.ArgumentParser:

@@ -18,7 +18,7 @@ from benchmarks.cli.conventions import (
     stopped_between,
     table_width,
 )
-from benchmarks.cli.loading import say
+from benchmarks.cli.loading import report_loading
 from robust_core.text import one_line
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def add_parser(commands: Any) -> None:
         help="which law catches which wrong algorithm",
         description="Judges the mutants (wrong algorithms on purpose) by every law that applies to them. "
         "An entry of the matrix is the number of problems up to the first violation. "
-        "With --of, the mutants are small changes of a variant of your own, and the survivors are shown. "
+        "With --of, the mutants are small changes of your own variant, and the survivors are shown. "
         "Exit code 1: a mutant is alive.",
         epilog="example: robust-core mutants properties.variants.mutants.support",
     )
@@ -49,7 +49,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON record per mutant and law")
     parser.add_argument("--examples", type=positive, default=60, metavar="N", help="problems per law (default 60)")
     add_seed(parser)
-    add_quiet(parser, "only mutants that are alive")
+    add_quiet(parser, "print only mutants that are alive")
     parser.set_defaults(run=_run)
 
 
@@ -99,7 +99,7 @@ def _mutate(options: argparse.Namespace) -> int:
         raise ValueError(f"--of takes one target and no other beside it, got {' '.join(options.targets)}")
     source = source_of(options.of)
     found: list[mechanical.Fate] = []
-    with Session([options.of], serve=isolated.SERVE, waiting=say) as session, stopped_between() as check:
+    with Session([options.of], serve=isolated.SERVE, waiting=report_loading) as session, stopped_between() as check:
 
         def tick(text: str) -> None:
             check()
@@ -133,11 +133,11 @@ def _survivor(fate: "mechanical.Fate") -> str:
 @contextlib.contextmanager
 def _source(targets: list[str]) -> "Iterator[tuple[dict[str, Mutant], Judge]]":
     """The mutants, and the function that judges some of them: a user's in workers, the suite's own in this process."""
-    from benchmarks.mutants.matrix import Mutant, kill_matrix, zoo
+    from benchmarks.mutants.matrix import Mutant, all_mutants, kill_matrix
     from properties.process.loading import is_of_the_suite, load_all, place_of
 
     if all(is_of_the_suite(place_of(target)) for target in targets):
-        own = load_all(targets) if targets else zoo()
+        own = load_all(targets) if targets else all_mutants()
 
         def judge_here(keys: Iterable[str], **effort: Any) -> "Iterator[Kill]":
             return kill_matrix({key: own[key] for key in keys}, **effort)
@@ -148,7 +148,7 @@ def _source(targets: list[str]) -> "Iterator[tuple[dict[str, Mutant], Judge]]":
     from properties.process.session import Session
 
     try:
-        session = Session(targets, serve=isolated.SERVE, waiting=say)
+        session = Session(targets, serve=isolated.SERVE, waiting=report_loading)
     finally:
         progress("")
     with session:

@@ -38,7 +38,7 @@ def add_parser(commands: Commands) -> None:
     )
     _add_shared(freeze)
     add_json(freeze, "one record per part")
-    add_quiet(freeze, "nothing")
+    add_quiet(freeze, "print nothing")
     freeze.set_defaults(run=_freeze)
     check = actions.add_parser(
         "check",

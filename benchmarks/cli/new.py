@@ -17,9 +17,9 @@ def add_parser(commands: Commands) -> None:
     """The command and its options."""
     new = commands.add_parser(
         "new",
-        help="write a file with a working variant of a kind, to begin with",
+        help="write a file with a working variant as a starting point",
         description="Writes a complete, correct variant of a kind with the promises that it makes and those that the "
-        "kind allows. Replace the algorithm by your own, then verify the file. A file that is there is not changed.",
+        "kind allows. Replace the algorithm by your own, then verify the file. An existing file is not overwritten.",
         epilog="example: robust-core new my_new_variant.py --kind control",
     )
     new.add_argument("file", type=Path, metavar="FILE", help="the file to write, for example my_variant.py")
@@ -64,7 +64,9 @@ def skeleton(kind: "Kind", file: str) -> str:
     ]
     lines += ["#", "# It can promise:"]
     lines += [f"#   {'*' if name in chosen else ' '} {name}: {words.get(name, name)}" for name in promises_of(kind)]
-    lines.append("# Those with a star are made below. Promise what your algorithm keeps: the laws follow from it.")
+    lines.append(
+        "# The variant below makes those with a star. Promise only properties that your algorithm has: they are tested."
+    )
     return "\n".join(lines) + "\n" + source_of(module).replace("VARIANT = ", "MINE = ")
 
 
@@ -77,6 +79,6 @@ def _new(options: argparse.Namespace) -> int:
         with file.open("x", encoding="utf-8") as stream:
             stream.write(text)
     except FileExistsError:
-        raise ValueError(f"{file}: is there already, and is not changed") from None
+        raise ValueError(f"{file}: exists already, and is not overwritten") from None
     print(f"{file}: written; robust-core verify {file} checks it")
     return HOLDS

@@ -30,7 +30,9 @@ def choice(options: argparse.Namespace) -> "Choice":
     from robust_core import validate
 
     if getattr(options, "only", ""):
-        raise ValueError("--only selects measures of the suite; for a variant of yours name problems by --problem")
+        raise ValueError(
+            "--only selects measures of the suite's learners; for your own variant, name problems by --problem"
+        )
     validate.unit_interval("--radius", options.radius)
     if not options.seed_set.isprintable() or not options.seed_set:
         raise ValueError(f"seed set must be a name, got {options.seed_set!r}")
@@ -86,7 +88,7 @@ def bench(options: argparse.Namespace) -> int:
             shown = (f"{'inf' if x is None else format(x, '.4g'):>10}" for x in (row.median, row.quantile, row.worst))
             print(f"{row.metric:<16} {row.problem:<26} {row.n:>5} {' '.join(shown)}  {row.variant}")
         if found.pending:
-            print(f"{len(found.pending)} measures are pending: give more time by --budget")
+            print(f"{len(found.pending)} measures are pending: a larger --budget gives them time")
     return HOLDS
 
 
@@ -103,7 +105,7 @@ def compare(options: argparse.Namespace) -> int:
             f"robust-core rank); got {' '.join(options.targets)}"
         )
     if options.today is not None:
-        raise ValueError("--today compares measurements of the suite; leave it out for a variant of yours")
+        raise ValueError("--today compares measurements of the suite's learners; leave it out for your own variant")
     if options.junit is not None:
         require_writable("--junit", options.junit)
     excused = waivers.read(options.waivers) if options.waivers is not None else ()
@@ -150,12 +152,14 @@ def _records(found: "Found") -> "Iterator[Record]":
 
 def exit_code(found: "Comparison", *, strict: bool) -> int:
     """1 if a measure is worse or changed, 3 for undecided ones under `strict`; better is for a person to look at."""
+    from benchmarks.regression.table import is_pending
+
     if found.counts["worse"] or found.counts["changed"]:
         return VIOLATED
     if undecided := found.counts["undecided"]:
         words = f"{undecided} {'measure is' if undecided == 1 else 'measures are'} undecided"
-        if pending := sum(row.note.startswith("pending") for row in found.rows):
-            words += f", {pending} of them for want of time: give more by --budget"
+        if pending := sum(map(is_pending, found.rows)):
+            words += f", {pending} of them because the time was over; a larger --budget helps"
         print(f"warning: {words}", file=sys.stderr)
         return UNDECIDED if strict else HOLDS
     return HOLDS

@@ -38,7 +38,7 @@ def add_parser(commands: Commands) -> None:
         epilog="example: robust-core panels --panel frozenlake-c --interpretation continuing",
     )
     add_json(panels)
-    add_quiet(panels, "only panels that are not reproduced")
+    add_quiet(panels, "print only panels that are not reproduced")
     panel = panels.add_argument("--panel", metavar="ID", help="one panel, e.g. taxi-b (default: all fifteen)")
     complete_with(panel, lambda: PANELS)
     interpretation = panels.add_argument(
@@ -147,4 +147,8 @@ def _line(run: "PanelRun | PendingRun") -> str:
     if isinstance(run, PendingRun):
         return f"{line} the budget was over; the same command continues"
     low, high = run.first.interval
-    return f"{line} {run.first.effect:+.4g} [{low:+.4g}, {high:+.4g}] over {run.runs} runs"
+    line += f" {run.first.effect:+.4g} [{low:+.4g}, {high:+.4g}] over {run.runs} runs"
+    if run.diverged is None:
+        return line
+    shares = (f"{learner} {100.0 * run.diverged[learner] / run.runs:.3g} %" for learner in ("robust", "vanilla"))
+    return f"{line}\n{'':<14}diverged: {', '.join(shares)}"

@@ -34,7 +34,7 @@ def add_parser(studies: Commands) -> None:
     parser.add_argument("kinds", nargs="*", metavar="KIND", help="a kind of variant (default: all)")
     add_running(parser, STORE, cluster=False)
     add_json(parser, "a JSON object for each result")
-    add_quiet(parser, "only regressions that are missed, and false alarms")
+    add_quiet(parser, "print only regressions that are missed, and false alarms")
     parser.add_argument("--part", choices=("all", "values", "times"), default="all", help="measure only this part")
     parser.add_argument("--output", type=Path, metavar="FILE", help="the powers (default: the committed ones)")
     parser.set_defaults(run=_power)

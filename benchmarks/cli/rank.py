@@ -16,14 +16,14 @@ def add_parser(commands: Commands) -> None:
     rank = commands.add_parser(
         "rank",
         help="compare several variants side by side: ranks with simultaneous intervals",
-        description="Measures variants of one kind on the same seeds and gives every one a range of ranks in each "
-        "measure. All ranges hold at once with probability 0.99.",
+        description="Measures variants of one kind on the same seeds and gives each of them a range of ranks in each "
+        "measure. All ranges hold simultaneously with probability 0.99.",
         epilog="example: robust-core rank properties.variants.gallery.q_learning properties.variants.gallery.speedy_q",
     )
     add_targets(rank, "variants: file.py[:NAME] or package.module[:NAME]; a file may hold several")
     add_measuring(rank, default="60s")
     add_json(rank, "the ranking")
-    add_quiet(rank, "only ranks that are a single number")
+    add_quiet(rank, "print only ranks that are a single number")
     rank.set_defaults(run=_rank)
     _add_history(commands)
 
@@ -48,7 +48,7 @@ def _rank(options: argparse.Namespace) -> int:
         span = f"{row.best}" if row.best == row.last else f"{row.best}-{row.last}"
         median = "inf" if row.median is None else f"{row.median:.4g}"
         print(f"  rank {span:<7} median {median:<10} {row.variant}")
-    print(f"all ranks hold at once with probability {1.0 - found.alpha:g}")
+    print(f"all ranks hold simultaneously with probability {1.0 - found.alpha:g}")
     return HOLDS
 
 
@@ -57,8 +57,9 @@ def _add_history(commands: Commands) -> None:
         "history",
         help="list the comparisons of a history, with change points",
         description="Reads the records that `compare --history` has added: one line per comparison. A change point is "
-        "an alarm of an e-detector; the probability of a false one within n records is at most n/10,000. Of a file of "
-        "measurements (an accepted baseline, or what bench --output wrote) the versions in git are compared.",
+        "an alarm of an e-detector; the probability of a false one within n records is at most n/10,000. For a "
+        "committed file of measurements (an accepted baseline or the output of `bench --output`), compares its "
+        "versions in git.",
         epilog="example: robust-core history .robust-core/history",
     )
     history.add_argument(
@@ -71,8 +72,8 @@ def _add_history(commands: Commands) -> None:
     )
     history.add_argument("--merge", type=Path, metavar="FOLDER", help="add the records of another history to it")
     add_json(history, "the records and change points")
-    add_quiet(history, "nothing unless a measure has changed")
-    add_strict(history, "changed")
+    add_quiet(history, "print nothing unless there is a change point")
+    add_strict(history, "there is a change point")
     history.set_defaults(run=_history)
 
 

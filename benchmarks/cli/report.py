@@ -16,7 +16,7 @@ from benchmarks.cli.conventions import (
     add_workers,
     progress,
 )
-from benchmarks.cli.loading import say
+from benchmarks.cli.loading import report_loading
 
 OUTPUT = Path(".robust-core") / "report"
 EXIT_CODES = {"violated": VIOLATED, "error": USAGE}
@@ -26,14 +26,16 @@ def add_parser(commands: Commands) -> None:
     """The command and its options."""
     report = commands.add_parser(
         "report",
-        help="write everything that is known as one HTML page and a Markdown summary",
+        help="write an HTML report and a Markdown summary of all results",
         description="Verifies the gallery, judges the mutants, runs the quick statistical suite, compares with the "
         "baseline, and writes it all with the paper's claims and panels as one self-contained HTML page and as "
         "a Markdown summary. Results are kept as they come: a second report takes seconds, an interrupted one "
-        "goes on where it was.",
+        "continues where it stopped.",
         epilog="example: robust-core report --output report",
     )
-    report.add_argument("targets", nargs="*", metavar="TARGET", help="variants to judge beside the gallery: file.py")
+    report.add_argument(
+        "targets", nargs="*", metavar="TARGET", help="variants to judge in addition to the gallery: file.py"
+    )
     report.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help=f"default: {OUTPUT}")
     report.add_argument("--quick", action="store_true", help="fewer problems per law and per mutant")
     report.add_argument(
@@ -43,7 +45,7 @@ def add_parser(commands: Commands) -> None:
         help="draw the trends of this history, or of a committed file of measurements (default: .robust-core/history)",
     )
     add_json(report, "the data of the report instead of its place")
-    add_quiet(report, "nothing unless something does not hold")
+    add_quiet(report, "print nothing unless something does not hold")
     add_strict(report)
     add_workers(report)
     report.set_defaults(run=_report, resume=KEPT)
@@ -60,7 +62,7 @@ def _report(options: argparse.Namespace) -> int:
             f"got {options.history}"
         )
     try:
-        Session(options.targets, waiting=say).close()  # what cannot be loaded is refused before any work
+        Session(options.targets, waiting=report_loading).close()  # what cannot be loaded is refused before any work
     finally:
         progress("")
     options.output.mkdir(parents=True, exist_ok=True)

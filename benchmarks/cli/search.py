@@ -23,8 +23,10 @@ def add_parser(commands: Commands) -> None:
     )
     add_budget(search, default=DEFAULT_BUDGET)
     add_json(search, "one record per violation")
-    add_quiet(search, "violations only")
-    search.set_defaults(run=_search, resume="(starts again, with new problems; counterexamples are kept)")
+    add_quiet(search, "print only violations")
+    search.set_defaults(
+        run=_search, resume="(this starts from the beginning, with new problems; counterexamples are kept)"
+    )
 
 
 def _search(options: argparse.Namespace) -> int:

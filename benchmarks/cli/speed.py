@@ -41,7 +41,7 @@ def add_parser(commands: Commands) -> None:
         "speed",
         help="measure our processor time against peers and limits (needs an idle machine)",
         description="Prints the speed table: ours against peers and limits, interleaved in one run, the best of "
-        "several passes. Exit code 1: a limit is exceeded. The parts 'plans' (against QuantEcon, which must be "
+        "several passes. Exit code 1: a limit is missed. The parts 'plans' (against QuantEcon, which must be "
         "installed), 'scale' (up to ten million states, in 10 GB of memory) and 'programs' measure oracles, "
         "'set plans' the planner of every set; 'cluster' starts a scheduler and workers on this machine and prints the "
         "cost of a unit of work there.",
@@ -59,7 +59,7 @@ def add_parser(commands: Commands) -> None:
         "--passes", type=positive, default=PASSES, metavar="N", help=f"measure all of it N times (default {PASSES})"
     )
     add_json(speed)
-    add_quiet(speed, "only lines that exceed their limit")
+    add_quiet(speed, "print only lines that miss their limit")
     speed.set_defaults(run=_speed)
 
 

@@ -8,7 +8,7 @@ def add_parser(commands: Commands) -> None:
     """The studies, each with its own options."""
     study = commands.add_parser(
         "study",
-        help="run a study whose results the documents show",
+        help="run one of the studies behind the documentation",
         description="Studies that run rarely: how well the suite itself works, measured.",
         epilog="example: robust-core study calibration --budget 2min",
     )

@@ -24,7 +24,7 @@ from benchmarks.cli.conventions import (
     require_writable,
 )
 from benchmarks.cli.handlers import Handler, JsonLines, Progress, QuietTable, Table
-from benchmarks.cli.loading import say
+from benchmarks.cli.loading import report_loading
 from benchmarks.cli.timespan import seconds
 from robust_core.text import one_line, suggestion
 
@@ -40,7 +40,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "verify",
         help="check variants against the laws that follow from their promises",
         description="Checks variants against the laws that follow from their promises: first the exact laws, then "
-        "the statistical ones. Loading a variant executes its module, in a process of its own.",
+        "the statistical ones. Loading a variant executes its module, in a separate process.",
         epilog="example: robust-core verify my_variant.py",
     )
     verify.add_argument(
@@ -51,43 +51,50 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     verify.add_argument("--installed", action="store_true", help="all variants that installed packages publish")
     add_json(verify)
-    verify.add_argument("--junit", type=Path, metavar="FILE", help="write the records as JUnit XML too")
+    verify.add_argument("--junit", type=Path, metavar="FILE", help="also write the records as JUnit XML")
     verify.add_argument("--expected", type=Path, metavar="FILE", help="a TOML file of expected failures")
-    verify.add_argument("--examples", type=positive, default=200, metavar="N", help="problems per law (default 200)")
+    verify.add_argument(
+        "--examples", type=positive, default=200, metavar="N", help="generated problems per law (default 200)"
+    )
     add_seed(verify, "which problems are generated and which samples are drawn")
     verify.add_argument(
-        "--size", choices=("quick", "full"), default="quick", help="of the statistical laws (default quick)"
+        "--size", choices=("quick", "full"), default="quick", help="size of the statistical tests (default quick)"
     )
-    verify.add_argument("--no-statistics", action="store_true", help="the exact laws only")
+    verify.add_argument("--no-statistics", action="store_true", help="test the exact laws only")
     verify.add_argument(
         "--law",
         action="append",
         default=[],
         metavar="NAME",
-        help="this law only, or the cells whose names begin with NAME/; may be given more than once",
+        help="test this law only, or the cells whose names begin with NAME/; repeatable",
     )
     verify.add_argument(
         "--model",
         type=Path,
         metavar="FILE",
-        help="try every exact law that takes a model on this one too: a .json or .npz file, a folder of them, or the "
-        "name of a Gymnasium environment with a table of transitions",
+        help="also test the exact laws on this model: a .json, .npz or .tra file, a folder of .json and .npz files, or "
+        "the name of a Gymnasium environment with a transition table",
     )
     verify.add_argument(
-        "--gamma", type=float, metavar="G", help="the discount of --model (default: that of a file of JSON)"
+        "--gamma", type=float, metavar="G", help="the discount of --model, if its file does not contain one"
     )
     verify.add_argument(
-        "--law-budget", type=seconds, metavar="TIME", help="begin no case of an exact law after this time: 5s, 2min"
+        "--law-budget",
+        type=seconds,
+        metavar="TIME",
+        help="time limit per exact law: 5s, 2min; no case is started after it",
     )
     verify.add_argument("--fail-fast", action="store_true", help="stop at the first violation or error")
-    verify.add_argument("--list", choices=tuple(LISTS), help="print what there is, and verify nothing")
+    verify.add_argument("--list", choices=tuple(LISTS), help="list these and exit")
     verify.add_argument(
-        "--watch", action="store_true", help="verify again whenever a file beside the TARGET changes, until Ctrl-C"
+        "--watch",
+        action="store_true",
+        help="verify again whenever a file in the folder of TARGET changes, until Ctrl-C",
     )
     add_workers(verify)
     verify.add_argument("--strict", action="store_true", help="exit with 3 if anything is undecided")
     verify.add_argument(
-        "--allow-untested", action="store_true", help="exit with 0 even if no law tests some promise for some set"
+        "--allow-untested", action="store_true", help="exit with 0 even if a promise is untested for some set"
     )
     amount = verify.add_mutually_exclusive_group()
     add_quiet(amount)
@@ -96,7 +103,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     replay = commands.add_parser(
         "replay",
         help="judge a saved counterexample again",
-        description="Judges a saved counterexample again. This loads, and so executes, the variant the file names.",
+        description="Judges a saved counterexample again. This loads and executes the variant that the file names.",
         epilog="example: robust-core replay .robust-core/counterexamples/contraction-1a2b3c4d.json",
     )
     replay.add_argument("file", type=Path, metavar="FILE", help="a counterexample written by verify")
@@ -132,9 +139,9 @@ def _list_kinds() -> Iterator[tuple[str, str]]:
 
 
 def _list_variants() -> Iterator[tuple[str, str]]:
-    from properties.process.loading import built_in, published_names
+    from properties.process.loading import gallery_variants, published_names
 
-    yield from ((key, f"{variant.name} ({variant.kind})") for key, variant in built_in().items())
+    yield from ((key, f"{variant.name} ({variant.kind})") for key, variant in gallery_variants().items())
     yield from ((name, "published by an installed package") for name in published_names())
 
 
@@ -185,7 +192,7 @@ def _judge(options: argparse.Namespace) -> int:
 def _session(options: argparse.Namespace) -> "Session":
     """The variants that are named, those that are published with --installed, by default all built in."""
     from properties.judging.expectations import variants
-    from properties.process.loading import built_in_modules, published_names
+    from properties.process.loading import gallery_modules, published_names
     from properties.process.session import Session
 
     if options.expected is not None:
@@ -194,9 +201,11 @@ def _session(options: argparse.Namespace) -> "Session":
     published = published_names() if options.installed else []
     if options.installed and not options.targets and not published:
         raise ValueError("--installed: no installed package publishes a variant")
-    targets = [*options.targets, *published] or built_in_modules()
+    targets = [*options.targets, *published] or gallery_modules()
     try:
-        return Session(targets, size=size, expected=options.expected, optional=published, complain=_warn, waiting=say)
+        return Session(
+            targets, size=size, expected=options.expected, optional=published, complain=_warn, waiting=report_loading
+        )
     finally:
         progress("")
 
@@ -221,7 +230,7 @@ def _warn(text: str) -> None:
 
 
 def _warn_of_other_variants(path: Path, described: "Iterable[Description]") -> None:
-    """Name the entries of a file of expected failures that speak of no variant of the run."""
+    """Name the entries of a file of expected failures that are about no variant of the run."""
     from properties.judging.expectations import variants
 
     names = {variant.name for variant in described}
@@ -240,7 +249,7 @@ def _models(options: argparse.Namespace) -> "list[MDP]":
 
     if options.model is None:
         if options.gamma is not None:
-            raise ValueError("--gamma is the discount of --model, which is not given")
+            raise ValueError("--gamma is the discount of --model, so it needs --model")
         return []
     files = [options.model]
     if options.model.is_dir():
@@ -257,7 +266,7 @@ def _models(options: argparse.Namespace) -> "list[MDP]":
             f"{path} (S={m.n_states}, A={m.n_actions}, gamma={m.gamma:g})"
             for path, m in zip(files, models, strict=True)
         )
-        print(f"beside generated problems: {one_line(', '.join(named))}")
+        print(f"in addition to generated problems: {one_line(', '.join(named))}")
     return models
 
 
@@ -314,8 +323,8 @@ def _handle(events: "Iterator[Event]", handlers: list[Handler]) -> "Iterator[Rec
 
 def _nothing_verified(described: "Iterable[Description]", options: argparse.Namespace) -> str:
     names = ", ".join(one_line(variant.name) for variant in described)
-    left_out = ", the statistical ones left out," if options.no_statistics else ""
-    return f"nothing was verified: by kind, sets and promises no law{left_out} speaks of {names}"
+    exact = "exact " if options.no_statistics else ""
+    return f"nothing was verified: no {exact}law follows from the kind, sets and promises of {names}"
 
 
 def exit_code(records: Iterable["Record"], *, strict: bool, allow_untested: bool) -> int:
@@ -346,8 +355,10 @@ def _replay(options: argparse.Namespace) -> int:
         judgement |= {"statement": replay.statement, "outcome": replay.outcome, "evidence": replay.evidence}
         print(dumps(judgement))
     else:
-        print(f"{one_line(replay.variant)}: {replay.law}\n  {replay.statement}\n\n{replay.case}\n")
-        print(f"{replay.outcome}{': ' * bool(replay.evidence)}{replay.evidence}\n{replay.table}".rstrip())
+        case = "\n".join(map(fold, replay.case.splitlines()))
+        print(f"{fold(f'{one_line(replay.variant)}: {replay.law}')}\n{fold(f'  {replay.statement}', 2)}\n\n{case}\n")
+        evidence = fold(f"{replay.outcome}{': ' * bool(replay.evidence)}{replay.evidence}")
+        print(f"{evidence}\n{replay.table}".rstrip())
     return code
 
 

@@ -23,12 +23,12 @@ BEYOND_POWER = """\
 The controls of the full size, each in the one cell that is to see it (the law has more), with the exact interval:"""
 
 MADE = {
-    "right": "the quick cells", "wrong": "their controls", "verify": "the verification", "full": "the full size",
-    "dear": "its long cells",
+    "right": "quick cells", "wrong": "controls of the quick cells", "verify": "verification",
+    "full": "cells of the full size", "dear": "long cells of the full size",
 }  # fmt: skip
 MADE_BY = """\
-Calibration takes long and is not renewed with every change. A change that leaves the samples of a cell as they are
-leaves its figures as they are too; that it does is what the tests of bits and the committed full run are for."""
+Calibration is slow and is not repeated after every change. The figures stay valid as long as a change does not alter
+the samples, which the tests of bitwise reproducibility and the committed full run check."""
 
 
 def calibration_text(report: Calibration) -> str:
@@ -43,8 +43,8 @@ def calibration_text(report: Calibration) -> str:
     if report.verify is not None:
         parts += ["### The whole verification", verifications(report.verify)]
     if report.made_by:
-        made = "; ".join(f"{MADE[part]}: {code}" for part, code in report.made_by.items())
-        parts += ["### By which code", f"{MADE_BY}\n\n{made}."]
+        made = table(["part", "code and versions"], ((MADE[part], code) for part, code in report.made_by.items()))
+        parts += ["### By which code", MADE_BY, made]
     return "\n\n".join(parts)
 
 

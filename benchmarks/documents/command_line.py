@@ -17,7 +17,7 @@ OPENING = """# Command line
 
 Results go to the standard output, progress and warnings to the standard error. Progress is shown on a terminal only,
 and so are colours; with `NO_COLOR` set or `TERM=dumb` neither is. Ctrl-C stops cleanly: what is printed is complete,
-and the last line says how to go on.
+and the last line says how to continue.
 """
 
 COMPLETION = """## Completion

@@ -37,8 +37,8 @@ def render(results: Results) -> str:
         _overview(runs),
         experiments_text.OUTCOMES,
     ]
-    parts += [_sizes(default), _draws(found), _divergence(found), _growths(growth.committed())]
-    parts += ["## Which interpretations decide", _matrix(found), experiments_text.INTERPRETATIONS]
+    parts += [_sizes(default), _draws(found), _divergence(found), _growths(growth.load_committed())]
+    parts += ["## Interpretations that flip a result", _matrix(found), experiments_text.INTERPRETATIONS]
     parts += [
         "## The trend",
         _trends(results.trends),
@@ -91,7 +91,11 @@ PLAIN = "robust earns more than vanilla"
 def _grown(learner: str) -> str:
     """For how many draws the recursion grows, in the panels a, b and c."""
     counts = [
-        sum(one.interval[0] > 0 for one in growth.committed() if (one.panel, one.learner) == (f"tdc-{letter}", learner))
+        sum(
+            one.interval[0] > 0
+            for one in growth.load_committed()
+            if (one.panel, one.learner) == (f"tdc-{letter}", learner)
+        )
         for letter in "abc"
     ]
     return f"{counts[0]}, {counts[1]} and {counts[2]}"
@@ -249,7 +253,7 @@ def _mean_squares(found: Sequence[Growth]) -> str:
 
 def _bounds(found: Sequence[Growth]) -> str:
     """The draws for which robust TDC is certified to stay bounded, and those for which that was not found."""
-    certified = {(one.panel, one.draw) for one in bounds.committed()}
+    certified = {(one.panel, one.draw) for one in bounds.load_committed()}
     shrinking = [(one.panel, one.draw) for one in found if one.learner == "robust" and one.sign < 0]
     missing = [case for case in shrinking if case not in certified]
     words = experiments_text.BOUNDS.format(
@@ -295,7 +299,7 @@ def _matrix(found: Found) -> str:
             rows.append([interpretation.name, *shown, interpretation.what if interpretation.name != "default" else ""])
         decided = ", ".join(flips(found.values(), figure)) or "no interpretation that was tried"
         parts.append(
-            f"### {figure}\n\nDecided by: {decided}.\n\n"
+            f"### {figure}\n\nThe result flips under: {decided}.\n\n"
             + table(["interpretation", "a", "b", "c", "what changes"], rows)
         )
     return "\n\n".join(parts)

@@ -43,11 +43,12 @@ assumption behind the outcomes is satisfied.
 """
 
 SIZES = """
-**A reversal may be small.** The rule asks more of *reproduced* than of *reversed*. The paper's 'much' is a tenth of
-the scale (log10 2 for gradients), so *reproduced* needs an interval above that, while any interval below 0 is
-*reversed*, even close to 0. The rule was fixed in advance. For this reason the table shows the size next to the
-outcome. Of the {reversed} reversals, these are as large by the whole interval as *reproduced* requires: {large}. The
-others are not: {small}. The median, which is less sharp than the mean, gives another outcome to: {weaker}.
+**A reversal may be small.** The rule asks more of *reproduced* than of *reversed*. The paper's 'much' is a tenth of the
+scale (log10 2 for gradients), so *reproduced* needs an interval above that, while any interval below 0 is *reversed*,
+even close to 0. These thresholds were fixed before the runs (the scale was changed once, see [The rule](#the-rule)).
+For this reason the table shows the size next to the outcome. Of the {reversed} reversals, these are as large by the
+whole interval as *reproduced* requires: {large}. The others are not: {small}. The median, which is less sharp than the
+mean, gives another outcome to: {weaker}.
 """
 
 DRAWS = """
@@ -61,8 +62,8 @@ DIVERGENCE = """
 **'Vanilla TDC may diverge (Fig. 3(c)), while robust TDC still converges': {verdict}.** The table counts the vanilla and
 robust runs that diverged, that is, whose last squared gradient exceeds 10⁶. The shares get intervals that hold jointly
 at 99.9 %. The claim is *reproduced* if the interval of vanilla lies above that of robust and no robust run diverged,
-*direction only* if it lies above, and *reversed* if it lies below. This rule was made when the counts were known. Taken
-alone, 'vanilla may diverge' is true if its count is not 0.
+*direction only* if it lies above, and *reversed* if it lies below. This rule, unlike the others, was written after the
+counts were known. Taken alone, 'vanilla may diverge' is true if its count is not 0.
 """
 
 GROWTH = """
@@ -100,7 +101,8 @@ of robust TDC is certified while vanilla TDC stays bounded (T7).
 
 INTERPRETATIONS = """
 The effect of the first claim is in brackets. Bold marks a panel whose result an interpretation flips, for the paper
-(*reproduced* or *direction only*) or against it; like a reversal, a flip may be small. If one interpretation has
+(*reproduced* or *direction only*) or against it (*reversed*); like a reversal, a flip may be small. Changes to or from
+*not reproduced* are not marked. If one interpretation has
 *not reproduced* and another *reversed* at the same effect, the first had fewer runs.
 """
 

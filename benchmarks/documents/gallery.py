@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 from benchmarks.documents.markdown import table
 from properties.judging.verdict import Record
 from properties.judging.verification import verify
-from properties.process.loading import built_in, load
+from properties.process.loading import gallery_variants, load
 from properties.statistics.suite import allot_cells, weight
 from properties.variants.gallery import negative
 from robust_core.problem import Variant
@@ -44,7 +44,7 @@ def document() -> str:
 def variants() -> dict[str, Variant]:
     """Both parts of the gallery: what holds, and what does not."""
     modules = [f"{negative.__name__}.{info.name}" for info in iter_modules(negative.__path__)]
-    return built_in() | {key: variant for module in modules for key, variant in load(module).items()}
+    return gallery_variants() | {key: variant for module in modules for key, variant in load(module).items()}
 
 
 def verdict(records: Iterable[Record]) -> str:

@@ -18,7 +18,9 @@ This page is written by `robust-core documents sets` from the docstrings of the 
 An uncertainty set holds the distributions q that nature may use in place of the nominal row p of the model. The robust
 Bellman operator needs its support function sigma(v) = max over the set of q·v: costs are minimised, so nature
 maximises. All classes are imported from `robust_core`. `radius` is the first argument of a set; an array (S, A) gives
-one radius for each pair. The name in the last column is used in files and by `robust-core certify --set NAME:RADIUS`.
+one radius for each pair. The name in the last column is used in files. `robust-core certify --set NAME:RADIUS` accepts
+it too, except for `restart`, `local_adversary` and `wasserstein`, whose further fields need a
+[JSON file](certificates.md#sets); `interval:W` gives the bounds p ± W.
 
 ## (s,a)-rectangular sets
 
@@ -46,7 +48,7 @@ CONVENTIONS = """
 - **Support.** Sets with the field `within_support` let mass move to every state by default. Elsewhere mass stays in the
   support of p.
 
-[Extending the suite](extending.md#an-uncertainty-set) adds a set of your own, [Certificates](certificates.md) has the
+[Extending the suite](extending.md#an-uncertainty-set) adds your own set, [Certificates](certificates.md) has the
 dual bound of each set, and [Kinds of variants](variants.md) shows where a set enters a variant.
 """
 

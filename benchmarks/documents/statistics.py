@@ -38,7 +38,7 @@ fails by the stated effect": at 1/beta the verdict is *holds*, which means *not 
 is not given while E against the law is at least 100; sampling continues. For a true law this happens with probability
 at most 1 %. If neither process reaches its limit by n_max samples, the cell is *undecided*. It is listed with a warning
 and can be continued from the stored samples in the same seed set, by hand with `--stretch` or with `robust-core batch
-night`. The evidence is looked at after n = 16·1.25^k samples. Nothing is run again to make it pass.
+night`. The evidence is evaluated after n = 16·1.25^k samples. Nothing is run again to make it pass.
 
 A run of the suite has one error budget, 1e-6. Half of it is split over the cells by weight, 7/16 are for the joint
 evidence of all cells, and 1/16 is for exact laws that are decided by sampling. A seed is a hash of the seed set, the
@@ -56,11 +56,11 @@ been judged on the same samples.
 `robust-core verify`, `properties.verify`, the pytest checks and `docs/gallery.md` run these laws after the exact ones,
 if the variant makes the promise to which they belong, at `--size quick` or `full` (`--no-statistics` skips them). They
 run in the process of the variant, and every replicate is monitored (time, printing, global random state). A violated
-exact law blocks them, because they would say nothing new. 15/16 of the budget of 1e-6 are split over the cells of all
-variants of the run. There is no joint evidence, because each cell is judged by itself. The last lines of the output
-state the sum. `--seed 0` uses the pinned samples; every other seed has its own. A cell that runs out of time (one
-minute of processor time per variant at quick size) is *undecided*, never *violated*. To accept a cell that is known to
-fail, list it with its seed set in the file of expected failures.
+exact law blocks them, because its defect usually violates them too. 15/16 of the budget of 1e-6 are split over the
+cells of all variants of the run. There is no joint evidence, because each cell is judged by itself. The last lines of
+the output state the sum. `--seed 0` uses the pinned samples; every other seed has its own. A cell that runs out of time
+(one minute of processor time per variant at quick size) is *undecided*, never *violated*. To accept a cell that is
+known to fail, list it with its seed set in the [file of expected failures](tutorial.md#5-test-it-in-your-project).
 
 A variant is run on the named problems with the first of its sets and with a radius that its options allow. The truth is
 Q*, or Q or V of the policy that it evaluates.
@@ -139,7 +139,7 @@ def _bold(outcome: str) -> str:
     return "**violated**" if outcome == "violated" else outcome
 
 
-def seen(found: dict[str, dict[str, dict[str, str]]]) -> list[str]:
+def control_tables(found: dict[str, dict[str, dict[str, str]]]) -> list[str]:
     """A table a law, controls by kinds of cells, and why each kind is there."""
     from properties.statistics.laws import laws as all_laws
 
@@ -164,8 +164,9 @@ def full_run_tables(report: dict[str, Any]) -> str:
     caught = table(["control", "verdict", "n", "in cell"], ([c[name] for name in columns] for c in report["controls"]))
     gate = report["summary"]
     line = (
-        f"Gate: **{gate['outcome']}**; spent {gate['spent']:.2g} of {gate['budget']:.2g}; "
-        f"log product {float(gate['log_product']):.1f}; undecided: {', '.join(gate['undecided']) or 'none'}."
+        f"Result of the run: **{gate['outcome']}**. {gate['spent']:.2g} of the error budget of {gate['budget']:.2g} is "
+        f"allocated. Joint evidence against all laws: log E = {float(gate['log_product']):.1f}. "
+        f"Undecided cells: {', '.join(gate['undecided']) or 'none'}."
     )
     return f"{line}\n\n{verdicts}\n\nNegative controls:\n\n{caught}"
 
@@ -211,7 +212,7 @@ def document() -> str:
     parts = [HEAD, "## The laws", laws(), "## What early stopping saves", COST, cost()]
     parts += ["## Cells of a quick run", CELLS, cells("quick")]
     if CONTROLS.exists():
-        parts += ["## What each kind of cell sees", SEEN, *seen(json.load(CONTROLS))]
+        parts += ["## What each kind of cell detects", SEEN, *control_tables(json.load(CONTROLS))]
     if FULL.exists():
         parts += ["## A full run", full_run_tables(json.load(FULL))]
     if EFFECTS.exists():
@@ -223,7 +224,7 @@ def document() -> str:
         parts += ["## Scaling in the other factors", SCALING_TEXT, scaling(json.load(SCALING))]
     if calibration.BASELINE.exists():
         parts += ["## False alarms and power", calibration_text(calibration.load())]
-    parts += ["## Vacuous bounds", vacuous(), "## What was tuned after looking", TUNED]
+    parts += ["## Vacuous bounds", vacuous(), "## Thresholds changed after inspecting the data", TUNED]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -236,8 +237,8 @@ The power of the Bernoulli cells is exact, by dynamic programming over the looks
 runs at the design defect show, with the lower end of their exact interval (Clopper and Pearson, 99.9 %)."""
 
 SEEN = """\
-Every quick cell on every negative control of its law, with the pinned seeds (`robust-core study controls`). A kind of
-cell that passes a wrong algorithm says why it is there."""
+Every quick cell on every negative control of its law, with the pinned seeds (`robust-core study controls`). Below each
+table, the purpose of each kind of cell."""
 
 CONSTANTS_TEXT = """\
 The theorem says that constants exist. On a named family, with epsilon = 0.1 and 6 delta = ½, the smallest c_0 (a power
@@ -257,7 +258,7 @@ is hardly seen. (The error falls with mu_min and with mixing because V* varies l
 facts about this family: where a long chain must be learned state by state, more of the printed powers may be needed."""
 
 TUNED = """\
-Thresholds that were changed after a first look at pinned samples, and so are no predictions:
+These thresholds were changed after a first inspection of the pinned samples. They are therefore not pre-specified:
 
 * the share of the TDC gradient that may be left: 1/8 became 1/32 in the mean at T = 1024, and is now 1/16 in the median
   at T = 256;
@@ -270,7 +271,7 @@ Thresholds that were changed after a first look at pinned samples, and so are no
 * robust double Q-learning counted the visits of both tables together; the limit cell called it *slow*, rightly, and the
   variant was changed to count them apart.
 
-Every false-alarm figure above comes from other seeds than the pinned ones that were looked at."""
+Every false-alarm figure above comes from seeds other than the pinned ones."""
 
 
 def vacuous() -> str:
@@ -283,8 +284,8 @@ def vacuous() -> str:
     tested = STEP / T**0.5, SECOND_STEP / T**0.5
     return (
         "The explicit bound on E‖∇J(theta_W)‖² of robust TDC, with corrected constants and admissible steps, is "
-        f"{bound:.2g} on the planted problem at T = {16 * HORIZON['full']}; no path can exceed {always:.3g}. It is "
-        "true and empty there; what is tested is its rate, and the share of the initial gradient that is left. "
+        f"{bound:.2g} on the planted problem at T = {16 * HORIZON['full']}; no path can exceed {always:.3g}. The "
+        "bound is valid but vacuous there; its rate and the remaining share of the initial gradient are tested. "
         "The steps tested are larger than those for which the amended Theorem 5 is proved: "
         f"at T = {T} alpha = {tested[0]:g} and beta = {tested[1]:g}, proved up to {alpha:.2g} and {beta:.2g}. "
         "The cells ask whether its conclusion holds where it is of use."

@@ -82,7 +82,7 @@ Variant(name, kind, make, sets, promises, options={{}})
 The kind, the sets, the promises and the options determine which laws are tested; the name has no influence. A promise
 that is not made is not tested. There is no base class and no registration. `robust-core verify my_file.py` checks every
 variant in a file, and `robust-core verify my_lab.module:NAME` checks one in a module. A package can publish variants
-under names of their own:
+under separate names:
 
 ```toml
 [project.entry-points."robust_core.variants"]
@@ -105,8 +105,10 @@ test for a set of the variant has the verdict *untested*, which names the set (e
 
 If `step_size.clock` is "visits", n is the number of earlier visits of the updated entry. If it is "steps", n is the
 number of earlier steps. If it is "constant", alpha does not depend on n. A transition is
-`(s, a, cost, s_next, a_next, terminal)`. After a terminal transition nothing follows: `s_next` has the value 0.
-`update_many(recording)` is an optional fast path; its results must be those of the loop over `update`, bit for bit.
+`(s, a, cost, s_next, a_next, terminal)`. If `terminal` is true, the episode ends: use 0 in place of V(s_next). `s_next`
+and `a_next` are then arbitrary and must not be used. `update_many(recording)` is an optional fast path. For every
+learner its results must be those of the loop over `update`, bit for bit (law *batch*, on generated paths with the same
+rng). The promise `fast path` adds a statistical test of the same property, on long runs with independent samples.
 """
 
 MISBEHAVIOUR = """## What a variant must not do

@@ -30,7 +30,7 @@ PLOTTED = 30
 def environments_of(panel: Panel, interpretation: Interpretation) -> PanelEnvironments:
     """Training on the perturbed, test on the unperturbed MDP; a terminal state leads to the start in both.
 
-    J needs a chain with one stationary law, which absorbing terminal states do not give.
+    J needs a chain with one stationary distribution, which absorbing terminal states do not give.
     """
     raw = environment(panel, interpretation, "episodic")
     if interpretation.sign == "reward as cost":

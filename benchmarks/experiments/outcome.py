@@ -1,7 +1,8 @@
 """The rule, fixed in advance, that turns paired scores into an outcome.
 
 A score is positive if it favours the paper. Its mean gets Student's interval at 99.9 %, so the error probability of
-all fifteen panels together is 1.5 %. Let `much` be the size that the paper's words ask for:
+all fifteen panels together is 1.5 %. Let `much` be the size that the paper's words ask for
+(0.1 for rewards; the others follow below):
 
     reproduced       the interval lies at or above `much` (above 0 if the words name no size)
     direction only   the interval lies above 0
@@ -20,7 +21,7 @@ The rule was changed once after a first trial. Rewards were first measured from 
 this value is −20 because of fines, far below doing nothing, so the bottom of the scale is now the better of the uniform
 policy and the best constant action. This makes `much` easier to reach; no sign depends on it.
 
-The default interpretation has 400 runs, because Student's interval then has half-width sd/6, which is MUCH/2 for a
+The default interpretation has 400 runs, because Student's interval then has half-width sd/6, which is much/2 for a
 standard deviation of 0.3 on a scale of length 1. Taxi has 100: its five hundred states average most of the noise within
 a run. The other interpretations have 100, or 30 on Taxi and CartPole; those that are compared with the default
 (real-dynamics, gym-reward, drawn-start, fresh-features) have as many as the default. The record contains the interval.

@@ -95,7 +95,7 @@ def kills(
                 problem = answer.number
                 at_work()
             if isinstance(answer, Failed):
-                raise RuntimeError(answer.reason)
+                raise ValueError(f"{mutant.target}: {answer.reason}")
             if isinstance(answer, Killed) and (answer.kill.mutant, answer.kill.law) == (mutant.target, law):
                 yield answer.kill
                 continue
@@ -131,7 +131,7 @@ def judge_source(
         return answer
     session.kill_worker(variant)
     if isinstance(answer, Failed):
-        raise RuntimeError(answer.reason)
+        raise ValueError(f"{variant.target}: {answer.reason}")
     if answer.kind == "killed":
         raise ValueError(f"{variant.target}: a mutant cannot be judged: {answer.fate}")
     return SourceJudged(law, answer.misbehaviour())

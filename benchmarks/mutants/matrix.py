@@ -42,7 +42,7 @@ class Kill:
         return dumps(self)
 
 
-def zoo() -> dict[str, Variant]:
+def all_mutants() -> dict[str, Variant]:
     """Every mutant that ships with the suite, by the name under which it is loaded."""
     from properties.process.loading import load
     from properties.variants import mutants

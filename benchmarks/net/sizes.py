@@ -22,14 +22,14 @@ def sizes(mutants: Container[str] | None = None) -> dict[str, str]:
     """
     import numpy as np
 
-    from benchmarks.mutants.matrix import zoo
+    from benchmarks.mutants.matrix import all_mutants
     from benchmarks.studies import hits
     from properties.cases import reductions
     from properties.judging.counterexample import law_named
     from properties.judging.search import search
 
     found = {}
-    known = zoo()
+    known = all_mutants()
     # The numbers of a wrong algorithm may overflow.
     with np.errstate(all="ignore"):
         for place, one in enumerate(hits.load().mutants):

@@ -29,7 +29,7 @@ from benchmarks.regression.functions import (
 from benchmarks.regression.tabular import EPSILON, Sizes, Values, significant, value_of
 from oracles.chains.chain import state_chain, stationary
 from oracles.planning import average_cost, enclosed
-from properties.cases.feeds import CountingSimulator, batches, walked
+from properties.cases.feeds import CountingSimulator, batches, transitions_of_walk
 from properties.cases.planted_problems import on_grid
 from properties.cases.scope import Scope
 from robust_core import Contamination, TotalVariation, constant, greedy, key, models, support
@@ -252,7 +252,7 @@ def _average(text: str, given: Any, clock: str, free: bool) -> Course:
     step_size = constant(2.0**-4) if clock == "steps" else per_visit(1.0, rate=0.25, power=1.0)
     told = Problem.of(mdp, given, step_size=step_size, initial=np.zeros(truth.shape))
     policy = uniform(mdp.n_states, mdp.n_actions)
-    return Course(mdp, told, truth, lambda seed: walked(mdp, policy, seed), regret=regret, free=free)
+    return Course(mdp, told, truth, lambda seed: transitions_of_walk(mdp, policy, seed), regret=regret, free=free)
 
 
 @lru_cache(maxsize=4096)
@@ -306,7 +306,7 @@ def _off_policy(model: MDP, given: Contamination, smoothed: str) -> Course:
         delta = cost + gamma * ((1.0 - R) * chain @ V + R * smoothing.value(V)) - V
         return np.asarray(np.linalg.solve(C, weighted @ delta))
 
-    return Course(mdp, told, THETA, lambda seed: walked(mdp, behaviour, seed), LINEAR, omega=omega)
+    return Course(mdp, told, THETA, lambda seed: transitions_of_walk(mdp, behaviour, seed), LINEAR, omega=omega)
 
 
 def _control(model: MDP, given: Contamination, smoothed: str) -> Course:
@@ -328,7 +328,7 @@ def _control(model: MDP, given: Contamination, smoothed: str) -> Course:
         mdp, given, step_size=constant(2.0**-5), second_step_size=constant(2.0**-4), initial=START,
         behaviour=behaviour, features=features, smoothing=smoothing_of(smoothed or "lse", VARRHO),
     )  # fmt: skip
-    return Course(mdp, told, THETA, lambda seed: walked(mdp, behaviour, seed), LINEAR, regret)
+    return Course(mdp, told, THETA, lambda seed: transitions_of_walk(mdp, behaviour, seed), LINEAR, regret)
 
 
 FEATURES = ("off-policy evaluation", "linear control")

@@ -195,10 +195,10 @@ def _record(line: str, place: str) -> Record:
 
 def read_any(place: Path) -> list[Record]:
     """The records of a history, or of the committed versions of a file of measurements."""
-    return accepted(place) if place.is_file() else read(place)
+    return committed_records(place) if place.is_file() else read(place)
 
 
-def accepted(path: Path) -> list[Record]:
+def committed_records(path: Path) -> list[Record]:
     """The committed versions of a file of measurements, the oldest first; those of another format are left out.
 
     Effects are against the oldest version, verdicts against the one before.
@@ -355,13 +355,15 @@ def _mean(logs: Floats) -> float:
 
 
 def change_point(evidence: Sequence[Sequence[float]]) -> int:
-    """The place since which the mean of the products of the e-values is largest.
+    """The place since which the mean of the products of the e-values is largest, the last one if there are several.
 
-    >>> change_point([[0.1], [-0.5], [3.0], [3.0]])
-    2
+    A record without a difference has no evidence, so it must not be the first of the change.
+
+    >>> change_point([[0.1], [-0.5], [3.0], [3.0]]), change_point([[0.0], [0.0], [3.0], [3.0]])
+    (2, 2)
     """
-    sums = np.cumsum(np.asarray(evidence)[::-1], axis=0)[::-1]
-    return int(np.argmax([_mean(row) for row in sums]))
+    means = [_mean(row) for row in np.cumsum(np.asarray(evidence)[::-1], axis=0)]
+    return len(means) - 1 - int(np.argmax(means))
 
 
 def short(record: Record) -> dict[str, object]:

@@ -153,19 +153,13 @@ def _canary(kind: str) -> str:
     return f"properties.variants.mutants.{kind_of(kind).canary.mutant}"
 
 
-def undisturbed(kind: str, store: Store) -> Part:
-    """The same in a process of its own that runs no code of the user's, kept in the store."""
-    from benchmarks.regression.variants import default_problems
-
+def clean_canary(kind: str, store: Store) -> Part:
+    """The same, kept in the store: for the parent, which runs no code of the user's."""
     target = _canary(kind)
     unit = key(CANARY, target, identity.of(target.partition(":")[0]), identity.of("benchmarks.regression.variants"))
     if (kept := store.get(unit)) is not None:
         return from_data(Part, kept, "the store")
-    with Session([target], serve=SERVE) as session:
-        (variant,) = session.variants.values()
-        side = Side(session, variant, CANARY, target)
-        side.begin(default_problems(kind)[0], None, 0, 1, clock=False)
-        found = side.finish()
+    found = read_canary(kind)
     store.put(unit, to_data(found))
     return found
 
@@ -232,10 +226,13 @@ class Side:
     canary: Part | None = None
     """What the canary must read; None: it is not looked at."""
 
-    def identify(self, problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
-        """Find out which code is measured."""
+    def ask(self, problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
+        """Ask which code is measured."""
         worker = self.session.worker(self.variant)
         worker.send(Identify(self.variant.target, problem, *_of(model), self.scope))
+
+    def identify(self, problem: str) -> None:
+        """Hear which code is measured."""
         answer = self._hear(Identified)
         self.digests[problem], self.files[problem] = answer.digest, answer.files
 
@@ -294,7 +291,7 @@ class Side:
         if isinstance(answer, Refused):
             raise CannotMeasure(f"{self.label}: {answer.reason}", misbehaved=answer.misbehaved)
         if isinstance(answer, Failed):
-            raise RuntimeError(answer.reason)
+            raise ValueError(f"{self.label}: {answer.reason}")
         assert isinstance(answer, Fault)
         if answer.kind == "killed":
             raise WorkerKilled(
@@ -302,6 +299,14 @@ class Side:
                 "store: run the same command again, with more memory if the system ended it"
             )
         raise CannotMeasure(f"{self.label}: {answer.misbehaviour()}", misbehaved=True)
+
+
+def identify(sides: Sequence[Side], problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
+    """Find out which code is measured, on all sides at the same time."""
+    for side in sides:
+        side.ask(problem, model)
+    for side in sides:
+        side.identify(problem)
 
 
 def _of(model: "tuple[dict[str, Any], float] | None") -> "tuple[dict[str, Any] | None, float]":
@@ -334,7 +339,9 @@ def measure_piece(
 
     order: Callable[[int], None] = lambda place: sides[place].begin(problem, model, start, stop, clock=clock)  # noqa: E731
     if clock:
-        for place in missing if start % 2 == 0 else missing[::-1]:
+        # Pieces have one size, so this counts the turns: no side is always the first.
+        first = start // (stop - start) % max(len(missing), 1)
+        for place in (*missing[first:], *missing[:first]):
             order(place)
             take(place)
     else:

@@ -149,14 +149,14 @@ def detectable(spread: float, n: int, *, margin: float, alpha: float, power: flo
     For every λ the evidence is a sum of n independent terms, nearly normal: its quantile must reach log(2/alpha) and
     pay for the grid. The least shift for which some λ does is found by bisection.
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     weights = weights / weights.sum()
     level = -math.log(alpha / 2.0) + math.log(EXPONENTS.size)
     if n * math.log(2.0) <= level or not math.isfinite(spread):
         return math.inf
-    z = float(norm.ppf(power))
+    z = float(ndtri(power))
 
     def found(shift: float) -> bool:
         terms = math.log(2.0) - np.logaddexp(0.0, -2.0 * np.outer(EXPONENTS / margin, shift + spread * nodes))

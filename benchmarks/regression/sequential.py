@@ -18,7 +18,7 @@ from benchmarks.regression import remote
 from benchmarks.regression.bench import versions
 from benchmarks.regression.compare import Comparison
 from benchmarks.regression.functions import PLAN_ERROR
-from benchmarks.regression.isolated import CannotMeasure, Side, measure_piece
+from benchmarks.regression.isolated import CannotMeasure, Side, identify, measure_piece
 from benchmarks.regression.measures import MOST_VALUES, Exact, Measure, Measurements, Name, Part, Sample
 from benchmarks.regression.variants import BAD_RUNS, MISBEHAVIOUR, OWN_METRICS, RATIO, WORST_RUNS
 from benchmarks.runner.store import Store
@@ -116,15 +116,13 @@ def run(
             # The least measured first, so that every problem has its first look.
             task = min(wanted, key=lambda task: task.reached)
             piece = next(pieces[task.problem], None)
-            late = time.monotonic() + task.seconds_each * (0 if piece is None else piece[1] - piece[0]) > values_until
-            # However little time there is: one look at one problem.
-            over = time.monotonic() > deadline and any(task.reached for task in tasks)
-            if piece is None or (late and task.reached) or over:
+            # However little time there is: one look at one problem. A new one is expected to take as long as others.
+            each = task.seconds_each or max(other.seconds_each for other in tasks)
+            if piece is None or (each and time.monotonic() + each * (piece[1] - piece[0]) > values_until):
                 task.open = False
                 continue
             if not task.reached:
-                for side in sides:
-                    side.identify(task.problem, task.model)
+                identify(sides, task.problem, task.model)
             effort.show(f"{task.problem}: seeds {piece[0]} to {piece[1]}")
             started = time.monotonic()
             if effort.cluster is None:

@@ -13,13 +13,22 @@ def text(found: Comparison, *, everything: bool = False) -> str:
     """The comparison in lines; measures that are equivalent only on request."""
     rows = sorted(found.rows, key=lambda row: SEVERITY.index(row.verdict))
     shown = [row for row in rows if everything or _differs(row)]
+    pending = dict.fromkeys(row.problem for row in shown if is_pending(row))
+    shown = [row for row in shown if not is_pending(row)]
     counts = ", ".join(f"{count} {word}" for word, count in found.counts.items() if count)
     if apart := _apart(found):
         counts += f"; apart: {apart}"
-    lines = [f"{found.verdict}: {counts or 'no measures'}", *map(line, shown), _statement(found)]
+    lines = [f"{found.verdict}: {counts or 'no measures'}", *map(line, shown)]
+    lines += [f"  {'pending':<10} {problem}: there was no time for it, give more by --budget" for problem in pending]
+    lines.append(_statement(found))
     if found.baseline.versions != found.today.versions:
         lines.append(f"versions differ: {version_changes(found.baseline.versions, found.today.versions)}")
     return "\n".join(lines)
+
+
+def is_pending(row: Row) -> bool:
+    """Whether a measure was left out for want of time."""
+    return row.note.startswith("pending")
 
 
 def _differs(row: Row) -> bool:
@@ -44,7 +53,9 @@ def markdown(found: Comparison, variant: str) -> str:
     counts = ", ".join(f"{count} {word}" for word, count in found.counts.items() if count)
     apart = _apart(found)
     lines = [f"### {_escape(variant)}: **{found.verdict}**", "", f"{counts}{f'; apart: {apart}' if apart else ''}", ""]
-    moved = [row for row in rows if _differs(row)]
+    moved = [row for row in rows if _differs(row) and not is_pending(row)]
+    if pending := dict.fromkeys(row.problem for row in rows if is_pending(row)):
+        lines += [_escape(f"No time for {'; '.join(pending)}: give more by --budget."), ""]
     if moved:
         lines += [table(HEAD, ([_escape(cell.strip()) for cell in _cells(row)] for row in moved)), ""]
     return "\n".join([*lines, _escape(_statement(found))])

@@ -3,13 +3,15 @@
 import io
 import tarfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.regression.baseline import git
-from benchmarks.regression.isolated import SERVE, Side, undisturbed
+from benchmarks.regression.isolated import SERVE, Side, clean_canary
+from benchmarks.runner import identity
 from benchmarks.runner.store import Store
+from properties.process.child import Child
 from properties.process.loading import place_of
 from properties.process.session import Description, Session
 
@@ -64,21 +66,24 @@ def last_change(path: Path) -> str:
 
 @contextmanager
 def sides(targets: list[tuple[str, str]], seed_set: str, store: Store) -> Iterator[list[list[Side]]]:
-    """For each (target, label) the variants of it, each as a side; every target has a session of its own."""
-    sessions: list[Session] = []
-    try:
-        for target, _ in targets:
-            sessions.append(Session([target], serve=SERVE))
+    """For each (target, label) the variants of it, each as a side; every target has a session of its own.
+
+    All workers start at once; meanwhile this process finds out what its own code is.
+    """
+    with ExitStack() as stack:
+        workers = [stack.enter_context(Child(SERVE)) for _ in targets]
+        identity.of("benchmarks.regression.variants")
+        sessions = [
+            stack.enter_context(Session([target], serve=SERVE, ready=worker))
+            for (target, _), worker in zip(targets, workers, strict=True)
+        ]
         yield [
             [
-                Side(session, variant, seed_set, label or place_of(target), canary=undisturbed(variant.kind, store))
+                Side(session, variant, seed_set, label or place_of(target), canary=clean_canary(variant.kind, store))
                 for variant in session.variants.values()
             ]
             for (target, label), session in zip(targets, sessions, strict=True)
         ]
-    finally:
-        for session in sessions:
-            session.close()
 
 
 def pair(old: list[Side], new: list[Side]) -> list[tuple[Side, Side]]:

@@ -1,4 +1,7 @@
-"""The report: one record per section, in the order of the page. A new section is its file and two lines here."""
+"""The report: one record per section, in the order of the page.
+
+A new section is its file and three lines here: its import, its place in `SECTIONS`, and a field of `Report`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

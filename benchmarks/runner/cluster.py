@@ -36,7 +36,7 @@ class ClusterError(OSError):
 
 
 def differences(here: Mapping[str, str], there: Mapping[str, str]) -> list[str]:
-    """What is not the same, in words.
+    """The differences between two identities, in words.
 
     >>> differences({"numpy": "2.0", "scipy": "1.11"}, {"numpy": "2.1", "scipy": "1.11"})
     ['numpy is 2.1 there, 2.0 here']
@@ -130,7 +130,7 @@ class Session:
 
     @property
     def has_room(self) -> bool:
-        """Few units at a time: a worker that dies makes few suspects, and the scheduler's memory stays small."""
+        """Whether another unit may be submitted: few at a time, so that few are suspect if a worker dies."""
         return not self._alone and not self._suspects and len(self._running) < max(1, AHEAD * self._workers)
 
     def submit(self, unit: Unit) -> None:

@@ -118,7 +118,7 @@ def _rounds(module: str) -> bool:
         isinstance(node, ast.MatMult)
         or (isinstance(node, ast.Attribute) and node.attr in ROUNDED)
         or (isinstance(node, ast.ImportFrom) and any(part.name in ROUNDED for part in node.names))
-        for node in ast.walk(_tree(module))
+        for node in _nodes(module)
     )
 
 
@@ -131,12 +131,14 @@ def executed_lines(source: str) -> str:
     def f():
         return 0.5
     """
-    tree, lines = ast.parse(source), source.splitlines()
-    remarks = {line for node in ast.walk(tree) if _is_remark(node, lines) for line in _lines(node)}
+    return _executed_lines(source, tuple(ast.walk(ast.parse(source))))
+
+
+def _executed_lines(source: str, nodes: tuple[ast.AST, ...]) -> str:
+    lines = source.splitlines()
+    remarks = {line for node in nodes if _is_remark(node, lines) for line in _lines(node)}
     # A line in the middle of a string is not a comment, whatever it begins with.
-    strings = {
-        line for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr) for line in _lines(node)
-    }
+    strings = {line for node in nodes if isinstance(node, ast.Constant | ast.JoinedStr) for line in _lines(node)}
     return "\n".join(
         line
         for number, line in enumerate(lines, start=1)
@@ -186,7 +188,7 @@ def _reached(module: str) -> dict[str, str]:
 
 @functools.cache
 def _executed(module: str, used: bool) -> str:
-    return executed_lines(_text(module) if used else _top(module))
+    return _executed_lines(_text(module), _nodes(module)) if used else executed_lines(_top(module))
 
 
 @functools.cache
@@ -215,12 +217,14 @@ def _named(tree: ast.AST) -> Iterator[str]:
 
 
 def _run(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those under `if TYPE_CHECKING`."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        yield node
-        yield from _run(node)
+    """All statements but those under `if TYPE_CHECKING`; expressions have no imports."""
+    waiting = [tree]
+    while waiting:
+        for node in ast.iter_child_nodes(waiting.pop()):
+            checked = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+            if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case) and not checked:
+                yield node
+                waiting.append(node)
 
 
 @functools.cache
@@ -269,6 +273,11 @@ def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionD
 @functools.cache
 def _tree(module: str) -> ast.Module:
     return ast.parse(_text(module))
+
+
+@functools.cache
+def _nodes(module: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(_tree(module)))
 
 
 @functools.cache

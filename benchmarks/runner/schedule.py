@@ -89,7 +89,7 @@ def run(
     show: Show = lambda text: None,
     budget_seconds: float = math.inf,
 ) -> dict[bytes, Any]:
-    """The values by key. What the store has is not computed; no unit is begun after the budget, so some may lack.
+    """The values by key. Stored values are not computed again; after the budget no unit begins, so some may be missing.
 
     Units that are not repeatable are computed one at a time, in this process, when nothing else runs.
     """

@@ -73,7 +73,7 @@ def _numbers(value: Any) -> Any:
 
 
 class Store:
-    """Values by key; what is put is on its way to the disk when `put` returns.
+    """Values by key; when `put` returns, the value has been handed to the operating system.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "store.jsonl"
@@ -147,7 +147,7 @@ class Store:
                 yield bytes.fromhex(name)
 
     def put(self, name: bytes, value: Any, *, repeatable: bool = True) -> None:
-        """Append a record; a value that is there already, by whomever, is not written again."""
+        """Append a record; a key that is there already, from any writer, is not written again."""
         fcntl.flock(self._file, fcntl.LOCK_EX)
         try:
             self.refresh()

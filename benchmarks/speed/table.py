@@ -57,7 +57,7 @@ def text(lines: Sequence[Measurement]) -> str:
 
 def row(line: Measurement) -> list[str]:
     """The cells of a line."""
-    mark = "" if line.within else " **exceeded**"
+    mark = "" if line.within else " **missed**"
     amounts = [_amount(line.ours), _amount(line.theirs), f"{line.ratio:.3g}"]
     return [line.subject, line.size, *amounts, f"{line.limit}{mark}"]
 

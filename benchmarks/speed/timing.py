@@ -51,6 +51,11 @@ def at_least(subject: str, size: str, ours: float, theirs: float, limit: float) 
     return Measurement(subject, size, ours, theirs, ratio, f">= {limit:g}", ratio >= limit)
 
 
+def stated(subject: str, size: str, ours: float, theirs: float) -> Measurement:
+    """A ratio without a limit."""
+    return Measurement(subject, size, ours, theirs, ours / theirs, "stated", True)
+
+
 def best_of(passes: Sequence[Measurement]) -> Measurement:
     """The same line of several passes: the best time of each contestant.
 

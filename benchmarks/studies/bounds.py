@@ -40,7 +40,7 @@ class Bound:
 
 def measure() -> list[Bound]:
     """Every draw for which a certificate is found and holds. A draw takes about a minute of processor time."""
-    tried = [one for one in growth.committed() if one.learner == "robust" and one.sign < 0]
+    tried = [one for one in growth.load_committed() if one.learner == "robust" and one.sign < 0]
     found = [(one.panel, one.draw, propose(one.panel, one.draw)) for one in tried]
     bounds = [Bound(panel, draw, pack(M)) for panel, draw, M in found if M is not None]
     return [bound for bound in bounds if is_certified(bound)]
@@ -92,7 +92,7 @@ def unpack(weights: Sequence[Sequence[float]]) -> Floats:
 
 
 @cache
-def committed() -> tuple[Bound, ...]:
+def load_committed() -> tuple[Bound, ...]:
     """The committed certificates."""
     data = load(FILE)
     with blame_on(FILE):

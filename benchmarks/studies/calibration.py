@@ -118,10 +118,10 @@ def verify(seed: int, size: Size, code: str = "") -> Verifications:
     """
     from properties.judging import verification
     from properties.laws.catalogue import LAWS
-    from properties.process.loading import built_in
+    from properties.process.loading import gallery_variants
     from properties.statistics.suite import allot_cells, weight
 
-    found = built_in()
+    found = gallery_variants()
     laws = [law for law in LAWS if seed == 0 or not law.large]
     total = weight(found.values(), size)
     outcomes: dict[str, dict[str, int]] = {}
@@ -350,9 +350,9 @@ class Seeds:
 
 def gallery_code() -> str:
     """A hash of the variants of the gallery, which are loaded by name."""
-    from properties.process.loading import built_in
+    from properties.process.loading import gallery_variants
 
-    modules = sorted({target.partition(":")[0] for target in built_in()})
+    modules = sorted({target.partition(":")[0] for target in gallery_variants()})
     return " ".join(identity.sources(module) for module in modules)
 
 

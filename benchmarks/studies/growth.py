@@ -32,7 +32,7 @@ def measure() -> list[Growth]:
 
 
 @cache
-def committed() -> tuple[Growth, ...]:
+def load_committed() -> tuple[Growth, ...]:
     """The committed study."""
     data = load(FILE)
     with blame_on(FILE):

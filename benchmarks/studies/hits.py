@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.mutants.matrix import zoo
+from benchmarks.mutants.matrix import all_mutants
 from benchmarks.runner import identity
 from benchmarks.runner.progress import Show
 from benchmarks.runner.schedule import run as run_units
@@ -106,7 +106,7 @@ def load(path: Path = BASELINE) -> HitRates:
 
 def names() -> list[str]:
     """The mutants, as "module:NAME"."""
-    return [key.removeprefix(PACKAGE) for key in zoo()]
+    return [key.removeprefix(PACKAGE) for key in all_mutants()]
 
 
 def run(
@@ -115,7 +115,7 @@ def run(
     """The hit rates of some mutants, as far as the budget goes."""
     modules = {name: name.partition(":")[0] for name in mutants}
     units = {
-        name: Unit(f"{__name__}:measured", {"mutant": name, "code": identity.of(PACKAGE + module)})
+        name: Unit(f"{__name__}:measure_mutant", {"mutant": name, "code": identity.of(PACKAGE + module)})
         for name, module in modules.items()
     }
     values = run_units(list(units.values()), store=store, workers=workers, budget_seconds=budget_seconds, show=show)
@@ -124,7 +124,7 @@ def run(
     return HitRates(tuple(from_data(Hits, values[units[name].key]) for name in done), made_by)
 
 
-def measured(mutant: str, code: str) -> Any:
+def measure_mutant(mutant: str, code: str) -> Any:
     """The data of one mutant: a unit of work; `code` is part of what the result is kept under."""
     import numpy as np
 

@@ -26,6 +26,7 @@ import numpy as np
 from benchmarks.regression import compare as regression
 from benchmarks.regression import sequential, targets, variants
 from benchmarks.regression.injections import INJECTIONS, SLOWDOWN, inject
+from benchmarks.regression.isolated import identify
 from benchmarks.regression.measures import Measurements, Part, Sample
 from benchmarks.regression.paired import EXPONENTS, log_evidence
 from benchmarks.regression.variants import OWN_METRICS, RATIO
@@ -144,7 +145,7 @@ def run(
     """The powers of some kinds, as far as the budget goes; times are measured one kind after the other at the end."""
     deadline = time.monotonic() + budget_seconds
     units = {
-        kind: Unit(f"{__name__}:measured", {"kind": kind, "code": identity.of(_module(kind))})
+        kind: Unit(f"{__name__}:measure_kind", {"kind": kind, "code": identity.of(_module(kind))})
         for kind in kinds
         if part != "times"
     }
@@ -174,7 +175,7 @@ class _Found:
 # Values
 
 
-def measured(kind: Kind, code: str) -> Any:
+def measure_kind(kind: Kind, code: str) -> Any:
     """The data of the values of a kind: a unit of work; `code` is part of what the result is kept under."""
     problem = variants.default_problems(kind)[0]
     right = _measure(example(kind), problem, BLOCKS * BLOCK)
@@ -277,8 +278,7 @@ def time_kind(kind: Kind | str, store: Store) -> Timed:
             named.append((str(path), f"side {place}"))
         with targets.sides(named, f"power {time.time_ns()}", store) as groups:
             sides = [side for (side,) in groups]
-            for side in sides:
-                side.identify(problem, None)
+            identify(sides, problem, None)
             like = sequential.Task(problem, None, (), [[] for _ in sides])
             found = sequential.time_sides(
                 sides,

@@ -36,7 +36,9 @@ def thrown(seed: bytes, truth: float) -> Floats:
 
 def coin(name: str, throw: Callable[[bytes], Floats], *, defect: float = 0.8, n_max: int = FIRST_LOOK) -> Cell:
     """The claim P(1) <= 0.5, to be told from `defect`."""
-    test = Test(Bernoulli.versus(0.5, defect), Bernoulli.versus(defect, 0.5), f"P <= 0.5 off as far as {defect:g}")
+    test = Test(
+        Bernoulli.versus(0.5, defect), Bernoulli.versus(defect, 0.5), f"P = {defect:g} where P <= 0.5 is claimed"
+    )
     return Cell(name, lambda alpha: Plan(test, alpha, BETA, n_max), throw, lambda rows: rows[:, 0])
 
 

@@ -215,7 +215,7 @@ def test_json_goes_to_the_output_and_a_report_to_its_file(tmp_path: Path, capsys
     assert printed == json.loads((tmp_path / "report").read_text())
     assert from_data(RunReport, printed).summary.outcome == "holds"
     assert main([*words, "--store", str(tmp_path / "s"), "--output", str(tmp_path / "no" / "report")]) == 2
-    assert "there is no folder" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
     assert main(["batch", "run", "--only", "no such cell", "--store", str(tmp_path / "s")]) == 2
     assert "no cell or control at size full has this in its name" in capsys.readouterr().err
 

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.batch.cells import controls
 from benchmarks.documents.calibration import beyond, calibration_text, power, verifications
-from benchmarks.documents.statistics import CONTROLS, seen
+from benchmarks.documents.statistics import CONTROLS, control_tables
 from benchmarks.studies import calibration, scaling
 from benchmarks.studies.controls import Outcomes
 from properties.statistics.laws import laws
@@ -26,7 +26,7 @@ def test_calibration_of_the_verification_sees_a_wrong_variant(monkeypatch: pytes
     from properties.process import loading
     from properties.variants.mutants.operator import NO_DISCOUNT
 
-    monkeypatch.setattr(loading, "built_in", lambda: {"wrong": NO_DISCOUNT})
+    monkeypatch.setattr(loading, "gallery_variants", lambda: {"wrong": NO_DISCOUNT})
     assert calibration.Verified.of([calibration.verify(0, "quick")]).red == 1
 
 
@@ -74,7 +74,9 @@ def test_a_part_that_is_not_measured_stays_as_it_was_committed() -> None:
     merged = before.renew(today)
     assert (merged.right, merged.wrong, merged.full) == (right, wrong, today.full)
     assert merged.made_by == {"right": "old", "wrong": "old", "full": "new"}
-    assert "the quick cells: old; their controls: old; the full size: new." in calibration_text(merged)
+    assert calibration_text(merged).endswith(
+        "| quick cells | old |\n| controls of the quick cells | old |\n| cells of the full size | new |"
+    )
 
 
 @pytest.mark.parametrize(("place", "low", "high"), [(0, 1.8, 2.3), (1, 0.9, 1.3)])
@@ -112,4 +114,4 @@ def test_a_kind_of_cell_that_passes_a_wrong_algorithm_says_why_it_is_there() -> 
             assert "violated" in outcomes.values(), control.name
             silent = [kind for kind, word in outcomes.items() if word != "violated" and kind not in law.purposes]
             assert not silent, (law.name, control.name)
-    assert "| TDC that ignores the ball | holds | **violated** | holds |" in seen(found)[-2]
+    assert "| TDC that ignores the ball | holds | **violated** | holds |" in control_tables(found)[-2]

@@ -7,6 +7,7 @@ wrong in one line must be caught by the same test.
 
 import ast
 import copy
+import os
 import random
 import re
 import subprocess
@@ -490,9 +491,9 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
     [
         (["model.npz", "--set", "l1:0.1"], "model.npz: gamma must be given: the file has none"),
         (["model.json", "--set", "model"], "--set model must come with a .tra file"),
-        (["model.json", "--set", "l9:0.1"], "--set must be KIND:RADIUS"),
-        (["model.json", "--set", "l1"], "--set must be KIND:RADIUS"),
-        (["model.json", "--set", "contamination:0.1:within-support"], "--set must be KIND:RADIUS"),
+        (["model.json", "--set", "l9:0.1"], "--set must be NAME:RADIUS"),
+        (["model.json", "--set", "l1"], "--set must be NAME:RADIUS"),
+        (["model.json", "--set", "contamination:0.1:within-support"], "--set must be NAME:RADIUS"),
         (["model.json", "--set", "l1:-1"], "radius must"),
         (["model.json", "--set", "l1:0.1", "--gamma", "1"], "gamma must"),
         (["model.json", "--set", "l1:0.1", "--width", "0"], "width must"),
@@ -500,7 +501,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatc
         (["absent.json", "--set", "l1:0.1"], "absent.json: no such file"),
         (["broken.npz", "--set", "l1:0.1", "--gamma", "0.5"], "broken.npz: "),
         (["model.json", "--set", "set.json"], "metric of Wasserstein must"),
-        (["model.json", "--set", "l1:0.1", "--output", "absent/file"], "there is no folder absent"),
+        (["model.json", "--set", "l1:0.1", "--output", "absent/file"], "the folder absent does not exist"),
     ],
 )
 def test_bad_input(
@@ -520,3 +521,13 @@ def test_bad_input(
     assert main(["certify", *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not Path("certificate.json").exists()
+
+
+def test_values_beyond_the_range_of_floats_and_files_without_end_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ValueError, match="costs are too large"), np.errstate(all="ignore"):
+        writer.certify(MDP([[[1.0]]], [[1e308]], 0.99), Contamination(0.1))
+    os.mkfifo(tmp_path / "pipe.json")
+    assert main(["check", str(tmp_path / "pipe.json")]) == 2
+    assert capsys.readouterr().err == f"robust-core: {tmp_path / 'pipe.json'}: must be a regular file\n"

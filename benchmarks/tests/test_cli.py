@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -231,7 +232,7 @@ def test_quiet_json_leaves_out_what_holds(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--junit", "no-such-folder/x.xml"), "--junit no-such-folder/x.xml: there is no folder no-such-folder"),
+        (("--junit", "no-such-folder/x.xml"), "--junit no-such-folder/x.xml: the folder no-such-folder does not exist"),
         (("--junit", "."), "--junit .: a folder, not a file"),
         (("--expected", "bad.toml"), "bad.toml: not TOML"),
     ],
@@ -255,12 +256,18 @@ def test_an_internal_error_is_no_violation(capsys: pytest.CaptureFixture[str], m
     assert "internal error" in capsys.readouterr().err
 
 
-def test_replay_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_as_json_and_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     main(["verify", WRONG, "--examples", "50"])
     file = next(line for line in capsys.readouterr().out.splitlines() if "replay:" in line).split()[-1]
     assert main(["replay", file, "--json"]) == VIOLATED
     judgement = json.loads(capsys.readouterr().out)
     assert (judgement["law"], judgement["outcome"], judgement["target"]) == ("bellman backup", "violated", WRONG)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert main(["replay", file]) == VIOLATED
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
 
 
 def test_the_two_results_stand_side_by_side_with_the_first_cause(capsys: pytest.CaptureFixture[str]) -> None:
@@ -306,7 +313,7 @@ def test_quiet_lines_say_whose_they_are_and_blocked_laws_are_one(capsys: pytest.
     titles = [line for line in lines if not line.startswith(" ")]
     assert titles == ["two\\nlines (several.py:BROKEN)", "of an unheard set (several.py:UNKNOWN)"]
     (blocked,) = [line for line in lines if line.startswith("  blocked")]
-    assert re.fullmatch(r"  blocked   \d+ laws: says nothing new while '[^']+' is violated", blocked)
+    assert re.fullmatch(r"  blocked   \d+ laws: skipped: a violation of '[^']+' usually violates this law too", blocked)
 
 
 NO_ANSWER = """

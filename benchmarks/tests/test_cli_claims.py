@@ -51,7 +51,9 @@ def test_running_again_tells_a_changed_status(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["claims", "sup-sample", "--run"]) == HOLDS
-    assert "as stored" in capsys.readouterr().out
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].endswith("as stored")
+    assert told[1].strip().startswith("holds in 200 cases: max{q·V")
     wrong = dict(evidence.committed_evidence()) | {"sup-sample": evidence.Evidence("refuted", 1)}
     monkeypatch.setattr(evidence, "committed_evidence", lambda: wrong)
     assert main(["claims", "sup-sample", "--run", "--quiet"]) == VIOLATED
@@ -136,7 +138,15 @@ def test_each_claim_is_stored_before_the_next_is_run(
 
     monkeypatch.setattr(claim, "adjudicate", stop_at_the_second)
     assert main(["claims", "expand-T", "thm3", "--renew"]) == INTERRUPTED
-    assert capsys.readouterr().out.split() == ["expand-T", "E", "corrected", "stored:", "not", "run", "yet"]
+    assert capsys.readouterr().out.splitlines()[0].split() == [
+        "expand-T",
+        "E",
+        "corrected",
+        "stored:",
+        "not",
+        "run",
+        "yet",
+    ]
     assert {name: entry.status for name, entry in evidence.committed_evidence().items()} == {"expand-T": "corrected"}
     assert [path.stem for path in (clone / "counterexamples").iterdir()] == ["expand-T"]
 

@@ -228,7 +228,7 @@ def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
         _, complaint = child.communicate(timeout=60)
     assert first.rstrip().endswith(b"as stored"), complaint
     assert child.returncode == INTERRUPTED
-    assert b"To go on:\n  robust-core claims --run --method E\n" in complaint
+    assert b"To continue:\n  robust-core claims --run --method E\n" in complaint
     assert b"Traceback" not in complaint
 
 

@@ -28,7 +28,7 @@ def test_a_file_that_is_there_is_not_changed(tmp_path: Path, capsys: pytest.Capt
     assert main(["verify", str(file), "--examples", "3", "--no-statistics"]) == HOLDS
     before = file.read_text(encoding="utf-8")
     assert main(["new", str(file)]) == USAGE
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert file.read_text(encoding="utf-8") == before
 
 

@@ -6,16 +6,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from benchmarks.mutants.isolated import judge_source, kills
+from benchmarks.regression.isolated import Side
 from benchmarks.tests.processes import alive, await_true
 from properties.judging import canary
 from properties.judging.verdict import Record
 from properties.kinds import kind_of
 from properties.process.child import Child, Fault
-from properties.process.session import CANARY, PROCESSES, Effort, Session, records, verify_isolated
+from properties.process.session import CANARY, PROCESSES, Description, Effort, Failed, Session, records, verify_isolated
 from robust_core.problem import KINDS, Kind
 
 HEAD = """
@@ -97,6 +102,21 @@ def test_a_process_that_holds_the_pipe_does_not_delay_the_verdict_on_a_death() -
     assert time.monotonic() - started < 300.0
 
 
+@pytest.mark.parametrize("signal", ["SIGKILL", "SIGSTOP"])
+def test_what_a_module_starts_ends_even_if_it_kills_or_stops_the_process_that_watches_it(signal: str) -> None:
+    """Nobody else knows a process that has left the session, and whose parent is gone."""
+    source = (
+        "import signal\nif os.fork() == 0:\n    os.setsid()\n"
+        "    open('pid', 'w').write(str(os.getpid()))\n    time.sleep(1000.0)\n"
+        "while not os.path.exists('pid') or not os.path.getsize('pid'): time.sleep(0.01)\n"
+        f"def backup(*case):\n    os.kill(os.getppid(), signal.{signal})\n    return 0.0 * case[2]\n"
+    )
+    # The first law may end before the death is seen.
+    records = list(islice(verified(source), 1 if signal == "SIGSTOP" else None))
+    assert signal == "SIGSTOP" or any("the process that watches it ended" in record.evidence for record in records)
+    await_true(lambda: not alive(int(Path("pid").read_text())))
+
+
 def test_who_ends_a_session_ends_all_processes_in_it() -> None:
     Path("mine.py").write_text(
         HEAD + "import subprocess\nopen('pid', 'w').write(str(subprocess.Popen(['sleep', '1000']).pid))\n"
@@ -130,7 +150,7 @@ def first_evidence(source: str) -> str:
 @pytest.mark.parametrize(
     ("body", "evidence"),
     [
-        ("os.write(1, b'x' * (1 << 22))", "misbehaviour: printed to standard output: got 'xxx"),
+        ("os.write(1, b'x' * (1 << 22))", "misbehaviour: printed to standard output: got xxx"),
         ("keep.extend(os.open('/dev/null', 0) for _ in range(1 << 20))", "misbehaviour: used up the file descriptors"),
         ("raise RuntimeError('x' * 70_000_000)", "misbehaviour: raised RuntimeError: xxx"),
         ("raise type('E' * 10_000_000 + '\\x1b', (Exception,), {})()", "misbehaviour: raised EEE"),
@@ -169,6 +189,16 @@ def test_a_suite_that_is_patched_when_a_module_is_loaded_holds_nothing() -> None
     found = judged(PATCH.format(body="pass") + "deceive()\n")
     assert {record.outcome for record in found} == {"error"}
     assert "does not find the defect of 'T without gamma'" in found[0].evidence
+
+
+def test_a_canary_that_is_found_for_another_reason_is_not_found() -> None:
+    """With this patch every comparison is true, and the canary itself raises: that is not its defect."""
+    found = judged(
+        "import numpy as np\nnp.abs = np.absolute = lambda *_, **__: np.zeros(1)\n"
+        "def backup(mdp, uncertainty_set, Q):\n    return 0.0 * Q\n"
+    )
+    assert {record.outcome for record in found} == {"error"}
+    assert "the suite was changed from inside" in found[0].evidence
 
 
 def test_messages_that_are_changed_on_their_way_are_not_believed() -> None:
@@ -218,8 +248,14 @@ def test_every_kind_has_a_canary_that_two_laws_catch(kind: Kind, monkeypatch: py
 
     monkeypatch.setattr(verification, "search", blind)
     assert "the suite was changed from inside" in canary.missed_defect(kind)
-    assert asked == sorted(kind_of(kind).canary.laws, key=asked.index), "each of the two is asked"
-    assert len(asked) == 2
+    assert asked == list(kind_of(kind).canary.laws), "each of the two is asked"
+
+
+def test_a_canary_with_a_misspelt_law_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = kind_of("operator")
+    wrong = replace(right, canary=replace(right.canary, laws=("bellman backup", "bellman backups")))
+    monkeypatch.setattr(canary, "kind_of", lambda kind: wrong)
+    assert canary.missed_defect("operator").endswith("names 'bellman backups', which is not a law of 'T without gamma'")
 
 
 def test_a_module_that_is_another_one_when_it_is_loaded_again_is_not_judged() -> None:
@@ -267,3 +303,29 @@ def test_the_parent_of_verify_loads_no_laws_and_no_numpy() -> None:
 def test_a_worker_that_is_killed_accuses_nobody() -> None:
     record = next(verified("def backup(*case):\n    os.kill(os.getpid(), 9)\n"))
     assert (record.outcome, record.evidence) == ("error", "cannot be judged: its process ended with exit code -9")
+
+
+def test_a_worker_in_which_the_suite_fails_ends_a_command_with_a_line() -> None:
+    """A `ValueError` is a line and exit code 2; another exception would be a traceback of the parent's."""
+
+    class Failing:
+        def worker(self, variant: object) -> "Failing":
+            return self
+
+        def send(self, order: object) -> None:
+            pass
+
+        def hear(self, *kinds: type, **options: object) -> Failed:
+            return Failed("cannot be judged: KeyError")
+
+        def kill_worker(self, variant: object) -> None:
+            pass
+
+    mine = Description("mine", "mine", "operator", (), (), (), ("start",), (), ())
+    session: Any = Failing()
+    with pytest.raises(ValueError, match=r"^mine: cannot be judged: KeyError$"):
+        judge_source(session, mine, "", examples=1, seed=0)
+    with pytest.raises(ValueError, match=r"^mine: cannot be judged: KeyError$"):
+        list(kills(session, mine, examples=1, seed=0, tick=lambda *_: None))
+    with pytest.raises(ValueError, match=r"^mine: cannot be judged: KeyError$"):
+        Side(session, mine, "seeds", "mine").identify("two states")

@@ -43,7 +43,7 @@ ELSEWHERE = (
     "python -m pip install .",
     "python -m pip install '.[environments]'",
     "python -m pip install '.[peers]'",
-    "python -m pip install '.[field]'",
+    "python -m pip install '.[field,field-jax]'",
     "robust-core study field --output field-report.md",
     "robust-core verify my_adapter.py",
     "python3 -m venv .venv && . .venv/bin/activate",
@@ -91,6 +91,8 @@ SHORTER = {
 }
 
 COMMANDS = subparsers(parser())
+LONG = ("tutorial.md", "extending.md", "regression.md")
+"""They verify or compare several times."""
 PROGRAMS = re.compile(r"(robust-core|tox|pytest|pip|dask|python -m) \S")
 # How many cells have which verdict: whether a ratio of times is decided is the machine's affair.
 COUNTS = re.compile(r"\w+: # \w+(, # \w+)*")
@@ -230,11 +232,7 @@ def mismatch(wanted: str, got: str, *, numbers: bool = True) -> str | None:
 
 @pytest.mark.parametrize(
     "path",
-    # They verify several times.
-    [
-        pytest.param(path, marks=[pytest.mark.robust_core_slow] * (path.name in ("tutorial.md", "extending.md")))
-        for path in DOCUMENTS
-    ],
+    [pytest.param(path, marks=[pytest.mark.robust_core_slow] * (path.name in LONG)) for path in DOCUMENTS],
     ids=lambda path: path.name,
 )
 def test_the_document_does_what_it_says(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def test_a_walk_visits_by_the_rows_of_the_kernel() -> None:
 
 def test_the_sign_of_the_growth_decides_which_draws_diverge() -> None:
     """Of the committed study: below zero no run diverged, well above zero all did; vanilla hardly ever grows."""
-    found = growth.committed()
+    found = growth.load_committed()
     assert len(found) == 3 * growth.DRAWS * len(growth.LEARNERS)
     assert not any(one.diverged_later for one in found if one.interval[1] < 0)
     assert all(one.diverged_later == one.runs for one in found if one.growth > 1.5)
@@ -46,7 +46,7 @@ def test_the_sign_of_the_growth_decides_which_draws_diverge() -> None:
 
 def test_the_certified_mean_square_has_the_sign_of_the_measured_growth() -> None:
     """Of the committed study. For vanilla TDC the mean square grows at least as fast as typical paths (Jensen)."""
-    found = growth.committed()
+    found = growth.load_committed()
     decided = [one for one in found if one.interval[0] * one.interval[1] > 0 and one.sign]
     assert len(decided) > 0.9 * len(found)
     assert not [one for one in decided if one.growth * one.sign < 0]
@@ -56,7 +56,7 @@ def test_the_certified_mean_square_has_the_sign_of_the_measured_growth() -> None
 @pytest.mark.parametrize(("panel", "draw", "learner"), [("tdc-c", 0, "robust"), ("tdc-a", 1, "vanilla")])
 def test_the_committed_mean_square_is_certified_again(panel: str, draw: int, learner: str) -> None:
     environments = environments_of(PANELS[panel], replace(DEFAULT, features=draw))
-    (known,) = (one for one in growth.committed() if (one.panel, one.draw, one.learner) == (panel, draw, learner))
+    (known,) = (one for one in growth.load_committed() if (one.panel, one.draw, one.learner) == (panel, draw, learner))
     low, high = mean_square_rate(environments, learner, growth.horizon(), held=known.held)
     known_low, known_high = known.mean_square
     assert low is not None
@@ -68,29 +68,29 @@ def test_the_committed_mean_square_is_certified_again(panel: str, draw: int, lea
 def test_the_committed_growth_is_measured_again(learner: str) -> None:
     """Rounding is amplified along a walk, but a mean over it stays within the interval."""
     environments = environments_of(PANELS["tdc-c"], replace(DEFAULT, features=1))
-    (known,) = (one for one in growth.committed() if (one.panel, one.draw, one.learner) == ("tdc-c", 1, learner))
+    (known,) = (one for one in growth.load_committed() if (one.panel, one.draw, one.learner) == ("tdc-c", 1, learner))
     blocks, _ = growth_rates(environments, learner, growth.horizon())
     measured = blocks.mean()
     assert known.interval[0] < measured < known.interval[1]
 
 
 def test_a_committed_bound_is_certified_again_and_a_changed_one_is_not() -> None:
-    first = bounds.committed()[0]
+    first = bounds.load_committed()[0]
     assert bounds.is_certified(first)
     assert not bounds.is_certified(replace(first, draw=0))
     assert not bounds.is_certified(replace(first, weights=bounds.pack(-bounds.unpack(first.weights))))
 
 
 @pytest.mark.robust_core_slow
-@pytest.mark.parametrize("bound", bounds.committed()[1:], ids=lambda one: f"{one.panel}-{one.draw}")
+@pytest.mark.parametrize("bound", bounds.load_committed()[1:], ids=lambda one: f"{one.panel}-{one.draw}")
 def test_every_committed_bound_is_certified_again(bound: bounds.Bound) -> None:
     assert bounds.is_certified(bound)
 
 
 def test_a_draw_that_is_certified_to_stay_bounded_does_not_diverge() -> None:
-    found = {(one.panel, one.draw): one for one in growth.committed() if one.learner == "robust"}
-    assert all(found[one.panel, one.draw].diverged_later == 0 for one in bounds.committed())
-    assert all(found[one.panel, one.draw].growth < 0.0 for one in bounds.committed())
+    found = {(one.panel, one.draw): one for one in growth.load_committed() if one.learner == "robust"}
+    assert all(found[one.panel, one.draw].diverged_later == 0 for one in bounds.load_committed())
+    assert all(found[one.panel, one.draw].growth < 0.0 for one in bounds.load_committed())
 
 
 def test_weights_are_kept_as_upper_triangles() -> None:

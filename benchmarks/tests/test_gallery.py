@@ -4,12 +4,13 @@ import pytest
 
 from benchmarks.documents import gallery, write
 from properties.judging.verification import verify
-from properties.process.loading import built_in
+from properties.process.loading import gallery_variants
 from properties.statistics.suite import allot_cells, weight
 
 PAGE = write.read("gallery")
-TOTAL = weight(built_in().values(), "quick")
-NEGATIVE = {key: variant for key, variant in gallery.variants().items() if key not in built_in()}
+RIGHT = gallery_variants()
+TOTAL = weight(RIGHT.values(), "quick")
+NEGATIVE = {key: variant for key, variant in gallery.variants().items() if key not in RIGHT}
 
 
 @pytest.mark.skipif(PAGE is None, reason="the documentation is not part of an installed package")
@@ -18,9 +19,9 @@ def test_on_the_page_only_the_negative_part_fails() -> None:
 
 
 @pytest.mark.robust_core_slow
-@pytest.mark.parametrize("key", built_in())
+@pytest.mark.parametrize("key", RIGHT)
 def test_right_variants_hold_with_another_seed_too(key: str) -> None:
-    variant = built_in()[key]
+    variant = RIGHT[key]
     cells = allot_cells(variant, "quick", total=TOTAL)
     outcomes = {record.law: record.outcome for record in verify(variant, examples=5, seed=1, cells=cells)}
     assert set(outcomes.values()) == {"holds"}, outcomes

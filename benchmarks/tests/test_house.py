@@ -177,8 +177,8 @@ def _cycles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
     yield from found
 
 
-CALLED_BY_OTHERS = re.compile(r"__\w+__|pytest_\w+|_check_value|_fill_text|_repr_pretty_")
-"""Names that a framework calls: Python, pytest, argparse, IPython."""
+CALLED_BY_OTHERS = re.compile(r"__\w+__|pytest_\w+|_check_value|_fill_text|_repr_pretty_|draw_action|set_q")
+"""Names that a framework calls: Python, pytest, argparse, IPython, mushroom-rl."""
 REGISTERED = re.compile(r"^@FAULTS\.of\((?:.|\n)*?\)\n(?:def|class) \w+", re.MULTILINE)
 """A fault is used by its decorator."""
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.cli.conventions import HOLDS, VIOLATED
 from benchmarks.cli.main import main
 from benchmarks.mutants import isolated
-from benchmarks.mutants.matrix import Kill, idle, kill_matrix, needed_laws, summary, survivors, zoo
+from benchmarks.mutants.matrix import Kill, all_mutants, idle, kill_matrix, needed_laws, summary, survivors
 from properties.judging.search import judge_case
 from properties.judging.verification import applicable, verify
 from properties.laws.catalogue import LAWS
@@ -18,7 +18,7 @@ from properties.variants.gallery import PATHWISE
 from properties.variants.mutants import horizon, plain, s_rectangular, sampler
 from robust_core import Contamination, Variant
 
-MUTANTS = zoo()
+MUTANTS = all_mutants()
 OPERATOR = "properties.variants.mutants.operator:NO_DISCOUNT"
 EXAMPLES = 60
 # The laws that most mutants die of come first: who is dead is not asked again.

@@ -37,7 +37,7 @@ REFUSED: dict[str, tuple[Main, list[str], str]] = {
     "batch, a report that cannot be written": (
         cli.main,
         ["batch", "run", "--size", "quick", "--output", "no such folder/report.json"],
-        "there is no folder",
+        "the folder no such folder does not exist",
     ),
     "nights, no such name": (
         cli.main,
@@ -119,7 +119,7 @@ def test_a_variant_that_no_law_speaks_of_is_not_verified(tmp_path: Path, capsys:
         "SILENT = Variant(name='silent', kind='sampler', sets=(), promises=(), make=lambda *a: None)\n"
     )
     assert cli.main(["verify", str(path)]) == USAGE
-    assert "nothing was verified: by kind, sets and promises no law speaks of silent" in capsys.readouterr().err
+    assert "nothing was verified: no law follows from the kind, sets and promises of silent" in capsys.readouterr().err
 
 
 def test_a_run_of_controls_alone_decides_no_claim(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_kills_and_interrupts_lose_nothing_and_change_nothing(tmp_path: Path, ca
     interrupted = stopped(tmp_path, signal.SIGINT, 1)
     assert interrupted.returncode == 130
     first, *rest = interrupted.stderr.strip().splitlines()
-    assert first == "robust-core: interrupted; what is printed above is complete. To go on:"
+    assert first == "robust-core: interrupted; the output above is complete. To continue:"
     assert [shlex.split(rest[0])[1:], *rest[1:]] == [command(tmp_path), KEPT], "nothing else when nobody watches"
     before = (tmp_path / "store").read_bytes()
     assert main(command(tmp_path, "--json")) == 0
@@ -145,7 +145,10 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(
     start: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nothing_is_measured(monkeypatch)
-    refused = {tmp_path: "a folder, not a file", tmp_path / "no" / "cells": "there is no folder"}
+    refused = {
+        tmp_path: "a folder, not a file",
+        tmp_path / "no" / "cells": f"the folder {tmp_path / 'no'} does not exist",
+    }
     refused |= {Path(os.devnull): "not a file that could be replaced"}
     for path, reason in refused.items():
         assert main([*start, str(path), "--store", str(tmp_path / "s")]) == 2

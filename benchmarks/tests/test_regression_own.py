@@ -23,7 +23,7 @@ from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.sequential import Effort
 from benchmarks.runner.store import open_store
 from properties.cases.scope import OutOfScope, Scope
-from properties.process.loading import built_in, load
+from properties.process.loading import gallery_variants, load
 from properties.statistics.budget import RUN_BUDGET
 from properties.tests.test_scope import QUICK, strict
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant, models
@@ -95,8 +95,11 @@ class Here:
     orders: list[tuple[Any, ...]] = field(default_factory=list)
     number: int = 0
 
-    def identify(self, problem: str, model: Any) -> None:
+    def ask(self, problem: str, model: Any) -> None:
         """Nothing to find out."""
+
+    def identify(self, problem: str) -> None:
+        """Nothing to hear."""
 
     def unit(self, problem: str, start: int, stop: int, *, clock: bool) -> bytes:
         return key("here", self.number, self.code.name, problem, self.seed_set, start, stop, str(clock))
@@ -106,6 +109,23 @@ class Here:
 
     def finish(self) -> Part:
         return variants.measure(*self.orders.pop())
+
+
+def test_no_side_is_always_the_first_in_a_turn_of_the_clock(tmp_path: Path) -> None:
+    begun: list[int] = []
+
+    class Timed(Here):
+        def begin(self, *order: Any, clock: bool) -> None:
+            begun.append(self.number)
+
+        def finish(self) -> Part:
+            return Part()
+
+    sides: Any = (Timed(RIGHT, number=0), Timed(RIGHT, number=1))
+    with open_store(tmp_path / "store") as store:
+        for turn in range(4):
+            isolated.measure_piece(sides, PROBLEM, None, 4 * turn, 4 * turn + 4, store=store, clock=True)
+    assert begun == [0, 1, 1, 0, 0, 1, 1, 0]
 
 
 def compare(new: Variant, folder: Path, *, seeds: int = 40, problem: str = PROBLEM) -> regression.Comparison:
@@ -294,7 +314,7 @@ def test_a_model_of_the_user() -> None:
 
 
 def test_several_tables_are_measured_by_their_mean() -> None:
-    double = next(v for v in built_in().values() if v.options.get("tables") == 2 and v.kind == "control")
+    double = next(v for v in gallery_variants().values() if v.options.get("tables") == 2 and v.kind == "control")
     part = variants.measure(double, "two states, per visit", None, "pinned", 0, 2)
     assert all(value is not None and value < 0.5 for value in part.samples["last error"])
 

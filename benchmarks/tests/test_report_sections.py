@@ -351,7 +351,7 @@ def test_a_forest_puts_effects_intervals_and_sizes_on_one_axis() -> None:
 
 
 def test_every_draw_of_the_features_has_its_certificate_on_the_page() -> None:
-    found = growth.committed()
+    found = growth.load_committed()
     body = effects.growth_picture(found)
     assert [body.count(f"{one.learner}, draw {one.draw}<") for one in found] == [3] * len(found)
     assert body.count("</span> diverges</span>") == sum(one.interval[0] > 0 for one in found)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.mutants.matrix import EXAMPLES, Kill, kill_matrix, needed_laws, survivors, zoo
+from benchmarks.mutants.matrix import EXAMPLES, Kill, all_mutants, kill_matrix, needed_laws, survivors
 from benchmarks.report import code
 from benchmarks.report.layout import Cell, chapter, commands, table
 from benchmarks.report.markup import Html, isolate, slug, tag
@@ -56,7 +56,7 @@ def collect(work: Work) -> Kills:
 
 def units(examples: int) -> list[Unit]:
     """The work of this section: one unit per module of mutants, whose problems are drawn once."""
-    modules = dict.fromkeys(key.partition(":")[0] for key in zoo())
+    modules = dict.fromkeys(key.partition(":")[0] for key in all_mutants())
     common = {"examples": examples, "seed": SEED}
     return [Unit(f"{__name__}:kill", {"module": module, **common, "code": code.of(module)}) for module in modules]
 

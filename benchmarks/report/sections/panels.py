@@ -123,7 +123,7 @@ def collect(work: Work) -> Panels:
         interpretations=tuple((name, one.what) for name, one in INTERPRETATIONS.items()),
         why=tuple(explanations(experiments_text.WHY)),
         code=compare(results.made_by.code, ENTRY, results.made_by.libraries),
-        growth=growth.committed(),
+        growth=growth.load_committed(),
     )
 
 

@@ -27,7 +27,8 @@ from benchmarks.tests.test_documentation import (
 )
 
 # One example per command, which its help and docs/command-line.md show.
-EXAMPLES = [example(command) for command in subparsers(parser()).values()]
+PARSER = parser()
+EXAMPLES = [example(command) for command in subparsers(PARSER).values()]
 SERVERS = [command for command in ELSEWHERE if command.startswith("dask ")]
 # The generated documents name what writes them and what it rests on.
 WRITERS = re.compile(r"`(python -m [^`]+)`")
@@ -54,7 +55,7 @@ def within_sentences() -> Iterator[str]:
 def is_complete(command: str) -> bool:
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         try:
-            parser().parse_args(shlex.split(command)[1:])
+            PARSER.parse_args(shlex.split(command)[1:])
         except SystemExit as end:
             return end.code == 0  # --version
     return True
