@@ -44,6 +44,8 @@ ELSEWHERE = (
     "python -m pip install '.[environments]'",
     "python -m pip install '.[peers]'",
     "python -m pip install '.[field,field-jax]'",
+    "python -m pip install '.[field,field-jax,field-torch]'",
+    "python -m pip install --no-deps mushroom-rl==1.10.2",
     "robust-core study field --output field-report.md",
     "robust-core verify my_adapter.py",
     "python3 -m venv .venv && . .venv/bin/activate",
