@@ -383,7 +383,8 @@ def search(
     if given.failure is not None:
         return given.failure
     try:
-        cases = chain(law.first_cases(variant), islice(law.cases_of(variant, master_seed), examples))
+        drawn = islice(law.cases_of(variant, master_seed), math.ceil(law.share * examples))
+        cases = chain(law.first_cases(variant), drawn)
         verdict = explore_and_reduce(
             (case.entries() for case in cases),
             lambda entries: _at_work(law, variant, case_type.of(entries), warned),

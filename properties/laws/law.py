@@ -61,6 +61,8 @@ class Law:
     only: Callable[[Variant], bool] = lambda variant: True
     """Whether the law applies to a variant that makes its promise."""
     twin: Callable[[Variant, str, int], Verdict] | None = None
+    share: float = 1.0
+    """The share of the examples of a search that this law tries; below 1 where one case takes long to judge."""
 
     def __post_init__(self) -> None:
         if self.promise is not None and self.promise not in PROMISES:

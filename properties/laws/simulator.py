@@ -503,5 +503,6 @@ LAWS = (
         _levels,
         read=_read_levels,
         only=_has_levels,
+        share=0.25,  # some 600 outcomes of an iteration in each case
     ),
 )
