@@ -17,6 +17,7 @@ from benchmarks.cli.conventions import (
     positive,
     raise_on_termination,
     require_writable,
+    write_record,
 )
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _accept(options: argparse.Namespace) -> int:
 
     report = json.from_data(RunReport, json.load(options.report), str(options.report))
     require_whole(report)
-    BASELINE.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    write_record(BASELINE, report)
     if options.json:
         print(json.dumps({"file": str(BASELINE), "cells": len(report.cells), "controls": len(report.controls)}))
     elif not options.quiet:
@@ -186,7 +187,7 @@ def _print(report: object, options: argparse.Namespace, lines: list[str], *, hol
     from robust_core.json import dumps
 
     if options.output is not None:
-        options.output.write_text(dumps(report, indent=1) + "\n", encoding="utf-8")
+        write_record(options.output, report)
     if options.json:
         print(dumps(report))
     elif not (options.quiet and holds):

@@ -15,9 +15,9 @@ from benchmarks.cli.conventions import (
     add_quiet,
     add_running,
     add_strict,
+    open_work,
     positive,
     progress,
-    raise_on_termination,
     require_clone,
     require_writable,
 )
@@ -145,23 +145,19 @@ def add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True, defa
 def _measure(options: argparse.Namespace) -> "Measurements":
     """Today's measurements."""
     from benchmarks.regression.bench import bench
-    from benchmarks.runner.store import open_store
 
     if not options.seed_set.isprintable() or not options.seed_set:
         raise ValueError(f"seed set must be a name, got {options.seed_set!r}")
-    with open_store(options.store) as store, raise_on_termination():
-        try:
-            return bench(
-                store=store,
-                seed_set=options.seed_set,
-                only=getattr(options, "only", ""),
-                workers=options.workers,
-                cluster=options.cluster,
-                budget_seconds=getattr(options, "budget", math.inf),
-                show=progress,
-            )
-        finally:
-            progress("")
+    with open_work(options) as store:
+        return bench(
+            store=store,
+            seed_set=options.seed_set,
+            only=getattr(options, "only", ""),
+            workers=options.workers,
+            cluster=options.cluster,
+            budget_seconds=getattr(options, "budget", math.inf),
+            show=progress,
+        )
 
 
 def _require_replaceable(option: str, path: Path) -> None:

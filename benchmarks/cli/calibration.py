@@ -11,9 +11,10 @@ from benchmarks.cli.conventions import (
     add_quiet,
     add_running,
     count,
+    open_work,
+    output_of,
     progress,
-    raise_on_termination,
-    require_writable,
+    write_record,
 )
 
 STORE = Path(".robust-core") / "calibration.jsonl"
@@ -54,7 +55,6 @@ def add_parser(studies: Commands) -> None:
 
 def _calibration(options: argparse.Namespace) -> int:
     from benchmarks.runner.pool import single_thread
-    from benchmarks.runner.store import open_store
     from benchmarks.studies import calibration
     from robust_core.json import dumps
 
@@ -64,18 +64,16 @@ def _calibration(options: argparse.Namespace) -> int:
         raise ValueError("all parts have 0 seeds: nothing would be measured")
     if bool(seeds.full) != bool(seeds.dear):
         raise ValueError("--full-seeds and --dear-seeds make one table: one of them is 0, and its rows would be lost")
-    output = options.output or calibration.BASELINE
-    require_writable("--output", output)
-    with open_store(options.store) as store, raise_on_termination():
+    output = output_of(options, calibration.BASELINE)
+    with open_work(options) as store:
         today = calibration.run(
             seeds, store=store, workers=options.workers, budget_seconds=options.budget, show=progress
         )
-    progress("")
     if not today.made_by:
         raise ValueError(f"the time ended before the first seed; {output} is as it was")
     before = calibration.load(output) if output.exists() else calibration.Calibration()
     summary = before.renew(today)
-    output.write_text(dumps(summary, indent=1) + "\n", encoding="utf-8")
+    write_record(output, summary)
     if options.json:
         print(dumps(summary))
     elif today.red or not options.quiet:

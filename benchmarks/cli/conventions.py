@@ -11,10 +11,13 @@ import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from benchmarks.cli.timespan import seconds
 from robust_core.text import suggestion
+
+if TYPE_CHECKING:
+    from benchmarks.runner.store import Store
 
 HOLDS, VIOLATED, USAGE, UNDECIDED, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 3, 130, 141, 143
 
@@ -168,11 +171,23 @@ def add_json(parser: argparse.ArgumentParser, what: str = "one record per line i
     parser.add_argument("--json", action="store_true", help=f"print JSON lines: {what}")
 
 
-def dumps(value: object) -> str:
-    """A record or a JSON value as one line of JSON; the module is loaded when it is needed."""
+def dumps(value: object, *, indent: int | None = None) -> str:
+    """A record or a JSON value as one line of JSON, or with an indent; the module is loaded when it is needed."""
     from robust_core import json
 
-    return json.dumps(value)
+    return json.dumps(value, indent=indent)
+
+
+def output_of(options: argparse.Namespace, committed: Path) -> Path:
+    """The file that `--output` names, or the committed one; refused before the work if it could not be written."""
+    output: Path = options.output or committed
+    require_writable("--output", output)
+    return output
+
+
+def write_record(path: Path, record: object) -> None:
+    """Write a record or a JSON value as a file that diffs well."""
+    path.write_text(f"{dumps(record, indent=1)}\n", encoding="utf-8")
 
 
 def add_quiet(parser: argparse._ActionsContainer, what: str = "print only what does not hold") -> None:
@@ -293,6 +308,23 @@ def progress(text: str) -> None:
         text = text[: max(shutil.get_terminal_size().columns - MARGIN, 0)]
         sys.stderr.write(f"\r\033[K{f'  {text} …' if text else ''}")
         sys.stderr.flush()
+
+
+def report_loading(place: str) -> None:
+    """Show which variant is loaded: that may take long."""
+    progress(f"loading {place}")
+
+
+@contextlib.contextmanager
+def open_work(options: argparse.Namespace) -> "Iterator[Store]":
+    """The store of a command that `add_running` describes, while a request to end is heard."""
+    from benchmarks.runner.store import open_store
+
+    with open_store(options.store) as store, raise_on_termination():
+        try:
+            yield store
+        finally:
+            progress("")
 
 
 @contextlib.contextmanager

@@ -13,8 +13,8 @@ from benchmarks.cli.conventions import (
     dumps,
     positive,
     progress,
+    report_loading,
 )
-from benchmarks.cli.loading import report_loading
 
 if TYPE_CHECKING:
     from properties.difference.difference import Difference

@@ -3,7 +3,16 @@
 import argparse
 from pathlib import Path
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, progress, require_writable
+from benchmarks.cli.conventions import (
+    HOLDS,
+    VIOLATED,
+    Commands,
+    add_json,
+    add_quiet,
+    output_of,
+    progress,
+    write_record,
+)
 
 
 def add_parser(studies: Commands) -> None:
@@ -28,8 +37,7 @@ def _faults(options: argparse.Namespace) -> int:
     from properties.variants.faults import catalogue
     from robust_core.json import dumps
 
-    output = options.output or faults.BASELINE
-    require_writable("--output", output)
+    output = output_of(options, faults.BASELINE)
     found = []
     # The numbers of a wrong algorithm may overflow.
     with np.errstate(all="ignore"):
@@ -39,5 +47,5 @@ def _faults(options: argparse.Namespace) -> int:
             if not (options.quiet and one.law):
                 print(dumps(one) if options.json else f"{one.source}: {one.law or 'not caught'}", flush=True)
     progress("")
-    output.write_text(dumps(faults.FaultResults(tuple(found)), indent=1) + "\n", encoding="utf-8")
+    write_record(output, faults.FaultResults(tuple(found)))
     return HOLDS if all(one.law for one in found) else VIOLATED

@@ -10,9 +10,10 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     add_running,
+    open_work,
+    output_of,
     progress,
-    raise_on_termination,
-    require_writable,
+    write_record,
 )
 
 STORE = Path(".robust-core") / "hits.jsonl"
@@ -43,7 +44,6 @@ def add_parser(studies: Commands) -> None:
 
 def _hits(options: argparse.Namespace) -> int:
     from benchmarks.runner.pool import single_thread
-    from benchmarks.runner.store import open_store
     from benchmarks.studies import hits
     from robust_core.json import dumps
     from robust_core.text import suggestion
@@ -54,12 +54,11 @@ def _hits(options: argparse.Namespace) -> int:
         if not any(_is_asked_for(name, [text]) for name in known):
             near = {*known, *(name.partition(":")[0] for name in known)}
             raise ValueError(f"no MUTANT {text!r} in properties/variants/mutants{suggestion(text, sorted(near))}")
-    output = options.output or hits.BASELINE
-    require_writable("--output", output)
+    output = output_of(options, hits.BASELINE)
     before = hits.load(output)
     there = {one.mutant for one in before.mutants} if options.missing else set()
     wanted = [name for name in known if name not in there and _is_asked_for(name, options.mutants)]
-    with open_store(options.store) as store, raise_on_termination():
+    with open_work(options) as store:
         today = hits.run(
             wanted,
             store=store,
@@ -67,8 +66,7 @@ def _hits(options: argparse.Namespace) -> int:
             budget_seconds=options.budget,
             show=progress,
         )
-    progress("")
-    output.write_text(dumps(before.renew(today), indent=1) + "\n", encoding="utf-8")
+    write_record(output, before.renew(today))
     missed = [one for one in today.mutants if not one.caught]
     for one in missed if options.quiet else today.mutants:
         print(dumps(one) if options.json else f"{one.mutant}: {one.law or 'no law'}, {one.words}")

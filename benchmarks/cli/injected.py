@@ -11,9 +11,9 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     add_running,
+    open_work,
     positive,
     progress,
-    raise_on_termination,
 )
 
 STORE = Path(".robust-core") / "injected.jsonl"
@@ -42,14 +42,13 @@ def _injected(options: argparse.Namespace) -> int:
     from benchmarks.documents import markdown
     from benchmarks.regression.bench import bench
     from benchmarks.regression.defects import DEFECTS
-    from benchmarks.runner.store import open_store
     from benchmarks.studies import injected
     from robust_core.json import dumps
 
     if unknown := set(options.defects) - DEFECTS.keys():
         raise ValueError(f"no defect {', '.join(sorted(unknown))}; there are {', '.join(DEFECTS)}")
     wrong = 0
-    with open_store(options.store) as store, raise_on_termination():
+    with open_work(options) as store:
         measure = functools.partial(bench, store=store, workers=options.workers, show=progress)
         references = [measure(seed_set=seed_set) for seed_set in injected.seed_sets(options.seed_sets)]
         if not (options.json or options.quiet):

@@ -15,10 +15,10 @@ from benchmarks.cli.conventions import (
     add_seed,
     positive,
     progress,
+    report_loading,
     stopped_between,
     table_width,
 )
-from benchmarks.cli.loading import report_loading
 from robust_core.text import one_line
 
 if TYPE_CHECKING:

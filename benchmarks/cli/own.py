@@ -4,15 +4,14 @@ import argparse
 import math
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
     HOLDS,
     UNDECIDED,
     VIOLATED,
+    open_work,
     progress,
-    raise_on_termination,
     require_writable,
 )
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from benchmarks.regression.compare import Comparison
     from benchmarks.regression.own import Choice, Found
     from benchmarks.regression.sequential import Effort
-    from benchmarks.runner.store import Store
     from properties.judging.verdict import Outcome, Record
 
 
@@ -55,25 +53,13 @@ def effort(options: argparse.Namespace, *, clock: bool) -> "Effort":
     )
 
 
-@contextmanager
-def work(options: argparse.Namespace) -> "Iterator[Store]":
-    """The store, while a request to end is heard."""
-    from benchmarks.runner.store import open_store
-
-    with open_store(options.store) as store, raise_on_termination():
-        try:
-            yield store
-        finally:
-            progress("")
-
-
 def bench(options: argparse.Namespace) -> int:
     """Measure variants and print the quantiles of every measure."""
     from benchmarks.regression import baseline, own
     from robust_core.json import dumps
 
     seeds = options.replicates or own.SEEDS
-    with work(options) as store:
+    with open_work(options) as store:
         found = own.bench(
             options.targets, choice(options), seeds=seeds, store=store, effort=effort(options, clock=True)
         )
@@ -113,7 +99,7 @@ def compare(options: argparse.Namespace) -> int:
     chosen = choice(options)
     if options.history is not None:
         chosen = history.with_fresh_seeds(chosen, options.history, new)
-    with work(options) as store:
+    with open_work(options) as store:
         limits = effort(options, clock=not options.no_clock)
         found = own.compare(old, new, chosen, store=store, effort=limits, target_only=len(options.targets) == 2)
     if options.history is not None:

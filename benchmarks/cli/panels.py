@@ -12,8 +12,8 @@ from benchmarks.cli.conventions import (
     add_quiet,
     add_running,
     complete_with,
+    open_work,
     progress,
-    raise_on_termination,
 )
 
 if TYPE_CHECKING:
@@ -58,10 +58,9 @@ def _panels(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from benchmarks.experiments.records import PendingRun
-    from benchmarks.runner.store import open_store
     from robust_core.json import dumps
 
-    with open_store(options.store) as store, raise_on_termination():
+    with open_work(options) as store:
         runs = _write(choices, store, options) if options.write else _compute(choices, store, options)
     for panel, interpretation in choices:
         pending = PendingRun(panel.id, interpretation.name, panel.p, panel.radius)
@@ -75,17 +74,16 @@ def _panels(options: argparse.Namespace) -> int:
 def _compute(choices: list["Choice"], store: "Store", options: argparse.Namespace) -> "dict[tuple[str, str], PanelRun]":
     from benchmarks.experiments import work
 
-    try:
-        return work.compute(
-            choices,
-            store=store,
-            workers=options.workers,
-            cluster=options.cluster,
-            budget_seconds=options.budget,
-            show=progress,
-        )
-    finally:
-        progress("")
+    found = work.compute(
+        choices,
+        store=store,
+        workers=options.workers,
+        cluster=options.cluster,
+        budget_seconds=options.budget,
+        show=progress,
+    )
+    progress("")
+    return found
 
 
 def _write(choices: list["Choice"], store: "Store", options: argparse.Namespace) -> "dict[tuple[str, str], PanelRun]":

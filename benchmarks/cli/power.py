@@ -10,9 +10,10 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     add_running,
+    open_work,
+    output_of,
     progress,
-    raise_on_termination,
-    require_writable,
+    write_record,
 )
 
 STORE = Path(".robust-core") / "power.jsonl"
@@ -42,7 +43,6 @@ def add_parser(studies: Commands) -> None:
 
 def _power(options: argparse.Namespace) -> int:
     from benchmarks.runner.pool import single_thread
-    from benchmarks.runner.store import open_store
     from benchmarks.studies import power
     from robust_core.json import dumps
     from robust_core.problem import KINDS
@@ -52,9 +52,8 @@ def _power(options: argparse.Namespace) -> int:
     for kind in options.kinds:
         if kind not in KINDS:
             raise ValueError(f"KIND must be one of {', '.join(KINDS)}, got {kind!r}{suggestion(kind, KINDS)}")
-    output = options.output or power.BASELINE
-    require_writable("--output", output)
-    with open_store(options.store) as store, raise_on_termination():
+    output = output_of(options, power.BASELINE)
+    with open_work(options) as store:
         today = power.run(
             options.kinds or KINDS,
             store=store,
@@ -63,8 +62,7 @@ def _power(options: argparse.Namespace) -> int:
             part=options.part,
             show=progress,
         )
-    progress("")
-    output.write_text(dumps(power.load(output).renew(today), indent=1) + "\n", encoding="utf-8")
+    write_record(output, power.load(output).renew(today))
     missed = [one for one in today.powers if one.found < LEAST * one.comparisons]
     alarms = [one for one in today.nulls if one.alarms]
     wrong = [one for one in today.timed if one.same in ("worse", "better") or one.verdict != "worse"]

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.cli.bench import add_measuring, add_targets
-from benchmarks.cli.conventions import HOLDS, UNDECIDED, Commands, add_json, add_quiet, add_strict, fold
-from benchmarks.cli.own import choice, effort, work
+from benchmarks.cli.conventions import HOLDS, UNDECIDED, Commands, add_json, add_quiet, add_strict, fold, open_work
+from benchmarks.cli.own import choice, effort
 
 HISTORY = Path(".robust-core") / "history"
 
@@ -34,7 +34,7 @@ def _rank(options: argparse.Namespace) -> int:
 
     if not options.targets:
         raise ValueError("name at least two variants, e.g. robust-core rank a.py b.py")
-    with work(options) as store:
+    with open_work(options) as store:
         found = own.rank(options.targets, choice(options), store=store, effort=effort(options, clock=False))
     if options.json:
         print(dumps(found))

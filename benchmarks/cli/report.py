@@ -15,8 +15,8 @@ from benchmarks.cli.conventions import (
     add_strict,
     add_workers,
     progress,
+    report_loading,
 )
-from benchmarks.cli.loading import report_loading
 
 OUTPUT = Path(".robust-core") / "report"
 EXIT_CODES = {"violated": VIOLATED, "error": USAGE}

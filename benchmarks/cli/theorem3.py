@@ -4,7 +4,7 @@ import argparse
 import importlib
 from pathlib import Path
 
-from benchmarks.cli.conventions import HOLDS, Commands, add_json, add_quiet, require_writable
+from benchmarks.cli.conventions import HOLDS, Commands, add_json, add_quiet, output_of, write_record
 
 BASELINES = Path(__file__).parents[1] / "baselines"
 STUDIES = {
@@ -37,10 +37,9 @@ def _study(options: argparse.Namespace) -> int:
     from robust_core.json import dumps
 
     single_thread()
-    output = options.output or BASELINES / f"{options.study}.json"
-    require_writable("--output", output)
+    output = output_of(options, BASELINES / f"{options.study}.json")
     found = importlib.import_module(f"benchmarks.studies.{options.study}").measure()
-    output.write_text(f"{dumps(found, indent=1)}\n", encoding="utf-8")
+    write_record(output, found)
     if options.json or not options.quiet:
         print(dumps(found) if options.json else output)
     return HOLDS

@@ -21,10 +21,10 @@ from benchmarks.cli.conventions import (
     fold,
     positive,
     progress,
+    report_loading,
     require_writable,
 )
 from benchmarks.cli.handlers import Handler, JsonLines, Progress, QuietTable, Table
-from benchmarks.cli.loading import report_loading
 from benchmarks.cli.timespan import seconds
 from robust_core.text import one_line, suggestion
 

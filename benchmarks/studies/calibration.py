@@ -31,7 +31,6 @@ from properties.statistics.suite import Planned
 from robust_core import json
 from robust_core.json import Extended, from_data, to_data
 
-STORE = Path(".robust-core") / "calibration.jsonl"
 BASELINE = Path(__file__).parents[1] / "baselines" / "calibration.json"
 THRESHOLDS = (10.0, 100.0, 1000.0)
 """Under a true claim E exceeds each of these with probability at most its inverse."""
