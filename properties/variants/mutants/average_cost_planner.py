@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.variants.mutants.planner import one_action
 from robust_core import Contamination, TotalVariation, UncertaintySet, Variant, support
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
@@ -85,9 +86,7 @@ def _discounted_policy(mdp: MDP, uncertainty_set: Any) -> Any:
     """The average cost of the policy that is optimal at the discount of the model."""
     V = _fixed_point(mdp, lambda W: mdp.cost + mdp.gamma * support(mdp, uncertainty_set, W))
     chosen = (mdp.cost + mdp.gamma * support(mdp, uncertainty_set, V)).argmin(axis=1)
-    states = np.arange(mdp.n_states)
-    fixed = MDP(mdp.P[states, chosen][:, None], mdp.cost[states, chosen][:, None], mdp.gamma)
-    return uncertainty_set.radius * _shorter(fixed, uncertainty_set).max()
+    return uncertainty_set.radius * _shorter(one_action(mdp, chosen), uncertainty_set).max()
 
 
 def _span(mdp: MDP, uncertainty_set: Any) -> Any:

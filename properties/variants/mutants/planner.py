@@ -7,12 +7,23 @@ import numpy as np
 from properties.variants.gallery.value_iteration import ACCURACY, plan
 from robust_core import Contamination, TotalVariation, UncertaintySet, Variant, bellman, worst_case
 from robust_core.mdp import MDP
-from robust_core.validate import Floats
+from robust_core.validate import Floats, Ints
 
 
 def _mutant(name: str, make: Any, *sets: Any) -> Variant:
     options = {"accuracy": ACCURACY}
     return Variant(f"planner {name}", "planner", make, sets or (Contamination, TotalVariation), ("optimal",), options)
+
+
+def one_action(mdp: MDP, actions: Ints) -> MDP:
+    """The model in which every state has one action."""
+    states = np.arange(mdp.n_states)
+    return MDP(mdp.P[states, actions][:, None], mdp.cost[states, actions][:, None], mdp.gamma)
+
+
+def evaluate(mdp: MDP, uset: UncertaintySet, actions: Ints) -> Floats:
+    """The robust Q of the policy that takes these actions."""
+    return bellman(mdp, uset, np.repeat(plan(one_action(mdp, actions), uset), mdp.n_actions, axis=1))
 
 
 def _few_sweeps(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
@@ -56,13 +67,7 @@ def _constant_of_table(mdp: MDP, uncertainty_set: Contamination) -> Floats:
 
 def _one_improvement(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """Policy iteration that stops after one improvement of the cheapest policy."""
-    cheap = MDP(
-        np.take_along_axis(mdp.P, mdp.cost.argmin(axis=1)[:, None, None], axis=1),
-        mdp.cost.min(axis=1, keepdims=True),
-        mdp.gamma,
-    )
-    V = plan(cheap, uncertainty_set)
-    return bellman(mdp, uncertainty_set, np.repeat(V, mdp.n_actions, axis=1))
+    return evaluate(mdp, uncertainty_set, mdp.cost.argmin(axis=1))
 
 
 def _values_only(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
@@ -99,10 +104,7 @@ def _settled_policy(mdp: MDP, uset: UncertaintySet) -> Floats:
         Q = bellman(mdp, uset, Q)
         greedy = Q.argmin(axis=1)
         kept, policy = (kept + 1 if (greedy == policy).all() else 0), greedy
-    cost = mdp.cost[np.arange(len(Q)), policy][:, None]
-    own = MDP(np.take_along_axis(mdp.P, policy[:, None, None], axis=1), cost, mdp.gamma)
-    V = plan(own, uset)
-    return bellman(mdp, uset, np.repeat(V, mdp.n_actions, axis=1))
+    return evaluate(mdp, uset, policy)
 
 
 SETTLED_POLICY = _mutant("that stops at a settled policy", _settled_policy)
@@ -123,9 +125,7 @@ def _few_improvements(mdp: MDP, uset: UncertaintySet) -> Floats:
     """Policy iteration that ends after three improvements."""
     policy = mdp.cost.argmin(axis=1)
     for _ in range(4):
-        cost = mdp.cost[np.arange(mdp.n_states), policy][:, None]
-        own = MDP(np.take_along_axis(mdp.P, policy[:, None, None], axis=1), cost, mdp.gamma)
-        Q = bellman(mdp, uset, np.repeat(plan(own, uset), mdp.n_actions, axis=1))
+        Q = evaluate(mdp, uset, policy)
         policy = Q.argmin(axis=1)
     return Q
 

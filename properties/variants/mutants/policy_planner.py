@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from properties.variants.gallery.value_iteration import plan
+from properties.variants.mutants.planner import evaluate
 from robust_core import Contamination, TotalVariation, UncertaintySet, Variant, bellman
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
@@ -74,17 +75,10 @@ def _improved(times: int) -> Plan:
         """Improves the nominal policy, and stops before it is the best."""
         policy = _not_robust(mdp, uncertainty_set)
         for _ in range(times):
-            policy = _greedy(_value_of(policy, mdp, uncertainty_set))
+            policy = _greedy(evaluate(mdp, uncertainty_set, policy.argmax(axis=1)))
         return policy
 
     return make
-
-
-def _value_of(policy: Floats, mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
-    """The robust Q of a policy that chooses one action per state."""
-    rows, chosen = np.arange(mdp.n_states), policy.argmax(axis=1)
-    V = plan(MDP(mdp.P[rows, chosen][:, None], mdp.cost[rows, chosen][:, None], mdp.gamma), uncertainty_set)
-    return bellman(mdp, uncertainty_set, np.repeat(V, mdp.n_actions, axis=1))
 
 
 LARGEST_COST = _mutant("with the dearest action", lambda mdp, uncertainty_set: _greedy(-mdp.cost))
@@ -128,8 +122,7 @@ def _worth_while(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """Policy iteration that changes an action where that gains a thousandth of the largest cost."""
     rows, policy = np.arange(mdp.n_states), mdp.cost.argmin(axis=1)
     while True:
-        own = MDP(np.take_along_axis(mdp.P, policy[:, None, None], axis=1), mdp.cost[rows, policy][:, None], mdp.gamma)
-        Q = bellman(mdp, uncertainty_set, np.repeat(plan(own, uncertainty_set), mdp.n_actions, axis=1))
+        Q = evaluate(mdp, uncertainty_set, policy)
         better = Q[rows, policy] - Q.min(axis=1) > 1e-3 * np.abs(mdp.cost).max()
         if not better.any():
             return np.eye(mdp.n_actions)[policy]
@@ -145,7 +138,7 @@ def _one_at_a_time(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """Changes the action that gains most, four times as often as there are states."""
     rows, policy = np.arange(mdp.n_states), np.zeros(mdp.n_states, dtype=int)
     for _ in range(4 * mdp.n_states):
-        Q = _value_of(np.eye(mdp.n_actions)[policy], mdp, uncertainty_set)
+        Q = evaluate(mdp, uncertainty_set, policy)
         s = int((Q[rows, policy] - Q.min(axis=1)).argmax())
         policy[s] = Q[s].argmin()
     return np.eye(mdp.n_actions)[policy]

@@ -1,16 +1,12 @@
 """Wrong support functions of bounded densities (CVaR)."""
 
-from typing import Any
-
 import numpy as np
 
-from properties.variants.mutants.sets_forms import altered, falling, fill, reduced
-from robust_core import BoundedDensity, Contamination, TotalVariation, Variant, sigma
+from properties.variants.mutants.sets_forms import change_radius, falling, fill, minimum, mutants_of
+from robust_core import BoundedDensity, Contamination, TotalVariation, sigma
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"bounded density {name}", "support", make, (BoundedDensity,), ("support function",))
+_mutant = mutants_of(BoundedDensity, "bounded density")
 
 
 def _quantile(uset: BoundedDensity, p: Floats, v: Floats) -> float:
@@ -31,8 +27,8 @@ def _left_over_at_the_top(uset: BoundedDensity, p: Floats, v: Floats) -> float:
     return float(sigma(TotalVariation(uset.radius), np.where(p > 0, p, 0.0), np.where(p > 0, v, v[p > 0].min())))
 
 
-LEVEL = _mutant("of level 1−R", altered(lambda r: min(1.0 - r, 1.0 - 2.0**-53)))
-LOWER_TAIL = _mutant("of the lower tail", reduced)
+LEVEL = _mutant("of level 1−R", change_radius(lambda r: min(1.0 - r, 1.0 - 2.0**-53)))
+LOWER_TAIL = _mutant("of the lower tail", minimum)
 QUANTILE = _mutant("as a quantile", _quantile)
 WHOLE_ATOMS = _mutant("that splits no atom", _whole_atoms)
 # The part of the mean above the edge, not over 1−R.
@@ -47,7 +43,7 @@ ALL_STATES = _mutant(
 )
 UNSORTED = _mutant("that does not sort", lambda uset, p, v: fill(0 * p, p / (1 - uset.radius), v, range(p.size)))
 LEFT_OVER_AT_THE_TOP = _mutant("as variation on the support", _left_over_at_the_top)
-SQUARED = _mutant("with the squared radius", altered(lambda r: r * r))
-HALF = _mutant("with half the radius", altered(lambda r: r / 2))
+SQUARED = _mutant("with the squared radius", change_radius(lambda r: r * r))
+HALF = _mutant("with half the radius", change_radius(lambda r: r / 2))
 CONTAMINATION = _mutant("as contamination", lambda u, p, v: sigma(Contamination(u.radius), p, v))
 VARIATION = _mutant("as total variation", lambda u, p, v: sigma(TotalVariation(u.radius), p, v))

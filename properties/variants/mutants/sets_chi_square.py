@@ -1,17 +1,14 @@
 """Wrong support functions of the chi-square ball."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.sets_forms import altered, mean_deviation, reduced
-from robust_core import L2, ChiSquare, KullbackLeibler, Variant, sigma
+from properties.variants.mutants.sets_forms import change_radius, mass_of_best, mean_deviation, minimum, mutants_of
+from robust_core import L2, ChiSquare, KullbackLeibler, sigma
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"chi-square {name}", "support", make, (ChiSquare,), ("support function",))
+_mutant = mutants_of(ChiSquare, "chi-square")
 
 
 def _unconstrained(uset: ChiSquare, p: Floats, v: Floats) -> float:
@@ -46,8 +43,7 @@ def _unweighted(uset: ChiSquare, p: Floats, v: Floats) -> float:
 
 def _leaves_support(uset: ChiSquare, p: Floats, v: Floats) -> Floats:
     """At the threshold the maximum over all states."""
-    best = p[(p > 0) & (v == v[p > 0].max())].sum()
-    return np.asarray(v.max()) if uset.radius >= 1 / best - 1 else sigma(uset, p, v)
+    return np.asarray(v.max()) if uset.radius >= 1 / mass_of_best(p, v) - 1 else sigma(uset, p, v)
 
 
 def _greedy(uset: ChiSquare, p: Floats, v: Floats) -> float:
@@ -68,16 +64,16 @@ CLIPPED = _mutant("clipped and normalised", _clipped)
 UNWEIGHTED = _mutant("without weights", _unweighted)
 LEAVES_SUPPORT = _mutant("that leaves the support at the threshold", _leaves_support)
 GREEDY = _mutant("by the greedy rule", _greedy)
-HALF = _mutant("with a factor 1/2", altered(lambda r: 2 * r))
-DOUBLE = _mutant("with a factor 2", altered(lambda r: r / 2))
-SQUARED = _mutant("with the squared radius", altered(lambda r: r * r))
-ROOT = _mutant("with the root of the radius", altered(math.sqrt))
-SATURATED = _mutant("with r/(1+r)", altered(lambda r: r / (1 + r)))
-SHIFTED = _mutant("with 1 + r second moments counted as r", altered(lambda r: max(r - 1, 0.0)))
-FLOORED = _mutant("with a floor of the radius", altered(lambda r: max(r, 1e-6)))
+HALF = _mutant("with a factor 1/2", change_radius(lambda r: 2 * r))
+DOUBLE = _mutant("with a factor 2", change_radius(lambda r: r / 2))
+SQUARED = _mutant("with the squared radius", change_radius(lambda r: r * r))
+ROOT = _mutant("with the root of the radius", change_radius(math.sqrt))
+SATURATED = _mutant("with r/(1+r)", change_radius(lambda r: r / (1 + r)))
+SHIFTED = _mutant("with 1 + r second moments counted as r", change_radius(lambda r: max(r - 1, 0.0)))
+FLOORED = _mutant("with a floor of the radius", change_radius(lambda r: max(r, 1e-6)))
 SAMPLE = _mutant(
     "with n/(n-1)", lambda u, p, v: sigma(ChiSquare(u.radius * max(p.size, 2) / (max(p.size, 2) - 1)), p, v)
 )
 DIVERGENCE = _mutant("as KL of half the radius", lambda u, p, v: sigma(KullbackLeibler(u.radius / 2), p, v))
 EUCLIDEAN = _mutant("without division by p", lambda u, p, v: sigma(L2(math.sqrt(u.radius), True), p, v))
-SMALLEST = _mutant("of a kind nature", reduced)
+SMALLEST = _mutant("of a kind nature", minimum)

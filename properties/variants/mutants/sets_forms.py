@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from robust_core import sigma
+from robust_core import UncertaintySet, Variant, sigma
 from robust_core.validate import Floats
 
 Form = Callable[[Any, Floats, Floats], Any]
 
 
-def altered(change: Callable[[float], float]) -> Form:
+def mutants_of(kind: type[UncertaintySet], called: str) -> Callable[[str, Form], Variant]:
+    """The constructor of wrong support functions of a set, from what is wrong and the function."""
+    return lambda name, make: Variant(f"{called} {name}", "support", make, (kind,), ("support function",))
+
+
+def change_radius(change: Callable[[float], float]) -> Form:
     """sigma with another radius."""
 
     def make(uset: Any, p: Floats, v: Floats) -> Floats:
@@ -31,7 +36,7 @@ def within(value: bool) -> Form:
     return make
 
 
-def reduced(uset: Any, p: Floats, v: Floats) -> Floats:
+def minimum(uset: Any, p: Floats, v: Floats) -> Floats:
     """The minimum in place of the maximum."""
     return -sigma(uset, p, -v)
 
@@ -56,3 +61,24 @@ def fill(lower: Floats, upper: Floats, v: Floats, order: Any) -> float:
 def falling(v: Floats) -> Any:
     """States by falling value."""
     return np.argsort(-v, kind="stable")
+
+
+def allowed(uset: Any, p: Floats) -> Any:
+    """The states to which mass may move."""
+    return p > 0 if uset.within_support else np.ones(p.size, bool)
+
+
+def top(uset: Any, p: Floats, v: Floats) -> float:
+    """The largest value of these states."""
+    return float(v[allowed(uset, p)].max())
+
+
+def mass_of_best(p: Floats, v: Floats) -> float:
+    """The mass of the best states of the support."""
+    return float(p[(p > 0) & (v == v[p > 0].max())].sum())
+
+
+def smoothed(uset: Any, p: Floats, v: Floats) -> Floats:
+    """A thousandth of the uniform law is mixed into p, so that logarithms exist."""
+    mixed = 0.999 * p + 0.001 / p.size
+    return sigma(uset, mixed / mixed.sum(), v)

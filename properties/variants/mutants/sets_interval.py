@@ -1,16 +1,12 @@
 """Wrong support functions of interval sets."""
 
-from typing import Any
-
 import numpy as np
 
-from properties.variants.mutants.sets_forms import falling, fill, reduced
-from robust_core import Interval, Variant
+from properties.variants.mutants.sets_forms import falling, fill, minimum, mutants_of
+from robust_core import Interval
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"interval {name}", "support", make, (Interval,), ("support function",))
+_mutant = mutants_of(Interval, "interval")
 
 
 def _renormalised(uset: Interval, p: Floats, v: Floats) -> float:
@@ -71,4 +67,4 @@ HIGH_CAPPED = _mutant("with high at most 1 − low", _high_capped)
 CENTRE = _mutant("at the centre", _centre)
 NOT_NORMALISED = _mutant("filled too far", _not_normalised)
 NOMINAL = _mutant("of the nominal p", lambda u, p, v: p @ v)
-SMALLEST = _mutant("of a kind nature", reduced)
+SMALLEST = _mutant("of a kind nature", minimum)

@@ -1,17 +1,21 @@
 """Wrong support functions of the Kullback-Leibler ball."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.sets_forms import altered, mean_deviation, reduced
-from robust_core import L1, ChiSquare, KullbackLeibler, ReverseKullbackLeibler, Variant, sigma
+from properties.variants.mutants.sets_forms import (
+    change_radius,
+    mass_of_best,
+    mean_deviation,
+    minimum,
+    mutants_of,
+    smoothed,
+)
+from robust_core import L1, ChiSquare, KullbackLeibler, ReverseKullbackLeibler, sigma
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"KL {name}", "support", make, (KullbackLeibler,), ("support function",))
+_mutant = mutants_of(KullbackLeibler, "KL")
 
 
 def _dual(uset: KullbackLeibler, p: Floats, v: Floats, multipliers: Floats) -> float:
@@ -36,19 +40,12 @@ def _unshifted(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
 
 def _threshold_of_all(uset: KullbackLeibler, p: Floats, v: Floats) -> Floats:
     """At the threshold the maximum over all states."""
-    best = p[(p > 0) & (v == v[p > 0].max())].sum()
-    return np.asarray(v.max()) if uset.radius >= -math.log(best) else sigma(uset, p, v)
+    return np.asarray(v.max()) if uset.radius >= -math.log(mass_of_best(p, v)) else sigma(uset, p, v)
 
 
 def _threshold_of_largest(uset: KullbackLeibler, p: Floats, v: Floats) -> Floats:
     """The threshold from the largest probability."""
     return np.asarray(v[p > 0].max()) if uset.radius >= -math.log(p.max()) else sigma(uset, p, v)
-
-
-def _smoothed(uset: KullbackLeibler, p: Floats, v: Floats) -> Floats:
-    """A thousandth of the uniform law is mixed into p, so that logarithms exist."""
-    mixed = 0.999 * p + 0.001 / p.size
-    return sigma(uset, mixed / mixed.sum(), v)
 
 
 def _taylor(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
@@ -60,12 +57,12 @@ REVERSE = _mutant("in the other direction", lambda u, p, v: sigma(ReverseKullbac
 REVERSE_WITHIN = _mutant(
     "in the other direction, within the support", lambda u, p, v: sigma(ReverseKullbackLeibler(u.radius, True), p, v)
 )
-BITS = _mutant("in bits", altered(lambda r: r * math.log(2)))
-HALF = _mutant("with half the radius", altered(lambda r: r / 2))
-DOUBLE = _mutant("with twice the radius", altered(lambda r: 2 * r))
-SQUARED = _mutant("with the squared radius", altered(lambda r: r * r))
-FLOORED = _mutant("with a floor of the radius", altered(lambda r: max(r, 1e-4)))
-CEILED = _mutant("with a radius of at most 1", altered(lambda r: min(r, 1.0)))
+BITS = _mutant("in bits", change_radius(lambda r: r * math.log(2)))
+HALF = _mutant("with half the radius", change_radius(lambda r: r / 2))
+DOUBLE = _mutant("with twice the radius", change_radius(lambda r: 2 * r))
+SQUARED = _mutant("with the squared radius", change_radius(lambda r: r * r))
+FLOORED = _mutant("with a floor of the radius", change_radius(lambda r: max(r, 1e-4)))
+CEILED = _mutant("with a radius of at most 1", change_radius(lambda r: min(r, 1.0)))
 TAYLOR = _mutant("to second order", _taylor)
 CAPPED_TAYLOR = _mutant(
     "to second order, at most the maximum", lambda uset, p, v: min(_taylor(uset, p, v), float(v[p > 0].max()))
@@ -84,5 +81,5 @@ ABSOLUTE_BRACKET = _mutant(
 UNSHIFTED = _mutant("without a shift in the exponent", _unshifted)
 THRESHOLD_OF_ALL = _mutant("that leaves the support at the threshold", _threshold_of_all)
 THRESHOLD_OF_LARGEST = _mutant("with the threshold of the largest probability", _threshold_of_largest)
-SMOOTHED = _mutant("of a smoothed p", _smoothed)
-SMALLEST = _mutant("of a kind nature", reduced)
+SMOOTHED = _mutant("of a smoothed p", smoothed)
+SMALLEST = _mutant("of a kind nature", minimum)

@@ -4,26 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.sets_forms import altered, reduced, within
-from robust_core import L1, Contamination, LInfinity, Variant, sigma
+from properties.variants.mutants.sets_forms import allowed, change_radius, minimum, mutants_of, top, within
+from robust_core import L1, Contamination, LInfinity, sigma
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"L1 {name}", "support", make, (L1,), ("support function",))
-
-
-def _top(uset: L1, p: Floats, v: Floats) -> float:
-    return float((v[p > 0] if uset.within_support else v).max())
+_mutant = mutants_of(L1, "L1")
 
 
 def _unlimited(uset: L1, p: Floats, v: Floats) -> float:
     """Mass r/2 leaves the lowest value, whether it is there or not."""
-    return float(p @ v) + uset.radius / 2 * (_top(uset, p, v) - float(v.min()))
+    return float(p @ v) + uset.radius / 2 * (top(uset, p, v) - float(v.min()))
 
 
 def _capped(uset: L1, p: Floats, v: Floats) -> float:
-    return min(_unlimited(uset, p, v), _top(uset, p, v))
+    return min(_unlimited(uset, p, v), top(uset, p, v))
 
 
 def _taken(uset: L1, p: Floats, v: Floats, order: Any, most: float) -> float:
@@ -32,24 +26,23 @@ def _taken(uset: L1, p: Floats, v: Floats, order: Any, most: float) -> float:
         moved = min(left, q[i])
         q[i] -= moved
         left -= moved
-    return float(q @ v + (1 - q.sum()) * _top(uset, p, v))
+    return float(q @ v + (1 - q.sum()) * top(uset, p, v))
 
 
 def _proportional(uset: L1, p: Floats, v: Floats) -> float:
     """All states give in proportion."""
     share = min(uset.radius / 2, 1.0)
-    return float((1 - share) * (p @ v) + share * _top(uset, p, v))
+    return float((1 - share) * (p @ v) + share * top(uset, p, v))
 
 
 def _receiver_capped(uset: L1, p: Floats, v: Floats) -> float:
     """The best state takes at most its own mass again."""
-    allowed = p > 0 if uset.within_support else np.ones(p.size, bool)
-    best = int(np.where(allowed, v, -np.inf).argmax())
+    best = int(np.where(allowed(uset, p), v, -np.inf).argmax())
     return _taken(uset, p, v, np.argsort(v, kind="stable"), float(p[best]))
 
 
-TV_RADIUS = _mutant("with the radius of total variation", altered(lambda r: 2 * r))
-HALF = _mutant("with half the radius", altered(lambda r: r / 2))
+TV_RADIUS = _mutant("with the radius of total variation", change_radius(lambda r: 2 * r))
+HALF = _mutant("with half the radius", change_radius(lambda r: r / 2))
 WITHIN = _mutant("that never leaves the support", within(True))
 BEYOND = _mutant("that always leaves the support", within(False))
 UNLIMITED = _mutant("that takes more than there is", _unlimited)
@@ -70,4 +63,4 @@ PROPORTIONAL = _mutant("that takes in proportion", _proportional)
 RECEIVER_CAPPED = _mutant("that gives no more than there was", _receiver_capped)
 CONTAMINATION = _mutant("as contamination", lambda u, p, v: sigma(Contamination(min(u.radius, 1.0)), p, v))
 L_INFINITY = _mutant("as L-infinity", lambda u, p, v: sigma(LInfinity(u.radius / 2, u.within_support), p, v))
-SMALLEST = _mutant("of a kind nature", reduced)
+SMALLEST = _mutant("of a kind nature", minimum)

@@ -1,46 +1,47 @@
 """Wrong support functions of the L2 ball."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.sets_forms import altered, mean_deviation, reduced, within
-from robust_core import L1, L2, LInfinity, Variant, sigma
+from properties.variants.mutants.sets_forms import (
+    allowed,
+    change_radius,
+    mean_deviation,
+    minimum,
+    mutants_of,
+    top,
+    within,
+)
+from robust_core import L1, L2, LInfinity, sigma
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"L2 {name}", "support", make, (L2,), ("support function",))
-
-
-def _allowed(uset: L2, p: Floats) -> Any:
-    return p > 0 if uset.within_support else np.ones(p.size, bool)
+_mutant = mutants_of(L2, "L2")
 
 
 def _unconstrained(uset: L2, p: Floats, v: Floats) -> float:
     """q >= 0 is forgotten."""
-    values = v[_allowed(uset, p)]
+    values = v[allowed(uset, p)]
     return float(p @ v) + uset.radius * float(np.linalg.norm(values - values.mean()))
 
 
 def _capped(uset: L2, p: Floats, v: Floats) -> float:
-    return min(_unconstrained(uset, p, v), float(v[_allowed(uset, p)].max()))
+    return min(_unconstrained(uset, p, v), top(uset, p, v))
 
 
 def _uncentred(uset: L2, p: Floats, v: Floats) -> float:
     """Sum to one is forgotten."""
-    return min(float(p @ v) + uset.radius * float(np.linalg.norm(v)), float(v[_allowed(uset, p)].max()))
+    return min(float(p @ v) + uset.radius * float(np.linalg.norm(v)), top(uset, p, v))
 
 
 def _weighted(uset: L2, p: Floats, v: Floats) -> float:
     mean, deviation = mean_deviation(p, v)
-    return min(mean + uset.radius * deviation, float(v[_allowed(uset, p)].max()))
+    return min(mean + uset.radius * deviation, top(uset, p, v))
 
 
 def _step(uset: L2, p: Floats, v: Floats) -> Floats:
-    allowed = _allowed(uset, p)
-    d = np.where(allowed, v - v[allowed].mean(), 0.0)
+    free = allowed(uset, p)
+    d = np.where(free, v - v[free].mean(), 0.0)
     norm = float(np.linalg.norm(d))
     return uset.radius / norm * d if norm else d
 
@@ -62,7 +63,7 @@ def _stops_at_zero(uset: L2, p: Floats, v: Floats) -> float:
 def _one_pass(uset: L2, p: Floats, v: Floats) -> float:
     """States with negative mass are taken out once, and their mass is spread over the others."""
     q = p + _step(uset, p, v)
-    left = (q >= 0) & _allowed(uset, p)
+    left = (q >= 0) & allowed(uset, p)
     q = np.where(left, q + q[~left].sum() / left.sum(), 0.0)
     return float(np.maximum(q, 0.0) @ v / np.maximum(q, 0.0).sum())
 
@@ -74,12 +75,12 @@ WEIGHTED = _mutant("weighted by p", _weighted)
 CLIPPED = _mutant("clipped and normalised", _clipped)
 STOPS_AT_ZERO = _mutant("that stops at the first zero", _stops_at_zero)
 ONE_PASS = _mutant("with one pass", _one_pass)
-SQUARED = _mutant("with the squared radius", altered(lambda r: r * r))
-ROOT = _mutant("with the root of the radius", altered(math.sqrt))
-HALF = _mutant("with half the radius", altered(lambda r: r / 2))
-DOUBLE = _mutant("with twice the radius", altered(lambda r: 2 * r))
+SQUARED = _mutant("with the squared radius", change_radius(lambda r: r * r))
+ROOT = _mutant("with the root of the radius", change_radius(math.sqrt))
+HALF = _mutant("with half the radius", change_radius(lambda r: r / 2))
+DOUBLE = _mutant("with twice the radius", change_radius(lambda r: 2 * r))
 WITHIN = _mutant("that never leaves the support", within(True))
 BEYOND = _mutant("that always leaves the support", within(False))
 AS_L1 = _mutant("as L1", lambda u, p, v: sigma(L1(u.radius * math.sqrt(p.size), u.within_support), p, v))
 AS_L_INFINITY = _mutant("as L-infinity", lambda u, p, v: sigma(LInfinity(u.radius, u.within_support), p, v))
-SMALLEST = _mutant("of a kind nature", reduced)
+SMALLEST = _mutant("of a kind nature", minimum)

@@ -1,32 +1,36 @@
 """Wrong support functions of the L-infinity ball."""
 
-from typing import Any
-
 import numpy as np
 
-from properties.variants.mutants.sets_forms import altered, falling, fill, reduced, within
-from robust_core import L1, LInfinity, Variant, sigma
+from properties.variants.mutants.sets_forms import (
+    allowed,
+    change_radius,
+    falling,
+    fill,
+    minimum,
+    mutants_of,
+    top,
+    within,
+)
+from robust_core import L1, LInfinity, sigma
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"L-infinity {name}", "support", make, (LInfinity,), ("support function",))
+_mutant = mutants_of(LInfinity, "L-infinity")
 
 
 def _box(uset: LInfinity, p: Floats) -> tuple[Floats, Floats]:
     upper = np.minimum(p + uset.radius, 1.0)
-    return np.maximum(p - uset.radius, 0.0), np.where((p > 0) | (not uset.within_support), upper, 0.0)
+    return np.maximum(p - uset.radius, 0.0), np.where(allowed(uset, p), upper, 0.0)
 
 
 def _unconstrained(uset: LInfinity, p: Floats, v: Floats) -> float:
     """q >= 0 is forgotten: mean + r Σ|v − median|."""
-    values = v[p > 0] if uset.within_support else v
+    values = v[allowed(uset, p)]
     return float(p @ v) + uset.radius * float(np.abs(values - np.median(values)).sum())
 
 
 def _capped(uset: LInfinity, p: Floats, v: Floats) -> float:
-    values = v[p > 0] if uset.within_support else v
-    return min(_unconstrained(uset, p, v), float(values.max()))
+    return min(_unconstrained(uset, p, v), top(uset, p, v))
 
 
 def _clipped(uset: LInfinity, p: Floats, v: Floats) -> float:
@@ -76,10 +80,10 @@ RELATIVE = _mutant("with relative bounds", _relative)
 LOWER_ONLY = _mutant("without upper bounds", _lower_only)
 UPPER_ONLY = _mutant("without lower bounds", _upper_only)
 ONE_RECEIVER = _mutant("that gives to one state", _one_receiver)
-HALF = _mutant("with half the radius", altered(lambda r: r / 2))
-DOUBLE = _mutant("with twice the radius", altered(lambda r: 2 * r))
+HALF = _mutant("with half the radius", change_radius(lambda r: r / 2))
+DOUBLE = _mutant("with twice the radius", change_radius(lambda r: 2 * r))
 WITHIN = _mutant("that never leaves the support", within(True))
 BEYOND = _mutant("that always leaves the support", within(False))
 AS_L1 = _mutant("as L1", lambda u, p, v: sigma(L1(u.radius, u.within_support), p, v))
 AS_VARIATION = _mutant("as total variation", lambda u, p, v: sigma(L1(2 * u.radius, u.within_support), p, v))
-SMALLEST = _mutant("of a kind nature", reduced)
+SMALLEST = _mutant("of a kind nature", minimum)

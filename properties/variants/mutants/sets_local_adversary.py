@@ -4,13 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.sets_forms import altered, reduced
-from robust_core import LocalAdversary, Variant, Wasserstein, sigma
+from properties.variants.mutants.sets_forms import change_radius, minimum, mutants_of
+from robust_core import LocalAdversary, Wasserstein, sigma
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"local adversary {name}", "support", make, (LocalAdversary,), ("support function",))
+_mutant = mutants_of(LocalAdversary, "local adversary")
 
 
 def _reach(uset: LocalAdversary) -> Any:
@@ -60,7 +58,7 @@ BY_INDEX = _mutant("with neighbours by number", _by_index)
 WEIGHTED = _mutant(
     "that weighs before it chooses", lambda uset, p, v: float(np.where(_reach(uset), p * v, -np.inf).max(axis=1).sum())
 )
-HALF = _mutant("with half the radius", altered(lambda r: r / 2))
-DOUBLE = _mutant("with twice the radius", altered(lambda r: 2 * r))
+HALF = _mutant("with half the radius", change_radius(lambda r: r / 2))
+DOUBLE = _mutant("with twice the radius", change_radius(lambda r: 2 * r))
 BUDGET = _mutant("with a common budget", lambda u, p, v: sigma(Wasserstein(u.radius, u.metric), p, v))
-SMALLEST = _mutant("of a kind nature", reduced)
+SMALLEST = _mutant("of a kind nature", minimum)

@@ -1,16 +1,12 @@
 """Wrong support functions of restarts."""
 
-from typing import Any
-
 import numpy as np
 
-from properties.variants.mutants.sets_forms import altered, reduced
-from robust_core import Contamination, Restart, TotalVariation, Variant, sigma
+from properties.variants.mutants.sets_forms import change_radius, minimum, mutants_of
+from robust_core import Contamination, Restart, TotalVariation, sigma
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"restart {name}", "support", make, (Restart,), ("support function",))
+_mutant = mutants_of(Restart, "restart")
 
 
 def _form(uset: Restart, p: Floats, v: Floats, restart: float) -> float:
@@ -50,6 +46,6 @@ CONDITIONAL = _mutant("by p", _conditional)
 # p keeps all of its mass.
 NOT_MIXED = _mutant("not mixed", lambda uset, p, v: float(p @ v) + uset.radius * float(v[uset.states > 0].max()))
 TWICE = _mutant("counted twice", _twice)
-SQUARED = _mutant("with the squared radius", altered(lambda r: r * r))
-HALF = _mutant("with half the radius", altered(lambda r: r / 2))
-SMALLEST = _mutant("of a kind nature", reduced)
+SQUARED = _mutant("with the squared radius", change_radius(lambda r: r * r))
+HALF = _mutant("with half the radius", change_radius(lambda r: r / 2))
+SMALLEST = _mutant("of a kind nature", minimum)

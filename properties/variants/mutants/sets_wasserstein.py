@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.sets_forms import altered, reduced
-from robust_core import LocalAdversary, TotalVariation, Variant, Wasserstein, sigma
+from properties.variants.mutants.sets_forms import change_radius, minimum, mutants_of
+from robust_core import LocalAdversary, TotalVariation, Wasserstein, sigma
 from robust_core.validate import Floats
 
-
-def _mutant(name: str, make: Any) -> Variant:
-    return Variant(f"Wasserstein {name}", "support", make, (Wasserstein,), ("support function",))
+_mutant = mutants_of(Wasserstein, "Wasserstein")
 
 
 def _dual(uset: Wasserstein, p: Floats, v: Floats, multipliers: Floats, metric: Floats) -> float:
@@ -116,9 +114,9 @@ BRACKET = _mutant("with a bracket of neighbours", _bracket)
 PER_STATE = _mutant("with a budget per state", _per_state)
 WHOLE_MOVES = _mutant("that splits no mass", _whole_moves)
 WITHIN_SUPPORT = _mutant("within the support", _within_support)
-HALF = _mutant("with half the radius", altered(lambda r: r / 2))
-DOUBLE = _mutant("with twice the radius", altered(lambda r: 2 * r))
-ROOT = _mutant("with the root of the radius", altered(math.sqrt))
+HALF = _mutant("with half the radius", change_radius(lambda r: r / 2))
+DOUBLE = _mutant("with twice the radius", change_radius(lambda r: 2 * r))
+ROOT = _mutant("with the root of the radius", change_radius(math.sqrt))
 DISCRETE = _mutant("as total variation", lambda u, p, v: sigma(TotalVariation(min(u.radius, 1.0)), p, v))
 LOCAL = _mutant("of order infinity", lambda u, p, v: sigma(LocalAdversary(u.radius, u.metric), p, v))
-SMALLEST = _mutant("of a kind nature", reduced)
+SMALLEST = _mutant("of a kind nature", minimum)
