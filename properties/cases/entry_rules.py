@@ -112,6 +112,12 @@ def _policy(name: str, case: Case) -> None:
     validate.distribution_rows(name, case[name])
 
 
+def check_full_policy(name: str, case: Case) -> None:
+    """Raise unless it is a policy that takes every action."""
+    _policy(name, case)
+    require(bool((case[name] > 0.0).all()), name, "take every action", case[name])
+
+
 def _features(name: str, case: Case) -> None:
     check_floats(name, case[name], (case["mdp"].n_states, None))
 

@@ -1,23 +1,18 @@
 """Learners of the optimal average cost: relative Q-learning, without a discount and without ends of episodes."""
 
-from properties.cases.choices import Choices, SetChoice, radii_of
+from properties.cases.choices import Choices
 from properties.cases.runs import LEARNER, USUAL, Beginning, Run, RunOptions, schedule
 from properties.kinds import Canary, Example, KindOfVariant
+from properties.kinds.average_cost_planner import positive_set
 from robust_core.problem import Variant
-
-LEAST = 1 / 64
-"""The smallest radius that is drawn: for R > 0 the gain exists whatever the chains are."""
 
 
 def average_run(choices: Choices, variant: Variant, options: RunOptions = USUAL) -> Run:
     """A problem, whose discount means nothing, with a positive radius, and a path of any actions."""
     begin = Beginning.choose(choices, variant, options)
-    kind = type(begin.uncertainty_set)
-    levels = [level for level in radii_of(variant, kind) if isinstance(level, float) and level >= LEAST]
-    chosen = SetChoice(kind, choices.pick(levels or [1.0]))
     return Run(
         mdp=begin.mdp,
-        uncertainty_set=choices.uncertainty_set(chosen, begin.mdp.P, begin.mdp.cost.min(axis=1)),
+        uncertainty_set=positive_set(choices, variant, type(begin.uncertainty_set), begin.mdp),
         step_size=schedule(choices, variant),
         initial=begin.table(choices, variant),
         path=begin.path(choices, None),

@@ -5,7 +5,9 @@ from properties.cases.choices import Choices, SetChoice, radii_of
 from properties.cases.entry_rules import RULES, require
 from properties.kinds import Canary, Example, KindOfVariant
 from properties.kinds.planner import GAMMAS, PlannerCase
+from robust_core.mdp import MDP
 from robust_core.problem import Variant
+from robust_core.sets import UncertaintySet
 
 LEAST = 1 / 64
 """The smallest radius that is drawn: a planner may need log(1/accuracy)/R sweeps, whatever the model."""
@@ -14,12 +16,14 @@ LEAST = 1 / 64
 def average_case(choices: Choices, variant: Variant) -> PlannerCase:
     """A model, whose discount means nothing, and a set with a positive radius."""
     mdp = choices.mdp(variant, scale=choices.scale(variant), gammas=GAMMAS, sparse=True)
-    kind = choices.set_kind(variant)
+    return PlannerCase(mdp=mdp, uncertainty_set=positive_set(choices, variant, choices.set_kind(variant), mdp))
+
+
+def positive_set(choices: Choices, variant: Variant, kind: type[UncertaintySet], mdp: MDP) -> UncertaintySet:
+    """A set with a positive radius, with which the gain exists whatever the chains are."""
     levels = [level for level in radii_of(variant, kind) if isinstance(level, float) and level >= LEAST]
-    radius = choices.pick(levels or [1.0])
-    return PlannerCase(
-        mdp=mdp, uncertainty_set=choices.uncertainty_set(SetChoice(kind, radius), mdp.P, mdp.cost.min(axis=1))
-    )
+    chosen = SetChoice(kind, choices.pick(levels or [1.0]))
+    return choices.uncertainty_set(chosen, mdp.P, mdp.cost.min(axis=1))
 
 
 def _set(name: str, case: Case) -> None:

@@ -1,21 +1,21 @@
 """Learners of the optimal values that are linear in features of pairs of state and action."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self
 
 import numpy as np
 
 from oracles.linear.greedy import GreedyMSPRBE
 from properties.cases.case import Case
 from properties.cases.choices import FEATURES, Choices
-from properties.cases.entry_rules import check_floats
+from properties.cases.entry_rules import check_floats, check_full_policy
 from properties.cases.runs import LEARNER, USUAL, Beginning, Run, RunOptions, schedule, table_axes, table_count
 from properties.kinds import Canary, Example, KindOfVariant, kind_of
-from properties.kinds.off_policy_evaluation import check_behaviour, check_path, choose_behaviour
+from properties.kinds.objective import terms_of
+from properties.kinds.off_policy_evaluation import check_path, choose_behaviour
 from robust_core.learners.schedules import StepSize
 from robust_core.problem import Variant
-from robust_core.sets import Contamination
-from robust_core.smoothing import LogSumExp, Smoothing
+from robust_core.smoothing import Smoothing
 from robust_core.validate import Floats
 
 TRIED = 8
@@ -46,9 +46,7 @@ class LinearControlRun(Run):
             self.mdp,
             self.behaviour,
             self.features,
-            radius=cast(Contamination, self.uncertainty_set).radius,
-            varrho=self.smoothing.varrho,
-            smoothing="lse" if isinstance(self.smoothing, LogSumExp) else "mellowmax",
+            **terms_of(self.uncertainty_set, self.smoothing),
         )
 
     def weights(self, mu: Floats) -> Floats:
@@ -95,11 +93,6 @@ def _features(name: str, case: Case) -> None:
     check_floats(name, case[name], (*case["mdp"].cost.shape, None))
 
 
-def _initial(name: str, case: Case) -> None:
-    first = (case["tables"],) if "tables" in case else ()
-    check_floats(name, case[name], (*first, case["features"].shape[-1]))
-
-
 _LINEAR = kind_of("linear evaluation")
 KIND = KindOfVariant(
     case=LinearControlRun,
@@ -122,9 +115,9 @@ KIND = KindOfVariant(
     rules={
         "step_size": _LINEAR.rules["step_size"],
         "second_step_size": _LINEAR.rules["second_step_size"],
-        "behaviour": check_behaviour,
+        "behaviour": check_full_policy,
         "features": _features,
-        "initial": _initial,
+        "initial": _LINEAR.rules["initial"],
         "path": check_path,
     },
     learning=("semi-gradient", "mean update"),

@@ -1,7 +1,7 @@
 """Learners of the values of a policy that are linear in features."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -21,10 +21,10 @@ from properties.cases.runs import (
 )
 from properties.kinds import Canary, Example, KindOfVariant
 from properties.kinds.evaluation import EvaluationRun
+from properties.kinds.objective import terms_of
 from robust_core import StepSize
 from robust_core.problem import Variant
-from robust_core.sets import Contamination
-from robust_core.smoothing import LogSumExp, Smoothing
+from robust_core.smoothing import Smoothing
 from robust_core.validate import Floats
 
 
@@ -53,9 +53,7 @@ class LinearRun(EvaluationRun):
             self.mdp,
             self.policy,
             self.features,
-            radius=cast(Contamination, self.uncertainty_set).radius,
-            varrho=self.smoothing.varrho,
-            smoothing="lse" if isinstance(self.smoothing, LogSumExp) else "mellowmax",
+            **terms_of(self.uncertainty_set, self.smoothing),
             behaviour=None if (walked := self.walked_policy()) is self.policy else walked,
         )
 
@@ -112,9 +110,9 @@ def _step_size(name: str, case: Case) -> None:
 
 
 def _initial(name: str, case: Case) -> None:
-    """theta (N,), or (theta, omega)."""
+    """Raise unless it is theta (N,), or (theta, omega)."""
     first = (case["tables"],) if "tables" in case else ()
-    check_floats(name, case[name], (*first, *case["features"].shape[1:]))
+    check_floats(name, case[name], (*first, case["features"].shape[-1]))
 
 
 def _projection(name: str, case: Case) -> None:

@@ -1,7 +1,7 @@
 """Functions that compute the objective of linear evaluation: J, its gradient and omega(theta) (Section 5)."""
 
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,6 +22,15 @@ GAMMAS = (0.5, 0.0, 0.75, 0.875, 0.25, 0.9375, 0.9)
 VARRHOS = (1.0, 2.0, 0.5, 8.0)
 
 
+def terms_of(uncertainty_set: UncertaintySet, smoothing: Smoothing) -> Any:
+    """What an oracle of J is told of contamination and of a smooth maximum."""
+    return {
+        "radius": cast(Contamination, uncertainty_set).radius,
+        "varrho": smoothing.varrho,
+        "smoothing": "lse" if isinstance(smoothing, LogSumExp) else "mellowmax",
+    }
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ObjectiveCase(LawCase):
     """A model, a set, a policy, features that are independent, a smooth maximum, and a theta."""
@@ -36,14 +45,7 @@ class ObjectiveCase(LawCase):
     def objective(self) -> MSPRBE | None:
         """J by the oracle; None where it is not defined, or too badly conditioned."""
         try:
-            return MSPRBE(
-                self.mdp,
-                self.policy,
-                self.features,
-                radius=cast(Contamination, self.uncertainty_set).radius,
-                varrho=self.smoothing.varrho,
-                smoothing="lse" if isinstance(self.smoothing, LogSumExp) else "mellowmax",
-            )
+            return MSPRBE(self.mdp, self.policy, self.features, **terms_of(self.uncertainty_set, self.smoothing))
         except (ValueError, ArithmeticError):
             return None
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from properties.cases.case import Case
 from properties.cases.choices import FEATURES, Choices
-from properties.cases.entry_rules import RULES, SMALLEST, check_number, require
+from properties.cases.entry_rules import RULES, SMALLEST, check_full_policy, check_number, require
 from properties.cases.runs import LEARNER, USUAL, Beginning, RunOptions, schedule
 from properties.kinds import Canary, Example, KindOfVariant, kind_of
 from properties.kinds.linear_evaluation import LinearRun, inside
@@ -68,15 +68,9 @@ def choose_behaviour(choices: Choices, S: int, A: int) -> Floats:
     return np.asarray(rows / total)
 
 
-def check_behaviour(name: str, case: Case) -> None:
-    """Raise unless it is a policy that takes every action."""
-    RULES["policy"](name, case)
-    require(bool((case[name] > 0.0).all()), name, "take every action", case[name])
-
-
 def check_path(name: str, case: Case) -> None:
     """Raise unless it is a path of the behaviour."""
-    check_behaviour("behaviour", case)
+    check_full_policy("behaviour", case)
     RULES[name](name, case | {"policy": case["behaviour"]})
 
 
@@ -108,7 +102,7 @@ KIND = KindOfVariant(
     learner=True,
     rules={
         **_LINEAR.rules,
-        "behaviour": check_behaviour,
+        "behaviour": check_full_policy,
         "path": check_path,
         "second_projection": _second_projection,
     },

@@ -6,7 +6,7 @@ import numpy as np
 
 from properties.cases.case import Case
 from properties.cases.choices import Choices
-from properties.cases.entry_rules import RULES, check_number, require
+from properties.cases.entry_rules import check_full_policy, check_number, require
 from properties.kinds import Canary, Example, KindOfVariant
 from properties.kinds.planner import PlannerCase
 from robust_core.problem import Variant
@@ -60,11 +60,6 @@ def _row(choices: Choices, n_actions: int) -> Floats:
     return (np.ones(n_actions) + (WHOLE - n_actions) * np.eye(n_actions)[choices.index(n_actions)]) / WHOLE
 
 
-def _policy(name: str, case: Case) -> None:
-    RULES[name](name, case)
-    require(bool((case[name] > 0.0).all()), name, "take every action", case[name])
-
-
 def _spread(name: str, case: Case) -> None:
     check_number(name, case[name])
     require(0.0 <= case[name] <= 1.0, name, "be between 0 and 1", case[name])
@@ -85,6 +80,6 @@ KIND = KindOfVariant(
         right="W.argmax()",
         wrong="W.argmin()",
     ),
-    rules={"policy": _policy, "spread": _spread},
+    rules={"policy": check_full_policy, "spread": _spread},
     shape=lambda mdp, uncertainty_set, policy, rho: mdp.cost.shape,
 )

@@ -27,7 +27,6 @@ from robust_core import polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
 from robust_core.sets import Contamination
-from robust_core.smoothing import LogSumExp
 
 KIND: tuple[Kind, ...] = ("linear evaluation",)
 ROTATION = np.array([[0.6, 0.8], [-0.8, 0.6]])
@@ -83,19 +82,12 @@ def _drift(variant: Variant, rule: str, case: LinearRun) -> Finding | None:
     TDC:  E[Δtheta] = −alpha(½∇J + (M+C)(omega − omega(theta))),   GTD2: −alpha(½∇J + M(omega − omega(theta))),
     both: E[Δomega] = −beta C(omega − omega(theta)); so at omega(theta) both follow −½∇J.
     """
-    mdp, uncertainty_set, smooth = case.mdp, cast(Contamination, case.uncertainty_set), case.smoothing
+    mdp = case.mdp
     learner = advance(new_learner(variant, case), case.path)
     theta, omega = (x.copy() for x in arrays(learner.estimate()))
     if not (np.isfinite(theta).all() and np.isfinite(omega).all()):
         return Finding("estimate", [theta.tolist(), omega.tolist()], "finite numbers")
-    problem = MSPRBE(
-        mdp,
-        case.policy,
-        case.features,
-        radius=uncertainty_set.radius,
-        varrho=smooth.varrho,
-        smoothing="lse" if isinstance(smooth, LogSumExp) else "mellowmax",
-    )
+    problem = case.objective()
     mean, largest = _mean_change(learner, (theta, omega), mdp, case.policy, problem.mu)
     alpha, beta = _sizes(case, len(case.path))
     wanted, certified = _wanted_drift(rule, problem, theta, omega, alpha, beta)
