@@ -51,11 +51,6 @@ def vertices(uncertainty_set: Contamination, p: Vector) -> Iterator[Vector]:
         yield tuple((1 - radius) * x + radius * (s == receiver) for s, x in enumerate(p))
 
 
-def dual(uncertainty_set: Contamination, p: Floats, v: Floats) -> Floats:
-    """The dual is min {(1−R) p·v + R lam : lam >= v}, with the obvious solution."""
-    return (1.0 - uncertainty_set.radius) * np.einsum("...s,...s->...", p, v) + uncertainty_set.radius * v.max(axis=-1)
-
-
 def largest_mass(uncertainty_set: Contamination, mass: int, whole: int) -> int:
     """g(x) = (1−R)x + R."""
     numerator, denominator = uncertainty_set.radius.as_integer_ratio()
@@ -68,7 +63,6 @@ register(
         contains=contains,
         program=Cut(constraints, price, attained),
         vertices=vertices,
-        dual=dual,
         largest_mass=largest_mass,
         is_base_polytope=True,
     ),

@@ -44,7 +44,6 @@ class SetOracle(Generic[SetType]):
     `threshold(uncertainty_set, p, v)`: floats, the radius at which sigma reaches its largest value, for generators.
     `program`: the set as a convex program with its certificate (`programs`).
     `vertices(uncertainty_set, p)`: distributions of the set around p, all its vertices among them.
-    `dual(uncertainty_set, p, v)`: the support function by its one-dimensional dual, for |v| <= 1 (`dual.support`).
     `largest_mass(uncertainty_set, mass, whole)`: the largest mass of an event (`rational.largest_mass`).
     `is_base_polytope`: `base_polytope` proves that the set is one; otherwise every exact answer is checked.
     """
@@ -56,7 +55,6 @@ class SetOracle(Generic[SetType]):
     threshold: Callable[[SetType, Floats, Floats], float | None] | None = None
     program: Cut[SetType] | None = None
     vertices: Callable[[SetType, Vector], Iterable[Vector]] | None = None
-    dual: Callable[[SetType, Floats, Floats], Floats] | None = None
     largest_mass: Callable[[SetType, int, int], int] | None = None
     is_base_polytope: bool = False
 

@@ -88,21 +88,6 @@ def _completed(p: Vector, receiver: int, emptied: tuple[int, ...], missing: Frac
             yield tuple(point)
 
 
-def dual(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Floats:
-    """Linear programming duality gives
-
-        sigma(v) = min_{lam <= max v}  R (max v − lam) + Σ_s p(s) max(v(s), lam):
-
-    v <= max(v, lam), and moving mass R cannot raise the mean of a vector by more than R times its span; equality
-    holds at the optimal multiplier of the constraint Σ(q−p)⁺ <= R. The function is convex and piecewise linear
-    with breaks at the entries of v and falls up to min v, so the least of its values at those entries is the
-    minimum: a rounding error is the only error.
-    """
-    lifted = np.maximum(v[..., :, None], v[..., None, :])  # [..., lam, s]
-    means = np.einsum("...s,...ls->...l", p, lifted)
-    return (uncertainty_set.radius * (v.max(axis=-1, keepdims=True) - v) + means).min(axis=-1)
-
-
 def largest_mass(uncertainty_set: TotalVariation, mass: int, whole: int) -> int:
     """g(x) = min(1, x + R)."""
     numerator, denominator = uncertainty_set.radius.as_integer_ratio()
@@ -115,7 +100,6 @@ register(
         contains=contains,
         program=Cut(constraints, price, attained),
         vertices=vertices,
-        dual=dual,
         largest_mass=largest_mass,
         is_base_polytope=True,
     ),

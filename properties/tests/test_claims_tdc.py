@@ -5,7 +5,6 @@ import pytest
 
 from oracles.bounds.tdc import BesselConstants
 from oracles.linear.msprbe import MSPRBE
-from oracles.linear.msprbe_exact import ExactMSPRBE
 from properties.claims import evidence
 from properties.claims.claim import Claim, Statement, judge
 from properties.claims.paper import (
@@ -22,6 +21,7 @@ from properties.claims.paper import (
     tdc_table,
 )
 from properties.claims.paper.linear import inequality, learner
+from properties.tests.exact_msprbe import ExactMSPRBE
 from robust_core.learners.linear import LinearLearner
 from robust_core.mdp import MDP
 from robust_core.trajectory import Transition

@@ -13,10 +13,10 @@ from oracles.bounds import BesselBounds, CorrectedConstants
 from oracles.chains.chain import stationary_exact
 from oracles.linear.greedy import GreedyMSPRBE
 from oracles.linear.msprbe import MSPRBE
-from oracles.linear.msprbe_exact import ExactMSPRBE, third_derivative_bound
-from oracles.linear.stationary import certify, stationary_points
+from oracles.linear.stationary import certify, stationary_points, third_derivative_bound
 from properties.profiles import examples
 from properties.strategies import features, mdps, policies, radii
+from properties.tests.exact_msprbe import ExactMSPRBE
 from robust_core.mdp import MDP
 from robust_core.validate import EPS, Floats
 

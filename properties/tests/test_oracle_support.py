@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from oracles.arithmetic import exact
 from oracles.arithmetic.certified import Certified
 from oracles.planning import rational
-from oracles.sets import dual, programs, vertices
+from oracles.sets import programs, vertices
 from properties.strategies import mdps, q_tables, radii, uncertainty_sets
+from properties.tests import dual_support
 from robust_core.sets import Contamination, TotalVariation, UncertaintySet
 from robust_core.validate import EPS, Floats
 
@@ -74,7 +75,7 @@ def truths(case: Case) -> list[Fraction]:
 
 def one_dimensional(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Row by row, so that a row of huge values does not blur the others."""
-    answers = [dual.support(uncertainty_set, row, values) for row, values in zip(p, v, strict=True)]
+    answers = [dual_support.support(uncertainty_set, row, values) for row, values in zip(p, v, strict=True)]
     return np.array([a.lower for a in answers]), np.array([a.upper for a in answers])
 
 
@@ -147,7 +148,7 @@ def program_with_l1_radius(uncertainty_set: UncertaintySet, p: Floats, v: Floats
 
 def without_rounding(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> tuple[Floats, Floats]:
     """The float value taken for the truth."""
-    value = np.array([float(dual.support(uncertainty_set, *pair).value) for pair in zip(p, v, strict=True)])
+    value = np.array([float(dual_support.support(uncertainty_set, *pair).value) for pair in zip(p, v, strict=True)])
     return value, value
 
 
@@ -214,7 +215,7 @@ class UnknownSet:
     """Registered nowhere."""
 
 
-@pytest.mark.parametrize("method", [programs.support, dual.support, vertices.support, rational.sigma])
+@pytest.mark.parametrize("method", [programs.support, vertices.support, rational.sigma])
 def test_an_unknown_set_is_refused_by_name(method: Callable[..., object]) -> None:
     with pytest.raises(TypeError, match="registered for UnknownSet"):
         method(UnknownSet(), [0.5, 0.5], [0.0, 1.0])
@@ -231,7 +232,7 @@ def test_an_unknown_set_is_refused_by_name(method: Callable[..., object]) -> Non
         ([0.5, 0.5], "high", "v must be an array of numbers"),
     ],
 )
-@pytest.mark.parametrize("method", [programs.support, dual.support, vertices.support])
+@pytest.mark.parametrize("method", [programs.support, dual_support.support, vertices.support])
 def test_bad_input_is_named(method: Callable[..., object], p: Any, v: Any, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         method(Contamination(0.5), p, v)
@@ -241,7 +242,7 @@ def test_batches_that_do_not_match_are_refused() -> None:
     with pytest.raises(ValueError, match="do not broadcast"):
         programs.support(Contamination(0.5), np.full((3, 2), 0.5), np.ones((2, 2)))
     with pytest.raises(ValueError, match="rows of one length"):
-        dual.support(Contamination(0.5), [[1.0], [0.5, 0.5]], [1.0])
+        dual_support.support(Contamination(0.5), [[1.0], [0.5, 0.5]], [1.0])
 
 
 def test_vertices_of_many_states_are_refused() -> None:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from oracles.arithmetic import exact
-from oracles.arithmetic.ball import UNIT, euclidean
+from oracles.arithmetic.ball import UNIT
 from oracles.arithmetic.certified import Certified
 from oracles.chains.chain import stationary_exact
 from oracles.linear.msprbe import MSPRBE
+from oracles.linear.stationary import third_derivative_bound
 from robust_core import validate
 from robust_core.validate import Floats
 
@@ -132,25 +133,6 @@ class ExactMSPRBE:
                     f"varrho = {self._problem.varrho:.3g} is too large for a difference of step {STEP}"
                 )
             return _rounded(values, rounding + STEP**2 * Decimal(third))
-
-
-def third_derivative_bound(problem: MSPRBE, J: Certified, reach: float) -> float:
-    """A bound on |D³J(x,x,x)| for unit x at every point within `reach` of the one where J was evaluated.
-
-    With F = max‖φ_s‖: |δ'| <= (1+gamma)F, |δ''| <= gamma R varrho F² (a variance of numbers in [−F, F]) and
-    |δ'''| <= 2 gamma R varrho² F³ (a third central moment). By Bessel |E[Xφ]ᵀC⁻¹E[Yφ]| <= ‖X‖‖Y‖ in L²(mu),
-    so |J'''| <= 2(3|δ''||δ'| + |δ'''|√J), and √J moves by at most (1+gamma)F per unit of θ.
-
-    This also bounds the Lipschitz constant of the Hessian: the norm of a symmetric trilinear form is attained
-    on the diagonal. It is infinite where floats do not reach.
-    """
-    gamma, R, varrho = problem.mdp.gamma, problem.radius, problem.varrho
-    F = max(float(euclidean(row)) for row in np.abs(problem.features))
-    root = float(np.sqrt(max(float(J.upper), 0.0))) + (1 + gamma) * F * reach
-    # varrho·F first: the product has no unit of its own, its factors may be far from 1.
-    curvature = gamma * R * (varrho * F) * F
-    bound = 6 * curvature * (1 + gamma) * F + 4 * curvature * (varrho * F) * root
-    return bound * (1 + 64 * UNIT * len(problem.features))
 
 
 def _decimals(values: Sequence[Fraction]) -> Decimals:
