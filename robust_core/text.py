@@ -64,3 +64,12 @@ def error_text(error: BaseException, message: str | None = None) -> str:
     """
     name = one_line(shorten(type(error).__name__, LONGEST_NAME))
     return f"{name}: {one_line(message_of(error) if message is None else shorten(message))}".removesuffix(": ")
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "law"), plural(3, "law")
+    ('1 law', '3 laws')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"

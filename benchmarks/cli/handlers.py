@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from benchmarks.cli.conventions import paint, progress, table_width
-from robust_core.text import one_line
+from robust_core.text import one_line, plural
 
 if TYPE_CHECKING:
     from properties.judging.verdict import Record
@@ -91,7 +91,7 @@ class Table:
             self.all += self.records
             print(_line_under(self.records))
             if event.variant.cells and not self.statistics:
-                print(f"  not run (--no-statistics): {_number(len(event.variant.cells), 'statistical cell')}")
+                print(f"  not run (--no-statistics): {plural(len(event.variant.cells), 'statistical cell')}")
             for line in event.variant.advice:
                 print(textwrap.fill(line, table_width(), initial_indent="  ", subsequent_indent="    "))
 
@@ -123,15 +123,11 @@ class QuietTable:
                 self.title = ""
             print(_row(event.record), flush=True)
         elif isinstance(event, VariantEnded) and self.why:
-            reasons = "; ".join(f"{_number(count, 'law')}: {text}" for text, count in self.why.items())
+            reasons = "; ".join(f"{plural(count, 'law')}: {text}" for text, count in self.why.items())
             print(f"  {paint('blocked', sys.stdout, width=9)} {reasons}", flush=True)
 
     def close(self, *, finished: bool) -> None:
         """Nothing is left to print."""
-
-
-def _number(count: int, thing: str) -> str:
-    return f"{count} {thing}{'s' * (count != 1)}"
 
 
 def _title(variant: "Description") -> str:
@@ -169,5 +165,5 @@ def summary(records: Iterable["Record"]) -> str:
     lines = [f"in all: {count_outcomes(records)}"] if len({(r.target, r.variant) for r in records}) != 1 else []
     if cells:
         allocated = sum(cell.alpha for cell in cells)
-        lines.append(f"error budget: allocated {allocated:.3g} to {_number(len(cells), 'cell')}")
+        lines.append(f"error budget: allocated {allocated:.3g} to {plural(len(cells), 'cell')}")
     return "\n".join(lines)

@@ -69,8 +69,8 @@ def _short(found: Found) -> str:
     plain = [next(one for one in found[f"rarl-{letter}", "default"].claims if one.claim == PLAIN) for letter in "abc"]
     grown = {learner: _grown(learner) for learner in growth.LEARNERS}
     words = experiments_text.SHORT.format(
-        robust_diverged=_shares_diverged(found, "robust", "fresh-features"),
-        vanilla_diverged=_shares_diverged(found, "vanilla", "fresh-features"),
+        robust_diverged=_shares_diverged(found, "robust"),
+        vanilla_diverged=_shares_diverged(found, "vanilla"),
         robust_grows=grown["robust"], vanilla_grows=grown["vanilla"], draws=growth.DRAWS,
         lake_robust=number(lake["robust"]), lake_vanilla=number(lake["vanilla"]),
         lake_constant=number(lake["best constant action"]), lake_optimum=number(lake["optimum"]),
@@ -190,16 +190,16 @@ def _draws(found: Found) -> str:
         shown = ["not run" if run is None else effect(run.first) for run in here]
         rows.append([name, INTERPRETATIONS[name].what if name != "default" else "the first draw", *shown])
     words = experiments_text.DRAWS.format(
-        **{learner: _shares_diverged(found, learner, "fresh-features") for learner in ("robust", "vanilla")}
+        **{learner: _shares_diverged(found, learner) for learner in ("robust", "vanilla")}
     )
     return textwrap.fill(words.strip(), WIDTH) + "\n\n" + table(["interpretation", "features", "a", "b", "c"], rows)
 
 
-def _shares_diverged(found: Found, learner: str, interpretation: str) -> str:
-    """The share of diverged runs in the panels a, b and c, as words."""
+def _shares_diverged(found: Found, learner: str) -> str:
+    """The share of diverged runs in the panels a, b and c with features drawn anew, as words."""
     shares = []
     for letter in "abc":
-        run = found.get((f"tdc-{letter}", interpretation))
+        run = found.get((f"tdc-{letter}", "fresh-features"))
         shares.append("not run" if run is None or run.diverged is None else f"{run.diverged[learner] / run.runs:.1%}")
     return f"{shares[0]}, {shares[1]} and {shares[2]}".replace("%", " %")
 

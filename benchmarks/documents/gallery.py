@@ -12,6 +12,7 @@ from properties.process.loading import gallery_variants, load
 from properties.statistics.suite import allot_cells, weight
 from properties.variants.gallery import negative
 from robust_core.problem import Variant
+from robust_core.text import plural
 
 EXAMPLES = 10
 HEAD = """# Gallery
@@ -56,7 +57,7 @@ def verdict(records: Iterable[Record]) -> str:
     records = list(records)
     holds = [record for record in records if record.outcome == "holds"]
     cells = sum(record.statistics is not None for record in holds)
-    laws = _number(len(holds) - cells, "law") + (f", {_number(cells, 'cell')}" if cells else "")
+    laws = plural(len(holds) - cells, "law") + (f", {plural(cells, 'cell')}" if cells else "")
     wrong = [record.law + _diagnosis(record) for record in records if record.outcome == "violated"]
     rest = [
         f"{count} {word}" for word in ("blocked", "undecided") if (count := sum(r.outcome == word for r in records))
@@ -64,10 +65,6 @@ def verdict(records: Iterable[Record]) -> str:
     if not wrong:
         return f"holds ({', '.join([laws, *rest])})"
     return f"**violated**: {', '.join(wrong)} ({', '.join([*rest, f'{laws} hold'])})"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _diagnosis(record: Record) -> str:

@@ -103,18 +103,16 @@ def rates(
     return found, largest
 
 
-def growth_rates(
-    environments: PanelEnvironments, learner: str, horizon: int, *, blocks: int = BLOCKS
-) -> tuple[Floats, Floats]:
+def growth_rates(environments: PanelEnvironments, learner: str, horizon: int) -> tuple[Floats, Floats]:
     """log of the growth of a learner in blocks of `horizon` steps, and how often V is largest at each state."""
     panel, phi, mdp = environments.panel, features(environments, 0), environments.training.mdp
     assert panel.beta is not None
     radius, gamma = radius_and_discount(panel, learner)
     kernel = state_chain(mdp, uniform(mdp.n_states, mdp.n_actions)).kernel
     seed = streams.key("growth", environments.training.name, environments.interpretation.features or 0)
-    uniforms = streams.numpy_generator(seed).random((blocks + 1) * horizon)
+    uniforms = streams.numpy_generator(seed).random((BLOCKS + 1) * horizon)
     states = walk(np.cumsum(kernel, axis=1), uniforms)
-    found: Any = rates(phi, states, gamma, radius, panel.alpha, panel.beta, blocks + 1, horizon)
+    found: Any = rates(phi, states, gamma, radius, panel.alpha, panel.beta, BLOCKS + 1, horizon)
     return np.asarray(found[0][1:]), np.asarray(found[1])
 
 

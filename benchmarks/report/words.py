@@ -82,12 +82,3 @@ def with_entry(what: str) -> str:
     place = found[1].strip()
     shown = f"({place})" if "," in place else place
     return what[: found.start()] + (f", entry {shown}" if place else "")
-
-
-def plural(count: int, noun: str, many: str | None = None) -> str:
-    """A count with its noun.
-
-    >>> plural(1, "law"), plural(3, "law"), plural(2, "entry", "entries")
-    ('1 law', '3 laws', '2 entries')
-    """
-    return f"{count} {noun if count == 1 else many or noun + 's'}"

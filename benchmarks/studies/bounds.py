@@ -18,7 +18,7 @@ from benchmarks.studies import growth
 from oracles.arithmetic.ball import Ball
 from oracles.chains.chain import state_chain
 from oracles.linear import second_moments, switching
-from robust_core.json import blame_on, from_data, load
+from robust_core.json import from_data, load
 from robust_core.policy import uniform
 from robust_core.validate import Floats
 
@@ -94,8 +94,4 @@ def unpack(weights: Sequence[Sequence[float]]) -> Floats:
 @cache
 def load_committed() -> tuple[Bound, ...]:
     """The committed certificates."""
-    data = load(FILE)
-    with blame_on(FILE):
-        if not isinstance(data, list):
-            raise ValueError(f"must be a list of bounds, got {data!r:.80}")
-        return tuple(from_data(Bound, entry, f"bound {place}") for place, entry in enumerate(data))
+    return tuple(from_data(list[Bound], load(FILE), FILE.name))

@@ -8,7 +8,7 @@ from benchmarks.experiments.gradient import environments_of
 from benchmarks.experiments.growth import Growth, growth_of
 from benchmarks.experiments.interpretations import DEFAULT
 from benchmarks.experiments.paper import PANELS
-from robust_core.json import blame_on, from_data, load
+from robust_core.json import from_data, load
 
 FILE = Path(__file__).parents[1] / "baselines" / "growth.json"
 DRAWS, RUNS, LONGER = 24, 3, 8
@@ -34,8 +34,4 @@ def measure() -> list[Growth]:
 @cache
 def load_committed() -> tuple[Growth, ...]:
     """The committed study."""
-    data = load(FILE)
-    with blame_on(FILE):
-        if not isinstance(data, list):
-            raise ValueError(f"must be a list of draws, got {data!r:.80}")
-        return tuple(from_data(Growth, entry, f"draw {place}") for place, entry in enumerate(data))
+    return tuple(from_data(list[Growth], load(FILE), FILE.name))

@@ -23,7 +23,7 @@ def t_frame(t_mix: float, mu_min: float, n_pairs: int, T: float, delta: float) -
     14302
     """
     _probability("delta", delta)
-    _mass("mu_min", mu_min)
+    _mu_min(mu_min)
     return VISIT_CONSTANT * t_mix / mu_min * math.log(4 * n_pairs * T / delta)
 
 
@@ -54,14 +54,14 @@ def frame_length(t_mix: float, mu_min: float, n_pairs: int, T: float, delta: flo
     214
     """
     log_term = math.log(n_pairs * T / _probability("delta", delta))
-    return max(2, math.ceil(visit_constant(FRAME_SHARE) * max(t_mix, 1) / _mass("mu_min", mu_min) * log_term))
+    return max(2, math.ceil(visit_constant(FRAME_SHARE) * max(t_mix, 1) / _mu_min(mu_min) * log_term))
 
 
 def t_th(gamma: float, epsilon: float, alpha: float, mu_min: float, frame: float) -> float:
     """t_th = max{2 log(1/((1−gamma)² epsilon))/(alpha mu_min), t_frame} (Theorem 6)."""
     _positive_step(alpha)
     validate.positive("epsilon", epsilon)
-    return max(2 * math.log(1 / ((1 - gamma) ** 2 * epsilon)) / (alpha * _mass("mu_min", mu_min)), frame)
+    return max(2 * math.log(1 / ((1 - gamma) ** 2 * epsilon)) / (alpha * _mu_min(mu_min)), frame)
 
 
 def mu_frame(mu_min: float, frame: float) -> float:
@@ -174,7 +174,7 @@ def theorem3_T(
 def _theorem3_factor(epsilon: float, gamma: float, mu_min: float, t_mix: float, c_0: float) -> float:
     if not 0 < epsilon < 1 / (1 - gamma):
         raise ValueError(f"epsilon must lie in (0, 1/(1−gamma)) = (0, {1 / (1 - gamma)}), got {epsilon}")
-    _mass("mu_min", mu_min)
+    _mu_min(mu_min)
     rate = 1 / (mu_min * (1 - gamma) ** 5 * epsilon**2) + t_mix / (mu_min * (1 - gamma))
     return c_0 * rate * math.log(1 / (epsilon * (1 - gamma) ** 2))
 
@@ -218,7 +218,7 @@ def sharp_theorem3_T(
     """
     if not 0 < epsilon <= 0.5 / (1 - validate.discount("gamma", gamma)):
         raise ValueError(f"epsilon must lie in (0, 1/(2(1−gamma))] = (0, {0.5 / (1 - gamma)}], got {epsilon}")
-    _mass("mu_min", mu_min)
+    _mu_min(mu_min)
     R = validate.unit_interval("radius", radius)
     fine = ((1 - R) / ((1 - gamma * (1 - R)) * epsilon)) ** 2 / (mu_min * (1 - gamma) ** 3)
     rate = visits * max(t_mix, 1) / (mu_min * (1 - gamma)) + noise * fine
@@ -324,7 +324,7 @@ def elementary_frames(*, tau: int, mu_min: float, n_pairs: int, count: int, delt
     171
     """
     validate.count("tau", tau, least=1)
-    _mass("mu_min", mu_min)
+    _mu_min(mu_min)
     n = math.ceil(16 / mu_min * math.log(tau * n_pairs * count / _probability("delta", delta)))
     return Frames((n + 1) * tau, tau * n * mu_min / 4, count, delta)
 
@@ -410,10 +410,10 @@ def _probability(name: str, value: float) -> float:
     return number
 
 
-def _mass(name: str, value: float) -> float:
-    number = validate.real(name, value)
+def _mu_min(value: float) -> float:
+    number = validate.real("mu_min", value)
     if not 0 < number <= 1:
-        raise ValueError(f"{name} must lie in (0, 1], got {number}")
+        raise ValueError(f"mu_min must lie in (0, 1], got {number}")
     return number
 
 

@@ -182,14 +182,13 @@ def _require_admissible(c: PrintedConstants, steps: Steps) -> None:
         raise ValueError(f"the constants assume alpha/beta <= {c.ratio}, got {steps.alpha / steps.beta}")
 
 
-def Q_T(c: PrintedConstants, steps: Steps, z_0: float, *, last_display: bool = False) -> float:
-    """Q_T of eq:tracking1; the display after eq:tdcbound has 4K² for 4K_z² (`last_display`)."""
+def Q_T(c: PrintedConstants, steps: Steps, z_0: float) -> float:
+    """Q_T of eq:tracking1; the display after eq:tdcbound has 4K² for 4K_z²."""
     forget, speed = _forget(c, steps.beta), u(c.lam, steps.beta)
-    wide = c.K if last_display else c.K_z
     return (
         z_0**2 / (steps.T * forget)
         + steps.beta * c.C_1 / speed
-        + 4 * wide**2 * steps.tau_beta / steps.T
+        + 4 * c.K_z**2 * steps.tau_beta / steps.T
         + c.C_z / (speed * forget * steps.T)
         + (c.m_z + c.mp_z * steps.tau_beta) * steps.beta / speed
     )

@@ -152,7 +152,7 @@ def t_mix(chain: Chain, *, threshold: Fraction = THRESHOLD) -> int:
     return last_above.t + 1
 
 
-def pair_t_mix(mdp: MDP, policy: ArrayLike, *, threshold: Fraction = THRESHOLD) -> int:
+def pair_t_mix(mdp: MDP, policy: ArrayLike) -> int:
     """t_mix of the state-action chain from powers of the S × S kernel; it is t_mix of the states or one more.
 
     The law of the pair at time t >= 1 from (s,a) is p(·|s,a) P_pi^{t−1} times the policy, so d_pairs(t) =
@@ -163,17 +163,17 @@ def pair_t_mix(mdp: MDP, policy: ArrayLike, *, threshold: Fraction = THRESHOLD) 
     1
     """
     states = state_chain(mdp, policy)
-    t = t_mix(states, threshold=threshold)
+    t = t_mix(states)
     if t == 0:
         # d_pairs(0) <= 1/4 needs a probability of 3/4 for every pair.
-        return 0 if mdp.n_actions == 1 else t_mix(pair_chain(mdp, policy), threshold=threshold)
+        return 0 if mdp.n_actions == 1 else t_mix(pair_chain(mdp, policy))
     starts = _Power(mdp.P.reshape(-1, mdp.n_states), 1, row_defect(mdp.n_states))
     value, error = _distance(starts @ _power(states, t - 1), *stationary_log(states))
-    if Fraction(value) - Fraction(error) > threshold:
+    if Fraction(value) - Fraction(error) > THRESHOLD:
         return t + 1
-    if Fraction(value) + Fraction(error) <= threshold:
+    if Fraction(value) + Fraction(error) <= THRESHOLD:
         return t
-    return t if distance_exact(pair_chain(mdp, policy), t) <= threshold else t + 1
+    return t if distance_exact(pair_chain(mdp, policy), t) <= THRESHOLD else t + 1
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from properties.judging.verdict import Finding
 from properties.laws.coins import Coins, Tape, leaves
 from properties.laws.comparison import RUNS, compare
 from properties.laws.law import Law
-from properties.laws.learning import advance, new_learner, problem, table
+from properties.laws.learning import advance, ill_formed, new_learner, problem, table
 from properties.laws.rounding import UNIT, mean_bound
 from properties.laws.view import ZERO, View, to_rationals
 from robust_core.mdp import MDP
@@ -71,8 +71,8 @@ def _update(variant: Variant, case: Run, coins: int) -> Finding | None:
     mean, largest = cast(Any, ZERO), max(float(np.abs(x).max()) for x in past)
     for chance, step in view.float_outcomes():
         for share, after in leaves(tape, lambda step=step: table(advance(copy.deepcopy(learner), [step]))):  # type: ignore[misc]
-            if after.shape != case.initial.shape or not np.isfinite(after).all():
-                return Finding("the estimate", after.tolist(), f"finite numbers in the shape {case.initial.shape}")
+            if (finding := ill_formed(case.initial, after)) is not None:
+                return finding
             largest = max(largest, float(np.abs(after).max()))
             mean = mean + chance * share * to_rationals(after)
     size = largest + float(np.abs(case.mdp.cost).max())

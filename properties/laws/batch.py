@@ -25,7 +25,7 @@ from properties.kinds.batch import BatchRun
 from properties.laws.coins import MOST_LEAVES, Coins, NotEnumerable, Tape, leaves
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
-from properties.laws.learning import advance, new_learner, problem
+from properties.laws.learning import advance, ill_formed, new_learner, problem
 from properties.laws.rounding import UNIT, mean_bound
 from properties.laws.tabular_path import solution_of
 from properties.laws.view import ZERO, View, to_rationals
@@ -109,12 +109,6 @@ def _table(estimate: Any) -> Any:
     return np.array(estimate, dtype=np.float64)
 
 
-def _ill_formed(case: BatchRun, table: Any) -> Finding | None:
-    if table.shape != case.initial.shape or not np.isfinite(table).all():
-        return Finding("the estimate", table.tolist(), f"finite numbers in the shape {case.initial.shape}")
-    return None
-
-
 def _history(variant: Variant, case: BatchRun, tape: Tape, coins: int) -> tuple[Any, list[Any], Path]:
     """A learner before the last batch, its estimates so far, and that batch."""
     told = problem(case, Coins(tape, coins))
@@ -148,11 +142,11 @@ def _moments(
     view = BatchView(variant, case, [to_rationals(table) for table in past], batch, ends=ends)
     before, first, second, largest = view.estimate, ZERO, ZERO, max(float(np.abs(x).max()) for x in past)
     for table in past:
-        if (finding := _ill_formed(case, table)) is not None:
+        if (finding := ill_formed(case.initial, table)) is not None:
             return view, None, None, largest, tape, finding
     for probability, estimate in _outcomes(learner, view, tape, most):
         after = _table(estimate)
-        if (finding := _ill_formed(case, after)) is not None:
+        if (finding := ill_formed(case.initial, after)) is not None:
             return view, None, None, largest, tape, finding
         largest = max(largest, float(np.abs(after).max()))
         move = to_rationals(after) - before
@@ -225,7 +219,7 @@ def _order(variant: Variant, case: BatchRun) -> Finding | None:
         _table(advance(new_learner(variant, case), path).estimate())
         for path in (case.path[: len(backwards)], backwards)
     )
-    finding = _ill_formed(case, left) or _ill_formed(case, right)
+    finding = ill_formed(case.initial, left) or ill_formed(case.initial, right)
     if finding is not None:
         return finding
     size = float(np.abs(case.mdp.cost).max()) + max(float(np.abs(x).max()) for x in (left, right, case.initial))

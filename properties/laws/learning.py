@@ -12,6 +12,7 @@ import numpy as np
 from properties.cases.case import Path
 from properties.cases.runs import Run, new_rng
 from properties.judging.observation import advance_learner
+from properties.judging.verdict import Finding
 from properties.kinds import learner_kinds
 from properties.laws.coins import Coins, Tape, leaves
 from robust_core import StepSize
@@ -44,6 +45,13 @@ def _without_rng(case: Run) -> Problem:
 def follows_schedule(variant: Variant) -> bool:
     """Whether the step sizes are those of the problem, and not the learner's own."""
     return variant.options.get("schedule") != "own"
+
+
+def ill_formed(initial: Any, table: Any, when: str = "") -> Finding | None:
+    """The finding that an estimate has not the shape of the first one, or entries that are not finite."""
+    if np.shape(table) == initial.shape and np.isfinite(table).all():
+        return None
+    return Finding(f"the estimate{when}", np.asarray(table).tolist(), f"finite numbers in the shape {initial.shape}")
 
 
 def new_learner(variant: Variant, case: Run) -> Any:

@@ -17,7 +17,7 @@ from properties.kinds.linear_control import LinearControlRun
 from properties.laws.coins import Coins, Tape, leaves
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.learning import advance, problem, step_size_at
+from properties.laws.learning import advance, ill_formed, problem, step_size_at
 from properties.laws.linear import COMPONENTS
 from properties.laws.linear_step import PRECISION, smooth_maximum
 from properties.laws.rounding import UNIT, linear_step_bound
@@ -77,8 +77,8 @@ def _semi_gradient(variant: Variant, case: LinearControlRun, ends: float, coins:
     tape = Tape()
     learner = variant.make(problem(case, Coins(tape, coins)))
     before = np.array(advance(learner, case.path[:-1]).estimate(), dtype=np.float64)
-    if before.shape != case.initial.shape or not np.isfinite(before).all():
-        return Finding("the estimate", before.tolist(), f"finite numbers in the shape {case.initial.shape}")
+    if (finding := ill_formed(case.initial, before)) is not None:
+        return finding
     mean: Any = ZERO
     for chance, step in _outcomes(case, s, a, ends):
         for share, after in leaves(tape, lambda step=step: advance(copy.deepcopy(learner), [step]).estimate()):  # type: ignore[misc]

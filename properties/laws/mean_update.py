@@ -22,7 +22,7 @@ from properties.judging.verdict import Finding
 from properties.laws.coins import Coins, Tape, leaves
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.learning import TABULAR, advance, problem
+from properties.laws.learning import TABULAR, advance, ill_formed, problem
 from properties.laws.rounding import UNIT, mean_bound
 from properties.laws.sampled_mean import sampled_mean
 from properties.laws.tabular_path import solution_of
@@ -61,7 +61,7 @@ def _mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Findin
     learner = variant.make(problem(case, Coins(tape, coins)))
     past = [learner.estimate(), *(advance(learner, [step]).estimate() for step in history)]
     for number, estimate in enumerate(past):
-        finding = _ill_formed(case, estimate, f" after {number} steps")
+        finding = ill_formed(case.initial, as_array(estimate), f" after {number} steps")
         if finding is not None:
             return finding
     view = View(variant, case, past=[_rational(x) for x in past], steps=history, s=s, a=a, ends=ends)
@@ -71,7 +71,7 @@ def _mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Findin
     mean, largest = ZEROS, 0.0
     started = process_time()
     for probability, estimate in _successors(learner, view, tape):
-        finding = _ill_formed(case, estimate, f" after {len(history) + 1} steps")
+        finding = ill_formed(case.initial, as_array(estimate), f" after {len(history) + 1} steps")
         if finding is not None:
             return finding
         if process_time() - started > MOST_SECONDS:
@@ -99,14 +99,6 @@ def _successors(learner: Any, view: View, tape: Tape) -> Iterator[tuple[Fraction
     for chance, step in view.float_outcomes():
         for share, estimate in leaves(tape, lambda step=step: advance(copy.deepcopy(learner), [step]).estimate()):  # type: ignore[misc]
             yield chance * share, estimate
-
-
-def _ill_formed(case: Run, estimate: Any, when: str) -> Finding | None:
-    """The finding that an estimate is not what a learner of this problem starts with."""
-    got = as_array(estimate)
-    if got.shape != case.initial.shape or not np.isfinite(got).all():
-        return Finding(f"the estimate{when}", got.tolist(), f"finite numbers in the shape {case.initial.shape}")
-    return None
 
 
 def _promised(variant: Variant, view: View, like: Any) -> tuple[Any, Finding | None]:
@@ -169,7 +161,7 @@ def _mean_stays(variant: Variant, case: Run, coins: int) -> Finding | None:
     mean, size = ZEROS, float(np.abs(solution).max()) + case.largest_cost
     s, a = case.path[0][:2]
     for count, (probability, estimate) in enumerate(_futures(variant, run, learner, tape, s, a, steps)):
-        finding = _ill_formed(run, estimate, f" after {steps} steps")
+        finding = ill_formed(run.initial, as_array(estimate), f" after {steps} steps")
         if finding is not None:
             return finding
         if count == MOST_FUTURES:

@@ -22,11 +22,12 @@ from properties.cases.sources import Generated
 from properties.judging.boundary import plain
 from properties.judging.guard import call_observed
 from properties.judging.verdict import Finding
+from properties.kinds.planner import state_values
 from properties.kinds.simulator import SimulatorCase, evaluates, simulator_case
 from properties.laws.coins import Coins, Tape, Unlikely, leaves
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
-from properties.laws.learning import step_size_at
+from properties.laws.learning import ill_formed, step_size_at
 from properties.laws.rounding import UNIT, mean_bound, operations_bound
 from properties.laws.view import to_rationals
 from robust_core.mdp import MDP
@@ -159,16 +160,6 @@ def outcomes(
         yield Leaf(probability, table, script.counts.copy())
 
 
-def _ill_formed(case: SimulatorCase, table: Any) -> Finding | None:
-    if np.shape(table) != case.initial.shape or not np.isfinite(table).all():
-        return Finding("the estimate", np.asarray(table).tolist(), f"finite numbers in the shape {case.initial.shape}")
-    return None
-
-
-def _values(table: Floats) -> Floats:
-    return table if table.ndim == 1 else np.asarray(table.min(axis=1))
-
-
 def _mixed(case: SimulatorCase, backup: Floats) -> Floats:
     """The backups of the pairs as entries of the table: a policy takes their mean."""
     return backup if case.policy is None else np.asarray((case.policy * backup).sum(axis=1))
@@ -176,7 +167,7 @@ def _mixed(case: SimulatorCase, backup: Floats) -> Floats:
 
 def _backup(case: SimulatorCase, table: Floats) -> tuple[Floats, float]:
     """T of a table, and how far it may be off."""
-    V = _values(table)
+    V = state_values(table)
     found = enclosed.backup(case.mdp, case.uncertainty_set, np.repeat(V[:, None], case.mdp.n_actions, axis=1))
     width = 0.0 if truth.is_exact(type(case.uncertainty_set)) else found.error_bound
     return _mixed(case, found.value), width
@@ -208,7 +199,7 @@ def _counts(n: int, outcomes: int) -> Iterator[tuple[int, ...]]:
 
 def _plug_in(case: SimulatorCase, table: Floats, n: int) -> tuple[Floats, float]:
     """The mean of the backups around the empirical rows of n draws, and how far it may be off."""
-    V, mdp = _values(table), case.mdp
+    V, mdp = state_values(table), case.mdp
     backup, width = np.empty(mdp.cost.shape), 0.0
     for s, a in np.ndindex(*mdp.cost.shape):
         sigma, error = mean_sigma(case, s, a, V, n)
@@ -232,7 +223,7 @@ def _mean(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> tupl
     mean: Any = Fraction(0)
     largest = 0.0
     for leaf in outcomes(variant, case, coins, steps):
-        finding = _ill_formed(case, leaf.table)
+        finding = ill_formed(case.initial, leaf.table)
         if finding is not None or leaf.table is None:
             return None, 0.0, finding
         largest = max(largest, float(np.abs(leaf.table).max()))
@@ -242,7 +233,7 @@ def _mean(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> tupl
 
 def _matches(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Finding | None:
     before = table_before(variant, case, coins, steps)
-    finding = _ill_formed(case, before)
+    finding = ill_formed(case.initial, before)
     if finding is not None:
         return finding
     mean, largest, finding = _mean(variant, case, coins, steps)
@@ -265,7 +256,7 @@ def _under(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Fin
     if finding is not None:
         return finding
     backup, width = _backup(case, before)
-    V, alpha = _values(before), step_size_at(case.step_size, steps)
+    V, alpha = state_values(before), step_size_at(case.step_size, steps)
     size = _size(case, before) + largest
     allowed = mean_bound(case.mdp, steps + 1, size) + UNIT * size + width
     nominal = _mixed(case, np.asarray(case.mdp.cost + case.mdp.gamma * (case.mdp.P @ V)))
@@ -292,18 +283,18 @@ def _cost(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Find
 def _spread(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Finding | None:
     """Var <= alpha² gamma² (1−R)² Var_p(V)/n: the target of one draw is c + gamma((1−R)V(s') + R max V)."""
     before, first, second, largest = table_before(variant, case, coins, steps), Fraction(0), Fraction(0), 0.0
-    finding = _ill_formed(case, before)
+    finding = ill_formed(case.initial, before)
     if finding is not None:
         return finding
     for leaf in outcomes(variant, case, coins, steps):
-        finding = _ill_formed(case, leaf.table)
+        finding = ill_formed(case.initial, leaf.table)
         if finding is not None or leaf.table is None:
             return finding
         move = to_rationals(leaf.table - before)
         largest = max(largest, float(np.abs(leaf.table).max()))
         first, second = first + leaf.probability * move, second + leaf.probability * move * move
     variance = np.asarray(second - first * first).astype(np.float64)
-    V, alpha, chosen = _values(before), step_size_at(case.step_size, steps), case.uncertainty_set
+    V, alpha, chosen = state_values(before), step_size_at(case.step_size, steps), case.uncertainty_set
     radius: Any = getattr(chosen, "radius", 0.0)
     nominal = case.mdp.P @ V**2 - (case.mdp.P @ V) ** 2
     most = (alpha * case.mdp.gamma * (1.0 - radius)) ** 2 * nominal / _draws(variant)
@@ -325,9 +316,9 @@ def _levels(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Fi
     its levels 0 and 1 have probability p_0 + p_1, independently.
     """
     before = table_before(variant, case, coins, steps)
-    if (finding := _ill_formed(case, before)) is not None:
+    if (finding := ill_formed(case.initial, before)) is not None:
         return finding
-    psi, alpha, V, mdp = _psi(variant), step_size_at(case.step_size, steps), _values(before), case.mdp
+    psi, alpha, V, mdp = _psi(variant), step_size_at(case.step_size, steps), state_values(before), case.mdp
     chances = [psi * (1.0 - psi) ** level for level in range(LEVELS)]
     seen = sum(chances)
     pair = next(iter(zip(*np.nonzero((mdp.P > 0.0).sum(axis=2) > 1), strict=True)), (0, 0))
@@ -337,7 +328,7 @@ def _levels(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Fi
     for leaf in outcomes(variant, case, coins, steps, most=2**LEVELS + 1, least=LEAST):
         if leaf.table is None:
             continue
-        if (finding := _ill_formed(case, leaf.table)) is not None:
+        if (finding := ill_formed(case.initial, leaf.table)) is not None:
             return finding
         largest = max(largest, float(np.abs(leaf.table).max()))
         group = groups.setdefault(int(leaf.counts[s, a]), [Fraction(0), Fraction(0)])
@@ -389,7 +380,7 @@ def _pure(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Find
     for disturbed in (False, True):
         learner, _ = begin(variant, case, tape, coins, 0, math.inf)
         if not disturbed:
-            finding = _ill_formed(case, read_estimate(learner)) or compare(
+            finding = ill_formed(case.initial, read_estimate(learner)) or compare(
                 read_estimate(learner), case.initial, 0.0, "the first estimate"
             )
             if finding is not None:

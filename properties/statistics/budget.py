@@ -50,13 +50,13 @@ def shares(weights: Mapping[str, float], *, budget: float = RUN_BUDGET) -> dict[
     return {cell: budget / 2.0 * (weight / total) for cell, weight in weights.items()}
 
 
-def sampled_level(budget: float = RUN_BUDGET) -> float:
+def sampled_level() -> float:
     """The level of one mean that an exact law decides by sampling.
 
     >>> sampled_level() * MOST_SAMPLED + (JOINT + 0.5) * RUN_BUDGET == RUN_BUDGET
     True
     """
-    return budget * SAMPLED / MOST_SAMPLED
+    return RUN_BUDGET * SAMPLED / MOST_SAMPLED
 
 
 def log_product(cells: Iterable[CellResult]) -> float:

@@ -215,7 +215,7 @@ def catch_control(
 
 
 def find_caught_control(
-    law: StatisticalLaw, kind: str, *, size: Size, alpha: float, seed_set: str = seed_sets.PINNED
+    law: StatisticalLaw, kind: str, *, size: Size, alpha: float
 ) -> tuple[Variant, CellResult] | None:
     """A control that a cell of this kind finds violated, the fine ones first; None: nothing shows that it can fail.
 
@@ -223,7 +223,7 @@ def find_caught_control(
     """
     for control in reversed(law.wrong(size)):
         for cell in (cell for cell in law.cells(control, size) if cell.kind == kind):
-            result = decide(cell, alpha=alpha, seed_set=seed_set)
+            result = decide(cell, alpha=alpha, seed_set=seed_sets.PINNED)
             if result.outcome == "violated":
                 return control, result
     return None

@@ -8,6 +8,7 @@ from hypothesis import Phase, find, settings
 from hypothesis import strategies as st
 
 Example = TypeVar("Example")
+MAX_EXAMPLES = 4000
 
 
 def minimal(
@@ -15,7 +16,6 @@ def minimal(
     condition: Callable[[Example], object],
     *,
     seed: int = 0,
-    max_examples: int = 4000,
 ) -> Example:
     """What a search with this seed finds and shrinks to; `NoSuchExample` if it finds nothing.
 
@@ -26,7 +26,7 @@ def minimal(
     [4]
     """
     search = settings(
-        max_examples=max_examples,
+        max_examples=MAX_EXAMPLES,
         database=None,
         derandomize=False,
         deadline=None,

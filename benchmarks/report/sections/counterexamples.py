@@ -6,7 +6,8 @@ from benchmarks.report.cards import Card, draw, read_case
 from benchmarks.report.layout import chapter, commands
 from benchmarks.report.markup import Html, inline, tag
 from benchmarks.report.section import Content, Line, Section, Work
-from benchmarks.report.words import badge, plural
+from benchmarks.report.words import badge
+from robust_core.text import plural
 
 INTRODUCTION = (
     "The smallest cases found in which a printed statement of the paper fails, judged again for this report. Each "

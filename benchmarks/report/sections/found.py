@@ -7,7 +7,8 @@ from benchmarks.report.layout import chapter, commands
 from benchmarks.report.markup import Html, isolate, tag
 from benchmarks.report.section import Content, Section, Work
 from benchmarks.report.sections import variants
-from benchmarks.report.words import badge, plural
+from benchmarks.report.words import badge
+from robust_core.text import plural
 
 INTRODUCTION = (
     "The smallest failing case of every violated law, as a file beside this page. Violations of the negative variants, "

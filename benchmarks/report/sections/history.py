@@ -11,7 +11,8 @@ from benchmarks.report.markup import Html, isolate, tag
 from benchmarks.report.plots import Plot, Series
 from benchmarks.report.scales import number
 from benchmarks.report.section import Content, Line, Section, Work
-from benchmarks.report.words import badge, plural
+from benchmarks.report.words import badge
+from robust_core.text import plural
 
 BEGIN = "robust-core compare OLD.py NEW.py --history .robust-core/history"
 ABSENT = "There is no history yet. Each comparison with this option adds a record; the report then draws the trends."

@@ -13,9 +13,10 @@ from benchmarks.report import code
 from benchmarks.report.layout import Cell, chapter, commands, table
 from benchmarks.report.markup import Html, isolate, slug, tag
 from benchmarks.report.section import Content, Line, Section, Work
-from benchmarks.report.words import badge, plural
+from benchmarks.report.words import badge
 from benchmarks.runner.units import Unit
 from robust_core.json import from_data, to_data
+from robust_core.text import plural
 
 QUICK_EXAMPLES, SEED = 30, 0
 INTRODUCTION = (

@@ -11,10 +11,11 @@ from benchmarks.report.plots import Plot, Series, share_axes
 from benchmarks.report.scales import number
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.sections import variants
-from benchmarks.report.words import badge, plural
+from benchmarks.report.words import badge
 from properties.statistics.budget import JOINT, SAMPLED
 from properties.statistics.records import CellResult, ControlResult, Gate, RunReport
 from robust_core.json import from_data, load, to_data
+from robust_core.text import plural
 
 SEED_SET = "pinned"
 QUICK_COMMAND = "robust-core batch run --size quick"

@@ -9,7 +9,7 @@ from benchmarks.report import code
 from benchmarks.report.layout import Cell, chapter, commands, fold, table
 from benchmarks.report.markup import Html, breakable, inline, isolate, slug, tag
 from benchmarks.report.section import Content, Line, Section, Show, Work, worst
-from benchmarks.report.words import badge, mark, plural
+from benchmarks.report.words import badge, mark
 from benchmarks.runner.units import Unit
 from properties.judging.counterexample import Counterexample, to_file
 from properties.judging.verdict import Record
@@ -17,6 +17,7 @@ from properties.process.session import Description
 from properties.statistics.law import Size
 from robust_core.json import from_data, to_data
 from robust_core.problem import Variant
+from robust_core.text import plural
 
 EXAMPLES, QUICK_EXAMPLES, SEED = 200, 25, 0
 SIZE: Size = "quick"
@@ -124,15 +125,13 @@ def verify_here(target: str, examples: int, seed: int, weight: float, code: str)
     return to_data(_result(target, variant, [*on_untested(variant, seed=seed), *records]))
 
 
-def verify_apart(
-    targets: Sequence[str], *, examples: int, seed: int = SEED, show: Show = lambda line: None
-) -> list[VariantResult]:
+def verify_apart(targets: Sequence[str], *, examples: int, show: Show = lambda line: None) -> list[VariantResult]:
     """The user's variants, judged in workers; never kept, for their code can be anything."""
     from properties.process.session import Effort, Judged, LawBegun, Session, VariantEnded
 
     found, records = list[VariantResult](), list[Record]()
     with Session(targets, size=SIZE, waiting=lambda place: show(f"loading {place}")) as session:
-        for event in session.verify(Effort(examples, seed)):
+        for event in session.verify(Effort(examples, SEED)):
             if isinstance(event, LawBegun):
                 show(f"{event.variant.name}: {event.law}")
             elif isinstance(event, Judged):

@@ -41,6 +41,8 @@ LOG2 = 0.6931
 ROUNDING = 1e-12
 """More than the relative rounding of the operations below."""
 ALL_CELLS = np.array([[[0.0, 1.0]] * 4])
+MOST_CELLS = 2_000_000
+"""More are not divided further."""
 
 
 def _corners(cells: Floats) -> tuple[list[Floats], list[Floats]]:
@@ -69,13 +71,13 @@ def margins(cells: Floats, *, drift: float = 1.0) -> Floats:
     return (printed - left) / printed - ROUNDING
 
 
-def failing_cells(*, depth: int, most: int = 2_000_000, drift: float = 1.0) -> Floats:
+def failing_cells(*, depth: int, drift: float = 1.0) -> Floats:
     """The cells on which (2) is not shown after `depth` divisions of the unit cube, (n, 4, 2); none is a proof."""
     cells = ALL_CELLS
     for _ in range(depth):
         cells = _halves(cells)
         cells = cells[margins(cells, drift=drift) < 0.0]
-        if not len(cells) or len(cells) > most:
+        if not len(cells) or len(cells) > MOST_CELLS:
             break
     return cells
 

@@ -57,8 +57,8 @@ OMEGA_LIP = Claim(
 )
 
 
-def _J_lipschitz(bessel: bool = False, curvature: float = 1.0) -> Any:
-    """The four inequalities of the proof and the lemma; `bessel`: its sharper form; `curvature` multiplies L'_delta."""
+def _J_lipschitz(bessel: bool = False) -> Any:
+    """The four inequalities of the proof and the lemma; `bessel`: its sharper form."""
 
     def sides(**case: Any) -> Iterable[Side]:
         problem, c = problem_of(case), problem_of(case).constants(case["K"])
@@ -70,7 +70,7 @@ def _J_lipschitz(bessel: bool = False, curvature: float = 1.0) -> Any:
             yield "‖E[∇delta phiᵀ] − E[∇delta' phiᵀ]‖", operator_norm(M - N), above(c.Lp_delta * far)
             yield "‖C⁻¹E[delta phi]‖", norm(omega), above(c.C_delta / c.lam)
             yield "‖omega − omega'‖", norm(omega - problem.omega(there)), above(c.L_delta / c.lam * far)
-        L_J = BesselBounds(c).hessian if bessel else 2 * (c.L_delta**2 + curvature * c.C_delta * c.Lp_delta) / c.lam
+        L_J = BesselBounds(c).hessian if bessel else 2 * (c.L_delta**2 + c.C_delta * c.Lp_delta) / c.lam
         yield "‖∇J(theta) − ∇J(theta')‖", norm(problem.gradient(here) - problem.gradient(there)), above(L_J * far)
 
     return sides

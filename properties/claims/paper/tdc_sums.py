@@ -72,14 +72,14 @@ ZERO_MEANS = Claim(
 # z-bound.
 
 
-def _z_bound(power: float, *, lost: bool = False) -> Any:
-    """‖omega − omega(theta)‖ <= K + C_delta/λ^power; `lost`: without K."""
+def _z_bound(*, lost: bool = False) -> Any:
+    """‖omega − omega(theta)‖ <= K + C_delta/λ; `lost`: without K."""
 
     def sides(**case: Any) -> Iterable[Side]:
         problem = problem_of(case)
         c = problem.constants(case["K"])
         z = Ball.exact(case["omega"]) - problem.omega(Ball.exact(case["theta"]))
-        yield "‖z‖ against K_z", norm(z), above((0.0 if lost else case["K"]) + c.C_delta / c.lam**power)
+        yield "‖z‖ against K_z", norm(z), above((0.0 if lost else case["K"]) + c.C_delta / c.lam)
 
     return sides
 
@@ -90,8 +90,8 @@ Z_BOUND = Claim(
     "P",
     "‖z_t‖ ≤ K_z = K + C_δ/λ on every path",
     "Algorithm 2 projects θ and ω, so every point of a path lies in the ball of radius K",
-    printed=inequality("‖ω − ω(θ)‖ ≤ K + C_δ/λ for all ‖θ‖, ‖ω‖ ≤ K", _cases("theta", "omega"), _z_bound(1.0)),
-    broken=inequality("‖ω − ω(θ)‖ ≤ C_δ/λ", _cases("theta", "omega"), _z_bound(1.0, lost=True)),
+    printed=inequality("‖ω − ω(θ)‖ ≤ K + C_δ/λ for all ‖θ‖, ‖ω‖ ≤ K", _cases("theta", "omega"), _z_bound()),
+    broken=inequality("‖ω − ω(θ)‖ ≤ C_δ/λ", _cases("theta", "omega"), _z_bound(lost=True)),
     note="K + C_δ/√λ is enough, by Bessel's inequality. One state with γ = 0 attains it.",
 )
 

@@ -37,8 +37,8 @@ def _iterate(mdp: MDP, over: Callable[[Floats, Floats, int], bool], backup: Any 
     raise RuntimeError(f"no end after {LIMIT} sweeps")
 
 
-def _converged(mdp: MDP, accuracy: float = ACCURACY) -> Callable[[Floats, Floats, int], bool]:
-    limit = accuracy * (1.0 - mdp.gamma) / 4.0 * _size(mdp)
+def _converged(mdp: MDP) -> Callable[[Floats, Floats, int], bool]:
+    limit = ACCURACY * (1.0 - mdp.gamma) / 4.0 * _size(mdp)
     return lambda image, V, sweep: bool(np.abs(image - V).max() <= limit)
 
 
