@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from oracles.arithmetic import exact
+from oracles.arithmetic.certified import Certified
 from oracles.arithmetic.exact import Number
 from oracles.planning import rational
 from oracles.planning.rational import NoExactSupport
@@ -54,6 +55,11 @@ class Bracket:
 def is_exact(kind: type) -> bool:
     """Whether sigma of the sets of a class is a rational that the greedy rule gives."""
     return oracle_of(kind).largest_mass is not None
+
+
+def width_of(uncertainty_set: UncertaintySet, found: Certified) -> float:
+    """The width of the enclosure of values under a set; 0 where they are rational and `found` has the nearest floats."""
+    return 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
 
 
 def sigma(uncertainty_set: UncertaintySet, p: Sequence[Number], v: Sequence[Number]) -> Bracket:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import enclosed, s_rectangular
-from oracles.planning.truth import is_exact
+from oracles.planning.truth import is_exact, width_of
 from properties.cases.choices import Choices, Reader, radius_of, sets_beside, widen
 from properties.cases.enlarged import equivalent_by_state, equivalent_models, old_entries
 from properties.cases.sources import Generated
@@ -51,8 +51,7 @@ def true_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> tup
         return _true_states(mdp, uncertainty_set, Q)
     if is_exact(type(uncertainty_set)) or mdp.P.size <= SMALL:
         found = enclosed.backup(mdp, uncertainty_set, Q)
-        width = 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
-        return found.value, UNIT * float(np.abs(found.value).max()) + width
+        return found.value, UNIT * float(np.abs(found.value).max()) + width_of(uncertainty_set, found)
     places = np.unique(np.linspace(0, mdp.cost.size - 1, max(2, min(ENTRIES, WORK // mdp.n_states**2))).astype(int))
     pairs = [divmod(int(place), mdp.n_actions) for place in places]
     found = enclosed.backup_of(mdp, uncertainty_set, Q, pairs)

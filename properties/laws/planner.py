@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import closed_form, enclosed, s_rectangular
-from oracles.planning.truth import is_exact
+from oracles.planning.truth import width_of
 from properties.cases.choices import Choices, radius_of, sets_beside, widen
 from properties.cases.enlarged import old_entries, respellings, size
 from properties.cases.scope import Scope
@@ -31,8 +31,7 @@ def true_optimum(mdp: MDP, uncertainty_set: UncertaintySet) -> tuple[np.ndarray,
         found = s_rectangular.solve(mdp, uncertainty_set)
     else:
         found = enclosed.solve(mdp, uncertainty_set)
-    width = 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
-    return found.value, UNIT * float(np.abs(found.value).max()) + width
+    return found.value, UNIT * float(np.abs(found.value).max()) + width_of(uncertainty_set, found)
 
 
 def allowed_error(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:

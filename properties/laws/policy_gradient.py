@@ -13,7 +13,7 @@ import numpy as np
 
 from oracles.planning import enclosed
 from oracles.planning.policy_gradient import policy_gradient
-from oracles.planning.truth import is_exact
+from oracles.planning.truth import width_of
 from properties.cases.choices import Choices
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -155,7 +155,7 @@ def _differences(variant: Variant, case: GradientCase) -> Finding | None:
 def _robust(case: GradientCase, policy: Floats) -> tuple[Floats, float]:
     """V^pi, and the width of its enclosure."""
     V, _ = enclosed.evaluate(case.mdp, case.uncertainty_set, policy)
-    return V.value, 0.0 if is_exact(type(case.uncertainty_set)) else V.error_bound
+    return V.value, width_of(case.uncertainty_set, V)
 
 
 def _value(case: GradientCase, policy: Floats) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from oracles.planning import enclosed, s_rectangular
-from oracles.planning.truth import TooWide, is_exact
+from oracles.planning.truth import TooWide, width_of
 from properties.cases.choices import Choices, Reader, radius_of, sets_beside
 from properties.cases.enlarged import respellings
 from properties.cases.scope import Scope
@@ -61,8 +61,7 @@ def _loss(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, what: str
         V = s_rectangular.evaluate(mdp, uncertainty_set, np.array(policy))
     else:
         V, _ = enclosed.evaluate(mdp, uncertainty_set, np.array(policy))
-    width = 0.0 if is_exact(type(uncertainty_set)) else V.error_bound
-    allowed = allowed_loss(variant, mdp, Q) + error + width + UNIT * float(np.abs(V.value).max())
+    allowed = allowed_loss(variant, mdp, Q) + error + width_of(uncertainty_set, V) + UNIT * float(np.abs(V.value).max())
     return below(V.value, state_values(Q), allowed, what, columns=("V of the policy", "V*"))
 
 

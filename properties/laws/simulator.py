@@ -169,8 +169,7 @@ def _backup(case: SimulatorCase, table: Floats) -> tuple[Floats, float]:
     """T of a table, and how far it may be off."""
     V = state_values(table)
     found = enclosed.backup(case.mdp, case.uncertainty_set, np.repeat(V[:, None], case.mdp.n_actions, axis=1))
-    width = 0.0 if truth.is_exact(type(case.uncertainty_set)) else found.error_bound
-    return _mixed(case, found.value), width
+    return _mixed(case, found.value), truth.width_of(case.uncertainty_set, found)
 
 
 def mean_sigma(case: SimulatorCase, s: int, a: int, V: Floats, n: int) -> tuple[float, float]:

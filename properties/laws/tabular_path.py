@@ -13,7 +13,7 @@ import numpy as np
 
 from oracles.planning import enclosed
 from oracles.planning import ends as ending
-from oracles.planning.truth import is_exact
+from oracles.planning.truth import width_of
 from properties.cases import runs
 from properties.cases.case import Path
 from properties.cases.choices import Choices, Reader, widen
@@ -275,7 +275,7 @@ def solution_of(variant: Variant, case: Run, ends: np.ndarray) -> tuple[np.ndarr
     else:
         V, Q = enclosed.evaluate(case.mdp, case.uncertainty_set, policy)
     found = V if V is not None and estimates(variant) == "V" else Q
-    return np.array(found.value), 0.0 if is_exact(type(case.uncertainty_set)) else found.error_bound
+    return np.array(found.value), width_of(case.uncertainty_set, found)
 
 
 def _fixed_point(variant: Variant, case: Run) -> Finding | None:
