@@ -42,6 +42,7 @@ def add_parser(studies: Commands) -> None:
 
 
 def _power(options: argparse.Namespace) -> int:
+    from benchmarks.regression.variants import MEASURED
     from benchmarks.runner.pool import single_thread
     from benchmarks.studies import power
     from robust_core.json import dumps
@@ -55,7 +56,7 @@ def _power(options: argparse.Namespace) -> int:
     output = output_of(options, power.BASELINE)
     with open_work(options) as store:
         today = power.run(
-            options.kinds or KINDS,
+            options.kinds or MEASURED,
             store=store,
             workers=options.workers,
             budget_seconds=options.budget,

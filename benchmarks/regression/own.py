@@ -20,10 +20,8 @@ from benchmarks.regression.isolated import Side
 from benchmarks.regression.measures import Measurements, Sample
 from benchmarks.regression.sequential import Effort, Model, Task
 from benchmarks.regression.variants import (
-    LEARNERS,
     OWN_METRICS,
     RATIO,
-    ROWS,
     default_problems,
     metrics_of,
     problem_names,
@@ -312,7 +310,3 @@ def _ranks(
                  median if math.isfinite(median) else None, len(values))
         )  # fmt: skip
     return sorted(found, key=lambda rank: (rank.best, rank.last))
-
-
-KINDS = (*LEARNERS, *ROWS)
-"""The kinds that can be measured."""

@@ -50,7 +50,6 @@ AGREEMENT = 64
 ERROR_MARGIN, SPEED_MARGIN = 0.04, 0.05
 RATIO, MISBEHAVIOUR = "time ratio", "misbehaviour"
 BAD_RUNS, WORST_RUNS = "bad runs", "worst runs"
-LEARNERS = ("control", "evaluation", "linear evaluation")
 DEFAULT = {
     "control": ("two states, per visit", "garnet, per visit", "garnet, constant step"),
     "evaluation": ("machine, per visit", "garnet, constant step"),
@@ -103,26 +102,29 @@ ROWS: dict[str, tuple[tuple[str, ...], Callable[[Variant, str, Model | None, byt
     **{kind: (names, courses.row) for kind, names in courses.METRICS.items()},
 }
 """The kinds that are measured on drawn models: their metrics, and the function that measures one seed."""
+MEASURED = (*DEFAULT, *ROWS)
+"""The kinds that can be measured."""
 
 
 def problem_names(kind: str) -> tuple[str, ...]:
     """All problems that a kind can be measured on; the first ones are the default."""
-    if kind == "control":
-        return tuple(dict.fromkeys((*DEFAULT[kind], *PROBLEMS, FITTED)))
-    if kind == "evaluation":
-        named = (name for name, problem in PROBLEMS.items() if not problem.terminal)
-        return tuple(dict.fromkeys((*DEFAULT[kind], *named, FITTED)))
-    if kind in ROWS:
-        return (*functions.SIZES, FITTED)
-    if kind == "linear evaluation":
-        return (*DEFAULT[kind], FITTED)
-    raise ValueError(f"a variant of kind {kind!r} has no metrics: robust-core verify judges it")
+    named = {
+        "control": tuple(PROBLEMS),
+        "evaluation": tuple(name for name, problem in PROBLEMS.items() if not problem.terminal),
+    }
+    return tuple(dict.fromkeys((*_usual(kind), *named.get(kind, ()), FITTED)))
+
+
+def _usual(kind: str) -> tuple[str, ...]:
+    """The problems on which a kind is measured, unless its sizes are outside; a kind without metrics is refused."""
+    if kind not in MEASURED:
+        raise ValueError(f"a variant of kind {kind!r} has no metrics: robust-core verify judges it")
+    return DEFAULT.get(kind, tuple(functions.SIZES))
 
 
 def default_problems(kind: str, scope: Scope = ANY) -> tuple[str, ...]:
     """The problems of a comparison unless others are named: those whose sizes are inside, or one made for them."""
-    usual = DEFAULT.get(kind) or tuple(functions.SIZES)
-    return tuple(name for name in usual if scope.has_sizes(*sizes_of(name, scope)[:2])) or (FITTED,)
+    return tuple(name for name in _usual(kind) if scope.has_sizes(*sizes_of(name, scope)[:2])) or (FITTED,)
 
 
 def sizes_of(problem: str, scope: Scope) -> tuple[int, int, int]:

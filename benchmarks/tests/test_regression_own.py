@@ -22,13 +22,14 @@ from benchmarks.regression.paired import hodges_lehmann, mean_between
 from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.sequential import Effort
 from benchmarks.runner.store import open_store
+from benchmarks.studies import power
 from properties.cases.scope import OutOfScope, Scope
 from properties.process.loading import gallery_variants, load
 from properties.statistics.budget import RUN_BUDGET
 from properties.tests.test_scope import QUICK, strict
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant, models
 from robust_core.mdp import MDP
-from robust_core.problem import KINDS, Problem
+from robust_core.problem import Problem
 from robust_core.streams import key, numpy_generator
 from robust_core.trajectory import Recording, Transition
 
@@ -221,7 +222,13 @@ def example(kind: str) -> Variant:
     return variant
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_without_metrics_is_refused_and_no_kind_has_lost_them() -> None:
+    with pytest.raises(ValueError, match="'oracle' has no metrics: robust-core verify judges it"):
+        variants.default_problems("oracle")
+    assert {one.kind for one in power.load().powers} <= set(variants.MEASURED)
+
+
+@pytest.mark.parametrize("kind", variants.MEASURED)
 def test_every_kind_is_measured(kind: str) -> None:
     problem = variants.default_problems(kind)[0]
     part = variants.measure(example(kind), problem, None, "pinned", 0, 2)
@@ -232,7 +239,10 @@ def test_every_kind_is_measured(kind: str) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in functions.CALLS)) for kind in KINDS],
+    [
+        pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in functions.CALLS))
+        for kind in variants.MEASURED
+    ],
 )
 def test_a_bias_of_every_kind_is_found(kind: str, tmp_path: Path) -> None:
     """1 % off: costs of a learner, the answer of a function, actions of a policy; a tenth of a sampler's successors.
@@ -252,7 +262,8 @@ PLANTED = ("linear evaluation", *courses.FEATURES)
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in QUICK)) for kind in KINDS]
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in QUICK)) for kind in variants.MEASURED],
 )
 def test_no_measured_problem_is_one_that_the_options_leave_out(kind: str) -> None:
     narrow = strict(example(kind))
@@ -475,7 +486,10 @@ def test_numbers_of_a_process_that_was_changed_from_inside_do_not_count(
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in ("operator", "batch"))) for kind in KINDS],
+    [
+        pytest.param(kind, marks=[pytest.mark.robust_core_slow] * (kind not in ("operator", "batch")))
+        for kind in variants.MEASURED
+    ],
 )
 def test_the_canary_of_every_kind_can_be_measured(kind: str) -> None:
     found = isolated.read_canary(kind)

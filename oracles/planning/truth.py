@@ -58,7 +58,7 @@ def is_exact(kind: type) -> bool:
 
 
 def width_of(uncertainty_set: UncertaintySet, found: Certified) -> float:
-    """The width of the enclosure of values under a set; 0 where they are rational and `found` has the nearest floats."""
+    """The width of an enclosure of values under a set; 0 where they are rational and `found` has the nearest floats."""
     return 0.0 if is_exact(type(uncertainty_set)) else found.error_bound
 
 
