@@ -41,7 +41,7 @@ class Environment:
         return Walk(self.mdp, policy, seed=seed, start=start, terminal=terminal)
 
 
-def perturbed(environment: Environment, p: float) -> Environment:
+def perturb(environment: Environment, p: float) -> Environment:
     """With probability p the next state is uniform over all states (Section 6.1); costs stay.
 
     Under the episodic interpretation the reset is not an action of the agent and stays as it is.

@@ -75,7 +75,7 @@ class History:
         """(only, seed set) of every run that began, the oldest first."""
         return [(only, seed_set) for code, size, only, seed_set in self._listed(_RUN) if (code, size) == self._own]
 
-    def unfinished(self, only: str) -> str | None:
+    def find_unfinished(self, only: str) -> str | None:
         """The seed set of the latest run of these cells that was not finished."""
         seed_sets = [seed_set for selection, seed_set in self.runs() if selection == only]
         left = (
@@ -170,7 +170,7 @@ def seed_set_of(word: str, history: History, *, only: str = "") -> str:
     """
     if word != FRESH:
         return word
-    seed_set = history.unfinished(only) or seed_sets.fresh()
+    seed_set = history.find_unfinished(only) or seed_sets.fresh()
     history.begin(seed_set, only)
     return seed_set
 

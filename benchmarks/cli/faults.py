@@ -41,7 +41,7 @@ def _faults(options: argparse.Namespace) -> int:
     found = []
     # The numbers of a wrong algorithm may overflow.
     with np.errstate(all="ignore"):
-        for one in faults.judged(catalogue()):
+        for one in faults.judge_faults(catalogue()):
             found.append(one)
             progress(one.source)
             if not (options.quiet and one.law):

@@ -13,14 +13,14 @@ from benchmarks.experiments.panel_environments import PanelEnvironments, environ
 from benchmarks.experiments.paper import Panel
 from benchmarks.experiments.records import RARL_LEARNERS, PanelRun, panel_run
 from robust_core import streams
-from robust_core.environments import perturbed
+from robust_core.environments import perturb
 from robust_core.validate import Floats, Ints
 
 
 def environments_of(panel: Panel, interpretation: Interpretation) -> PanelEnvironments:
     """Robust Q-learning's training MDP (unperturbed by default) and the test MDP before the worst case."""
     raw = environment(panel, interpretation, "episodic")
-    training = perturbed(raw, panel.p) if interpretation.training == "perturbed" else raw
+    training = perturb(raw, panel.p) if interpretation.training == "perturbed" else raw
     return PanelEnvironments(
         panel, interpretation, training, environment(panel, interpretation, "continuing"), raw.terminal
     )

@@ -13,7 +13,7 @@ from benchmarks.experiments.paper import Panel
 from benchmarks.experiments.records import LEARNERS, PanelRun, Stability, panel_run
 from oracles.linear.msprbe import MSPRBE
 from robust_core import streams
-from robust_core.environments import perturbed
+from robust_core.environments import perturb
 from robust_core.learners import linear
 from robust_core.learners.schedules import constant
 from robust_core.mdp import MDP
@@ -35,7 +35,7 @@ def environments_of(panel: Panel, interpretation: Interpretation) -> PanelEnviro
     raw = environment(panel, interpretation, "episodic")
     if interpretation.sign == "reward as cost":
         raw = replace(raw, mdp=MDP(raw.mdp.kernel, -raw.mdp.cost, raw.mdp.gamma))
-    return PanelEnvironments(panel, interpretation, perturbed(raw, panel.p), raw, None)
+    return PanelEnvironments(panel, interpretation, perturb(raw, panel.p), raw, None)
 
 
 def features(environments: PanelEnvironments, replicate: int) -> Floats:

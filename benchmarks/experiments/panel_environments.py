@@ -17,7 +17,7 @@ from robust_core.environments import (
     Environment,
     cart_pole,
     frozen_lake,
-    perturbed,
+    perturb,
     taxi,
 )
 from robust_core.environments import Interpretation as Closure
@@ -87,7 +87,7 @@ def paid_as_it_moves(lake: Environment, p: float) -> tuple[MDP, Floats]:
     moves[lake.terminal] = P[lake.terminal].repeat(2, axis=1)
     cost = np.where(lake.terminal[:, None], 0.0, np.tile([0.0, -1.0], A))
     policy = np.stack([1.0 - q, q], axis=2).reshape(S, 2 * A) / A
-    return perturbed(replace(lake, mdp=MDP(moves, cost, lake.mdp.gamma)), p).mdp, policy
+    return perturb(replace(lake, mdp=MDP(moves, cost, lake.mdp.gamma)), p).mdp, policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,5 +134,5 @@ def control_environments(panel: Panel, interpretation: Interpretation) -> PanelE
     raw = environment(panel, interpretation, closure)
     ends = raw.terminal if interpretation.terminal == "episodic" else None
     return PanelEnvironments(
-        panel, interpretation, perturbed(raw, panel.p), environment(panel, interpretation, "continuing"), ends
+        panel, interpretation, perturb(raw, panel.p), environment(panel, interpretation, "continuing"), ends
     )

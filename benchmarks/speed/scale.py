@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from benchmarks.speed.oracle_planning import ACTIONS, RADIUS, SUCCESSORS, WIDTH
-from benchmarks.speed.timing import Measurement, at_most, stated
+from benchmarks.speed.timing import Measurement, at_most, without_limit
 from oracles.planning import bounds
 from oracles.planning.kernels import choose, enter
 from oracles.planning.linear import Players, Problem, backup
@@ -118,7 +118,7 @@ def curve(*, quick: bool = False) -> list[Measurement]:
         plans = {name: min(_plan_seconds(mdp, each) for _ in range(turns)) for name, each in timed.items()}
         for name, most in (("contamination", MOST_CONTAMINATION), ("TV", MOST_TOTAL_VARIATION)):
             swept = f"{name} sweep / nominal sweep", size, sweeps[name], sweeps["nominal"]
-            lines.append(at_most(*swept, MOST_SWEEP) if n_states >= FROM_MEMORY else stated(*swept))
+            lines.append(at_most(*swept, MOST_SWEEP) if n_states >= FROM_MEMORY else without_limit(*swept))
             lines.append(at_most(f"{name} plan / nominal plan", size, plans[name], plans["nominal"], most))
         del mdp
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0

@@ -51,7 +51,7 @@ def at_least(subject: str, size: str, ours: float, theirs: float, limit: float) 
     return Measurement(subject, size, ours, theirs, ratio, f">= {limit:g}", ratio >= limit)
 
 
-def stated(subject: str, size: str, ours: float, theirs: float) -> Measurement:
+def without_limit(subject: str, size: str, ours: float, theirs: float) -> Measurement:
     """A ratio without a limit."""
     return Measurement(subject, size, ours, theirs, ours / theirs, "stated", True)
 

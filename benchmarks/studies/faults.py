@@ -47,7 +47,7 @@ def laws_of(fault: Fault) -> list[Law]:
     return sorted(applicable(fault.variant), key=lambda law: (law.large, law.name not in FIRST))
 
 
-def judged(faults: tuple[Fault, ...]) -> Iterator[Caught]:
+def judge_faults(faults: tuple[Fault, ...]) -> Iterator[Caught]:
     """The first law that each fault breaks."""
     for fault in faults:
         found = Caught(fault.source, "", "")

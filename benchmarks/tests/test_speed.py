@@ -11,7 +11,7 @@ from benchmarks.cli.conventions import HOLDS, USAGE, VIOLATED
 from benchmarks.cli.main import main
 from benchmarks.speed import oracle_planning, oracle_support, q_learning, scale, support, table, tdc
 from benchmarks.speed.c_peer import library
-from benchmarks.speed.timing import at_least, at_most, best_times, closest, stated
+from benchmarks.speed.timing import at_least, at_most, best_times, closest, without_limit
 from oracles.planning import bounds
 from robust_core.learners.linear import learn
 from robust_core.mdp import MDP, SparseRows
@@ -84,7 +84,7 @@ def test_the_short_table_has_the_line_closest_to_its_limit_whatever_the_directio
         at_most("cost", "b", 1.9, 1.0, 2.0),
         at_least("gain", "a", 1.0, 40.0, 30.0),
         at_least("gain", "b", 1.0, 29.0, 30.0),
-        stated("told", "a", 5.0, 1.0),
+        without_limit("told", "a", 5.0, 1.0),
     ]
     assert [(line.subject, line.size) for line in closest(lines)] == [("cost", "b"), ("gain", "b"), ("told", "a")]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from oracles.arithmetic.exact import Vector
 from oracles.sets.l_infinity import box_price
-from oracles.sets.members import candidates, move_outside, normalised, pulled_value
+from oracles.sets.members import candidates, move_outside, normalise, pulled_value
 from oracles.sets.registration import Cut, SetOracle, register
 from robust_core.sets import BoundedDensity
 from robust_core.validate import EPS, Floats
@@ -66,13 +66,13 @@ def constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[BoundedDensity, Fl
 def price(uncertainty_set: BoundedDensity, p: Floats, y: Floats) -> tuple[Floats, Floats]:
     """K = {0 <= q <= p/(1−R)}: sigma_K(y) = Σ p y⁺/(1−R), from above by (3n+4) EPS of itself for p and 1−R."""
     moved, _ = move_outside(p, y, True)
-    upper = normalised(p) / (1.0 - uncertainty_set.radius)
+    upper = normalise(p) / (1.0 - uncertainty_set.radius)
     return moved, box_price(np.zeros_like(p), upper, y) * (1.0 + (3 * p.shape[1] + 8) * EPS)
 
 
 def attained(uncertainty_set: BoundedDensity, p: Floats, q: Floats, v: Floats) -> Floats:
     """p + t(q−p): the largest density over 1, max q/p − 1 <= R/(1−R), falls with t; its error is (4n+8) EPS of q/p."""
-    q, weights = candidates(p, q, True), normalised(p)
+    q, weights = candidates(p, q, True), normalise(p)
     with np.errstate(all="ignore"):
         density = np.where(p > 0.0, q / np.where(p > 0.0, weights, 1.0), 0.0).max(axis=1)
     excess = density * (1.0 + (4 * p.shape[1] + 16) * EPS) - 1.0

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from oracles.arithmetic.exact import Vector
-from oracles.sets.members import candidates, mean, move_outside, normalised, pulled_value
+from oracles.sets.members import candidates, mean, move_outside, normalise, pulled_value
 from oracles.sets.rationals import enclose_root
 from oracles.sets.registration import Cut, SetOracle, register
 from robust_core.sets import ChiSquare
@@ -86,7 +86,7 @@ def constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[ChiSquare, Floats]
 def price(uncertainty_set: ChiSquare, p: Floats, y: Floats) -> tuple[Floats, Floats]:
     """sigma_K(y) = p·y + √(r Var_p y); the rounding of the second term is added to it."""
     moved, _ = move_outside(p, y, True)
-    weights = normalised(p)
+    weights = normalise(p)
     centre = mean(weights, y)
     spread = np.sqrt((weights * (y - centre[:, None]) ** 2).sum(axis=1))
     margin = 1.0 + 8 * (p.shape[1] + 4) * EPS
@@ -96,7 +96,7 @@ def price(uncertainty_set: ChiSquare, p: Floats, y: Floats) -> tuple[Floats, Flo
 
 def attained(uncertainty_set: ChiSquare, p: Floats, q: Floats, v: Floats) -> Floats:
     """p + t(q−p): the distance falls with t². Relative errors of q and p, (4n+4) EPS, move its root by 2(4n+4) EPS."""
-    weights, q = normalised(p), candidates(p, q, True)
+    weights, q = normalise(p), candidates(p, q, True)
     with np.errstate(all="ignore"):
         inverse = np.where(p > 0.0, 1.0 / np.where(p > 0.0, weights, 1.0), 0.0)
         norm = np.sqrt(((q - weights) ** 2 * inverse).sum(axis=1))

@@ -14,7 +14,7 @@ import numpy as np
 
 from oracles.arithmetic.digits import precision
 from oracles.arithmetic.exact import Vector
-from oracles.sets.members import LEAST_TOTAL, candidates, normalised, pulled_value
+from oracles.sets.members import LEAST_TOTAL, candidates, normalise, pulled_value
 from oracles.sets.registration import Cut, SetOracle, register
 from oracles.sets.roots import DIGITS, LEAST_RADIUS, NARROW, decimal, dot, root
 from robust_core.sets import KullbackLeibler
@@ -174,7 +174,7 @@ def price(uncertainty_set: KullbackLeibler, p: Floats, y: Floats) -> tuple[Float
     span = np.where(span > LEAST_TOTAL, span, 1.0)
     centre = np.sqrt(2.0 * max(uncertainty_set.radius, 1e-30)) / span
     bound = np.full(len(p), np.inf)
-    grid, weights = MULTIPLIERS, normalised(p)[:, :, None]
+    grid, weights = MULTIPLIERS, normalise(p)[:, :, None]
     for _ in range(12):
         b = centre[:, :, None] * grid[None, None, :]
         x = gap[:, :, None] * b
@@ -196,7 +196,7 @@ def attained(uncertainty_set: KullbackLeibler, p: Floats, q: Floats, v: Floats) 
     D is Σ p (x log x − x + 1), x = q/p, whose terms are >= 0. Relative errors of q and p of at most (4n+4) EPS move
     it by that times Σ q (2 + |log x|), and its own rounding is less; D is enlarged by twice as much.
     """
-    support, weights, q = p > 0.0, normalised(p), candidates(p, q, True)
+    support, weights, q = p > 0.0, normalise(p), candidates(p, q, True)
     with np.errstate(all="ignore"):
         x = np.where(support, q / np.where(support, weights, 1.0), 1.0)
         log = np.where(x > 0.0, np.log(np.where(x > 0.0, x, 1.0)), 0.0)

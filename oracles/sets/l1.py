@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from oracles.arithmetic.exact import Vector
-from oracles.sets.members import candidates, mean, move_outside, normalised, pulled_value
+from oracles.sets.members import candidates, mean, move_outside, normalise, pulled_value
 from oracles.sets.registration import Cut, SetOracle, register
 from robust_core.sets import L1
 from robust_core.validate import EPS, Floats
@@ -78,7 +78,7 @@ def price(uncertainty_set: L1, p: Floats, y: Floats) -> tuple[Floats, Floats]:
 def attained(uncertainty_set: L1, p: Floats, q: Floats, v: Floats) -> Floats:
     """p + t(q−p): the distance, off by less than (12n+16) EPS (see total variation), falls with t."""
     q = candidates(p, q, uncertainty_set.within_support)
-    distance = np.abs(q - normalised(p)).sum(axis=1) + (12 * p.shape[-1] + 16) * EPS
+    distance = np.abs(q - normalise(p)).sum(axis=1) + (12 * p.shape[-1] + 16) * EPS
     return pulled_value(p, q, v, distance, uncertainty_set.radius)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from oracles.arithmetic.exact import Vector
-from oracles.sets.members import candidates, mean, move_outside, normalised, pulled_value
+from oracles.sets.members import candidates, mean, move_outside, normalise, pulled_value
 from oracles.sets.rationals import enclose_root
 from oracles.sets.registration import Cut, SetOracle, register
 from robust_core.sets import L2
@@ -107,7 +107,7 @@ def price(uncertainty_set: L2, p: Floats, y: Floats) -> tuple[Floats, Floats]:
 def attained(uncertainty_set: L2, p: Floats, q: Floats, v: Floats) -> Floats:
     """p + t(q−p): the distance, off by less than (6n+16) EPS, falls with t."""
     q = candidates(p, q, uncertainty_set.within_support)
-    distance = np.sqrt(((q - normalised(p)) ** 2).sum(axis=1)) + (6 * p.shape[-1] + 16) * EPS
+    distance = np.sqrt(((q - normalise(p)) ** 2).sum(axis=1)) + (6 * p.shape[-1] + 16) * EPS
     return pulled_value(p, q, v, distance, uncertainty_set.radius)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from oracles.arithmetic.exact import Vector
-from oracles.sets.members import candidates, move_outside, normalised, pulled_value
+from oracles.sets.members import candidates, move_outside, normalise, pulled_value
 from oracles.sets.rationals import fill
 from oracles.sets.registration import Cut, SetOracle, register
 from robust_core.sets import LInfinity
@@ -73,7 +73,7 @@ def constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[LInfinity, Floats]
 def price(uncertainty_set: LInfinity, p: Floats, y: Floats) -> tuple[Floats, Floats]:
     """sigma of the box: Σ upper·y⁺ − lower·y⁻, its rounding and that of the bounds (`box_price`)."""
     moved, _ = move_outside(p, y, uncertainty_set.within_support)
-    return moved, box_price(*_box(uncertainty_set, normalised(p)), y)
+    return moved, box_price(*_box(uncertainty_set, normalise(p)), y)
 
 
 def box_price(lower: Floats, upper: Floats, y: Floats) -> Floats:
@@ -90,7 +90,7 @@ def box_price(lower: Floats, upper: Floats, y: Floats) -> Floats:
 def attained(uncertainty_set: LInfinity, p: Floats, q: Floats, v: Floats) -> Floats:
     """p + t(q−p): the distance, off by (4n+4) EPS in the largest entry, falls with t."""
     q = candidates(p, q, uncertainty_set.within_support)
-    distance = np.abs(q - normalised(p)).max(axis=1) + (4 * p.shape[-1] + 8) * EPS
+    distance = np.abs(q - normalise(p)).max(axis=1) + (4 * p.shape[-1] + 8) * EPS
     return pulled_value(p, q, v, distance, uncertainty_set.radius)
 
 

@@ -7,7 +7,7 @@ from oracles.sets.programs import LEAST_TOTAL, mean, normalised_mean
 from robust_core.validate import EPS, Floats
 
 
-def normalised(p: Floats) -> Floats:
+def normalise(p: Floats) -> Floats:
     """Each row over its sum, within (n+1) EPS/2 of the row over its exact sum."""
     return p / p.sum(axis=1, keepdims=True)
 
@@ -16,7 +16,7 @@ def candidates(p: Floats, q: Floats, within_support: bool) -> Floats:
     """q >= 0 as distributions, cut to the support of p if it has to be; p where next to nothing is left of q."""
     q = np.where(p > 0.0, q, 0.0) if within_support else q
     total = q.sum(axis=1, keepdims=True)
-    return np.where(total > 0.5, q / np.maximum(total, 0.5), normalised(p))
+    return np.where(total > 0.5, q / np.maximum(total, 0.5), normalise(p))
 
 
 def pulled_value(p: Floats, q: Floats, v: Floats, distance: Floats, radius: float, power: float = 1.0) -> Floats:
@@ -39,4 +39,4 @@ def move_outside(p: Floats, y: Floats, within_support: bool) -> tuple[Floats, ND
     return np.where(p > 0.0, y, 2.0 + np.abs(y).max(axis=1, keepdims=True)), p > 0.0
 
 
-__all__ = ["LEAST_TOTAL", "candidates", "mean", "move_outside", "normalised", "pulled_value"]
+__all__ = ["LEAST_TOTAL", "candidates", "mean", "move_outside", "normalise", "pulled_value"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from oracles.arithmetic.digits import precision
 from oracles.arithmetic.exact import Vector
-from oracles.sets.members import candidates, mean, move_outside, normalised, pulled_value
+from oracles.sets.members import candidates, mean, move_outside, normalise, pulled_value
 from oracles.sets.registration import Cut, SetOracle, register
 from oracles.sets.roots import DIGITS, LEAST_RADIUS, NARROW, decimal, dot, root
 from robust_core.sets import ReverseKullbackLeibler
@@ -163,7 +163,7 @@ def price(uncertainty_set: ReverseKullbackLeibler, p: Floats, y: Floats) -> tupl
     (4n+16) EPS (1 + r), times g; it is added.
     """
     moved, counts = move_outside(p, y, uncertainty_set.within_support)
-    weights, n = normalised(p), p.shape[1]
+    weights, n = normalise(p), p.shape[1]
     centre = mean(weights, y)[:, None]
     top = np.where(counts, y, -np.inf).max(axis=1, keepdims=True)
     span = np.maximum(top - np.where(counts, y, np.inf).min(axis=1, keepdims=True), 2.0**-1000)
@@ -194,7 +194,7 @@ def attained(uncertainty_set: ReverseKullbackLeibler, p: Floats, q: Floats, v: F
     D is Σ p (x − 1 − log x) over the support, x = q/p, and q outside it. Relative errors of q and p of (4n+4) EPS
     move it by that times Σ p (2 + x + |log x|); it is enlarged by twice as much.
     """
-    support, weights = p > 0.0, normalised(p)
+    support, weights = p > 0.0, normalise(p)
     q = candidates(p, q, uncertainty_set.within_support)
     with np.errstate(all="ignore"):
         x = np.where(support, q / np.where(support, weights, 1.0), 1.0)

@@ -82,7 +82,7 @@ def segments_l1(kind: SRectangular, p: Vector, w: Vector) -> list[Ends]:
     return [(2 * x, (top - y) / 2) for y, x in sorted(zip(w, p, strict=True)) if x > 0 and y < top]
 
 
-def filled(kind: SRectangular, p: Vector, w: Vector, r: Fraction) -> Ends:
+def fill(kind: SRectangular, p: Vector, w: Vector, r: Fraction) -> Ends:
     """The largest value over {|q−p| <= r} and a supergradient in r, from the level where the filling stops."""
     states = sorted(allowed(kind, p), key=lambda j: -w[j])
     lower = {j: max(p[j] - r, ZERO) for j in states}
@@ -106,10 +106,10 @@ def segments_l_infinity(kind: SRectangular, p: Vector, w: Vector) -> list[Ends]:
         if chord in (g0, g1):
             return [(r1 - r0, chord)]
         middle = (z1 - z0 + g0 * r0 - g1 * r1) / (g0 - g1)
-        here = filled(kind, p, w, middle)
+        here = fill(kind, p, w, middle)
         return pieces(r0, middle, (ends[0], here)) + pieces(middle, r1, (here, ends[1]))
 
-    found = pieces(ZERO, Fraction(1), (filled(kind, p, w, ZERO), filled(kind, p, w, Fraction(1))))
+    found = pieces(ZERO, Fraction(1), (fill(kind, p, w, ZERO), fill(kind, p, w, Fraction(1))))
     return [(length, slope) for length, slope in found if slope > 0]
 
 

@@ -32,7 +32,7 @@ from robust_core.sets import (
 def value(kind: SRectangular, rows: Rows, w: Rows) -> Ends:
     """Bounds on the value of a state, from one solve."""
     q, pi, nu, lam = _solve(kind, rows, w)
-    return attained(kind, rows, w, q), kept(kind, rows, w, pi, nu, lam)
+    return attained(kind, rows, w, q), dual_bound(kind, rows, w, pi, nu, lam)
 
 
 def _solve(kind: SRectangular, rows: Rows, w: Rows) -> tuple[Any, Any, Any, float]:
@@ -94,7 +94,7 @@ def attained(kind: SRectangular, rows: Rows, w: Rows, q: Any) -> Fraction:
     return min(dot(p, y) + share * (dot(x, y) - dot(p, y)) for p, x, y in zip(rows, members, w, strict=True))
 
 
-def kept(kind: SRectangular, rows: Rows, w: Rows, pi: Any, nu: Any, lam: float) -> Fraction:
+def dual_bound(kind: SRectangular, rows: Rows, w: Rows, pi: Any, nu: Any, lam: float) -> Fraction:
     """A bound on the value from a policy, multipliers of q >= 0 and the price of the budget."""
     weights = [max(float(x), 0.0) for x in np.ravel(pi)]
     cap = min(reach(kind, p, y) for p, y in zip(rows, w, strict=True))

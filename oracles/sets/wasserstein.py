@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from oracles.arithmetic.exact import Vector
-from oracles.sets.members import mean, normalised
+from oracles.sets.members import mean, normalise
 from oracles.sets.registration import Cut, SetOracle, register
 from oracles.sets.transport import least_cost, plan_constraints
 from robust_core.sets import Wasserstein
@@ -133,7 +133,7 @@ def constraints(q: Any, p: Any) -> tuple[list[Any], Callable[[Wasserstein, Float
 
 def price(uncertainty_set: Wasserstein, p: Floats, y: Floats) -> tuple[Floats, Floats]:
     """sigma_K(y): the least bound over the breaks."""
-    weights = normalised(p)
+    weights = normalise(p)
     least = [
         _bounds(uncertainty_set, row, values, _multipliers(uncertainty_set.metric, values)).min()
         for row, values in zip(weights, y, strict=True)
@@ -143,7 +143,7 @@ def price(uncertainty_set: Wasserstein, p: Floats, y: Floats) -> tuple[Floats, F
 
 def attained(uncertainty_set: Wasserstein, p: Floats, q: Floats, v: Floats) -> Floats:
     """A member that needs no proposal of the solver: a mixture of two plans, whose cost is known."""
-    rows = [propose(uncertainty_set, row, values) for row, values in zip(normalised(p), v, strict=True)]
+    rows = [propose(uncertainty_set, row, values) for row, values in zip(normalise(p), v, strict=True)]
     return mean(np.array(rows), v)
 
 

@@ -50,7 +50,7 @@ class LawCase:
         return list(_names(known))
 
     @classmethod
-    def needed(cls) -> frozenset[str]:
+    def required_names(cls) -> frozenset[str]:
         """The names of the fields that every case has."""
         return frozenset(each.name for each in fields(cls) if each.default is MISSING and each.name != "beside")
 

@@ -63,7 +63,7 @@ def _kind(law: Law, entries: Case, variant: Variant | None) -> Kind:
 
     def fit(kind: Kind) -> int:
         case = kind_of(kind).case
-        return len(entries.keys() & case.names()) - len(case.needed() - entries.keys())
+        return len(entries.keys() & case.names()) - len(case.required_names() - entries.keys())
 
     best = max(law.kinds, key=fit)
     same = variant is not None and variant.kind in law.kinds and fit(variant.kind) == fit(best)
@@ -73,8 +73,8 @@ def _kind(law: Law, entries: Case, variant: Variant | None) -> Kind:
 def _names(law: Law, kind: Kind) -> tuple[frozenset[str], frozenset[str]]:
     """The entries that a case has, and those that it may have."""
     case = kind_of(kind).case
-    may = frozenset(case.names()) - case.needed()
-    return case.needed() | law.beside, may - BALLS if law.unprojected else may
+    may = frozenset(case.names()) - case.required_names()
+    return case.required_names() | law.beside, may - BALLS if law.unprojected else may
 
 
 def check_names(what: str, case: Case, needed: Iterable[str], allowed: Iterable[str] = ()) -> None:

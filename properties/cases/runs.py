@@ -46,7 +46,7 @@ class Run(LawCase):
         """The largest cost of a step, in size, or more."""
         return float(np.abs(self.mdp.cost).max()) + abs(self.swing or 0.0)
 
-    def driven(self, learner: Any) -> Any:
+    def adapt(self, learner: Any) -> Any:
         """The learner as one that takes the steps of the path one by one."""
         return learner
 

@@ -108,7 +108,7 @@ class StationaryProblem:
         """A trajectory."""
         return Walk(self.mdp, self.policy, seed=seed, table=self.table)
 
-    def scaled(self, k: int) -> "StationaryProblem":
+    def rescale(self, k: int) -> "StationaryProblem":
         """The problem whose answer is 2^k times as large."""
         factor = 2.0**k
         return replace(

@@ -139,7 +139,7 @@ class Loans:
             return self._objects[id(value)][1]
         return value
 
-    def changed(self) -> str | None:
+    def find_change(self) -> str | None:
         """The name of the first object that the variant changed, or None; changed arrays are restored."""
         found = None
         for value, mine, name in self._objects.values():

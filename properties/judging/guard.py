@@ -124,7 +124,7 @@ class _Watch:
         self._printed = io.StringIO()
 
     @contextlib.contextmanager
-    def installed(self) -> Iterator[None]:
+    def install(self) -> Iterator[None]:
         """Route the calls of the variant to this watch and capture what is printed, until the end of the context."""
         _forget_written()
         _answers.clear()
@@ -163,7 +163,7 @@ class _Watch:
             return Finding("misbehaviour: drew from global random state", "global state", "the rng of the problem")
         if self.text:
             return Finding("misbehaviour: printed to standard output", self.text[:LONGEST_QUOTE], "silence")
-        changed = self.loans.changed()
+        changed = self.loans.find_change()
         return None if changed is None else Finding(f"misbehaviour: changed {changed}, which it was given", None, None)
 
 
@@ -183,7 +183,7 @@ def watch(work: Callable[[], Finding | None], *, seconds: float | None = None) -
     >>> watch(lambda: print("nobody is watched"))
     """
     watch, limit = _Watch(), CASE_SECONDS if seconds is None else seconds
-    with watch.installed(), _time_limit(limit, IDLE_FACTOR * limit):
+    with watch.install(), _time_limit(limit, IDLE_FACTOR * limit):
         finding = work()
     misbehaviour = watch.finding()
     if misbehaviour is None or finding is None:

@@ -30,7 +30,7 @@ class BatchRun(Run):
         """The batches; what is left over at the end is not given to a learner."""
         return [self.path[i : i + self.size] for i in range(0, len(self.path) - self.size + 1, self.size)]
 
-    def driven(self, learner: Any) -> Any:
+    def adapt(self, learner: Any) -> Any:
         """The learner as one of single transitions."""
         return InBatches(learner, self.size)
 

@@ -112,7 +112,7 @@ def _table(estimate: Any) -> Any:
 def _history(variant: Variant, case: BatchRun, tape: Tape, coins: int) -> tuple[Any, list[Any], Path]:
     """A learner before the last batch, its estimates so far, and that batch."""
     told = problem(case, Coins(tape, coins))
-    learner, batches = case.driven(variant.make(told)), case.batches()
+    learner, batches = case.adapt(variant.make(told)), case.batches()
     past = [_table(learner.estimate()), *(_table(advance(learner, batch).estimate()) for batch in batches[:-1])]
     return learner, past, batches[-1]
 

@@ -56,13 +56,13 @@ def ill_formed(initial: Any, table: Any, when: str = "") -> Finding | None:
 
 def new_learner(variant: Variant, case: Run) -> Any:
     """A learner at the start of the case."""
-    return case.driven(variant.make(problem(case)))
+    return case.adapt(variant.make(problem(case)))
 
 
 def learner_with_coins(variant: Variant, case: Run, tape: Tape) -> Any:
     """The same learner; while the tape is walked its draws are forks, before that they are those of `new_learner`."""
     coins = Coins(tape, new_rng().bit_generator)
-    return case.driven(variant.make(problem(case, coins)))
+    return case.adapt(variant.make(problem(case, coins)))
 
 
 def advance(learner: Any, path: Path) -> Any:

@@ -170,7 +170,7 @@ class Child:
                 return GARBLED
             if self._report is not None:
                 return self._death(self._report)
-            if clock.look() + clock.worked() >= seconds * (1.0 - 0.5 / LOOKS):
+            if clock.look() + clock.work_seconds() >= seconds * (1.0 - 0.5 / LOOKS):
                 return Fault("hung", f"no answer within {seconds:g} s")
             if clock.stopped >= seconds:
                 # Whether it stopped itself or others did cannot be told, so nobody is accused.

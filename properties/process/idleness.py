@@ -37,9 +37,9 @@ class Idleness:
             self._passed += since
         self._last = now
         # In sum, not look by look: a wait for the processor is told only when it is over.
-        return max(self._passed - self.worked() - (now[2] - self._first[2]), 0.0)
+        return max(self._passed - self.work_seconds() - (now[2] - self._first[2]), 0.0)
 
-    def worked(self) -> float:
+    def work_seconds(self) -> float:
         """Seconds of the processor up to the last look."""
         return self._last[1] - self._first[1]
 

@@ -361,11 +361,11 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "cart pole: no bins": (lambda: environments.cart_pole(bins=(0, 1, 1, 1)), "bins must be at least 1"),
     "cart pole: points": (lambda: environments.cart_pole(points=0), "points must be at least 1"),
     "perturbed: p": (
-        lambda: environments.perturbed(environments.cart_pole(bins=(1, 1, 1, 1), points=1), 1.5),
+        lambda: environments.perturb(environments.cart_pole(bins=(1, 1, 1, 1), points=1), 1.5),
         r"p must lie in \[0, 1\], got 1.5",
     ),
     "perturbed: no environment": (
-        lambda: environments.perturbed(None, 0.5),  # type: ignore[arg-type]
+        lambda: environments.perturb(None, 0.5),  # type: ignore[arg-type]
         "environment must be of type Environment, got None",
     ),
     "frozen lake: size": (lambda: environments.frozen_lake(size="5x5"), "size must be '4x4' or '8x8', got '5x5'"),

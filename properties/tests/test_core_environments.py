@@ -11,7 +11,7 @@ import pytest
 from oracles.planning import rational
 from properties.strategies import mass
 from robust_core import environments, models, streams
-from robust_core.environments import Environment, cart_pole, cart_pole_step, from_toy_text, perturbed
+from robust_core.environments import Environment, cart_pole, cart_pole_step, from_toy_text, perturb
 from robust_core.mdp import MDP
 from robust_core.policy import uniform
 from robust_core.sets import Contamination
@@ -123,7 +123,7 @@ def test_interpretations_in_walks(interpretation: environments.Interpretation) -
 def test_the_perturbation_is_its_formula(interpretation: environments.Interpretation, p: float) -> None:
     """(1−p) P + p/S in every row but the resets; four roundings and the division by a sum of S entries."""
     environment = environments.frozen_lake(interpretation=interpretation)
-    after = perturbed(environment, p)
+    after = perturb(environment, p)
     P, got = environment.mdp.P, after.mdp.P
     for s in range(16):
         for a in range(4):

@@ -36,7 +36,7 @@ def test_work_and_waiting_for_a_processor_are_not_idle(monkeypatch: pytest.Monke
     monkeypatch.setattr(Idleness, "_now", lambda self: next(accounts))
     clock = Idleness(os.getpid(), 1.0)
     assert [clock.look() for _ in range(5)] == [0.0, 1.0, 0.0, 1.0, 0.0]
-    assert clock.worked() == 3.5
+    assert clock.work_seconds() == 3.5
 
 
 def test_a_stopped_process_is_not_idle() -> None:

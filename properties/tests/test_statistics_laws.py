@@ -378,7 +378,7 @@ def test_the_limits_are_stationary_points_with_weight_on_every_part() -> None:
         assert abs(omega).min() > 0.5
         assert np.linalg.norm(omega) < problem.projection, "the ball does not hold omega back"
         for k in limit.SCALES:
-            assert np.allclose(problem.scaled(k).limit, 2.0**k * problem.limit, rtol=2.0**-40, atol=0.0)
+            assert np.allclose(problem.rescale(k).limit, 2.0**k * problem.limit, rtol=2.0**-40, atol=0.0)
 
 
 def test_an_update_that_leaves_its_range_is_violated_by_that() -> None:

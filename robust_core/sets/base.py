@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from robust_core import validate
 from robust_core.mdp import MDP
-from robust_core.sets.rows import at_scale, scaled
+from robust_core.sets.rows import at_scale, to_unit_scale
 from robust_core.validate import Floats, Ints
 
 _BY_KIND: dict[str, type["UncertaintySet"]] = {}
@@ -122,7 +122,7 @@ class UncertaintySet(ABC):
     def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
         """A distribution that attains sigma, for valid rows (…, S) and finite v (S,); by default of `row_solution`."""
         if self._solves():
-            return self.row_solution(rows, scaled(v)[0])[1]
+            return self.row_solution(rows, to_unit_scale(v)[0])[1]
         raise self._without("worst case")
 
     def _solves(self) -> bool:

@@ -23,13 +23,13 @@ class LocalAdversary(MetricBall):
 
     kind: ClassVar[str] = "local_adversary"
 
-    def raised(self, v: Floats) -> Floats:
+    def best_in_reach(self, v: Floats) -> Floats:
         """The largest value within reach of each state."""
         return np.where(self.metric <= self.radius, v, -np.inf).max(axis=-1)
 
     def row_support(self, rows: Floats, v: Floats) -> Floats:
         """Σ_i p_i max {v_j : d_ij <= r}."""
-        best = self.raised(v)
+        best = self.best_in_reach(v)
         return best.max() + weights(rows) @ (best - best.max())
 
     def row_worst_case(self, rows: Floats, v: Floats) -> Floats:
@@ -55,5 +55,5 @@ class LocalAdversary(MetricBall):
         """sigma of all rows of a kernel: a product, after one pass over the metric."""
         if self.pairs:
             return self.by_pairs(mdp.P, v)
-        best = self.raised(v)
+        best = self.best_in_reach(v)
         return best.max() + mdp.expectation(best - best.max())

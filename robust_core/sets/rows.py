@@ -17,11 +17,11 @@ def at_scale(form: Callable[[Floats], Floats], v: Floats) -> Floats:
 
     Squares and products of values such as 1e±200 would leave the range of floats.
     """
-    values, exponent = scaled(v)
+    values, exponent = to_unit_scale(v)
     return np.ldexp(form(values), exponent)
 
 
-def scaled(v: Floats) -> tuple[Floats, int]:
+def to_unit_scale(v: Floats) -> tuple[Floats, int]:
     """(x, k) with v = 2^k x and ½ <= max|x| <= 1; x = 0 if v is."""
     exponent = int(np.frexp(np.abs(v).max())[1])
     return np.ldexp(v, -exponent), exponent

@@ -235,18 +235,18 @@ class Linear:
         result: Ball = self._at(theta, "M", lambda: self.outer_mean(self.slope(theta), self.phi))
         return result
 
-    def solved(self, right: Ball) -> Ball:
+    def apply_inverse(self, right: Ball) -> Ball:
         """C⁻¹ applied to a vector or to columns."""
         return solve(self.C, right, self.oracle.floor)
 
     def omega(self, theta: Ball) -> Ball:
         """omega(theta) = C⁻¹E[delta phi]."""
-        result: Ball = self._at(theta, "omega", lambda: self.solved(self.moment(theta)))
+        result: Ball = self._at(theta, "omega", lambda: self.apply_inverse(self.moment(theta)))
         return result
 
     def jacobian(self, theta: Ball) -> Ball:
         """∇omega(theta): E[phi ∇deltaᵀ] with C⁻¹ before it."""
-        return self.solved(self.M(theta).T)
+        return self.apply_inverse(self.M(theta).T)
 
     def gradient(self, theta: Ball) -> Ball:
         """∇J = 2M omega (claim J-grad)."""
@@ -255,7 +255,7 @@ class Linear:
     def J(self, theta: Ball) -> Ball:
         """J = E[delta phi]ᵀ C⁻¹ E[delta phi]."""
         b = self.moment(theta)
-        return dot(b, self.solved(b))
+        return dot(b, self.apply_inverse(b))
 
     def G(self, theta: Ball, omega: Ball) -> Ball:
         """G(theta, omega) of every transition."""

@@ -293,7 +293,7 @@ def _convex_or_not(
     origin = np.zeros_like(theta)
     quadratic, x, variance = _curvature(problem, origin)
     mean = problem.mean(problem.phi)
-    gain = mdp.gamma * radius * varrho * float((variance * dot(mean, problem.solved(mean))).mid)
+    gain = mdp.gamma * radius * varrho * float((variance * dot(mean, problem.apply_inverse(mean))).mid)
     k = 2 * abs(float(quadratic.mid)) / gain + 1.0
     lowered = Linear(MDP(mdp.P, mdp.cost + direction * k, mdp.gamma), policy, features, radius, varrho)
     result = dot(Ball.exact(x), lowered.oracle.hessian_ball(origin) @ Ball.exact(x))

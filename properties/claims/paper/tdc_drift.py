@@ -198,13 +198,13 @@ def _numbers(draw: st.DrawFn) -> Case:
     }
 
 
-def misscaled(kind: type[PrintedConstants], **case: Any) -> dict[str, tuple[float, float]]:
+def find_misscaled(kind: type[PrintedConstants], **case: Any) -> dict[str, tuple[float, float]]:
     """The constants that do not scale with their unit: value after scaling, and what it should be.
 
     The scale is a power of two, so every product, quotient, sum and power of a right formula scales bit for bit.
 
     >>> numbers = dict(c_max=1.0, gamma=0.5, radius=0.0, n_states=2, varrho=1.0, K=1.0, lam=0.5, scale=2.0)
-    >>> sorted(misscaled(PrintedConstants, **numbers)), misscaled(CorrectedConstants, **numbers)
+    >>> sorted(find_misscaled(PrintedConstants, **numbers)), find_misscaled(CorrectedConstants, **numbers)
     (['C_h', 'C_z', 'm_h', 'm_z', 'mp_f', 'mp_g', 'mp_h', 'mp_z', 'z_step'], {})
     """
     scale = case.pop("scale")
@@ -221,7 +221,7 @@ def misscaled(kind: type[PrintedConstants], **case: Any) -> dict[str, tuple[floa
 
 def _homogeneous(kind: type[PrintedConstants]) -> Any:
     def judge(**case: Any) -> Finding | None:
-        wrong = misscaled(kind, **case)
+        wrong = find_misscaled(kind, **case)
         if not wrong:
             return None
         name = next(iter(wrong))

@@ -189,7 +189,7 @@ def _sums(which: str, *, corrected: bool = False, guarded: bool = False) -> Any:
         late = {"A": "f", "B": "g", "C": "h"}[which]
         markov = (getattr(c, f"m_{late}") + getattr(c, f"mp_{late}") * wait) * beta
         if which == "C":
-            left = _total(powers, [tree.drifted(j) for j in range(t + 1)])
+            left = _total(powers, [tree.drift(j) for j in range(t + 1)])
             bound = 4 * c.K_z * c.C_h * alpha * start + 2 * alpha * markov * rest + _M(tree, c, q, t)
         else:
             left = number(beta) * _total(powers, [tree.expected(getattr(tree, late), j) for j in range(t + 1)])

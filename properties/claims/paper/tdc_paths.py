@@ -97,7 +97,7 @@ class Tree:
             total = total + number(node.probability) * dot(Ball.exact(weights), every[first : first + A * S])
         return total
 
-    def drifted(self, t: int) -> Ball:
+    def drift(self, t: int) -> Ball:
         """E⟨z_t, omega(theta_t) − omega(theta_{t+1})⟩."""
         total = number(0.0)
         for node in self.level(t):

@@ -162,7 +162,7 @@ def _recursion(*, corrected: bool, without_C_1: bool = False) -> Any:
         q = 1 + 3 * beta**2 - 2 * beta * c.lam
         right = number(q ** (t + 1)) * tree.expected(tree.square, 0)
         for j in range(t + 1):
-            noise_j = number(beta) * (tree.expected(tree.f, j) + tree.expected(tree.g, j)) + tree.drifted(j)
+            noise_j = number(beta) * (tree.expected(tree.f, j) + tree.expected(tree.g, j)) + tree.drift(j)
             extra = number(0.0 if without_C_1 else beta**2 * c.C_1)
             right = right + number(q ** (t - j)) * (number(2.0) * noise_j + extra)
         yield f"E‖z_{t + 1}‖²", tree.expected(tree.square, t + 1), above(upper(right))

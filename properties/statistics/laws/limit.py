@@ -58,7 +58,7 @@ def _reading(learner: Any, problem: StationaryProblem, k: int) -> Floats:
 def _deterministic(variant: Variant, problem: StationaryProblem, size: Size) -> Callable[[bytes], Floats]:
     """Whether a run ends outside the allowance, and its errors; after T steps, or else after `PATIENCE` T."""
     steps, allowed = HORIZON[size], ALLOWED[size][problem.name]
-    scaled = {k: problem.scaled(k) for k in SCALES}
+    scaled = {k: problem.rescale(k) for k in SCALES}
 
     def sample(seed: bytes) -> Floats:
         k = _scale(seed)
@@ -81,7 +81,7 @@ def _deterministic(variant: Variant, problem: StationaryProblem, size: Size) -> 
 def _random(variant: Variant, problem: StationaryProblem, size: Size) -> Callable[[bytes], Floats]:
     """Whether the average over the second half of a run is outside the allowance, and its errors."""
     steps, allowed = NOISY_HORIZON[size], ALLOWED[size][problem.name]
-    scaled = {k: problem.scaled(k) for k in SCALES}
+    scaled = {k: problem.rescale(k) for k in SCALES}
     gap = steps // 2 // CHECKPOINTS
 
     def sample(seed: bytes) -> Floats:
