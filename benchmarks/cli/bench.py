@@ -207,7 +207,7 @@ def _compare(options: argparse.Namespace) -> int:
     found = compare(*sides)
     if options.json:
         print(dumps(found))
-    elif not options.quiet or found.counts["worse"] or found.counts["changed"]:
+    elif not options.quiet or own.fails(found):
         print(table.text(found, everything=options.all))
     return own.exit_code(found, strict=options.strict)
 

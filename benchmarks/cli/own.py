@@ -111,15 +111,11 @@ def compare(options: argparse.Namespace) -> int:
         print("\n".join(dumps(each.comparison) for each in found))
     elif options.markdown:
         print("\n\n".join(table.markdown(each.comparison, one_line(each.variant.name)) for each in found))
-    elif not options.quiet or any(_fails(each) for each in found):
+    elif not options.quiet or any(fails(each.comparison) for each in found):
         for each in found:
             title = f"{one_line(each.variant.name)} ({each.variant.kind})"
             print(f"{title}: {table.text(each.comparison, everything=options.all)}")
     return _exit_code(found, strict=options.strict)
-
-
-def _fails(found: "Found") -> bool:
-    return bool(found.comparison.counts["worse"] or found.comparison.counts["changed"])
 
 
 def _records(found: "Found") -> "Iterator[Record]":
@@ -136,11 +132,16 @@ def _records(found: "Found") -> "Iterator[Record]":
         )
 
 
+def fails(found: "Comparison") -> bool:
+    """Whether a measure is worse or changed."""
+    return bool(found.counts["worse"] or found.counts["changed"])
+
+
 def exit_code(found: "Comparison", *, strict: bool) -> int:
     """1 if a measure is worse or changed, 3 for undecided ones under `strict`; better is for a person to look at."""
     from benchmarks.regression.table import is_pending
 
-    if found.counts["worse"] or found.counts["changed"]:
+    if fails(found):
         return VIOLATED
     if undecided := found.counts["undecided"]:
         words = f"{undecided} {'measure is' if undecided == 1 else 'measures are'} undecided"

@@ -198,8 +198,7 @@ def _exactly(row: Row, before: Exact, now: Exact, *, decides: bool) -> Row:
 
 def _statistically(row: Row, metric: Metric, before: Sample, now: Sample, rules: _Rules) -> Row:
     n = min(len(before.values), len(now.values))
-    old, _ = _differences(metric, before, now)
-    margin = _inner(metric, metric.margin)
+    old, margin = _transform(metric, before.values[:n]), inner_margin(metric)
     found = interval(metric, before, now, rules.share)
     known = old[np.isfinite(old)]
     spread = math.sqrt(2.0) * float(known.std()) if known.size else math.inf
@@ -224,22 +223,17 @@ def _statistically(row: Row, metric: Metric, before: Sample, now: Sample, rules:
     )
 
 
-def _differences(metric: Metric, before: Sample, now: Sample) -> tuple[Floats, Floats]:
-    """The transformed values before, and today's minus them."""
+def differences(metric: Metric, before: Sample, now: Sample) -> Floats:
+    """Today's transformed values minus those before, seed by seed."""
     n = min(len(before.values), len(now.values))
     old, new = (_transform(metric, measure.values[:n]) for measure in (before, now))
     # Equal values differ by 0 even where both are infinite.
-    return old, np.where(old == new, 0.0, np.subtract(new, old, where=old != new, out=np.zeros(n)))
-
-
-def differences(metric: Metric, before: Sample, now: Sample) -> Floats:
-    """The (transformed) differences, seed by seed."""
-    return _differences(metric, before, now)[1]
+    return np.where(old == new, 0.0, np.subtract(new, old, where=old != new, out=np.zeros(n)))
 
 
 def inner_margin(metric: Metric) -> float:
     """The margin in the scale of the differences."""
-    return _inner(metric, metric.margin)
+    return math.log1p(metric.margin) if metric.scale == "relative" else metric.margin
 
 
 def margin_ends(scale: Scale, margin: float) -> tuple[float, float]:
@@ -253,10 +247,10 @@ def margin_ends(scale: Scale, margin: float) -> tuple[float, float]:
 
 def interval(metric: Metric, before: Sample, now: Sample, share: float) -> Centre:
     """The interval for the centre of the (transformed) differences, at the level `share`."""
-    _, d = _differences(metric, before, now)
+    d = differences(metric, before, now)
     if metric.kind == "share":
         return mean_between(d, alpha=share)
-    return centre(d, margin=_inner(metric, metric.margin), alpha=share)
+    return centre(d, margin=inner_margin(metric), alpha=share)
 
 
 def decide(metric: Metric, before: Sample, now: Sample, share: float) -> Verdict:
@@ -282,10 +276,6 @@ def _transform(metric: Metric, values: Sequence[float | None]) -> Floats:
         return np.log(np.maximum(x, 0.0))
 
 
-def _inner(metric: Metric, margin: float) -> float:
-    return math.log1p(margin) if metric.scale == "relative" else margin
-
-
 def _outer(metric: Metric, d: float) -> float | None:
     """A difference in the scale of the report: relative ones as today/baseline − 1."""
     if metric.scale == "absolute" or math.isinf(d):
@@ -299,7 +289,7 @@ def judge(metric: Metric, interval: Centre) -> Verdict:
     >>> judge(METRICS["bias"], Centre(0.001, 0.002, 0.003)), judge(METRICS["bias"], Centre(0.001, 0.005, 0.009))
     ('equivalent', 'changed')
     """
-    margin = _inner(metric, metric.margin)
+    margin = inner_margin(metric)
     if -margin < interval.lower and interval.upper < margin:
         return "equivalent"
     # Two runs on two machines differ in speed for reasons that are not the code's: a ratio must pass the margin.
