@@ -93,25 +93,6 @@ def _pointer(array: np.ndarray) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-def same_bits_as_c(n_states: int, steps: int) -> bool:
-    """Whether the kernel and the C loop end with the same table."""
-    library = c_peer.library("q_learning.c")
-    if library is None:
-        return True
-    run = Run(garnet(n_states, N_ACTIONS, min(BRANCHING, n_states), gamma=GAMMA), RADIUS)
-    learn(run.learner, run.walk, steps)
-    peer = Run(run.mdp, RADIUS)
-    Q, V = peer.learner.table, peer.learner.state_values()
-    walk, table = peer.walk, peer.walk.table
-    library.robust(
-        _pointer(table.columns), ctypes.c_uint64(table.column_bits), ctypes.c_uint64(table.action_bits),
-        _pointer(walk.stream), _pointer(walk.position), _pointer(Q), _pointer(V), _pointer(run.mdp.cost),
-        ctypes.c_size_t(n_states), ctypes.c_size_t(N_ACTIONS), ctypes.c_double(ALPHA),
-        ctypes.c_double(GAMMA * RADIUS), ctypes.c_double(GAMMA * (1.0 - RADIUS)), ctypes.c_size_t(steps),
-    )  # fmt: skip
-    return bool(np.array_equal(Q, run.learner.table))
-
-
 def loops(*, quick: bool = False) -> list[Measurement]:
     """The compiled step of Algorithm 1 against vanilla, the walk alone and C, by number of states."""
     lines = []

@@ -3,8 +3,6 @@
 import time
 from functools import partial
 
-import numpy as np
-
 from benchmarks.speed.timing import Measurement, at_least, at_most, best_times
 from robust_core import MDP, Contamination, TotalVariation, key, support
 from robust_core.streams import numpy_generator
@@ -44,14 +42,3 @@ def rows(*, quick: bool = False) -> list[Measurement]:
             program = best_times(solve, turns=3, clock=time.perf_counter)
             lines.append(at_least("cvxpy row / TV row", f"S={S}", tv, program["cvxpy"], 1_000))
     return lines
-
-
-def numbers_agree() -> bool:
-    """The two timed forms against the plain row form, within the rounding of S products and sums."""
-    mdp = _model(10)
-    v = numpy_generator(key("speed", "v", 10)).random(10)
-    from robust_core import sigma
-
-    unit = 2.0**-53
-    difference = np.abs(support(mdp, TotalVariation(RADIUS), v) - sigma(TotalVariation(RADIUS), mdp.P, v))
-    return bool((difference <= 4 * 10 * unit * np.abs(v).max()).all())

@@ -93,6 +93,7 @@ def test_there_is_one_program() -> None:
         (r"^class Unit\b", "benchmarks/runner/units.py"),
         (r"^def (but|told)\(", "properties/variants/mutants/plain.py"),
         (r"^def add_running\(", "benchmarks/cli/conventions.py"),
+        (r"with open_store\(", "benchmarks/cli/conventions.py"),
     ],
     ids=[
         "processes",
@@ -103,6 +104,7 @@ def test_there_is_one_program() -> None:
         "unit of work",
         "parts of mutants",
         "options of long runs",
+        "store of a command",
     ],
 )
 def test_there_is_one_place_for(pattern: str, home: str) -> None:

@@ -1,5 +1,6 @@
 """What the speed table rests on: the contestants compute the same, and a limit can be missed."""
 
+import ctypes
 import json
 import time
 
@@ -13,17 +14,35 @@ from benchmarks.speed import oracle_planning, oracle_support, q_learning, scale,
 from benchmarks.speed.c_peer import library
 from benchmarks.speed.timing import at_least, at_most, best_times, closest, without_limit
 from oracles.planning import bounds
+from robust_core import TotalVariation, sigma
+from robust_core import support as kernel_support
 from robust_core.learners.linear import learn
+from robust_core.learners.tabular import learn as learn_tabular
 from robust_core.mdp import MDP, SparseRows
 from robust_core.models import garnet
 from robust_core.sets import UncertaintySet
+from robust_core.streams import key, numpy_generator
 from robust_core.validate import EPS
 
 
 @pytest.mark.skipif(library("q_learning.c") is None, reason="no C compiler")
 @pytest.mark.parametrize("n_states", [10, 50])
 def test_the_c_loop_gives_the_same_bits(n_states: int) -> None:
-    assert q_learning.same_bits_as_c(n_states, 20_000)
+    steps, gamma, radius = 20_000, q_learning.GAMMA, q_learning.RADIUS
+    run = q_learning.Run(garnet(n_states, q_learning.N_ACTIONS, q_learning.BRANCHING, gamma=gamma), radius)
+    learn_tabular(run.learner, run.walk, steps)
+    peer = q_learning.Run(run.mdp, radius)
+    Q, V = peer.learner.table, peer.learner.state_values()
+    walk, table, pointer = peer.walk, peer.walk.table, q_learning._pointer
+    peers = library("q_learning.c")
+    assert peers is not None
+    peers.robust(
+        pointer(table.columns), ctypes.c_uint64(table.column_bits), ctypes.c_uint64(table.action_bits),
+        pointer(walk.stream), pointer(walk.position), pointer(Q), pointer(V), pointer(run.mdp.cost),
+        ctypes.c_size_t(n_states), ctypes.c_size_t(q_learning.N_ACTIONS), ctypes.c_double(q_learning.ALPHA),
+        ctypes.c_double(gamma * radius), ctypes.c_double(gamma * (1.0 - radius)), ctypes.c_size_t(steps),
+    )  # fmt: skip
+    assert np.array_equal(Q, run.learner.table)
 
 
 def test_the_numpy_loop_does_what_tdc_does() -> None:
@@ -40,7 +59,11 @@ def test_the_numpy_loop_does_what_tdc_does() -> None:
 
 
 def test_the_timed_support_functions_agree_with_the_plain_form() -> None:
-    assert support.numbers_agree()
+    """Within the rounding of S products and sums."""
+    mdp, chosen = support._model(10), TotalVariation(support.RADIUS)
+    v = numpy_generator(key("speed", "v", 10)).random(10)
+    difference = np.abs(kernel_support(mdp, chosen, v) - sigma(chosen, mdp.P, v))
+    assert (difference <= 4 * 10 * 2.0**-53 * np.abs(v).max()).all()
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 2, 3, 1]])
