@@ -176,6 +176,7 @@ def _bench(options: argparse.Namespace) -> int:
         return own.bench(options)
     from benchmarks.regression import baseline
     from benchmarks.regression.summary import summarize
+    from benchmarks.runner.store import write_whole
     from robust_core.json import dumps
 
     if options.output is not None:
@@ -184,7 +185,7 @@ def _bench(options: argparse.Namespace) -> int:
     if not today.measures and not today.pending:
         raise ValueError(f"no measure contains {options.only!r}: see robust-core bench --json")
     if options.output is not None:
-        baseline.write(options.output, baseline.text(today, reason="measured by robust-core bench"))
+        write_whole(options.output, baseline.text(today, reason="measured by robust-core bench"))
     if options.json:
         print(dumps(summarize(today, options.store)))
     elif not options.quiet or today.pending:
@@ -230,6 +231,7 @@ def _accept(options: argparse.Namespace) -> int:
     from benchmarks.regression.compare import compare
     from benchmarks.regression.measures import Sample, title
     from benchmarks.regression.summary import Acceptance
+    from benchmarks.runner.store import write_whole
     from robust_core.json import dumps
 
     path = options.file or baseline.COMMITTED
@@ -247,7 +249,7 @@ def _accept(options: argparse.Namespace) -> int:
     found = None if before is None else compare(before, today)
     if found is not None and not (options.json or options.quiet):
         print(table.text(found))
-    baseline.write(path, content)
+    write_whole(path, content)
     written = Acceptance(str(path), len(today.measures), len(content.encode()), options.reason, found)
     if options.json:
         print(dumps(written))

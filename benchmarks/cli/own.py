@@ -56,6 +56,7 @@ def effort(options: argparse.Namespace, *, clock: bool) -> "Effort":
 def bench(options: argparse.Namespace) -> int:
     """Measure variants and print the quantiles of every measure."""
     from benchmarks.regression import baseline, own
+    from benchmarks.runner.store import write_whole
     from robust_core.json import dumps
 
     seeds = options.replicates or own.SEEDS
@@ -64,7 +65,7 @@ def bench(options: argparse.Namespace) -> int:
             options.targets, choice(options), seeds=seeds, store=store, effort=effort(options, clock=True)
         )
     if options.output is not None:
-        baseline.write(options.output, baseline.text(found, reason="measured by robust-core bench"))
+        write_whole(options.output, baseline.text(found, reason="measured by robust-core bench"))
     rows = own.summarize(found)
     if options.json:
         print("\n".join(map(dumps, rows)))

@@ -9,7 +9,6 @@ Numbers are the shortest decimals that give the float back; null stands for NaN 
 read as strict JSON, and refused as a whole if a line is not of this form or measures are missing.
 """
 
-import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,17 +69,6 @@ def text(side: Measurements, *, reason: str) -> str:
     content = "".join(f"{dumps(line, sort_keys=False)}\n" for line in lines)
     parse(content, "the new baseline")
     return content
-
-
-def write(path: Path, content: str) -> None:
-    """Replace the file at once: a kill leaves the old one or the new one; a failure leaves nothing new."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".new")
-    try:
-        beside.write_text(content, encoding="utf-8")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def load(source: str, *, folder: Path | None = None) -> Measurements:

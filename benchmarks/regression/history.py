@@ -34,7 +34,7 @@ from typing import Annotated
 import numpy as np
 
 from benchmarks.regression import compare as regression
-from benchmarks.regression.baseline import COMMITTED, git, parse, write
+from benchmarks.regression.baseline import COMMITTED, git, parse
 from benchmarks.regression.baseline import FORMAT as BASELINE_FORMAT
 from benchmarks.regression.measures import PROCESSOR, Line, Measurements, Sample
 from benchmarks.regression.metric import METRICS
@@ -42,6 +42,7 @@ from benchmarks.regression.own import Choice, Found
 from benchmarks.regression.paired import EXPONENTS, log_evidence
 from benchmarks.regression.targets import describe_revision
 from benchmarks.regression.variants import OWN_METRICS, RATIO
+from benchmarks.runner.store import write_whole
 from properties.statistics.budget import RUN_BUDGET
 from robust_core.json import LARGEST_FILE, Rule, blame_on, dumps, from_data, loads, text_of
 from robust_core.streams import key
@@ -245,7 +246,7 @@ def merge(folder: Path, other: Path) -> int:
         new = [line for line in dict.fromkeys(path.read_text(encoding="utf-8").splitlines()) if line not in set(lines)]
         added += len(new)
         if new:
-            write(mine, "".join(f"{line}\n" for line in [*lines, *new]))
+            write_whole(mine, "".join(f"{line}\n" for line in [*lines, *new]))
     return added
 
 

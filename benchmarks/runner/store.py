@@ -184,3 +184,15 @@ def open_store(path: Path) -> Iterator[Store]:
                 f"{path}: holds something else than results, and nothing is added to it: name another file"
             )
         yield store
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file at once: a kill leaves the old one or the new one, and a failure leaves nothing new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The number of this process keeps two programs from writing one draft.
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)

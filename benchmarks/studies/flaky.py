@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal, get_args
 from xml.etree import ElementTree
 
+from benchmarks.runner.store import write_whole
 from robust_core import json as strict_json
 from robust_core.json import from_data
 
@@ -112,11 +113,7 @@ def read(path: Path) -> Progress:
 
 def write(progress: Progress, path: Path) -> None:
     """Replace the file of counts, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # The name of this process keeps two studies from writing one file.
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.write_text(strict_json.dumps(progress) + "\n", encoding="utf-8")
-    part.replace(path)
+    write_whole(path, strict_json.dumps(progress) + "\n")
 
 
 def run(

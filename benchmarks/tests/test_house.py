@@ -94,6 +94,7 @@ def test_there_is_one_program() -> None:
         (r"^def (but|told)\(", "properties/variants/mutants/plain.py"),
         (r"^def add_running\(", "benchmarks/cli/conventions.py"),
         (r"with open_store\(", "benchmarks/cli/conventions.py"),
+        (r"os\.replace\(", "benchmarks/runner/store.py"),
     ],
     ids=[
         "processes",
@@ -105,6 +106,7 @@ def test_there_is_one_program() -> None:
         "parts of mutants",
         "options of long runs",
         "store of a command",
+        "replacement of a file",
     ],
 )
 def test_there_is_one_place_for(pattern: str, home: str) -> None:

@@ -13,6 +13,7 @@ from benchmarks.cli.main import main
 from benchmarks.regression import baseline
 from benchmarks.regression.baseline import FORMAT, PATH, load, parse, text
 from benchmarks.regression.measures import Exact, Measure, Measurements, Sample
+from benchmarks.runner.store import write_whole
 from robust_core.json import to_data
 
 STATISTICAL = Sample("area", "v", "p", (0.1, 1e-300, None), 0)
@@ -230,7 +231,7 @@ def test_exit_codes(
     after: tuple[Measure, ...], options: list[str], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, measures in (("before", BEFORE), ("after", after)):
-        baseline.write(tmp_path / name, text(replace(SIDE, measures=measures), reason=name))
+        write_whole(tmp_path / name, text(replace(SIDE, measures=measures), reason=name))
     command = ["compare", "--baseline", str(tmp_path / "before"), "--today", str(tmp_path / "after")]
     assert main([*command, *options]) == code
     shown = capsys.readouterr().out
@@ -241,6 +242,6 @@ def test_exit_codes(
 
 def test_one_undecided_measure_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, measures in (("before", BEFORE), ("after", other(1.0, 2.0))):
-        baseline.write(tmp_path / name, text(replace(SIDE, measures=measures), reason=name))
+        write_whole(tmp_path / name, text(replace(SIDE, measures=measures), reason=name))
     main(["compare", "--baseline", str(tmp_path / "before"), "--today", str(tmp_path / "after")])
     assert capsys.readouterr().err == "warning: 1 measure is undecided\n"

@@ -19,7 +19,7 @@ from benchmarks.regression import baseline, bench, exact, linear, tabular
 from benchmarks.regression.measures import Exact, Measure, Measurements, Name, Part, Sample
 from benchmarks.regression.metric import METRICS
 from benchmarks.regression.problems import PROBLEMS
-from benchmarks.runner.store import BEGIN
+from benchmarks.runner.store import BEGIN, write_whole
 from benchmarks.tests.processes import ends_when_asked, interruptible
 from robust_core.json import from_data
 
@@ -163,7 +163,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(
 def test_a_baseline_that_cannot_be_replaced_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder"):
-        baseline.write(tmp_path / "folder", "content")
+        write_whole(tmp_path / "folder", "content")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
