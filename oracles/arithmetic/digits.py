@@ -74,6 +74,10 @@ class Digits:
         x = _decimal(other)
         return NotImplemented if x is None else Digits(self.value**x)
 
+    def __rpow__(self, other: Any) -> Any:
+        x = _decimal(other)
+        return NotImplemented if x is None else Digits(x**self.value)
+
     __radd__, __rmul__ = __add__, __mul__
 
     def __neg__(self) -> "Digits":
