@@ -18,6 +18,7 @@ from oracles.arithmetic.exact import Number
 from oracles.planning import rational
 from oracles.planning.rational import NoExactSupport
 from oracles.sets import programs
+from oracles.sets.multiplier import NoDistance
 from oracles.sets.registration import oracle_of
 from robust_core.sets import UncertaintySet
 from robust_core.validate import Floats
@@ -84,6 +85,7 @@ def sigma(uncertainty_set: UncertaintySet, p: Sequence[Number], v: Sequence[Numb
         raise rational.unknown(type(uncertainty_set))
     raise TooWide(
         f"enclosure too wide: sigma(v) of {uncertainty_set!r:.80} lies between {float(lower)!r} and {float(upper)!r}"
+        f" around p = {[float(x) for x in p]} at v = {[float(x) for x in v]}"
     )
 
 
@@ -99,7 +101,12 @@ def _enclosures(
     if oracle.enclose is not None:
         yield oracle.enclose(uncertainty_set, row, values)
     if oracle.multiplier is not None:
-        yield oracle.multiplier.enclose(uncertainty_set, row, values)
+        try:
+            yield oracle.multiplier.enclose(uncertainty_set, row, values)
+        except NoDistance as failure:
+            raise NoExactSupport(
+                f"no exact support function is known of {type(uncertainty_set).__name__}: {failure}"
+            ) from None
     if oracle.program is not None:
         yield _by_program(uncertainty_set, p, values)
 

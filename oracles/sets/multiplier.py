@@ -14,12 +14,12 @@ rounding is below `MARGIN`: they are written for arrays (`np.sqrt`, `np.log`, su
 cancellation or overflow.
 """
 
+import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ STEP = Decimal(10) ** -12
 KEPT = Decimal(10) ** -30
 """The share of a mass that is kept where the slope shows none: of 1e-300 no difference in so many digits does, and
 a distance may be infinite without it."""
+NOTHING = Fraction(1, 10**1000)
+"""A mass that is far below `MARGIN`."""
 LOWEST, HIGHEST = -62.0, 10.0
 """log s, and log(s·radius) for radii below 1: below, exp(1/s) is beyond all numbers; above, p is as good."""
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -53,16 +55,22 @@ TINY_RADIUS, FLOAT_LOWEST, FLOAT_STEP = 1e-7, -11.0, 1e-5
 """Of proposals in floats: below, p is near enough; log s, so that steps of its size are above the rounding of v."""
 
 
+class NoDistance(ValueError):
+    """The distance of p from itself is not 0."""
+
+
 @dataclass(frozen=True)
 class Multiplier:
     """`bound(ball, p, v, s)` and `distance(ball, p, q)` as above; `ball` has the fields of the set.
 
     The distance of p + t(q−p) is at most t^power times that of q: 1 for every convex one, 2 for squares of norms.
+    `within_support`: q stays in the support of p, so values of other states do not enter.
     """
 
     bound: Callable[[Any, Objects, Objects, Digits], Any]
     distance: Callable[[Any, Objects, Objects], Any]
     power: int = 1
+    within_support: bool = False
 
     def enclose(self, uncertainty_set: UncertaintySet, p: Vector, v: Vector) -> tuple[Fraction, Fraction]:
         """lower <= sigma(v) <= upper."""
@@ -85,6 +93,9 @@ class Multiplier:
 
 
 def _enclose(form: Multiplier, uncertainty_set: UncertaintySet, p: Vector, v: Vector) -> tuple[Fraction, Fraction]:
+    if form.within_support:
+        least = min(x for x, mass in zip(v, p, strict=True) if mass)
+        v = tuple(x if mass else least for x, mass in zip(v, p, strict=True))
     top, least = max(v), min(v)
     span = top - least
     radius = float(uncertainty_set.radius)  # type: ignore[attr-defined]
@@ -106,10 +117,18 @@ class _Row:
 
     def __init__(self, form: Multiplier, uncertainty_set: UncertaintySet, p: Objects, v: Objects) -> None:
         values = {f.name: getattr(uncertainty_set, f.name) for f in fields(uncertainty_set)}  # type: ignore[arg-type]
-        self.ball = SimpleNamespace(**{name: _digits(value) for name, value in values.items()})
+        self.ball: Any = copy.copy(uncertainty_set)
+        for name, value in values.items():
+            object.__setattr__(self.ball, name, _digits(value))
         self.form, self.p, self.v = form, p, v
+        fixed = (getattr(self.ball, name) for name in values)
+        self.by_state = [x for x in fixed if isinstance(x, np.ndarray) and x.shape == v.shape]
         self.floating = _floating(form, uncertainty_set, p.astype(np.float64), v.astype(np.float64))
         self.best: tuple[Digits, Digits] = (Digits(1), Digits(Decimal("Infinity")))
+        itself = self._distance(p)
+        if not isinstance(itself, Digits) or not abs(itself) <= self.ball.radius * Digits(MARGIN):  # type: ignore[attr-defined]
+            given = [float(x) for x in p]
+            raise NoDistance(f"distance(p, p) of {type(self.ball).__name__} must be 0, got {itself} for p = {given}")
 
     def bound(self, s: Digits, v: Objects | None = None) -> Digits:
         value = self.form.bound(self.ball, self.p, self.v if v is None else v, s)
@@ -194,23 +213,33 @@ class _Row:
         mass = self.p * highest
         return mass / mass.sum() if mass.sum() > 0 else _unit(int(highest.argmax()), len(self.v))
 
+    def _distance(self, q: Objects) -> Any:
+        """The distance; a state without mass on both sides takes part with the same tiny mass, for 0/0 and 0 log 0."""
+        neither = (self.p == 0) & (q == 0)
+        tiny = array([NOTHING])
+        return self.form.distance(self.ball, np.where(neither, tiny, self.p), np.where(neither, tiny, q))
+
     def contains(self, q: Objects) -> bool:
         """Whether q is in the set for certain."""
-        distance = self.form.distance(self.ball, self.p, q)
+        distance = self._distance(q)
         return isinstance(distance, Digits) and distance.finite and distance <= self.ball.radius * (1 - Digits(MARGIN))
 
     def _gradient(self, s: Digits, v: Objects, step: Decimal) -> Objects:
         h = Digits(step) * min(s, Digits(1))
-        q = np.empty(len(self.v), dtype=object)
+        q, known = np.empty(len(self.v), dtype=object), dict[tuple[Digits, ...], Digits]()
         for state in range(len(self.v)):
-            shift = _unit(state, len(self.v)) * h
-            slope = (self.bound(s, v + shift) - self.bound(s, v - shift)) / (2 * h)
-            q[state] = max(slope if slope.finite else Digits(0), self.p[state] * Digits(KEPT))
+            # The slope is proposed, not believed: it is taken once for states that look the same.
+            key = self.p[state], v[state], *(field[state] for field in self.by_state)
+            if key not in known:
+                shift = _unit(state, len(self.v)) * h
+                slope = (self.bound(s, v + shift) - self.bound(s, v - shift)) / (2 * h)
+                known[key] = slope if slope.finite else Digits(0)
+            q[state] = max(known[key], self.p[state] * Digits(KEPT))
         return q
 
     def _pushed(self, q: Objects) -> Objects:
         """A member q, and further on from p while it remains one: it shows a bound that is too small."""
-        if self.form.distance(self.ball, self.p, q) > self.ball.radius * (1 - 2.0**-20):
+        if self._distance(q) > self.ball.radius * (1 - 2.0**-20):
             return q
         near, far = Digits(1), Digits(2)
         for _ in range(PUSHES):
@@ -222,7 +251,7 @@ class _Row:
     def _pulled(self, q: Objects) -> Objects:
         if self.contains(q):
             return self._pushed(q)
-        distance = self.form.distance(self.ball, self.p, q)
+        distance = self._distance(q)
         if not isinstance(distance, Digits) or not distance.finite:
             return self.p
         share = self.ball.radius * (1 - Digits(MARGIN)) / distance

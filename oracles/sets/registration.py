@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from oracles.arithmetic.exact import Vector
 from oracles.sets.multiplier import Multiplier
-from robust_core.sets import UncertaintySet
+from robust_core.sets import DistanceBall, UncertaintySet
 from robust_core.validate import Floats
 
 SetType = TypeVar("SetType", bound=UncertaintySet)
@@ -82,6 +82,10 @@ def oracle_of(kind: type) -> SetOracle[Any]:
     (True, None)
     """
     known = _ORACLES.get(kind)  # mostly: tests ask a hundred thousand times
+    if known is None and issubclass(kind, DistanceBall):
+        known = _ORACLES[kind] = SetOracle(
+            multiplier=Multiplier(kind.bound, kind.distance, kind.power, kind.within_support)
+        )
     return known or next((_ORACLES[cls] for cls in kind.__mro__ if cls in _ORACLES), _UNKNOWN)
 
 

@@ -34,6 +34,8 @@ from robust_core.problem import Variant
 MOST_NOTES = 2
 
 
+MOST_SAID = 400
+"""Characters of the reason why a case was set aside."""
 MOST_ASIDE = 0.01
 """The share of the cases of a law whose truth may be enclosed too widely to judge by; with more it is undecided."""
 
@@ -115,8 +117,10 @@ class Search:
         if not self.aside:
             return Verdict("holds", said, judged)
         said = f"{said}; {len(self.aside)} of {self.tried} cases set aside: enclosure too wide"
-        enough = len(self.aside) <= MOST_ASIDE * self.tried
-        return Verdict("holds" if enough else "undecided", said, self.tried)
+        if len(self.aside) <= MOST_ASIDE * self.tried:
+            return Verdict("holds", said, self.tried)
+        first = str(self.aside[0].__cause__).removeprefix("enclosure too wide: ")
+        return Verdict("undecided", f"{said}. First: {first:.{MOST_SAID}}", self.tried)
 
 
 def explore_and_reduce(
