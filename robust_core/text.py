@@ -1,5 +1,6 @@
 """Text for messages: names and values from outside in one short line, errors of the system in words."""
 
+import signal
 from collections.abc import Collection
 
 LONGEST_REASON = 400
@@ -32,7 +33,9 @@ def shorten(text: str, longest: int = LONGEST_REASON) -> str:
     >>> shorten("abcdef", 4)
     'abcd…'
     """
-    return text if len(text) <= longest else f"{text[:longest]}…"
+    # A class of its own may lie about its length: a slice of text is plain text.
+    beginning = str.__getitem__(text, slice(0, longest + 1))
+    return beginning if len(beginning) <= longest else f"{beginning[:longest]}…"
 
 
 def suggestion(word: object, known: Collection[str]) -> str:
@@ -52,8 +55,15 @@ def message_of(error: BaseException) -> str:
     """The message of an exception, shortened; its class may come from a user."""
     try:
         return shorten(str(error))
-    except Exception:
+    except BaseException as failure:
+        if is_ctrl_c(failure):
+            raise
         return "(its message cannot be read)"
+
+
+def is_ctrl_c(error: BaseException) -> bool:
+    """Whether it is the user who wants to stop: where Ctrl-C is ignored, a module has raised what it would raise."""
+    return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
 def error_text(error: BaseException, message: str | None = None) -> str:
@@ -62,7 +72,8 @@ def error_text(error: BaseException, message: str | None = None) -> str:
     >>> error_text(ValueError("first\\nsecond"))
     'ValueError: first\\\\nsecond'
     """
-    name = one_line(shorten(type(error).__name__, LONGEST_NAME))
+    # The name of the class, whatever its own class says about it.
+    name = one_line(shorten(type.__dict__["__name__"].__get__(type(error)), LONGEST_NAME))
     return f"{name}: {one_line(message_of(error) if message is None else shorten(message))}".removesuffix(": ")
 
 

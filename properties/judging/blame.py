@@ -6,7 +6,6 @@ compute. Memory that ends because the caller has limited it is not the variant's
 """
 
 import errno
-import signal
 import sys
 import traceback
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from properties.judging.guard import TooSlow, is_call_of_variant, latest_answers
 from properties.laws.coins import NotEnumerable
 from properties.process.memory import shortage_note
 from robust_core.sets import UncertaintySet
-from robust_core.text import error_text, one_line, shorten
+from robust_core.text import error_text, is_ctrl_c, one_line, shorten
 
 # Packages whose frames say nothing of who is at work; all others are a variant's.
 _NEUTRAL = sys.stdlib_module_names | {"properties", "robust_core", "numpy", "numba", "hypothesis"}
@@ -70,7 +69,7 @@ def is_out_of_descriptors(error: BaseException) -> bool:
 
 def misbehaviour(error: BaseException) -> str:
     """The misbehaviour of a variant that raised this error; if another part is at fault, an exception is raised."""
-    if isinstance(error, TooSlow) or (isinstance(error, KeyboardInterrupt) and _can_be_interrupted()):
+    if isinstance(error, TooSlow) or is_ctrl_c(error):
         raise error
     if isinstance(error, OutOfScope):
         raise error
@@ -134,8 +133,3 @@ def _package(frame: FrameType) -> str:
 
 def _module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", ""))
-
-
-def _can_be_interrupted() -> bool:
-    """Whether Ctrl-C raises in this process; where it is ignored only a variant raises what Ctrl-C would."""
-    return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN

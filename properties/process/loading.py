@@ -17,7 +17,6 @@ import importlib
 import importlib.util
 import os
 import pkgutil
-import signal
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
@@ -29,7 +28,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from properties.process.memory import shortage_note
 from robust_core.json import text_of
-from robust_core.text import LONGEST_NAME, error_text, message_of, shorten, suggestion
+from robust_core.text import LONGEST_NAME, error_text, is_ctrl_c, message_of, shorten, suggestion
 
 if TYPE_CHECKING:
     from robust_core.problem import Variant
@@ -68,7 +67,7 @@ def _published(name: str) -> "Variant":
         with contextlib.redirect_stdout(sys.stderr):
             variant = points[0].load()
     except BaseException as error:
-        if _is_ctrl_c(error):
+        if is_ctrl_c(error):
             raise
         raise ValueError(f"{place_of(name)}: {error_text(error)}") from error
     if not _is_variant(variant):
@@ -191,6 +190,10 @@ def missing_file(target: str) -> str | None:
         return None
     if path.is_dir():
         return f"{path}: a folder, not a Python file"
+    if path.exists():
+        return f"{path}: not a regular file"
+    if path.is_symlink():
+        return f"{path}: a link to a file that is not there"
     beside = [str(other) for other in path.parent.glob("*.py")] if path.parent.is_dir() else []
     return f"{path}: no such file{suggestion(path, beside)}"
 
@@ -292,16 +295,11 @@ def _blamed_on(place: str | Path) -> Iterator[None]:
         with contextlib.redirect_stdout(sys.stderr):
             yield
     except BaseException as error:
-        if _is_ctrl_c(error):
+        if is_ctrl_c(error):
             raise
         message = error.msg if isinstance(error, SyntaxError) else message_of(error)
         text = error_text(error, " ".join(message.split()))
         raise ValueError(f"{_where(place, error)}: {text}{shortage_note(error)} while loading") from error
-
-
-def _is_ctrl_c(error: BaseException) -> bool:
-    """Whether it is the user who wants to stop: where Ctrl-C is ignored, what it would raise is the module's doing."""
-    return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
 def _where(place: str | Path, error: BaseException) -> str:

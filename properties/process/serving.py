@@ -203,9 +203,7 @@ def limits(variant: Variant) -> tuple[str, ...]:
 
 def _shortly_named(variant: Variant) -> Variant:
     """The variant under a name that fits into a record."""
-    # A class of its own may lie about its length: a slice of text is plain text.
-    name = str.__getitem__(variant.name, slice(0, LONGEST_NAME + 1))
-    return replace(variant, name=shorten(name, LONGEST_NAME))
+    return replace(variant, name=shorten(variant.name, LONGEST_NAME))
 
 
 def _at_most_every(seconds: float, act: Callable[[], None]) -> Callable[[], None]:

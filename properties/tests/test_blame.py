@@ -11,7 +11,7 @@ import pytest
 
 from oracles.planning import rational
 from oracles.sets.programs import SolverFailure
-from properties.judging.blame import CannotBeJudged, misbehaviour
+from properties.judging.blame import CannotBeJudged, describe_error, misbehaviour
 from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
 from properties.kinds.support import SupportCase
@@ -85,6 +85,46 @@ def test_a_message_of_many_lines_is_one_line() -> None:
 
     found = str(judge_case(VALUE, variant(raises), CASE))
     assert re.fullmatch(r"misbehaviour: raised ValueError: first\\n\\x1b\[2Jsecond \(test_blame.py, line \d+\)", found)
+
+
+class _Sly(str):
+    """Lies about its length, or ends the process of whoever asks."""
+
+    def __len__(self) -> int:
+        raise SystemExit(0)
+
+    __iter__ = __getitem__ = __format__ = __len__  # type: ignore[assignment]
+
+
+class _Nameless(type):
+    @property
+    def __name__(cls) -> str:  # type: ignore[override]
+        raise SystemExit(0)
+
+
+def _answers(answer: Any) -> Any:
+    """A class of exceptions whose message is this, or raises it."""
+
+    def message(_: Exception) -> str:
+        if isinstance(answer, str):
+            return answer
+        raise answer
+
+    return _Nameless("Odd", (Exception,), {"__str__": message, "__repr__": message})
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (_Sly("sly"), "sly"),
+        (SystemExit(0), "(its message cannot be read)"),
+        (GeneratorExit(), "(its message cannot be read)"),
+        (RecursionError(), "(its message cannot be read)"),
+    ],
+    ids=["subclass", "exit", "generator", "recursion"],
+)
+def test_an_exception_that_cannot_be_read_is_described_all_the_same(answer: Any, message: str) -> None:
+    assert describe_error(_answers(answer)()) == f"Odd: {message}"
 
 
 @dataclass(frozen=True)

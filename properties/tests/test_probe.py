@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,23 @@ def test_a_target_that_is_not_there_is_named(target: str, message: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         Session([target])
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (os.mkfifo, "odd.py: not a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "odd.py: not a regular file"),
+        (lambda path: path.symlink_to("odd.py"), "odd.py: a link to a file that is not there"),
+        (lambda path: path.symlink_to("gone"), "odd.py: a link to a file that is not there"),
+        (lambda path: path.mkdir(), "odd.py: a folder, not a Python file"),
+    ],
+    ids=["pipe", "device", "loop", "dangling", "folder"],
+)
+def test_a_target_that_is_no_file_is_not_opened(make: Callable[[Path], None], message: str) -> None:
+    make(Path("odd.py"))
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        Session(["odd.py"])
 
 
 def test_an_entry_point_that_ends_the_process_is_named_and_stops_no_other(tmp_path: Path) -> None:
