@@ -16,7 +16,7 @@ from properties.process import child
 from properties.process.child import GARBLED, Fault
 from properties.process.loading import load_source
 from properties.process.serving import Worker, follow_orders
-from properties.process.session import Describe, Description, Failed, Session
+from properties.process.session import Describe, Description, Failed, JudgeCanary, Session
 from robust_core.text import shorten
 
 SERVE = "benchmarks.mutants.isolated:serve"
@@ -140,7 +140,7 @@ def judge_source(
 class MutantWorker(Worker):
     """Judges mutants law by law; every problem is announced before it is judged."""
 
-    ORDERS: ClassVar[tuple[type, ...]] = (Describe, JudgeMutant, JudgeSource)
+    ORDERS: ClassVar[tuple[type, ...]] = (Describe, JudgeCanary, JudgeMutant, JudgeSource)
 
     def __init__(self, send: Callable[[object], None]) -> None:
         super().__init__(send)

@@ -228,7 +228,7 @@ class Side:
 
     def ask(self, problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
         """Ask which code is measured."""
-        worker = self.session.worker(self.variant)
+        worker = self.session.worker(self.variant, canary=False)
         worker.send(Identify(self.variant.target, problem, *_of(model), self.scope))
 
     def identify(self, problem: str) -> None:
@@ -264,7 +264,7 @@ class Side:
         self, problem: str, model: "tuple[dict[str, Any], float] | None", start: int, stop: int, *, clock: bool
     ) -> None:
         """Send the order for a piece."""
-        worker = self.session.worker(self.variant)
+        worker = self.session.worker(self.variant, canary=False)
         worker.send(
             MeasurePiece(self.variant.target, problem, *_of(model), self.scope, self.seed_set, start, stop, clock)
         )
@@ -282,7 +282,7 @@ class Side:
         return found.part
 
     def _hear(self, kind: type) -> Any:
-        worker = self.session.worker(self.variant)
+        worker = self.session.worker(self.variant, canary=False)
         while isinstance(answer := worker.hear(kind, Progressed, Refused, Failed, seconds=self.seconds), Progressed):
             pass
         if isinstance(answer, kind):

@@ -63,10 +63,14 @@ def judged(source: str) -> list[Record]:
 def test_threads_folders_and_exits_of_a_module_do_not_reach_the_command() -> None:
     """A thread that never ends, another current folder, and an exit code of its own at the end."""
     Path("mine.py").write_text(HEAD + RESTLESS)
+    # The current folder is searched first by a program that is given as text.
+    Path("json.py").write_text("raise SystemExit(0)")
+    program = "from robust_core.entry.command import main; raise SystemExit(main())"
     command = [
         sys.executable,
-        "-m",
-        "robust_core",
+        "-P",
+        "-c",
+        program,
         "verify",
         "mine.py:MINE",
         "--examples",
@@ -217,6 +221,15 @@ def backup(mdp, uncertainty_set, Q):
     assert "its messages say what was not decided" in found[0].evidence
 
 
+def test_a_patched_suite_has_no_worker_for_mutants_and_differences() -> None:
+    Path("mine.py").write_text(HEAD + PATCH.format(body="pass") + "deceive()\n")
+    with Session(["mine.py:MINE"]) as session:
+        (mine,) = session.variants.values()
+        with pytest.raises(ValueError, match=r"^mine\.py:MINE: cannot be judged: 'bellman backup' does not find"):
+            session.worker(mine)
+        session.worker(mine, canary=False)
+
+
 def test_a_suite_that_is_patched_at_work_is_an_error() -> None:
     found = judged(PATCH.format(body="deceive()"))
     assert (found[-1].law, found[-1].outcome) == (CANARY, "error")
@@ -280,6 +293,24 @@ def test_a_worker_that_closes_its_pipe_is_given_up() -> None:
         assert answer == Fault("died", "it closed its pipe to the suite")
 
 
+@pytest.mark.parametrize(
+    "patch",
+    ["os.getpid = os.write = os._exit = None", "import builtins; builtins.isinstance = builtins.str = None"],
+    ids=["os", "builtins"],
+)
+def test_a_worker_in_which_our_code_cannot_go_on_blames_nobody_and_shows_no_traceback(
+    patch: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ValueError, match=r"^mine\.py: the code of the suite in its process could not go on while"):
+        judged(patch)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_module_that_patches_sockets_does_not_silence_its_worker() -> None:
+    found = judged("import socket; socket.socket.sendall = socket.socket.recv = lambda *_: b''\n")
+    assert {record.outcome for record in found} == {"holds"}
+
+
 IMPORTS = """
 import json, sys
 from benchmarks.cli.main import main
@@ -309,7 +340,7 @@ def test_a_worker_in_which_the_suite_fails_ends_a_command_with_a_line() -> None:
     """A `ValueError` is a line and exit code 2; another exception would be a traceback of the parent's."""
 
     class Failing:
-        def worker(self, variant: object) -> "Failing":
+        def worker(self, variant: object, **options: object) -> "Failing":
             return self
 
         def send(self, order: object) -> None:

@@ -431,8 +431,6 @@ class Session:
     def _judge_all(self, variant: Description, effort: Effort) -> Iterator[LawBegun | Judged]:
         for promise in variant.untested:
             yield _judged(variant, promise.name, "untested", promise.evidence, effort)
-        if variant.target in self._garbled:
-            yield _judged(variant, LOADING, "violated", GARBLED.misbehaviour(), effort)
         yield from self._verify(variant, effort)
 
     def _verify(self, variant: Description, effort: Effort) -> Iterator[LawBegun | Judged]:
@@ -498,9 +496,14 @@ class Session:
         return _hear(group, Decided, Failed, seconds=effort.law_seconds)
 
     def finish(self, variant: Description, effort: Effort) -> Iterator[Judged]:
-        """After the laws: a record if the worker cannot be trusted, or if processes outlive its last variant."""
+        """After the laws: a record if the worker cannot be trusted, or if processes outlive its last variant.
+
+        A module that wrote to the pipe when it was loaded has no laws, and this is its only record.
+        """
         group = self._group_of[variant.target]
         group.unfinished -= 1
+        if variant.target in self._garbled:
+            yield _judged(variant, LOADING, "violated", GARBLED.misbehaviour(), effort)
         if group.worker is not None and variant.kind in group.believed:
             answer = self._canary(group, variant)
             if answer != CanaryJudged(""):
@@ -520,10 +523,20 @@ class Session:
             evidence = f"misbehaviour: left {number} running, which the suite has ended: {names}"
             yield _judged(variant, PROCESSES, "violated", evidence, effort)
 
-    def worker(self, variant: Description) -> Child:
-        """The worker that has loaded a variant; a new one if the last has ended, a `ValueError` if it cannot be had."""
+    def worker(self, variant: Description, *, canary: bool = True) -> Child:
+        """The worker that has loaded a variant; a new one if the last has ended, a `ValueError` if it cannot be had.
+
+        With `canary`, it has judged a wrong algorithm; one that has loaded nothing but the suite need not.
+        """
         group = self._group_of[variant.target]
-        if reason := self._load_again(group, variant):
+        reason = self._load_again(group, variant)
+        suite = group is self._groups.get(OF_THE_SUITE)
+        if not reason and canary and not suite and variant.kind not in group.believed:
+            answer = self._canary(group, variant)
+            reason = answer.fate if isinstance(answer, Fault) else _doubt(answer)
+            reason = reason and f"cannot be judged: {reason}"
+        if reason:
+            group.kill()
             raise ValueError(f"{variant.target}: {reason}")
         assert group.worker is not None
         return group.worker

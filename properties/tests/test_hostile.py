@@ -24,6 +24,7 @@ from properties.judging.expectations import Expectation, read
 from properties.judging.verdict import Outcome, Record
 from properties.judging.verification import applicable, verify
 from properties.process import replay, serving, session
+from properties.process.checks import worker_checks
 from properties.process.child import Fault, Hello, Stop
 from properties.process.confirmation import JudgedAgain
 from properties.process.messages import first_frame, from_frame, to_frame
@@ -226,6 +227,16 @@ def test_garbage_while_loading_does_not_end_the_run_for_others(tmp_path: Path) -
     assert (found[0].variant, found[0].outcome) == (str(file), "violated")
     assert ON_PIPE in found[0].evidence
     assert {record.outcome for record in found if record.target == right} == {"holds"}
+
+
+def test_garbage_while_loading_is_a_finding_for_who_asks_law_by_law(tmp_path: Path) -> None:
+    """As pytest does: a module without laws that are known has its record when it is finished."""
+    file = tmp_path / "writes.py"
+    file.write_text(WRITES_AT_IMPORT.replace("{act}", f"write({GARBAGE[0]!r})").replace("{make}", ""))
+    with session.Session([str(file)]) as found:
+        (check,) = worker_checks(found)
+        with pytest.raises(pytest.fail.Exception, match=ON_PIPE):
+            check()
 
 
 def test_a_message_that_never_ends_does_not_hang_the_suite(tmp_path: Path) -> None:
