@@ -73,6 +73,27 @@ def test_a_variant_that_cannot_be_loaded_is_named_with_the_file(
     assert capsys.readouterr() == ("", f"robust-core: x.json names the variant bad.py: {message}\n")
 
 
+@pytest.mark.parametrize(
+    ("patch", "reason"),
+    [
+        ("import numpy; numpy.asarray = numpy.array = 0", "TypeError: 'int' object is not callable"),
+        (
+            "from robust_core import MDP\ndef refuse(*_, **__): raise ValueError('no')\nMDP.__init__ = refuse",
+            "does not find",
+        ),
+    ],
+    ids=["raises", "refuses"],
+)
+def test_a_file_is_not_blamed_for_a_module_that_patches_its_reader(
+    patch: str, reason: str, found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("bad.py").write_text(f"{patch}\nfrom {HOSTILE} import RAISES")
+    assert main(["replay", of(found, "bad.py")]) == USAGE
+    printed = capsys.readouterr().err
+    assert printed.startswith("robust-core: x.json names the variant bad.py: cannot be judged: ")
+    assert reason in printed
+
+
 def test_a_module_that_hangs_while_loading_is_given_up(found: str) -> None:
     Path("bad.py").write_text("import time; time.sleep(1000.0)")
     with pytest.raises(ValueError, match=r"bad\.py: no answer within 4 s while loading$"):

@@ -32,10 +32,11 @@ FROM_OTHERS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that end a process from outside; those of a crash are not among them."""
 END_SECONDS = 4 * GRACE
 """How long the supervisor may take to end everything."""
-# The user's folder may have a `properties.py`, so the path comes before the first import of ours.
+# The current folder, which may have a `json.py`, is on the path of a program that is given as text. So nothing is
+# imported before the path is that of the parent.
 PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from properties.process.supervisor import start; start(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])"
+    "import sys; sys.path[:] = sys.argv[4:]; "
+    "from properties.process.supervisor import start; start(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])"
 )
 
 
@@ -92,7 +93,7 @@ class Child:
         self._mark = f"{MARK}={os.urandom(16).hex()}"
         with pipe, control:
             handles = pipe.fileno(), control.fileno()
-            command = [sys.executable, "-c", PROGRAM, json.dumps(sys.path), *map(str, handles), serve]
+            command = [sys.executable, "-c", PROGRAM, *map(str, handles), serve, *map(str, sys.path)]
             # In a session of its own it does not hear Ctrl-C: the parent ends it.
             self._supervisor = subprocess.Popen(
                 command,
@@ -228,6 +229,8 @@ class Line:
 
     def __init__(self, pipe: int) -> None:
         self._pipe = socket.socket(fileno=pipe)
+        # Taken now: a module that patches sockets does not silence its worker, which would be waited for.
+        self._write, self._read = self._pipe.sendall, self._pipe.recv
         self._received = bytearray()
         self.send(Hello(os.getpid()))
 
@@ -240,12 +243,12 @@ class Line:
 
     def send(self, message: Any) -> None:
         """Send a message to the suite."""
-        self._pipe.sendall(to_frame(message, os.getpid()))
+        self._write(to_frame(message, os.getpid()))
 
     def receive(self, *kinds: type) -> Any:
         """The next order, of one of these kinds; None at the end."""
         while (text := first_frame(self._received)) is None:
-            data = self._pipe.recv(CHUNK)
+            data = self._read(CHUNK)
             if not data:
                 return None
             self._received += data

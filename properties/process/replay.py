@@ -98,10 +98,21 @@ def _answers(order: JudgeAgain) -> Iterator[CaseLoaded | NotLoaded | Refused | J
         example = Counterexample.load(path)
         yield CaseLoaded(shorten(variant.name), describe(example.case))
     except Exception as error:
-        reason = str(error) if isinstance(error, ValueError) else f"{path}: {describe_error(error)}"
-        yield Refused(reason.replace(str(path), order.path))
+        doubt = _doubt(variant.kind, error)
+        yield NotLoaded(doubt) if doubt else Refused(str(error).replace(str(path), order.path))
         return
     yield _judge_again(example, variant, order.path)
+
+
+def _doubt(kind: str, error: Exception) -> str:
+    """Why it is not the file's fault that its case cannot be read, after the module of a user; empty if it is."""
+    if not isinstance(error, ValueError):
+        return str(CannotBeJudged.because(error))
+    try:
+        doubt = missed_defect(kind)
+    except Exception as failure:
+        return str(CannotBeJudged.because(failure))
+    return doubt and f"cannot be judged: {doubt}"
 
 
 def _judge_again(example: Counterexample, variant: Variant, path: str) -> JudgedAgain | Refused:

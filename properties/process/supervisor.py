@@ -79,13 +79,18 @@ def start(pipe: int, control: int, serve: str) -> None:
     _prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     os.set_inheritable(pipe, False)
     module, _, name = serve.partition(":")
+    # Taken now: the module of a user may close or patch what our code needs.
+    write, leave = os.write, os._exit
     try:
         getattr(importlib.import_module(module), name)(pipe)
-    except Exception as error:
-        # The module of a user may have closed or patched what our code needs: the place where ours fell says nothing.
-        with contextlib.suppress(OSError):
-            os.write(STDERR, f"the worker ended: {error_text(error)}\n".encode(errors="replace"))
-        sys.exit(BROKEN)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        # The place where ours fell says nothing, so there is no traceback, and neither if the last words fail too.
+        try:
+            write(STDERR, f"the worker ended: {error_text(error)}\n".encode(errors="replace"))
+        finally:
+            leave(BROKEN)
 
 
 def _prctl(option: int, value: int) -> None:
