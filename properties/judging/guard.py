@@ -271,11 +271,21 @@ def _time_limit(busy: float, idle: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _interrupted(number: int, timer: int, act: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Call `act` every so many seconds of a timer."""
-    previous = signal.signal(number, lambda number, frame: act())
+    """Call `act` every so many seconds of a timer.
+
+    A signal that comes when the time is over does nothing: an exception here would leave the timer and the handler.
+    """
+    armed = True
+
+    def handle(number: int, frame: object) -> None:
+        if armed:
+            act()
+
+    previous = signal.signal(number, handle)
     signal.setitimer(timer, seconds, seconds)
     try:
         yield
     finally:
+        armed = False
         signal.setitimer(timer, 0.0)
         signal.signal(number, previous)
