@@ -50,10 +50,10 @@ def test_a_learner_that_ends_its_process_has_a_verdict(found: str, capsys: pytes
 
 def test_a_learner_that_cannot_be_interrupted_has_one_too(found: str) -> None:
     waits: list[str] = []
-    replay = replay_isolated(Path(of(found, f"{HOSTILE}:STUBBORN")), seconds=4.0, waiting=waits.append)
+    replay = replay_isolated(Path(of(found, f"{HOSTILE}:STUBBORN")), seconds=2.0, waiting=waits.append)
     assert isinstance(replay, Replay)
     assert replay.outcome == "violated"
-    assert replay.evidence == "misbehaviour: no answer within 4 s: it hangs or is far too slow"
+    assert replay.evidence == "misbehaviour: no answer within 2 s: it hangs or is far too slow"
     assert json.loads(found)["law"] in waits
 
 
@@ -96,8 +96,8 @@ def test_a_file_is_not_blamed_for_a_module_that_patches_its_reader(
 
 def test_a_module_that_hangs_while_loading_is_given_up(found: str) -> None:
     Path("bad.py").write_text("import time; time.sleep(1000.0)")
-    with pytest.raises(ValueError, match=r"bad\.py: no answer within 4 s while loading$"):
-        replay_isolated(Path(of(found, "bad.py:MINE")), seconds=4.0)
+    with pytest.raises(ValueError, match=r"bad\.py: no answer within 2 s while loading$"):
+        replay_isolated(Path(of(found, "bad.py:MINE")), seconds=2.0)
 
 
 def test_from_another_folder_it_says_who_names_the_variant_and_where_it_is(

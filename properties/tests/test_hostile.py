@@ -99,7 +99,7 @@ def test_a_hanging_variant_is_interrupted_with_its_case(
 
 @pytest.mark.parametrize(
     ("name", "limit", "words"),
-    [("DIES", 60.0, "ended with exit code 7"), ("STUBBORN", 4.0, "no answer within 4 s")],
+    [("DIES", 60.0, "ended with exit code 7"), ("STUBBORN", 2.0, "no answer within 2 s")],
 )
 def test_a_dying_or_stubborn_variant_does_not_take_the_suite_down(name: str, limit: float, words: str) -> None:
     records = isolated(name, limit)

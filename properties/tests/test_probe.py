@@ -53,8 +53,8 @@ def test_what_a_module_does_while_loading_is_said_in_a_line(source: str, message
 def test_a_module_that_hangs_while_loading_is_given_up(source: str) -> None:
     Path("bad.py").write_text(source)
     waits: list[str] = []
-    with pytest.raises(ValueError, match=r"^bad\.py: no answer within 4 s while loading$"):
-        Session(["bad.py"], seconds=4.0, waiting=waits.append)
+    with pytest.raises(ValueError, match=r"^bad\.py: no answer within 2 s while loading$"):
+        Session(["bad.py"], seconds=2.0, waiting=waits.append)
     assert set(waits) == {"bad.py"}
 
 
