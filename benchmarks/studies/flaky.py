@@ -74,6 +74,7 @@ GROUPS = (
             "properties/tests/test_hostile.py::test_a_process_that_a_variant_forks_does_not_answer_for_it",
             "properties/tests/test_hostile.py::test_what_is_written_after_the_last_message_is_a_finding",
             "benchmarks/tests/test_containment.py",
+            "benchmarks/tests/test_killed_workers.py",
             "benchmarks/tests/test_cli_conventions.py::test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on",
             "benchmarks/tests/test_cli_conventions.py::test_mutants_are_printed_as_they_come_and_ctrl_c_keeps_them",
             "benchmarks/tests/test_cli_conventions.py::test_an_interrupted_verification_writes_the_verdicts_it_has",

@@ -34,6 +34,10 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("import sys; sys.exit(0)", "bad.py, line 1: SystemExit: 0 while loading"),
         ("NOTHING = 0", "bad.py: no Variant in it"),
         (
+            "import resource as r\nr.setrlimit(r.RLIMIT_AS, (1 << 31, 1 << 31))\nbytearray(1 << 40)",
+            "bad.py, line 3: MemoryError while loading",
+        ),
+        (
             "from properties.variants.gallery.bellman import VARIANT\nglobals()['\\x1b' * 1000] = VARIANT",
             "bad.py: a variant must be a variable with a name of at most 80 characters, got "
             + "'"
