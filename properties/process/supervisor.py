@@ -41,6 +41,8 @@ LARGEST_OUTPUT = 1 << 13
 """Bytes of standard error that a worker, and all that it starts, can show; the rest is read and dropped."""
 PORTION = 4096
 """Bytes that can be written without waiting where a select says so."""
+PIPE = 1 << 16
+"""Bytes that a pipe holds."""
 PORTIONS = 32
 """Portions that are read at a time, twice what a pipe holds."""
 CUT = b"\n(more was written to standard error)\n"
@@ -122,7 +124,8 @@ class _Output:
 
     def _read(self) -> bool:
         try:
-            data = os.read(self.source, PORTION) if self.open else b""
+            # What is not shown is read as fast as it can be: whoever writes it waits for that.
+            data = os.read(self.source, PORTION if self.left >= 0 else PIPE) if self.open else b""
         except OSError:  # nothing is there at this moment
             return False
         self.open = bool(data)
