@@ -55,7 +55,7 @@ def message_of(error: BaseException) -> str:
     """The message of an exception, shortened; its class may come from a user."""
     try:
         return shorten(str(error))
-    except BaseException as failure:
+    except (Exception, SystemExit, GeneratorExit, KeyboardInterrupt) as failure:  # but not the end of its time
         if is_ctrl_c(failure):
             raise
         return "(its message cannot be read)"

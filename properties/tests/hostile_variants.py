@@ -1,6 +1,7 @@
 """Variants that misbehave instead of being merely wrong: each must get a verdict in plain words."""
 
 import contextlib
+import itertools
 import os
 import random
 import time
@@ -46,6 +47,20 @@ class _Stubborn(_Correct):
 class _Dies(_Correct):
     def update(self, transition: Transition) -> None:
         os._exit(7)
+
+
+class _Endless(Exception):
+    def __str__(self) -> str:
+        for _ in itertools.repeat(None):
+            pass
+        return ""
+
+
+class _RaisesEndlessly(_Correct):
+    """Raises what cannot be read to its end."""
+
+    def update(self, transition: Transition) -> None:
+        raise _Endless
 
 
 class _NotANumber(_Correct):
@@ -135,6 +150,7 @@ HANGS = _variant("hangs", _Hangs)
 LOOPS = _variant("runs in a circle", _Loops)
 STUBBORN = _variant("hangs and cannot be interrupted", _Stubborn)
 DIES = _variant("ends its process", _Dies)
+RAISES_ENDLESSLY = _variant("raises an endless message", _RaisesEndlessly)
 NOT_A_NUMBER = _variant("returns nan", _NotANumber)
 WRONG_SHAPE = _variant("returns a wrong shape", _WrongShape)
 CHANGES_INPUT = _variant("writes into its input", _ChangesInput)

@@ -55,7 +55,10 @@ IN_PROCESS = {
     "MOODY": "misbehaviour: the same case does not always give the same: once estimate",
     "HANGS": "misbehaviour: time of one case: got over 1 s of idleness",
     "LOOPS": "misbehaviour: time of one case: got over 0.25 s of the processor",
+    "RAISES_ENDLESSLY": "misbehaviour: time of one case: got over 0.25 s of the processor",
 }
+SLOW = {"HANGS": 4.0, "LOOPS": 1000.0, "RAISES_ENDLESSLY": 1000.0}
+"""How many times the limit on the processor's time they may be idle."""
 
 
 def first(records: list[Record]) -> Record:
@@ -63,7 +66,7 @@ def first(records: list[Record]) -> Record:
     return records[0]
 
 
-@pytest.mark.parametrize("name", [name for name in IN_PROCESS if name not in ("HANGS", "LOOPS")])
+@pytest.mark.parametrize("name", [name for name in IN_PROCESS if name not in SLOW])
 def test_misbehaviour_is_named(name: str) -> None:
     variant = getattr(hostile_variants, name)
     record = first(list(verify(variant, examples=10, laws=applicable(variant)[:1])))
@@ -85,7 +88,7 @@ def isolated(name: str, law_seconds: float) -> list[Record]:
     return list(records(verify_isolated(f"properties.tests.hostile_variants:{name}", effort=effort)))
 
 
-@pytest.mark.parametrize(("name", "idle_factor"), [("HANGS", 4.0), ("LOOPS", 1000.0)])
+@pytest.mark.parametrize(("name", "idle_factor"), SLOW.items())
 def test_a_hanging_variant_is_interrupted_with_its_case(
     name: str, idle_factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
