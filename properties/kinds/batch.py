@@ -1,6 +1,7 @@
 """Learners from minibatches of independent transitions."""
 
 from dataclasses import dataclass, replace
+from itertools import count, pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -21,32 +22,41 @@ SIZES = (1, 2, 3)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BatchRun(Run):
-    """A run whose path is cut into batches of `size` transitions, and the policy that is evaluated, if there is one."""
+    """A run whose path is cut into batches of `size` transitions, and the policy that is evaluated, if there is one.
+
+    `first` is the size of the first batch, where it has another one.
+    """
 
     size: int
     policy: Floats | None = None
+    first: int | None = None
+
+    def given(self, batches: int) -> int:
+        """How many transitions so many batches have together."""
+        return batches and (self.first or self.size) + (batches - 1) * self.size
 
     def batches(self) -> list[Path]:
         """The batches; what is left over at the end is not given to a learner."""
-        return [self.path[i : i + self.size] for i in range(0, len(self.path) - self.size + 1, self.size)]
+        ends = takewhile(lambda end: end <= len(self.path), map(self.given, count()))
+        return [self.path[start:end] for start, end in pairwise(ends)]
 
     def adapt(self, learner: Any) -> Any:
         """The learner as one of single transitions."""
-        return InBatches(learner, self.size)
+        return InBatches(learner, self.size, self.first or self.size)
 
 
 class InBatches:
     """A learner of batches behind the contract of a learner of transitions: it gets a batch when that is full."""
 
-    def __init__(self, learner: Any, size: int) -> None:
-        self._learner, self._size = learner, size
+    def __init__(self, learner: Any, size: int, first: int) -> None:
+        self._learner, self._size, self._awaited = learner, size, first
         self._batch: list[Transition] = []
 
     def update(self, transition: Transition) -> None:
         """Collect the transition."""
         self._batch.append(transition)
-        if len(self._batch) == self._size:
-            batch, self._batch = tuple(self._batch), []
+        if len(self._batch) == self._awaited:
+            batch, self._batch, self._awaited = tuple(self._batch), [], self._size
             self._learner.update(batch)
 
     def estimate(self) -> Any:
@@ -113,6 +123,11 @@ def _size(name: str, case: Case) -> None:
     require(case[name] >= 1, name, "be positive", case[name])
 
 
+def _first(name: str, case: Case) -> None:
+    if case[name] is not None:
+        _size(name, case)
+
+
 KIND = KindOfVariant(
     case=BatchRun,
     generate=batch_run,
@@ -134,7 +149,7 @@ KIND = KindOfVariant(
         wrong="/ len(self.Q)",
     ),
     learner=True,
-    rules={"step_size": _step_size, "initial": _initial, "size": _size},
+    rules={"step_size": _step_size, "initial": _initial, "size": _size, "first": _first},
     learning=("batch mean",),
     visits=False,
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import cycle, islice, product
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ from properties.cases import runs
 from properties.cases.case import Path
 from properties.cases.choices import Choices, Seeded
 from properties.cases.runs import ends_of, estimates
-from properties.cases.sources import Generated
+from properties.cases.sources import Generated, Large
 from properties.judging.verdict import Finding
 from properties.kinds.batch import BatchRun
 from properties.laws.coins import MOST_LEAVES, Coins, NotEnumerable, Tape, leaves
@@ -29,18 +29,22 @@ from properties.laws.learning import advance, ill_formed, new_learner, problem
 from properties.laws.rounding import UNIT, mean_bound
 from properties.laws.tabular_path import solution_of
 from properties.laws.view import ZERO, View, to_rationals
-from robust_core import Transition
+from robust_core import Transition, constant
 from robust_core.problem import Kind, Variant
 from robust_core.sets import Contamination
 
 KIND: tuple[Kind, ...] = ("batch",)
 STREAMS = 32
 STEPS = 9
+LONG, SEEDS = (9, 33, 130), 4
+"""Sizes of batches of many transitions, and how many problems are tried with each."""
 MOST_OUTCOMES = 800
 """Of the transitions of a batch."""
 CHANCES = (0.0, 0.25, 0.0, 0.5, 1.0, 0.0)
 """Probabilities that a transition ends the episode."""
 PROMISES_TRIED = 24
+MORE = (0, 1, -1, 0, 2)
+"""How many transitions more the first batch has than the others: a learner that keeps its size is then wrong."""
 MANY = (4, 6, 5)
 """Sizes of batches with 2^k outcomes: what a learner does with four transitions of an entry may be new."""
 
@@ -49,7 +53,7 @@ class BatchView(View):
     """The past of a learner of minibatches, and the next batch: `batch` are its pairs (s, a), `t` counts batches."""
 
     def __init__(self, variant: Variant, case: BatchRun, past: Sequence[Any], batch: Path, *, ends: float) -> None:
-        before = case.path[: (len(past) - 1) * case.size]
+        before = case.path[: case.given(len(past) - 1)]
         super().__init__(variant, case, past=past, steps=before, s=batch[0][0], a=batch[0][1], ends=ends)
         self.batch = tuple((int(step[0]), int(step[1])) for step in batch)
         self._members = [
@@ -156,8 +160,13 @@ def _moments(
 
 def _allowed(case: BatchRun, view: BatchView, largest: float, tape: Tape) -> float:
     size = largest + float(np.abs(case.mdp.cost).max())
-    steps = case.size * (view.t + 1)
+    steps = case.given(view.t + 1)
     return mean_bound(case.mdp, steps, size) + UNIT * size + float(tape.cut) * largest + float(view.width)
+
+
+def _when(view: BatchView) -> str:
+    few = f"pairs {list(view.batch)}" if len(view.batch) <= max(MANY) else f"{len(view.batch)} transitions"
+    return f" after batch {view.t + 1}, of the {few}"
 
 
 def _mean(variant: Variant, case: BatchRun, ends: float, coins: int) -> Finding | None:
@@ -182,7 +191,7 @@ def _wrong_mean(variant: Variant, case: BatchRun, ends: float, coins: int, most:
     if wanted.shape != case.initial.shape:
         return Finding("shape of the promised mean", wanted.shape, case.initial.shape)
     got = (view.estimate + first).astype(np.float64)
-    what, when = f"expected {estimates(variant)}", f" after batch {view.t + 1}, of the pairs {list(view.batch)}"
+    what, when = f"expected {estimates(variant)}", _when(view)
     finding = compare(got, wanted.astype(np.float64), _allowed(case, view, largest, tape), what, after=when)
     if finding is not None:
         tape.require_draws()
@@ -208,7 +217,7 @@ def _variance(variant: Variant, case: BatchRun, ends: float, coins: int) -> Find
     size = largest + float(np.abs(case.mdp.cost).max())
     # A change that errs by e errs by 2|change|e in its square, and so does the square of the mean.
     allowed = 8.0 * size * _allowed(case, view, largest, tape)
-    when = f" after batch {view.t + 1}, of the pairs {list(view.batch)}"
+    when = _when(view)
     return below(variance, most, allowed, f"variance of {estimates(variant)}", after=when)
 
 
@@ -264,7 +273,17 @@ def _read(choices: Choices, variant: Variant) -> BatchRun:
     case = cast(BatchRun, runs.run(choices, variant, steps=max(STEPS, 3 * least), least=least))
     ends = choices.pick(CHANCES) if ends_of(variant, type(case.uncertainty_set)) != "none" else 0.0
     case, ends = _few_enough(variant, case, ends)
-    return case.plus(ends=ends, coins=choices.index(STREAMS))
+    coins = choices.index(STREAMS)
+    return _uneven(choices, variant, case).plus(ends=ends, coins=coins)
+
+
+def _uneven(choices: Choices, variant: Variant, case: BatchRun) -> BatchRun:
+    """The case with more or fewer transitions in the first of several batches, where batches may have any size."""
+    more = choices.any_of(MORE)
+    if not more or "batch" in variant.options or len(case.batches()) < 2 or case.size + more < 1:
+        return case
+    path = [*case.path[:more], *case.path] if more > 0 else case.path[-more:]
+    return replace(case, path=path, first=case.size + more)
 
 
 def _few_enough(variant: Variant, case: BatchRun, ends: float) -> tuple[BatchRun, float]:
@@ -298,7 +317,7 @@ def _read_one_pair(choices: Choices, variant: Variant) -> BatchRun:
     if not case.batches():
         return case
     last = case.batches()[-1][0]
-    path = [*case.path[: (len(case.batches()) - 1) * case.size], *[last] * case.size]
+    path = [*case.path[: case.given(len(case.batches()) - 1)], *[last] * len(case.batches()[-1])]
     narrowed, ends = _few_enough(variant, replace(case, path=path), case.beside["ends"])
     return narrowed.plus(ends=ends)
 
@@ -307,6 +326,21 @@ def _read_many(choices: Choices, variant: Variant) -> BatchRun:
     """The same for larger batches, in a model where one pair is open."""
     sized = replace(variant, options={**variant.options, "batch": choices.any_of(MANY)})
     return _read_one_pair(choices, sized)
+
+
+def _long_batches(variant: Variant) -> list[BatchRun]:
+    """Batches that are longer than a block, after one of two transitions; in deterministic models, so with one outcome.
+
+    A path is repeated, and a block of it has not the shares of the whole.
+    """
+    cases = []
+    for size, seed in product(LONG, range(SEEDS)):
+        case = cast(BatchRun, runs.run(Seeded(seed), variant, steps=STEPS, least=STEPS, ends=False, deterministic=True))
+        path = [*case.path[:2], *islice(cycle(case.path), size)]
+        step_size = constant(0.5) if not case.step_size.scale else case.step_size
+        long = replace(case, path=path, size=size, first=2, step_size=step_size)
+        cases.append(cast(BatchRun, long.plus(ends=0.0, coins=0)))
+    return cases
 
 
 def _has_own_step(variant: Variant) -> bool:
@@ -378,6 +412,18 @@ LAWS = (
         *_ON_PROMISE,
         "batch mean, one pair",
         only=lambda variant: "batch" not in variant.options,
+    ),
+    replace(
+        _law(
+            "batch mean, long",
+            "batch mean",
+            "the same for batches of up to 130 transitions of several pairs, after a small one",
+            _read,
+            _mean_of_many,
+            "batch mean",
+            only=lambda variant: "batch" not in variant.options,
+        ),
+        cases=Large(_read, (), others=_long_batches),
     ),
     _law(
         "batch variance",

@@ -153,6 +153,34 @@ class _Clipped(MeanBatch):
         return np.asarray(sum(np.clip(MeanBatch.change(self, [step]), -1.0, 1.0) for step in batch)) / len(batch)
 
 
+class _FirstSize(MeanBatch):
+    """Divides by the size of the first batch."""
+
+    first = 0
+
+    def size(self, batch: Sequence[Transition]) -> float:
+        self.first = self.first or len(batch)
+        return float(self.first)
+
+
+class _StaleBuffer(MeanBatch):
+    """Keeps batches in a buffer of the largest size so far: a smaller one leaves old transitions behind it."""
+
+    buffer: Sequence[Transition] = ()
+
+    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
+        self.buffer = [*batch, *self.buffer[len(batch) :]]
+        return self.buffer
+
+
+class _Blocks(MeanBatch):
+    """The mean of the means of blocks of eight, the last of which may be shorter."""
+
+    def change(self, batch: Sequence[Transition]) -> Floats:
+        blocks = [batch[start : start + 8] for start in range(0, len(batch), 8)]
+        return np.asarray(np.mean([MeanBatch.change(self, block) for block in blocks], axis=0))
+
+
 class _LostGamma(MeanBatch):
     def target(self, step: Transition, V: Floats, batch: Sequence[Transition]) -> float:
         return step.cost + (1.0 - self.radius) * self.following(step, V) + self.radius * self.top(V, batch)
@@ -227,6 +255,9 @@ DISTINCT = _mutant("of distinct transitions", but(MeanBatch, used=lambda self, b
 BEST_ACTION = _mutant("with max for min", but(MeanBatch, values=lambda self: np.asarray(self.table.max(axis=1))))
 LEFTOVER = _mutant("with a transition of the last batch", _Leftover)
 CLIPPED = _mutant("with clipped errors", _Clipped)
+FIRST_SIZE = _mutant("divided by the size of the first one", _FirstSize)
+STALE_BUFFER = _mutant("with a stale buffer", _StaleBuffer)
+BLOCKS = _mutant("by blocks of eight", _Blocks)
 LOST_GAMMA = _mutant("without gamma", _LostGamma)
 ONE_DRAW = _mutant("of one drawn transition", _OneDraw, _ALL)
 SORTED = _mutant("of its upper half", _Sorted)
