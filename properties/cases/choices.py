@@ -10,7 +10,7 @@ model is the rational model. Nothing is chosen that the case does not use.
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -252,13 +252,17 @@ class Choices(ABC):
         return level.factor * (float(found) if found is not None and np.isfinite(found) else 1.0)
 
     def set_per_pair(self, variant: Variant, chosen: UncertaintySet, mdp: MDP, v: Floats) -> UncertaintySet:
-        """The set with a radius of its own for each pair, or each state; the set itself where it has no radius."""
-        if "radius" not in chosen.axes:
-            return chosen
-        radii: Any = np.empty(mdp.cost.shape[:1] if chosen.by_state else mdp.cost.shape)
-        for place in np.ndindex(*radii.shape):
-            radii[place] = self.radius(chosen, self.level(variant, type(chosen)), mdp.P[place], v)
-        return chosen.with_radius(radii)
+        """The set with a radius of its own for each pair, or each state; where it has no radius, all fields are own."""
+        if "radius" in chosen.axes:
+            radii: Any = np.empty(mdp.cost.shape[:1] if chosen.by_state else mdp.cost.shape)
+            for place in np.ndindex(*radii.shape):
+                radii[place] = self.radius(chosen, self.level(variant, type(chosen)), mdp.P[place], v)
+            return chosen.with_radius(radii)
+        rows = mdp.P.reshape(-1, mdp.n_states)
+        own = [self.uncertainty_set(SetChoice(type(chosen), 0.0), row, v) for row in rows]
+        fields = {name: np.array([getattr(each, name) for each in own]) for name in chosen.axes}
+        shaped = {name: value.reshape(*mdp.cost.shape, *value.shape[1:]) for name, value in fields.items()}
+        return replace(chosen, **shaped)  # type: ignore[type-var]
 
     def set_kind(self, variant: Variant) -> type[UncertaintySet]:
         """The kind of set."""

@@ -14,7 +14,10 @@ from robust_core.validate import Floats
 # only cost time.
 GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9) * 2 + (0.99,)
 
-PER_PAIR = "the radius may be an array with one for each pair of state and action; of an s-rectangular set, each state"
+PER_PAIR = (
+    "the radius may be an array with one for each pair of state and action; of an s-rectangular set, each state;"
+    " of an interval set, the bounds"
+)
 
 
 def state_values(table: Floats) -> Floats:

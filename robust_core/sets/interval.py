@@ -91,12 +91,16 @@ class Interval(UncertaintySet):
 
     @classmethod
     def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> "Interval":
-        """Bounds around the first row, of several shapes and widths: absolute, relative, on one side, or none."""
+        """Bounds around the first row, of several shapes and widths: absolute, relative, on one side, or none.
+
+        Or around equal masses or the last state: the bounds are the set, and p may be outside.
+        """
         row = np.asarray(p).reshape(-1, len(v))[0]
         width = pick((0.25, 0.5, 0.1, 0.0, 1.0, 0.01, 0.05, 1e-8))
-        shape = pick(("around", "row", "relative", "above", "below", "all"))
-        if shape == "around":
-            return cls.around(row, width)
+        shape = pick(("around", "row", "relative", "above", "below", "all", "equal", "last"))
+        centres = {"around": row, "equal": np.full(len(v), 1.0 / len(v)), "last": np.eye(len(v))[-1]}
+        if shape in centres:
+            return cls.around(centres[shape], width)
         if shape == "row":
             return cls.around(row, np.minimum(width * (1.0 + np.arange(len(v))), 1.0))
         centred = cls.around(row, 0.0)

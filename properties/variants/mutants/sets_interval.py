@@ -3,7 +3,8 @@
 import numpy as np
 
 from properties.variants.mutants.sets_forms import falling, fill, minimum, mutants_of
-from robust_core import Interval
+from robust_core import Interval, Variant, bellman
+from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
 _mutant = mutants_of(Interval, "interval")
@@ -52,6 +53,22 @@ def _not_normalised(uset: Interval, p: Floats, v: Floats) -> float:
     return float(q @ v)
 
 
+def _from_nominal(uset: Interval, p: Floats, v: Floats) -> float:
+    """Mass moves from the lowest values to the highest, from p cut to the bounds, whose sum is taken for 1."""
+    q, order = np.clip(p, uset.low, uset.high), falling(v).tolist()
+    for i in order:
+        for j in reversed(order):
+            moved = min(uset.high[i] - q[i], q[j] - uset.low[j]) if v[j] < v[i] else 0.0
+            q[i], q[j] = q[i] + moved, q[j] - moved
+    return float(q @ v)
+
+
+def _first_pair(mdp: MDP, uncertainty_set: Interval, Q: Floats) -> Floats:
+    """The bounds of the first pair for all."""
+    low, high = (x if x.ndim == 1 else x[0, 0] for x in (uncertainty_set.low, uncertainty_set.high))
+    return bellman(mdp, Interval(low, high), Q)
+
+
 NO_LOWER = _mutant("without low", lambda uset, p, v: fill(0 * uset.low, uset.high, v, falling(v)))
 NO_UPPER = _mutant("without high", lambda uset, p, v: fill(uset.low, np.ones(p.size), v, falling(v)))
 RENORMALISED = _mutant("at its bounds, normalised", _renormalised)
@@ -68,3 +85,11 @@ CENTRE = _mutant("at the centre", _centre)
 NOT_NORMALISED = _mutant("filled too far", _not_normalised)
 NOMINAL = _mutant("of the nominal p", lambda u, p, v: p @ v)
 SMALLEST = _mutant("of a kind nature", minimum)
+FROM_NOMINAL = _mutant("moved from a p that is outside", _from_nominal)
+FIRST_PAIR = Variant(
+    "interval operator with the bounds of the first pair",
+    "operator",
+    _first_pair,
+    (Interval,),
+    ("bellman", "radii per pair"),
+)
