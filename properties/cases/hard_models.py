@@ -4,7 +4,8 @@ Each is a model for one way to stop. A *ring* mixes nothing, so every digit take
 better action shows after many sweeps alone. In a *relay* each improvement of a policy makes the next one possible; in a
 *robust relay* these improvements lead from the nominal policy to the robust one. On *ladders* every state changes its
 action many times, and in a *relay of nature* the worst rows change as many times as there are runners. In *small gains*
-an action is better by a small part of the largest cost.
+an action is better by a small part of the largest cost. *Twins* are states that differ by little more than the accuracy
+that is asked for.
 """
 
 from collections.abc import Sequence
@@ -146,6 +147,23 @@ def small_gains(gamma: float = 0.9) -> MDP:
         P[states, 1] = np.eye(S)[[*states[1:], S - 2]]
         cost[states] = gain, 1.5 * gain
     cost[S - 1] = 1.0
+    return MDP(P, cost, gamma)
+
+
+def twins(gap: float, gamma: float = 0.9) -> MDP:
+    """States that cost about 1 for ever, and a free one, the last.
+
+    The second and the third differ by the gap in their row, and so does the fourth in what its better action costs; the
+    fifth costs at once what makes as much. The first goes to the second or to the fourth.
+    """
+    S = 6
+    P, cost = np.zeros((S, 2, S)), np.ones((S, 2))
+    P[np.arange(S), :, [1, 1, 1, 3, 1, 5]] = 1.0
+    P[0, 1] = np.eye(S)[3]
+    P[2] = (1.0 - gap) * np.eye(S)[1] + gap * np.eye(S)[5]
+    cost[3, 1] = 1.0 - gap
+    cost[4] = 1.0 - min(gap / (1.0 - gamma), 0.5)
+    cost[5] = 0.0
     return MDP(P, cost, gamma)
 
 

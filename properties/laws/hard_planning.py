@@ -15,6 +15,7 @@ from properties.cases.hard_models import (
     ring,
     robust_relay,
     small_gains,
+    twins,
 )
 from properties.cases.scope import Scope
 from properties.cases.sources import Large
@@ -23,6 +24,7 @@ from properties.kinds.average_cost_planner import LEAST, average_case
 from properties.kinds.planner import PlannerCase, planner_case
 from properties.laws import average_cost_planner, planner, policy_planner, value_planner
 from properties.laws.law import Law
+from properties.laws.rounding import stated_accuracy
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import L1, TotalVariation, UncertaintySet
@@ -33,6 +35,8 @@ TURNING = 0.25
 """The smallest radius at which the nominal and the robust policy of a robust relay differ in every state."""
 SHARES_MOVED: dict[type[UncertaintySet], float] = {TotalVariation: 1.0, L1: 0.5}
 """Sets that move the lowest values to the top, and the share that they move as a part of their radius."""
+NEAREST = 2.0**-30
+"""How near twins are for a planner that is right to rounding."""
 SHORT = 0.1
 """The largest radius at which ten steps of a relay are worth their cost."""
 
@@ -45,9 +49,10 @@ def _discounted(variant: Variant) -> Sequence[PlannerCase]:
     """
     cases = []
     gammas = Scope.of(variant).gammas
+    near = twins(_gap(variant), max(gammas or (0.9,)))
     for place, kind in enumerate(variant.sets):
         radius = min(_numbers(radii_of(variant, kind)))
-        models = hard_models(gammas)
+        models = [near, *hard_models(gammas)]
         cases += [_case(mdp, kind, radius) for mdp in models if not place or mdp.gamma <= LONG]
         turning = [level for level in _numbers(radii_of(variant, kind)) if TURNING <= level <= 0.5]
         if turning and (gammas is None or LONG in gammas):
@@ -66,9 +71,14 @@ def _average(variant: Variant) -> Sequence[PlannerCase]:
         radius = min((level for level in _numbers(radii_of(variant, kind)) if level >= LEAST), default=1.0)
         gamma = 1.0 - radius
         models = [late(0, gamma), late(0, gamma, SHARES[1]), late(12, gamma), ring(9, gamma), ring(2, gamma)]
-        models += [small_gains(gamma), *([relay(gamma=gamma)] if radius <= SHORT else [])]
+        models += [twins(_gap(variant), gamma), small_gains(gamma), *([relay(gamma=gamma)] if radius <= SHORT else [])]
         cases += [_case(mdp, kind, radius) for mdp in models]
     return cases
+
+
+def _gap(variant: Variant) -> float:
+    """Four times the accuracy: the mean of two values that are as far apart, after the same horizon, is not accurate."""
+    return min(max(4.0 * stated_accuracy(variant.options, 1.0), NEAREST), 0.5)
 
 
 def _numbers(levels: Sequence[Level]) -> list[float]:
@@ -92,7 +102,7 @@ def _hard(law: Law, read: Reader, cases: Callable[[Variant], Sequence[PlannerCas
         law,
         judge=judge,
         name=f"{law.name}, hard",
-        statement=f"{law.statement}; where the best action shows late, gains little, or waits for other states",
+        statement=f"{law.statement}; where the best action shows late, gains little, or waits for other states, or states are nearly alike",
         cases=Large(read, (), others=cases),
         after=(*law.after, law.name),
     )

@@ -25,8 +25,10 @@ from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import SRectangular, UncertaintySet
 
-CLOSE = (2.0**-6, 2.0**-10, 2.0**-14)
-"""What an action that is not the best loses at once, as a part of max|c|."""
+CLOSE = (2.0**-6, 2.0**-10, 2.0**-14, 0.0)
+"""What an action that is not the best loses at once, as a part of max|c|, if the variant may not lose more."""
+AT_ONCE = (True, False)
+"""Whether it loses more than the variant may at once, or only where it is taken for ever: a mixed policy does."""
 
 
 def allowed_loss(variant: Variant, mdp: MDP, Q: np.ndarray) -> float:
@@ -87,14 +89,15 @@ def read_close(choices: Choices, variant: Variant) -> PlannerCase:
     as it is, and with it the backup of every other pair.
     """
     case = planner_case(choices, variant)
-    mdp, part = case.mdp, choices.pick(CLOSE)
+    mdp, part, at_once = case.mdp, choices.pick(CLOSE), choices.any_of(AT_ONCE)
     if case.uncertainty_set.by_state:
         return case
     try:
         Q, _ = true_optimum(mdp, case.uncertainty_set)
     except TooWide:
         return case
-    part = max(part, 4.0 * stated_accuracy(variant.options, 1.0) / (1.0 - mdp.gamma))
+    horizon = 1.0 / (1.0 - mdp.gamma) if at_once else 1.0
+    part = max(part, 4.0 * stated_accuracy(variant.options, 1.0) * horizon)
     gaps = Q - Q.min(axis=1, keepdims=True)
     cost = np.where(gaps > 0.0, mdp.cost - gaps + part * np.abs(mdp.cost).max(), mdp.cost)
     close = MDP(mdp.kernel, cost, mdp.gamma)

@@ -41,6 +41,13 @@ def _softmax(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
+def _warm(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """A soft policy whose temperature is the accuracy, as a part of the spread of values."""
+    Q = plan(mdp, uncertainty_set)
+    weights = np.exp(-(Q - Q.min(axis=1, keepdims=True)) / (ACCURACY * np.ptp(Q) + 1e-300))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
 def _explores(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     """Greedy with a hundredth of exploration."""
     greedy = _greedy(plan(mdp, uncertainty_set))
@@ -145,3 +152,4 @@ def _one_at_a_time(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
 
 
 ONE_AT_A_TIME = _mutant("that improves one state at a time", _one_at_a_time, Contamination)
+WARM = _mutant("that is soft at the scale of its accuracy", _warm)

@@ -38,6 +38,14 @@ def _short(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
     return Q.min(axis=1)
 
 
+def _merged(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """States with the same costs and rows to six digits share the mean of their values."""
+    data = np.concatenate([mdp.cost / (np.abs(mdp.cost).max() or 1.0), mdp.P.reshape(mdp.n_states, -1)], axis=1)
+    same = np.unique(np.round(data, 6), axis=0, return_inverse=True)[1].reshape(-1)
+    V = plan(mdp, uncertainty_set).min(axis=1)
+    return np.asarray((np.bincount(same, V) / np.bincount(same))[same])
+
+
 WITHOUT_CONSTANT = _mutant("without the constant", _values(planner.WITHOUT_CONSTANT), Contamination)
 WRONG_CONSTANT = _mutant("with a wrong constant", _values(planner.WRONG_CONSTANT), Contamination)
 NOT_ROBUST = _mutant("that is not robust", _values(planner.NOT_ROBUST))
@@ -60,3 +68,4 @@ REWARDS = _mutant(
     "of rewards", lambda mdp, uncertainty_set: plan(MDP(mdp.kernel, -mdp.cost, mdp.gamma), uncertainty_set).min(axis=1)
 )
 SHORT = _mutant("with a hundred sweeps", _short)
+MERGED = _mutant("that merges states that are nearly alike", _merged)
