@@ -77,7 +77,7 @@ def _average(variant: Variant) -> Sequence[PlannerCase]:
 
 
 def _gap(variant: Variant) -> float:
-    """Four times the accuracy: the mean of two values that are as far apart, after the same horizon, is not accurate."""
+    """Four times the accuracy: the mean of two values so far apart is not accurate."""
     return min(max(4.0 * stated_accuracy(variant.options, 1.0), NEAREST), 0.5)
 
 
@@ -102,7 +102,8 @@ def _hard(law: Law, read: Reader, cases: Callable[[Variant], Sequence[PlannerCas
         law,
         judge=judge,
         name=f"{law.name}, hard",
-        statement=f"{law.statement}; where the best action shows late, gains little, or waits for other states, or states are nearly alike",
+        statement=f"{law.statement}; where the best action shows late, gains little, or waits for other states, and where"
+        " states are nearly alike",
         cases=Large(read, (), others=cases),
         after=(*law.after, law.name),
     )
