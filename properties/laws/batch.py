@@ -339,7 +339,7 @@ def _long_batches(variant: Variant) -> list[BatchRun]:
         path = [*case.path[:2], *islice(cycle(case.path), size)]
         step_size = constant(0.5) if not case.step_size.scale else case.step_size
         long = replace(case, path=path, size=size, first=2, step_size=step_size)
-        cases.append(cast(BatchRun, long.plus(ends=0.0, coins=0)))
+        cases.append(long.plus(ends=0.0, coins=0))
     return cases
 
 
