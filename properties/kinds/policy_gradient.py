@@ -8,11 +8,10 @@ from properties.cases.case import Case
 from properties.cases.choices import Choices
 from properties.cases.entry_rules import check_full_policy, check_number, require
 from properties.kinds import Canary, Example, KindOfVariant
-from properties.kinds.planner import PlannerCase
+from properties.kinds.planner import GAMMAS, PlannerCase
 from robust_core.problem import Variant
 from robust_core.validate import Floats
 
-GAMMAS = (0.0, 0.5, 0.75, 0.875, 0.25, 0.9)
 # In eighths: a small move of probability from one action to another is exact.
 EIGHTHS = {
     1: ((8,),),

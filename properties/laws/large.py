@@ -97,6 +97,8 @@ CHAINS = (
     form_of(17, 5, 9, **_HALF),
     form_of(18, 2, 9, numbers=(0.75, 2.0**-8, 0.75), order=-1, **_HALF),
 )
+# A long horizon, which some hundreds of steps do not reach.
+HORIZON = (form_of(3, 2, 1, numbers=(0.99, 1.0, 2.0**-20), **_HALF),)
 # Walks through more than 64 states.
 MANY = replace(FUNCTIONS[3], steps=400)
 # A history that is longer than a small memory; a learner that draws two steps of it has 1,681 pairs of draws.
@@ -209,7 +211,9 @@ LAWS = in_turn(
         ),
         replace(_again(policy_planner.LAWS, "optimal policy, close", PLANNED[:1]), sets=EXACT),
         _again(smoothed_operator.LAWS, "smoothed backup", SMOOTHED),
-        large(_named(policy_gradient.LAWS, "policy gradient"), partial(_dear_end, read=gradient_case), CHAINS),
+        large(
+            _named(policy_gradient.LAWS, "policy gradient"), partial(_dear_end, read=gradient_case), CHAINS + HORIZON
+        ),
         *(large(law, objective.read_large, CHAINS) for law in objective.LAWS[::2]),
         large(sampler.PATH, sampler_case, (*WIDE, *LONG, MANY), storages=STORAGES),
         large(_named(linear.LAWS, "TDC step"), RUNS, LINEAR),
