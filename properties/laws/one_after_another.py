@@ -2,13 +2,14 @@
 
 A law judges one case at a time, and a function that keeps its answers under a part of its arguments is right in each.
 So the case is asked first, then its neighbours: the same costs with another kernel, the same kernel with other costs,
-another discount, another radius, other values, another policy, another smooth maximum. The judge is that of the law
-itself.
+another discount, another radius, another metric or other bounds, other values, another policy, another smooth maximum.
+The judge is that of the law itself.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,13 @@ def neighbours(case: Any, variant: Variant) -> Iterator[tuple[str, Any]]:
         levels = [r for r in radii_of(variant, type(chosen)) if isinstance(r, float) and r != chosen.radius]
         if levels:
             yield "another radius", replace(case, uncertainty_set=chosen.with_radius(max(levels)))
+    if chosen is not None and np.ndim(getattr(chosen, "radius", 0.0)) == 0:
+        # What a set has beside its radius: a metric, bounds, restart states, or whether mass stays in the support.
+        rows = case.p if hasattr(case, "p") else case.mdp.P
+        for place in (0, -1):
+            beside = chosen.choose(itemgetter(place), getattr(chosen, "radius", 0.0), rows, np.zeros(rows.shape[-1]))
+            if beside != chosen:
+                yield "another set of the same radius", replace(case, uncertainty_set=beside)
     for name, meaning in REVERSED.items():
         if hasattr(case, name):
             yield f"other {meaning}", replace(case, **{name: getattr(case, name)[::-1]})

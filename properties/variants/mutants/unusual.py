@@ -1,12 +1,13 @@
 """Bugs that need an unusual argument: tiny or huge numbers, another layout in memory, a question asked before."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from properties.variants.gallery.value_iteration import ACCURACY, plan
 from properties.variants.mutants.plain import PlainTDC, but
-from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, sigma
+from robust_core import L1, MDP, Contamination, LocalAdversary, TotalVariation, UncertaintySet, Variant, bellman, sigma
 from robust_core.validate import Floats
 
 _SETS = (Contamination, TotalVariation)
@@ -93,12 +94,12 @@ def _memory_order(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Float
     return bellman(mdp, uncertainty_set, Q.ravel(order="K").reshape(Q.shape))
 
 
-def _radius_forgotten() -> Any:
-    """Answers are kept by model and table."""
-    memory: dict[tuple[str, bytes], Floats] = {}
+def _remembers(known: Callable[[Any], Any]) -> Any:
+    """Answers are kept by model, table, and what is known of the set."""
+    memory: dict[Any, Floats] = {}
 
     def operator(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
-        key = (mdp.hash, Q.tobytes())
+        key = (mdp.hash, Q.tobytes(), known(uncertainty_set))
         if key not in memory:
             memory[key] = bellman(mdp, uncertainty_set, Q)
         return memory[key].copy()
@@ -152,7 +153,10 @@ SORTS_ROWS = _sigma("that sorts the caller's rows", _sorts_rows)
 ONE_BUFFER = _sigma("in one buffer", _one_buffer())
 THREE_AXES = _sigma("of one or three axes", _three_axes)
 MEMORY_ORDER = _operator("that reads memory in order", _memory_order)
-RADIUS_FORGOTTEN = _operator("with a memory without the radius", _radius_forgotten())
+RADIUS_FORGOTTEN = _operator("with a memory without the radius", _remembers(lambda chosen: None))
+FIELDS_FORGOTTEN = _operator(
+    "with a memory of the radius alone", _remembers(lambda chosen: chosen.radius), L1, LocalAdversary
+)
 CLIPPED_TABLE = _operator(
     "of a clipped table", lambda mdp, uncertainty_set, Q: bellman(mdp, uncertainty_set, np.clip(Q, -1e4, 1e4))
 )
