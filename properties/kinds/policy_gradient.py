@@ -20,7 +20,8 @@ EIGHTHS = {
 }
 WHOLE = 32
 """Units of a row of more actions: one for each, and the rest for one of them."""
-SPREADS = (0.0, 1.0, 0.5, 0.25)
+# With the last one, states that only few starts reach are rare, but not negligible.
+SPREADS = (0.0, 1.0, 0.5, 0.25, 2.0**-10)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

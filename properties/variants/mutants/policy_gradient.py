@@ -133,3 +133,9 @@ BY_CONTAMINATION = _mutant("of contamination for variation", TotalVariation)
 VANILLA_VARIATION = _mutant("of variation that is not robust", TotalVariation, radius=lambda self, uncertainty_set: 0.0)
 BLOCK = _mutant("with the worst of 16 states", worst=lambda self, W, q: int(W[:16].argmax()))
 SOME_VISITS = _function("of 200 steps", but(Gradient, visits=_some_visits)(), accuracy=1e-6)
+# Visits of less than a thousandth count as none.
+OFTEN_VISITED = _function(
+    "of what is often visited",
+    but(Gradient, visits=lambda self, start, ahead: np.where(start @ ahead < 1e-3, 0.0, start @ ahead))(),
+    accuracy=1e-6,
+)
