@@ -36,7 +36,7 @@ from robust_core.sets import Contamination
 KIND: tuple[Kind, ...] = ("batch",)
 STREAMS = 32
 STEPS = 9
-LONG, SEEDS = (9, 33, 130), 4
+LONG, SEEDS = (9, 33, 130), 2
 """Sizes of batches of many transitions, and how many problems are tried with each."""
 MOST_OUTCOMES = 800
 """Of the transitions of a batch."""

@@ -52,7 +52,7 @@ def _discounted(variant: Variant) -> Sequence[PlannerCase]:
     near = twins(_gap(variant), max(gammas or (0.9,)))
     for place, kind in enumerate(variant.sets):
         radius = min(_numbers(radii_of(variant, kind)))
-        models = [near, *hard_models(gammas)]
+        models = [*([] if place else [near]), *hard_models(gammas)]
         cases += [_case(mdp, kind, radius) for mdp in models if not place or mdp.gamma <= LONG]
         turning = [level for level in _numbers(radii_of(variant, kind)) if TURNING <= level <= 0.5]
         if turning and (gammas is None or LONG in gammas):
