@@ -3,12 +3,14 @@
 A law judges one case at a time, and a function that keeps its answers under a part of its arguments is right in each.
 So the case is asked first, then its neighbours: the same costs with another kernel, the same kernel with other costs,
 another discount, another radius, another metric or other bounds, other values, another policy, another smooth maximum.
-The judge is that of the law itself.
+Then come neighbours that hardly differ, which a key of rounded numbers takes for the case. The judge is that of the law
+itself.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -45,6 +47,9 @@ from robust_core.problem import Variant
 from robust_core.smoothing import LogSumExp, Mellowmax
 
 CASES = 8
+CLOSE = 2.0**-22
+QUICK = 0.5
+"""The largest discount of a model that has close neighbours: planners take long for larger ones."""
 REVERSED = {"Q": "values", "V": "values", "v": "values", "features": "features"}
 """Fields with a row for each state, in any order, and their names."""
 
@@ -89,6 +94,32 @@ def neighbours(case: Any, variant: Variant) -> Iterator[tuple[str, Any]]:
             yield "another smooth maximum", replace(case, smoothing=other(varrho))
 
 
+def close_neighbours(case: Any, variant: Variant) -> Iterator[tuple[str, Any]]:
+    """The same, each argument moved by a share of it that a rounding to six digits loses."""
+    chosen: Any = getattr(case, "uncertainty_set", None)
+    free = chosen is None or set(chosen.axes) <= {"radius"}
+    if hasattr(case, "mdp"):
+        mdp: MDP = case.mdp
+        if mdp.gamma > QUICK:
+            return
+        if free:
+            yield "close successors", replace(case, mdp=MDP(_mixed(mdp.P), mdp.cost, mdp.gamma))
+        yield "close costs", replace(case, mdp=MDP(mdp.P, (1.0 - CLOSE) * mdp.cost, mdp.gamma))
+        yield "a close discount", replace(case, mdp=MDP(mdp.P, mdp.cost, (1.0 - CLOSE) * mdp.gamma))
+    if hasattr(case, "p") and free:
+        yield "a close row", replace(case, p=_mixed(case.p))
+    if np.ndim(getattr(chosen, "radius", [])) == 0 and "radii" not in variant.options:
+        yield "a close radius", replace(case, uncertainty_set=chosen.with_radius((1.0 - CLOSE) * chosen.radius))
+    for name in ("Q", "V", "v", "theta"):
+        if hasattr(case, name):
+            yield f"a close {name}", replace(case, **{name: (1.0 - CLOSE) * getattr(case, name)})
+
+
+def _mixed(rows: np.ndarray) -> np.ndarray:
+    """The rows, and a little of them reversed."""
+    return np.asarray((1.0 - CLOSE) * rows + CLOSE * rows[..., ::-1])
+
+
 def _one_after_another(law: Law, read: Reader) -> Law:
     """The law on a few cases and their neighbours."""
 
@@ -98,7 +129,7 @@ def _one_after_another(law: Law, read: Reader) -> Law:
     def judge(variant: Variant, case: LawCase) -> Finding | None:
         if law.judge(variant, case) is not None:
             return None  # the law itself says so
-        for what, other in neighbours(case, variant):
+        for what, other in chain(neighbours(case, variant), close_neighbours(case, variant)):
             with suppress(OutOfScope):
                 finding: Finding | None = law.judge(variant, other)
                 if finding is not None:

@@ -93,6 +93,17 @@ def _remembered() -> Any:
     return operator
 
 
+def _rounded_key() -> Any:
+    """Kernels remembered by six digits of theirs."""
+    memory: dict[bytes, MDP] = {}
+
+    def operator(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+        key = np.round(mdp.P, 6).tobytes() + mdp.cost.tobytes() + np.float64(mdp.gamma).tobytes()
+        return bellman(memory.setdefault(key, mdp), uncertainty_set, Q)
+
+    return operator
+
+
 def _sparse_rows_unscaled(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
     """The branch for sparse kernels forgets gamma."""
     V = Q.min(axis=1)
@@ -125,6 +136,7 @@ FLOAT32 = _mutant(
 RELAXED = _mutant("relaxed", lambda mdp, uncertainty_set, Q: (Q + bellman(mdp, uncertainty_set, Q)) / 2)
 MEAN_FOR_MAX = _mutant("against the mean", _mean_for_max, Contamination)
 REMEMBERED = _mutant("with a memory", _remembered())
+ROUNDED_KEY = _mutant("with a memory of rounded kernels", _rounded_key())
 
 
 def _per_pair(name: str, make: Any) -> Variant:
