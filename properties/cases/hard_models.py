@@ -19,6 +19,10 @@ SHARES = (0.75, 1.0 - 2.0**-11)
 GAINS = (2.0**-7, 2.0**-14, 2.0**-17)
 FALL = 15.0 / 32.0
 """The probability of leaving a ladder falls by this factor from one action to the next."""
+DEEP, STEP = 24, 1.0 + 2.0**-4
+"""A relay of more improvements than a planner may allow itself, and the cost of a step at which it is one: 0.9^24 is
+more than 1/17.
+"""
 RUNS = 3
 """States of a relay of small costs."""
 
@@ -43,19 +47,19 @@ def late(chain: int, gamma: float, share: float = SHARES[0]) -> MDP:
     return MDP(P, cost, gamma)
 
 
-def relay(length: int = 10, gamma: float = 0.9) -> MDP:
-    """Stay at a cost of 1, or go on towards a free state at a cost of 3/2.
+def relay(length: int = 10, gamma: float = 0.9, step: float = 1.5) -> MDP:
+    """Stay at a cost of 1, or go on towards a free state at a cost of `step`.
 
-    A stay costs 1/(1−gamma) in all, more than going on k <= 10 times, 3/2 (1−gamma^k)/(1−gamma), and less than going
-    on once and staying there. So if all stay, going on is better in the last state alone, and every improvement of the
-    policy makes it better in one state more.
+    A stay costs 1/(1−gamma) in all, more than going on k <= length times, step (1−gamma^k)/(1−gamma), if
+    gamma^length > 1 − 1/step; and less than going on once and staying there, for step > 1. So if all stay, going on is
+    better in the last state alone, and every improvement of the policy makes it better in one state more.
     """
     S = length + 1
     P, cost = np.zeros((S, 2, S)), np.zeros((S, 2))
     P[np.arange(S), 0, np.arange(S)] = 1.0
     P[np.arange(length), 1, np.arange(1, S)] = 1.0
     P[length, 1, length] = 1.0
-    cost[:length] = 1.0, 1.5
+    cost[:length] = 1.0, step
     return MDP(P, cost, gamma)
 
 
@@ -176,9 +180,10 @@ def hard_models(gammas: Sequence[float] | None = None) -> list[MDP]:
         gamma = max(gammas)
         built = [small_gains(gamma), late(0, gamma), late(0, gamma, SHARES[1]), late(12, gamma), ring(9, gamma)]
         built = [*built, *([ladders(gamma)] if gamma > 0.0 else [])]
-        return [*([relay()] if 0.9 in gammas else []), *built]
+        return [*([relay(), relay(DEEP, step=STEP)] if 0.9 in gammas else []), *built]
     return [
         relay(),
+        relay(DEEP, step=STEP),
         small_gains(),
         late(0, 0.99),
         late(0, 0.99, SHARES[1]),

@@ -121,10 +121,10 @@ def _unit_costs(mdp: MDP, uset: UncertaintySet) -> Floats:
 UNIT_COSTS = _mutant("that divides by the largest cost", _unit_costs)
 
 
-def _few_improvements(mdp: MDP, uset: UncertaintySet) -> Floats:
-    """Policy iteration that ends after three improvements."""
+def _few_improvements(mdp: MDP, uset: UncertaintySet, improvements: int = 3) -> Floats:
+    """Policy iteration that ends after some improvements."""
     policy = mdp.cost.argmin(axis=1)
-    for _ in range(4):
+    for _ in range(improvements + 1):
         Q = evaluate(mdp, uset, policy)
         policy = Q.argmin(axis=1)
     return Q
@@ -142,6 +142,7 @@ def _kept_by_costs() -> Any:
 
 
 FEW_IMPROVEMENTS = _mutant("of three improvements", _few_improvements)
+TWENTY_IMPROVEMENTS = _mutant("of twenty improvements", lambda mdp, uset: _few_improvements(mdp, uset, 20))
 KEPT_BY_COSTS = _mutant("that keeps answers by costs", _kept_by_costs())
 
 
