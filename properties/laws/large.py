@@ -66,6 +66,17 @@ LONG = (
     form_of(1, 1, 1, steps=20, times=55, step_size=per_visit(1.0, rate=0.01, power=1.0), plain=constant(0.125)),
     form_of(3, 2, 2, steps=20, times=55, step_size=_SLOW, plain=_SLOW),
 )
+# Step sizes that fall to 2^-34 or less: a floor of them, at which people stop.
+_STEEP = 2.0**30
+FALLING = form_of(
+    3,
+    2,
+    2,
+    steps=10,
+    times=3,
+    step_size=per_visit(1.0, rate=_STEEP, power=1.0),
+    plain=polynomial(1.0, rate=_STEEP, power=1.0),
+)
 # Functions are cheap: more states and actions, values in every order, and near ties among them.
 _HALF: dict[str, Any] = {"steps": 30, "times": 1, "step_size": constant(0.5), "plain": constant(0.125)}
 FUNCTIONS = tuple(
@@ -103,12 +114,20 @@ HORIZON = (form_of(3, 2, 1, numbers=(0.99, 1.0, 2.0**-20), **_HALF),)
 MANY = replace(FUNCTIONS[3], steps=400)
 # A history that is longer than a small memory; a learner that draws two steps of it has 1,681 pairs of draws.
 HISTORY = (form_of(2, 2, 1, steps=40, times=1, step_size=_SLOW, plain=_SLOW),)
+# Histories whose every step counts: many states, of which some were not visited for long; a thousand steps; and one
+# state that is visited again and again, where a trace that decays by 3/4 is near 4.
+LATE = (
+    form_of(14, 1, 1, steps=64, times=1, step_size=constant(0.5), plain=constant(0.5)),
+    form_of(3, 2, 1, steps=20, times=55, step_size=_SLOW, plain=_SLOW),
+    form_of(1, 1, 1, numbers=(1.0 - 2.0**-7, 1.0, 2.0**-20), steps=60, times=1, step_size=_SLOW, plain=_SLOW),
+)
 # Long runs with a free theta, and one that meets the ball of projection again and again.
 LINEAR = (
     *WIDE,
     *SMOOTH,
     *(replace(form, projection=np.inf) for form in LONG),
     replace(LONG[1], projection=2.0**-4),
+    replace(FALLING, projection=np.inf),
 )
 STORAGES = (False, True)
 EXACT = (Contamination, TotalVariation)
@@ -201,7 +220,10 @@ def _again(laws: tuple[Law, ...], name: str, forms: tuple[Form, ...]) -> Law:
 
 LAWS = in_turn(
     (
-        large(_named(support.LAWS, "support value"), support_case, FUNCTIONS),
+        replace(
+            large(_named(support.LAWS, "support value"), support_case, FUNCTIONS),
+            cases=Large(support_case, FUNCTIONS, others=support.near_ties),
+        ),
         large(_named(support.LAWS, "support rows"), support.read_many_rows, FUNCTIONS),
         large(_named(operator.LAWS, "bellman backup"), operator_case, FUNCTIONS, storages=STORAGES),
         _residual_law("planner", "optimal", "optimum", "Q"),
@@ -222,6 +244,12 @@ LAWS = in_turn(
         large(_named(linear_control.LAWS, "semi-gradient"), _dear_start, (*WIDE[:1], *LONG)),
         _again(average_cost_learner.LAWS, "relative update", (*WIDE, *LONG)),
         _again(mean_update.LAWS, "mean update", HISTORY),
+        replace(
+            large(_named(mean_update.LAWS, "mean update"), mean_update.read_late, LATE),
+            name="mean update, late",
+            judge=mean_update.late_mean_update,
+            twin=None,
+        ),
         _again(batch.LAWS, "batch mean", (*WIDE[:1], *LONG)),
     )
 )

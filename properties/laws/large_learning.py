@@ -8,13 +8,14 @@ Beside the forms of all kinds there are some for tables alone, where a step is c
 * eight hundred steps among twelve states: candidates for the maximum that are kept too long;
 * a flat start, and steps that hardly move: thresholds, and what is right only from a start of its own;
 * a flat start of a single state, whose value falls at the ends of episodes: maxima that are taken to rise only;
+* step sizes that fall to 2^-34: floors of them;
 * values of 2^200 and a discount of 1 − 2^-20: cuts;
 * ten thousand steps: buffers, tables of step sizes, refreshes.
 """
 
 from properties.cases.large import form_of
 from properties.laws import every_learner, tabular_step
-from properties.laws.large import LONG, RUNS, WIDE, in_turn, large
+from properties.laws.large import FALLING, LONG, RUNS, WIDE, in_turn, large
 from robust_core import constant, per_visit, polynomial
 
 _PLAIN = constant(0.125)
@@ -75,6 +76,7 @@ TABLES = (
         order=1,
     ),
     form_of(1, 1, 2, steps=20, times=1, step_size=constant(0.5), plain=_PLAIN, flat=True),
+    FALLING,
 )
 # More steps than the slow laws can afford; and the largest table has too many outcomes to enumerate.
 LONGEST = form_of(

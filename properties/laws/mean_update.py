@@ -6,9 +6,10 @@ is known (`view`). Two laws speak of the promise alone: it is about the robust p
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 from time import process_time
 from typing import Any
 
@@ -19,7 +20,7 @@ from properties.cases.choices import Choices, Seeded
 from properties.cases.runs import Run, ends_of, estimates, policy_of, table_count
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
-from properties.laws.coins import Coins, Tape, leaves
+from properties.laws.coins import Coins, NotEnumerable, Tape, leaves
 from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.learning import TABULAR, advance, ill_formed, problem
@@ -37,6 +38,14 @@ STREAMS = 32
 """Streams of draws during the history."""
 MOST_SECONDS = 8.0
 """Of the processor, for one enumeration: less than what a case may take."""
+LATE_PLACES = frozenset(n - j for n in (50, 64, 100, 128, 500, 1000, 1024) for j in (0, 1))
+"""Steps of a long path whose means are taken, beside the last: where people refresh, restart or forget something."""
+LATE_COUNT = 4
+"""The last steps: what happens every second, third or fourth step."""
+LATE_DRAWS = 16
+"""Outcomes of the draws of one step on a long path: a walk along it is worth a second, not a minute."""
+LAST_EPISODE = 60
+"""Steps of a long path that no end precedes: an end makes a learner forget what it keeps."""
 PROMISES_TRIED = 24
 MOST_FUTURES = 4000
 """Of several steps together; a case with more is too large for that law, and another is tried."""
@@ -54,37 +63,79 @@ def _rational(estimate: Any) -> Any:
 
 def _mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Finding | None:
     """Walk all but the last step of the path, then take the mean over what can follow its last pair."""
-    if not case.path:
+    return _means(variant, case, ends, coins, places={len(case.path) - 1}, most=None)
+
+
+def late_mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Finding | None:
+    """The same before some steps of a long path, where the draws of the learner are few."""
+    last = range(len(case.path) - LATE_COUNT, len(case.path))
+    try:
+        return _means(variant, case, ends, coins, places=LATE_PLACES.union(last), most=LATE_DRAWS)
+    except NotEnumerable:
         return None
-    history, (s, a) = case.path[:-1], case.path[-1][:2]
+
+
+def _means(
+    variant: Variant, case: Run, ends: float, coins: int, *, places: Set[int], most: int | None
+) -> Finding | None:
+    """The finding after one of these numbers of steps; the draws of a step have at most `most` outcomes, or it is left
+    out.
+    """
     tape = Tape()
     learner = variant.make(problem(case, Coins(tape, coins)))
-    past = [learner.estimate(), *(advance(learner, [step]).estimate() for step in history)]
-    for number, estimate in enumerate(past):
+    past: list[Any] = []
+    largest = 0.0
+    for number, (s, a, *_) in enumerate(case.path):
+        estimate = learner.estimate()
         finding = ill_formed(case.initial, as_array(estimate), f" after {number} steps")
         if finding is not None:
             return finding
-    view = View(variant, case, past=[_rational(x) for x in past], steps=history, s=s, a=a, ends=ends)
-    wanted, finding = _promised(variant, view, past[-1])
+        largest = max(largest, float(np.abs(as_array(estimate)).max()))
+        past.append(_rational(estimate))
+        if number in places:
+            view = View(variant, case, past=past, steps=case.path[:number], s=s, a=a, ends=ends)
+            finding = _mean_of_next(variant, case, learner, view, tape, estimate, largest, most)
+            if finding is not None:
+                return finding
+        if number < len(case.path) - 1:
+            advance(learner, [case.path[number]])
+    return None
+
+
+def _mean_of_next(
+    variant: Variant,
+    case: Run,
+    learner: Any,
+    view: View,
+    tape: Tape,
+    last: Any,
+    size: float,
+    most: int | None,
+) -> Finding | None:
+    """Whether the mean of the next estimate is the promised one; no estimate so far is larger than `size`."""
+    wanted, finding = _promised(variant, view, last)
     if finding is not None:
         return finding
     mean, largest = ZEROS, 0.0
     started = process_time()
     for probability, estimate in _successors(learner, view, tape):
-        finding = ill_formed(case.initial, as_array(estimate), f" after {len(history) + 1} steps")
+        finding = ill_formed(case.initial, as_array(estimate), f" after {view.t + 1} steps")
         if finding is not None:
             return finding
+        if most is not None and prod(outcomes for _, outcomes in tape.trail) > most:
+            return None
         if process_time() - started > MOST_SECONDS:
             raise tape.refuse("the tree of draws", f"takes more than {MOST_SECONDS:g} s")
         after = as_array(estimate)
         largest = max(largest, float(np.abs(after).max()))
         mean = mean + probability * to_rationals(after)
-    size = max(largest, *(float(np.abs(as_array(x)).max()) for x in past)) + case.largest_cost
-    allowed = mean_bound(case.mdp, len(case.path), size) + UNIT * size + float(tape.cut) * largest
+    size = max(largest, size) + case.largest_cost
+    allowed = mean_bound(case.mdp, view.t + 1, size) + UNIT * size + float(tape.cut) * largest
     # A promise weighs each of its backups by at most 1.
     allowed += float(view.width)
     what = f"expected {estimates(variant)}"
-    when = f" after update {len(case.path)}, a visit of (s={s}, a={a})"
+    s, a = case.path[view.t][:2]
+    when = f" after update {view.t + 1}, a visit of (s={s}, a={a})"
     finding = compare(mean.astype(np.float64), wanted.astype(np.float64), allowed, what, after=when)
     if finding is not None:
         tape.require_draws()
@@ -219,6 +270,13 @@ def _read(choices: Choices, variant: Variant) -> Run:
     case = runs.run(choices, variant, steps=STEPS, least=1)
     free = ends_of(variant, type(case.uncertainty_set)) != "none"
     return case.plus(ends=choices.pick(ENDS) if free else 0.0, coins=choices.index(STREAMS))
+
+
+def read_late(choices: Choices, variant: Variant) -> Run:
+    """The same, whose last episode is long."""
+    case = _read(choices, variant)
+    quiet = [(*step[:-1], False) for step in case.path[-LAST_EPISODE:]]
+    return replace(case, path=[*case.path[:-LAST_EPISODE], *quiet])
 
 
 def _read_solution(choices: Choices, variant: Variant) -> Run:

@@ -51,6 +51,18 @@ def read_many_rows(choices: Choices, variant: Variant) -> SupportCase:
     return replace(case, p=np.tile(case.p, (1, max(MANY // case.p.size, 1), 1)))
 
 
+def near_ties(variant: Variant) -> list[SupportCase]:
+    """The two largest values are close and the third is far, for every set that a radius alone describes.
+
+    At this radius a ball of divergences keeps the two, so its dual variable is of the size of their small difference.
+    """
+    p, v = np.array([0.125, 0.375, 0.5]), np.array([0.0, 1.0 - 2.0**-10, 1.0])
+    radii = variant.options.get("radii", (0.25,))
+    sets = [kind for kind in variant.sets if set(kind.axes) <= {"radius"} and not kind.by_state]
+    chosen = [kind.choose(lambda levels: levels[0], float(radii[len(radii) // 2]), p, v) for kind in sets]
+    return [SupportCase(uncertainty_set=each, p=p, v=v) for each in chosen]
+
+
 def _sigma(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.asarray(variant.make(uncertainty_set, p, v), dtype=np.float64)
 

@@ -96,7 +96,7 @@ class Interval(UncertaintySet):
         Or around equal masses or the last state: the bounds are the set, and p may be outside.
         """
         row = np.asarray(p).reshape(-1, len(v))[0]
-        width = pick((0.25, 0.5, 0.1, 0.0, 1.0, 0.01, 0.05, 1e-8))
+        width = pick((0.25, 0.5, 0.1, 0.0, 1.0, 0.01, 2.0**-17, 1e-8))
         shape = pick(("around", "row", "relative", "above", "below", "all", "equal", "last"))
         centres = {"around": row, "equal": np.full(len(v), 1.0 / len(v)), "last": np.eye(len(v))[-1]}
         if shape in centres:

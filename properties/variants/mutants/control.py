@@ -105,6 +105,13 @@ class _SelfLoop(PlainQ):
         return float(self.Q[step.s, step.a]) if stays else super().following(step)
 
 
+class _Floor(PlainQ):
+    """No step size falls below a ten-millionth."""
+
+    def alpha(self, step: Transition) -> float:
+        return max(super().alpha(step), min(1e-7, self.problem.step_size.scale))
+
+
 class _Float32Gamma(PlainQ):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -115,6 +122,7 @@ class _Float32Gamma(PlainQ):
 TWO_ACTIONS = _mutant("of two actions", but(PlainQ, values=lambda self: self.Q[:, :2].min(axis=1)))
 # The maximum of the first three states.
 THREE_STATES = _mutant("of three states", but(PlainQ, worst=lambda self: float(self.values()[:3].max())))
+FLOOR = _mutant("with a floor of step sizes", _Floor)
 SELF_LOOP = _mutant("with a bug at loops", _SelfLoop)
 FLOAT32_GAMMA = _mutant("with gamma in float32", _Float32Gamma)
 LOST_GAMMA = _mutant("with a lost gamma", _LostGamma)

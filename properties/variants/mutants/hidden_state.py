@@ -167,6 +167,16 @@ class _StartForgotten(averaging.AveragingLearner):
         self.mean += (self.Q - self.mean) / self.t
 
 
+class _Window(averaging.AveragingLearner):
+    """No average is one of more than a hundred iterates."""
+
+    def update(self, transition: Transition) -> None:
+        mean = self.mean.copy()
+        super().update(transition)
+        self.mean = mean + (self.Q - mean) / min(self.t + 1, 100)
+
+
+AVERAGE_WINDOW = _mutant(averaging.VARIANT, "averaging: a window of a hundred", _Window)
 AVERAGE_TARGET = _mutant(averaging.VARIANT, "averaging: bootstraps on the average", _OnAverage)
 AVERAGE_START = _mutant(averaging.VARIANT, "averaging: the start is left out", _StartForgotten)
 
@@ -220,6 +230,24 @@ class _OverTheEnd(td_lambda.TraceLearner):
         pass
 
 
+class _Forgotten(td_lambda.TraceLearner):
+    """Small traces are dropped."""
+
+    def mark(self, s: int) -> None:
+        super().mark(s)
+        self.traces[self.traces < 1e-8] = 0.0
+
+
+class _AtMostThree(td_lambda.TraceLearner):
+    """A bound that only a state which is visited again and again reaches."""
+
+    def mark(self, s: int) -> None:
+        super().mark(s)
+        self.traces[s] = min(self.traces[s], 3.0)
+
+
+TRACE_FORGOTTEN = _mutant(td_lambda.VARIANT, "TD(lambda): small traces dropped", _Forgotten)
+TRACE_BOUNDED = _mutant(td_lambda.VARIANT, "TD(lambda): traces of at most three", _AtMostThree)
 TRACE_DECAY = _mutant(
     td_lambda.VARIANT,
     "TD(lambda): traces decay by gamma lambda",
@@ -299,6 +327,16 @@ class _Damped(heavy_ball.HeavyBallLearner):
         return (1.0 - heavy_ball.MU) * super().step_size()
 
 
+class _Restarted(heavy_ball.HeavyBallLearner):
+    """No momentum in every fiftieth step."""
+
+    def update(self, transition: Transition) -> None:
+        if self.t % 50 == 49:
+            self.change = np.zeros_like(self.Q)
+        super().update(transition)
+
+
+MOMENTUM_RESTARTED = _mutant(heavy_ball.VARIANT, "momentum: restarted every fifty steps", _Restarted)
 MOMENTUM_NESTEROV = _mutant(heavy_ball.VARIANT, "momentum: Nesterov's for the heavy ball", _Nesterov)
 MOMENTUM_DAMPED = _mutant(heavy_ball.VARIANT, "momentum: damped", _Damped)
 

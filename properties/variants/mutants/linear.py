@@ -269,6 +269,11 @@ GTD2_DELTA = _mutant(
     "with delta for omega",
     but(PlainGTD2, direction=lambda self, step: (self.phi[step.s] - self.g(step)) * self.delta(step)),
 )
+# No step size of omega falls below a ten-millionth.
+FLOOR = _mutant(
+    "with a floor of step sizes",
+    but(PlainTDC, beta=lambda self: max(self.beta_schedule.at(self.t), min(1e-7, self.beta_schedule.scale))),
+)
 FAINT_DIRECTIONS = _mutant("without directions of small second moment", _FaintDirections)
 FAINT_FEATURES = _mutant("without small features", _FaintFeatures)
 LATE_RADIUS = Variant(

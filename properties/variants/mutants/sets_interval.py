@@ -1,5 +1,7 @@
 """Wrong support functions of interval sets."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from properties.variants.mutants.sets_forms import falling, fill, minimum, mutants_of
@@ -69,6 +71,18 @@ def _first_pair(mdp: MDP, uncertainty_set: Interval, Q: Floats) -> Floats:
     return bellman(mdp, Interval(low, high), Q)
 
 
+def _early(uset: Interval, p: Floats, v: Floats) -> float:
+    """The filling stops where next to nothing is left, which is then nowhere."""
+    q, left = np.array(uset.low), 1 - uset.low.sum()
+    for i in falling(v):
+        if left <= 1e-5:
+            break
+        added = min(left, uset.high[i] - uset.low[i])
+        q[i], left = q[i] + added, left - added
+    return float(q @ v)
+
+
+EARLY = replace(_mutant("filled nearly", _early), options={"accuracy": 1e-6})
 NO_LOWER = _mutant("without low", lambda uset, p, v: fill(0 * uset.low, uset.high, v, falling(v)))
 NO_UPPER = _mutant("without high", lambda uset, p, v: fill(uset.low, np.ones(p.size), v, falling(v)))
 RENORMALISED = _mutant("at its bounds, normalised", _renormalised)

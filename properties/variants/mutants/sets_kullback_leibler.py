@@ -1,6 +1,7 @@
 """Wrong support functions of the Kullback-Leibler ball."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,6 +49,15 @@ def _threshold_of_largest(uset: KullbackLeibler, p: Floats, v: Floats) -> Floats
     return np.asarray(v[p > 0].max()) if uset.radius >= -math.log(p.max()) else sigma(uset, p, v)
 
 
+def _bounded(uset: KullbackLeibler, p: Floats, v: Floats) -> Floats:
+    """The multiplier is at most 100 over the span: two values that are close to each other need more."""
+    best = p[v == v[p > 0].max()].sum()
+    if uset.radius >= -math.log(best):
+        return np.asarray(v[p > 0].max())
+    last, before = (_dual(uset, p, v, np.array([most / _span(p, v)])) for most in (100.0, 99.0))
+    return np.asarray(last) if last < before else sigma(uset, p, v)
+
+
 def _taylor(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
     mean, deviation = mean_deviation(p, v)
     return mean + math.sqrt(2 * uset.radius) * deviation
@@ -78,6 +88,7 @@ SHORT_BRACKET = _mutant(
 ABSOLUTE_BRACKET = _mutant(
     "with a bracket that does not scale", lambda uset, p, v: _dual(uset, p, v, np.logspace(-2, 2, 4001))
 )
+BOUNDED = replace(_mutant("with a bounded multiplier", _bounded), options={"accuracy": 1e-6})
 UNSHIFTED = _mutant("without a shift in the exponent", _unshifted)
 THRESHOLD_OF_ALL = _mutant("that leaves the support at the threshold", _threshold_of_all)
 THRESHOLD_OF_LARGEST = _mutant("with the threshold of the largest probability", _threshold_of_largest)
