@@ -38,10 +38,10 @@ STREAMS = 32
 """Streams of draws during the history."""
 MOST_SECONDS = 8.0
 """Of the processor, for one enumeration: less than what a case may take."""
-LATE_PLACES = frozenset(n - j for n in (50, 64, 100, 128, 500, 1000, 1024) for j in (0, 1))
+LATE_PLACES = frozenset(n - j for n in (50, 100, 1000) for j in (0, 1))
 """Steps of a long path whose means are taken, beside the last: where people refresh, restart or forget something."""
-LATE_COUNT = 4
-"""The last steps: what happens every second, third or fourth step."""
+LATE_COUNT = 3
+"""The last steps: what happens every second or third step."""
 LATE_DRAWS = 16
 """Outcomes of the draws of one step on a long path: a walk along it is worth a second, not a minute."""
 LAST_EPISODE = 60
