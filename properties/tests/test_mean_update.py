@@ -19,7 +19,7 @@ from properties.laws.coins import Coins, NotEnumerable, Tape, leaves
 from properties.laws.law import Law
 from properties.laws.mean_update import AT_SOLUTION, LAWS, MOVES
 from properties.laws.view import View
-from properties.variants.gallery import adaptive_tdc, double_q_learning
+from properties.variants.gallery import adaptive_tdc, double_q_learning, replay
 from properties.variants.gallery.q_learning import VARIANT as Q_LEARNING
 from properties.variants.mutants import hidden_state
 from properties.variants.mutants.hidden_state import RIGHT, gross
@@ -29,6 +29,12 @@ from robust_core import Problem, Transition, Variant
 BY_NAME = {law.name: law for law in (*LAWS, *linear_mean.LAWS)}
 LAW = BY_NAME["mean update"]
 FIXED = [law for law in CATALOGUE if law.promise in ("fixed point", "fixed point in the mean")]
+LATE = (
+    hidden_state.AVERAGE_WINDOW,
+    hidden_state.TRACE_FORGOTTEN,
+    hidden_state.TRACE_BOUNDED,
+    hidden_state.MOMENTUM_RESTARTED,
+)
 CDF = np.array([0.25, 0.75, 1.0])
 THIRDS = {0: Fraction(1, 3), 1: Fraction(1, 3), 2: Fraction(1, 3)}
 BY_CDF = {0: Fraction(1, 4), 1: Fraction(1, 2), 2: Fraction(1, 4)}
@@ -133,8 +139,8 @@ def test_every_mutant_is_caught_whatever_the_cases() -> None:
     """Most cases are of little use (no steps, gamma or R or alpha 0), so a law has many of them."""
     cases: dict[object, list[Any]] = {}
     for mutant in (value for value in vars(hidden_state).values() if isinstance(value, Variant)):
-        if mutant is hidden_state.REPLAY_SMALL:
-            continue  # its fault begins after eight steps: the next test
+        if mutant is hidden_state.REPLAY_SMALL or mutant in LATE:
+            continue  # faults that begin after eight steps or later: the last tests
         key = mutant.kind, tuple(sorted(mutant.options.items()))
         law = _mean_law(mutant)
         if key not in cases:
@@ -261,3 +267,14 @@ def test_the_named_step_is_the_one_of_algorithm_1() -> None:
 def test_a_memory_that_is_too_short_is_caught_after_a_long_history() -> None:
     law = next(law for law in CATALOGUE if law.name == "mean update, large")
     assert search(law, hidden_state.REPLAY_SMALL, examples=8, master_seed=1).outcome == "violated"
+
+
+@pytest.mark.parametrize("variant", LATE, ids=lambda variant: variant.name)
+def test_what_is_forgotten_or_restarted_late_is_caught(variant: Variant) -> None:
+    law = next(law for law in CATALOGUE if law.name == "mean update, late")
+    assert search(law, variant, examples=8, master_seed=1, shrink=False).outcome == "violated"
+
+
+def test_a_late_mean_is_not_asked_of_many_draws() -> None:
+    law = next(law for law in CATALOGUE if law.name == "mean update, late")
+    assert search(law, replay.VARIANT, examples=8, master_seed=1, shrink=False).outcome == "holds"
