@@ -94,8 +94,11 @@ def neighbours(case: Any, variant: Variant) -> Iterator[tuple[str, Any]]:
             yield "another smooth maximum", replace(case, smoothing=other(varrho))
 
 
-def close_neighbours(case: Any, variant: Variant) -> Iterator[tuple[str, Any]]:
-    """The same, each argument moved by a share of it that a rounding to six digits loses."""
+def close_neighbours(case: Any) -> Iterator[tuple[str, Any]]:
+    """The same, each argument moved by a share of it that a rounding to six digits loses.
+
+    The radius is not: a set of a user's is asked for at its own radii.
+    """
     chosen: Any = getattr(case, "uncertainty_set", None)
     free = chosen is None or set(chosen.axes) <= {"radius"}
     if hasattr(case, "mdp"):
@@ -108,8 +111,6 @@ def close_neighbours(case: Any, variant: Variant) -> Iterator[tuple[str, Any]]:
         yield "a close discount", replace(case, mdp=MDP(mdp.P, mdp.cost, (1.0 - CLOSE) * mdp.gamma))
     if hasattr(case, "p") and free:
         yield "a close row", replace(case, p=_mixed(case.p))
-    if np.ndim(getattr(chosen, "radius", [])) == 0 and "radii" not in variant.options:
-        yield "a close radius", replace(case, uncertainty_set=chosen.with_radius((1.0 - CLOSE) * chosen.radius))
     for name in ("Q", "V", "v", "theta"):
         if hasattr(case, name):
             yield f"a close {name}", replace(case, **{name: (1.0 - CLOSE) * getattr(case, name)})
@@ -129,7 +130,7 @@ def _one_after_another(law: Law, read: Reader) -> Law:
     def judge(variant: Variant, case: LawCase) -> Finding | None:
         if law.judge(variant, case) is not None:
             return None  # the law itself says so
-        for what, other in chain(neighbours(case, variant), close_neighbours(case, variant)):
+        for what, other in chain(neighbours(case, variant), close_neighbours(case)):
             with suppress(OutOfScope):
                 finding: Finding | None = law.judge(variant, other)
                 if finding is not None:

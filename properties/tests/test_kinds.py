@@ -81,7 +81,7 @@ def _robust_advantage(mdp: MDP, uncertainty_set: Any, policy: np.ndarray, rho: n
     """Advantages of the robust Q, and visits by summing their discounted series with nature's restarts."""
     R, gamma = uncertainty_set.radius, mdp.gamma
     V = np.zeros(mdp.n_states)
-    for _ in range(500):
+    for _ in range(5000):
         Q = np.array([[c + gamma * sigma(uncertainty_set, p, V) for c, p in zip(cs, ps, strict=True)]
                       for cs, ps in zip(mdp.cost, mdp.P, strict=True)])  # fmt: skip
         after = (policy * Q).sum(axis=1)
@@ -90,7 +90,7 @@ def _robust_advantage(mdp: MDP, uncertainty_set: Any, policy: np.ndarray, rho: n
         V = after
     top = np.eye(mdp.n_states)[V.argmax()]
     law, visits = np.array(rho), np.zeros(mdp.n_states)
-    for _ in range(500):
+    for _ in range(5000):
         visits += law
         law = gamma * ((1.0 - R) * np.einsum("s,sa,sat->t", law, policy, mdp.P) + R * law.sum() * top)
     return np.asarray(visits[:, None] * (Q - V[:, None]))
