@@ -139,7 +139,7 @@ class DistanceBall(UncertaintySet):
 
 
 def _at(ball: DistanceBall, p: Any, values: Any, t: Any) -> Any:
-    """The bound at log s = t, infinite where it is no number."""
+    """The bound at log s = t, infinite where it is not a number."""
     found = np.asarray(ball.bound(p, values, np.exp(t)))
     if found.shape != t.shape:
         raise ValueError(_of_rows(ball, f"an array of shape {t.shape}", found.shape))

@@ -6,8 +6,8 @@ number of frames so far; the cells *every time* ask that of the same runs, at th
 The theorem at face value is loose: wrong algorithms can pass it. So beside its epsilon the same runs (same T, same
 alpha) are held to `DEVIATIONS` standard deviations of the scalar recursion psi ← psi + alpha(−(1−gamma)psi + noise),
 whose stationary variance is at most alpha sigma²/(2(1−gamma)−alpha(1−gamma)²), and to the scaling in epsilon: with
-alpha ∝ epsilon² and T ∝ 1/alpha the error must fall like epsilon. Where nothing is random (R = 1) there is no such
-error, and the scaling is not asked for.
+alpha ∝ epsilon² and T ∝ 1/alpha the error must fall like epsilon. Where nothing is random (R = 1) this
+error is 0, and the scaling is not tested.
 """
 
 from collections.abc import Callable, Mapping
