@@ -51,6 +51,10 @@ class NotTested(CannotBeJudged):
     """The law cannot enumerate the draws of this variant. This is not a failure of the suite."""
 
 
+class SetAside(CannotBeJudged):
+    """The law cannot judge this case, for the reason given. If it judges too few others, it is undecided."""
+
+
 def describe_error(error: BaseException) -> str:
     """The type of an exception and its message, in one line without control characters.
 
@@ -71,7 +75,7 @@ def misbehaviour(error: BaseException) -> str:
     """The misbehaviour of a variant that raised this error; if another part is at fault, an exception is raised."""
     if isinstance(error, TooSlow) or is_ctrl_c(error):
         raise error
-    if isinstance(error, OutOfScope):
+    if isinstance(error, OutOfScope | SetAside):
         raise error
     if isinstance(error, NotEnumerable):
         raise NotTested(f"untested: {error}") from error

@@ -21,7 +21,7 @@ from properties.cases.choices import WithModel
 from properties.cases.scope import OutOfScope, Scope
 from properties.cases.sources import Generated
 from properties.judging import blame
-from properties.judging.blame import CannotBeJudged, NotTested
+from properties.judging.blame import CannotBeJudged, NotTested, SetAside
 from properties.judging.guard import LONGEST_QUOTE, TooSlow, watch
 from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Outcome, Verdict
@@ -37,7 +37,8 @@ MOST_NOTES = 2
 MOST_SAID = 400
 """Characters of the reason why a case was set aside."""
 MOST_ASIDE = 0.01
-"""The share of the cases of a law whose truth may be enclosed too widely to judge by; with more it is undecided."""
+"""The share of the cases of a law that may be set aside; with more it is undecided."""
+TOO_WIDE = "enclosure too wide"
 
 FAILURES = 8
 """The failing cases that a search of a law reduces; it reports the smallest of the results.
@@ -82,7 +83,8 @@ class Search:
         self.stopped = self.beside = ""
         self.failures: list[Failure] = []
         self.unjudged: list[CannotBeJudged] = []
-        self.aside: list[CannotBeJudged] = []
+        self.aside: list[tuple[str, str]] = []
+        """Why cases were set aside, and what more there is to say of each."""
 
     def finding(self, case: Case) -> Finding | None:
         """The finding of the judge; None too if the case cannot be judged, which is noted."""
@@ -95,7 +97,12 @@ class Search:
         except CannotBeJudged as reason:
             if isinstance(reason.__cause__, NoExactSupport):
                 raise Disowned(*reason.args) from None
-            (self.aside if isinstance(reason.__cause__, TooWide) else self.unjudged).append(reason)
+            if isinstance(reason.__cause__, TooWide):
+                self.aside.append((TOO_WIDE, str(reason.__cause__).removeprefix(f"{TOO_WIDE}: ")))
+            elif isinstance(reason, SetAside):
+                self.aside.append((str(reason), ""))
+            else:
+                self.unjudged.append(reason)
             return None
 
     def verdict(self) -> Verdict:
@@ -111,16 +118,16 @@ class Search:
         if self.tried and not judged:
             left_out = "untested: the options of the variant leave out every case of this law"
             return Verdict("untested", left_out, self.tried)
-        said = f"no violation in {judged} cases{self.stopped}"
+        said = f"no violation in {judged - len(self.aside)} cases{self.stopped}"
         if self.outside:
             said = f"{said}; {self.outside} more set aside, which lead to problems that the options leave out"
         if not self.aside:
             return Verdict("holds", said, judged)
-        said = f"{said}; {len(self.aside)} of {self.tried} cases set aside: enclosure too wide"
+        why, more = self.aside[0]
+        said = f"{said}; {len(self.aside)} of {self.tried} cases set aside: {why}"
         if len(self.aside) <= MOST_ASIDE * self.tried:
             return Verdict("holds", said, self.tried)
-        first = str(self.aside[0].__cause__).removeprefix("enclosure too wide: ")
-        return Verdict("undecided", f"{said}. First: {first:.{MOST_SAID}}", self.tried)
+        return Verdict("undecided", f"{said}. First: {more:.{MOST_SAID}}" if more else said, self.tried)
 
 
 def explore_and_reduce(
@@ -375,8 +382,8 @@ def search(
     """The verdict of an exact law on a variant; if it holds, the evidence says which warnings there were.
 
     Cases on the user's `models` come first. Their oracle may take long, which is not the variant's fault: such a case
-    is left out. After `seconds` no further case is begun. With `sampled`, the twin of a law takes over where the draws
-    of a learner cannot be enumerated.
+    is left out. After `seconds` no further case is begun. Where the draws of a learner cannot be enumerated, the twin
+    of a law takes over if `sampled`; else the law is undecided, because the caller left sampling out.
     """
     warned: Counter[str] = Counter()
     case_type = kind_of(variant.kind).case
@@ -401,8 +408,13 @@ def search(
     except Exception as error:
         # The variant's exceptions are findings: this one comes from where the cases are made.
         return Verdict("error", str(CannotBeJudged.because(error)))
-    if verdict.outcome == "untested" and sampled and law.twin is not None:
-        return law.twin(variant, verdict.evidence.removeprefix("untested: "), master_seed)
+    if verdict.outcome == "untested" and law.twin is not None:
+        refused = verdict.evidence.removeprefix("untested: ")
+        if sampled:
+            return law.twin(variant, refused, master_seed)
+        return replace(
+            verdict, outcome="undecided", evidence=f"not run: sampling, which can decide this law; {refused}"
+        )
     verdict = given.beside(verdict)
     if verdict.outcome != "holds" or not warned:
         return verdict

@@ -20,6 +20,7 @@ from properties.cases.case import Path
 from properties.cases.choices import Choices, Seeded
 from properties.cases.runs import ends_of, estimates
 from properties.cases.sources import Generated, Large
+from properties.judging.blame import SetAside
 from properties.judging.verdict import Finding
 from properties.kinds.batch import BatchRun
 from properties.laws.coins import MOST_LEAVES, Coins, NotEnumerable, Tape, leaves
@@ -174,11 +175,11 @@ def _mean(variant: Variant, case: BatchRun, ends: float, coins: int) -> Finding 
 
 
 def _mean_of_many(variant: Variant, case: BatchRun, ends: float, coins: int) -> Finding | None:
-    """The same; a learner that draws for every transition has too many outcomes, and smaller batches judge it."""
+    """The same; a learner that draws for every transition has too many outcomes."""
     try:
         return _wrong_mean(variant, case, ends, coins, MOST_OUTCOMES)
-    except NotEnumerable:
-        return None
+    except NotEnumerable as reason:
+        raise SetAside(f"draws with too many outcomes ({reason})") from reason
 
 
 def _wrong_mean(variant: Variant, case: BatchRun, ends: float, coins: int, most: int) -> Finding | None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from properties.cases import runs
 from properties.cases.choices import SMOOTHINGS, Choices, Reader
-from properties.cases.large import Form, form_of
+from properties.cases.large import Form, form_of, instances
+from properties.cases.runs import Run
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated, Large
 from properties.judging.verdict import Finding
@@ -37,6 +38,7 @@ from properties.laws import (
 from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.operator import true_backup, where_known
+from properties.laws.sampled_mean import sampled_mean
 from robust_core import constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.problem import Kind, Variant
@@ -212,6 +214,11 @@ def _named(laws: tuple[Law, ...], name: str) -> Law:
     return next(law for law in laws if law.name == name)
 
 
+def _late_runs(variant: Variant) -> list[Run]:
+    """The shorter runs with a long history, for a law that samples."""
+    return [cast(Run, make()) for make in instances(mean_update.read_late, LATE[:1], variant)]
+
+
 def _again(laws: tuple[Law, ...], name: str, forms: tuple[Form, ...]) -> Law:
     """A law of small cases on large ones that are read in the same way."""
     law = _named(laws, name)
@@ -248,7 +255,7 @@ LAWS = in_turn(
             large(_named(mean_update.LAWS, "mean update"), mean_update.read_late, LATE),
             name="mean update, late",
             judge=mean_update.late_mean_update,
-            twin=None,
+            twin=partial(sampled_mean, cases=_late_runs),
         ),
         _again(batch.LAWS, "batch mean", (*WIDE[:1], *LONG)),
     )

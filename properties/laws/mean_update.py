@@ -19,8 +19,9 @@ from properties.cases import runs
 from properties.cases.choices import Choices, Seeded
 from properties.cases.runs import Run, ends_of, estimates, policy_of, table_count
 from properties.cases.sources import Generated
+from properties.judging.blame import SetAside
 from properties.judging.verdict import Finding
-from properties.laws.coins import Coins, NotEnumerable, Tape, leaves
+from properties.laws.coins import Coins, Tape, leaves
 from properties.laws.comparison import compare
 from properties.laws.law import Law
 from properties.laws.learning import TABULAR, advance, ill_formed, problem
@@ -48,7 +49,11 @@ LAST_EPISODE = 60
 """Steps of a long path that no end precedes: an end makes a learner forget what it keeps."""
 PROMISES_TRIED = 24
 MOST_FUTURES = 4000
-"""Of several steps together; a case with more is too large for that law, and another is tried."""
+"""Of several steps together; a case with more is set aside."""
+
+
+class _TooManyDraws(Exception):
+    """The draws of one step have more outcomes than a law walks through."""
 
 
 def as_array(estimate: Any) -> Any:
@@ -69,19 +74,16 @@ def _mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Findin
 def late_mean_update(variant: Variant, case: Run, ends: float, coins: int) -> Finding | None:
     """The same before some steps of a long path, where the draws of the learner are few."""
     last = range(len(case.path) - LATE_COUNT, len(case.path))
-    try:
-        return _means(variant, case, ends, coins, places=LATE_PLACES.union(last), most=LATE_DRAWS)
-    except NotEnumerable:
-        return None
+    return _means(variant, case, ends, coins, places=LATE_PLACES.union(last), most=LATE_DRAWS)
 
 
 def _means(
     variant: Variant, case: Run, ends: float, coins: int, *, places: Set[int], most: int | None
 ) -> Finding | None:
     """The finding after one of these numbers of steps; the draws of a step have at most `most` outcomes, or it is left
-    out.
+    out. `NotEnumerable` if all are.
     """
-    tape = Tape()
+    tape, left_out = Tape(), 0
     learner = variant.make(problem(case, Coins(tape, coins)))
     past: list[Any] = []
     largest = 0.0
@@ -94,11 +96,16 @@ def _means(
         past.append(_rational(estimate))
         if number in places:
             view = View(variant, case, past=past, steps=case.path[:number], s=s, a=a, ends=ends)
-            finding = _mean_of_next(variant, case, learner, view, tape, estimate, largest, most)
+            try:
+                finding = _mean_of_next(variant, case, learner, view, tape, estimate, largest, most)
+            except _TooManyDraws:
+                left_out += 1
             if finding is not None:
                 return finding
         if number < len(case.path) - 1:
             advance(learner, [case.path[number]])
+    if left_out and left_out == sum(place < len(case.path) for place in places):
+        raise tape.refuse("the draws of one step", f"more than {most} outcomes after a long history")
     return None
 
 
@@ -123,7 +130,7 @@ def _mean_of_next(
         if finding is not None:
             return finding
         if most is not None and prod(outcomes for _, outcomes in tape.trail) > most:
-            return None
+            raise _TooManyDraws
         if process_time() - started > MOST_SECONDS:
             raise tape.refuse("the tree of draws", f"takes more than {MOST_SECONDS:g} s")
         after = as_array(estimate)
@@ -216,7 +223,7 @@ def _mean_stays(variant: Variant, case: Run, coins: int) -> Finding | None:
         if finding is not None:
             return finding
         if count == MOST_FUTURES:
-            return None
+            raise SetAside(f"more than {MOST_FUTURES} outcomes of {steps} steps")
         mean = mean + probability * to_rationals(as_array(estimate))
     allowed = mean_bound(case.mdp, steps, size) + (steps + 1) * error
     when = f" after {steps} {'step' if steps == 1 else 'steps'} from the solution, begun at (s={s}, a={a})"

@@ -10,10 +10,14 @@ Null: given that it is in [−B, B], X has mean 0 up to rounding. It holds if E[
 every X with a symmetric law, bounded or not. Given the pilot, *violated* then has a probability of at most alpha: the
 runs that count are independent draws of X given |X| <= B, so their factors have mean at most 1. Of other laws nothing
 can be said: whatever was seen, a large value of tiny probability can move the mean anywhere.
+
+In a *signed* cell X is multiplied by the sign of a projection of the last estimate before the step, less its mean in
+the pilot. That sign is a function of the past, so X still has mean 0; but a coin that is tossed once for several steps
+shows in both factors.
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +41,9 @@ from properties.statistics.sequential import BETA, drive, steps
 from robust_core.problem import Variant
 from robust_core.streams import key
 
-CELLS, STEPS, PILOT = 3, 4, 48
+PLAIN, SIGNED = 3, 2
+"""Cells of each sort."""
+STEPS, PILOT = 4, 48
 EFFECT = 0.2
 """The bias that is seen with probability 1 − BETA, in units of B: a choice, of which the number of runs follows."""
 LEAST_RANGE = 64.0
@@ -58,17 +64,21 @@ class _Beyond(Exception):
 
 @dataclass(frozen=True)
 class _Cell:
-    """A case, the probability that the next step ends the episode, the weights of the projection, and the promise."""
+    """A case, the probability that the next step ends the episode, the weights of the projection, and the promise.
+
+    `before` are the weights of the projection of the last estimate before the step; None if the cell is not signed.
+    """
 
     number: int
     case: Run
     ends: float
     weights: np.ndarray
     promised: Callable[[View], Any]
+    before: np.ndarray | None = None
 
-    def sample(self, variant: Variant, seed: int) -> float:
-        """X of one run."""
-        found: list[float] = []
+    def sample(self, variant: Variant, seed: int) -> "_Sample":
+        """The sample of one run."""
+        found: list[_Sample] = []
 
         def work() -> Finding | None:
             try:
@@ -85,7 +95,7 @@ class _Cell:
             raise _Misbehaved(str(finding))
         return found[0]
 
-    def _run(self, variant: Variant, seed: int) -> float:
+    def _run(self, variant: Variant, seed: int) -> "_Sample":
         case, history = self.case, self.case.path[:-1]
         s, a = case.path[-1][:2]
         learner = variant.make(problem(case, np.random.default_rng(seed)))
@@ -97,7 +107,9 @@ class _Cell:
         chances = [float(p) for p, _ in outcomes]
         (step,) = random.Random(seed).choices([step for _, step in outcomes], chances)
         after = np.array(advance(learner, [step]).estimate(), dtype=np.float64)
-        return float(self.weights.ravel() @ (after - wanted.astype(np.float64)).ravel())
+        change = float(self.weights.ravel() @ (after - wanted.astype(np.float64)).ravel())
+        last = np.array(past[-1], dtype=np.float64)
+        return _Sample(change, 0.0 if self.before is None else float(self.before.ravel() @ last.ravel()))
 
     def rounding(self) -> float:
         """How far rounding moves X: the weights sum to 1."""
@@ -105,12 +117,27 @@ class _Cell:
         return mean_bound(self.case.mdp, len(self.case.path), size)
 
 
+@dataclass(frozen=True)
+class _Sample:
+    """The projected change of a run less its promised mean, and the projection of the estimate before it."""
+
+    change: float
+    before: float
+
+    def signed(self, middle: float | None) -> float:
+        """X: the change, in a signed cell with the sign of the projection before it less `middle`."""
+        return self.change if middle is None else self.change * float(np.sign(self.before - middle))
+
+
 def _rational(estimate: Any) -> Any:
     return tuple(map(to_rationals, estimate)) if isinstance(estimate, tuple) else to_rationals(estimate)
 
 
 def _cells(variant: Variant, *, visited: bool) -> Iterator[_Cell]:
-    """Cases in which a step moves the estimate, transitions are random, and the radius is neither small nor large."""
+    """Cases in which a step moves the estimate, transitions are random, and the radius is neither small nor large.
+
+    In the signed ones, which are the last, the step before it does not end an episode: a coin may be tossed for each.
+    """
     promised = robust_backup if visited else promised_step(variant)
     count = 0
     for seed in range(MOST_SEEDS):
@@ -118,28 +145,50 @@ def _cells(variant: Variant, *, visited: bool) -> Iterator[_Cell]:
         radius = getattr(case.uncertainty_set, "radius", 0.5)
         wide = np.ptp(case.initial) > 0.0 and case.mdp.n_states > 1 and not np.isin(case.mdp.P, (0.0, 1.0)).all()
         told = variant.options.get("radii") is not None or RADII[0] <= float(np.max(radius)) <= RADII[1]
+        signed = count >= PLAIN
         if not (wide and told and case.step_size.scale >= 0.25 and case.mdp.gamma > 0.0):
             continue
-        weights = np.random.default_rng(seed).choice([-1.0, 1.0], size=case.initial.shape)
+        if signed and case.path[-2][-1]:
+            continue
+        rng = np.random.default_rng(seed)
+        weights = rng.choice([-1.0, 1.0], size=case.initial.shape)
+        before = rng.choice([-1.0, 1.0], size=case.initial.shape) if signed else None
         if visited:
             weights = np.zeros(case.initial.shape)
             weights[place_of(variant, *case.path[-1][:2])] = 1.0
         free = ends_of(variant, type(case.uncertainty_set)) != "none"
-        yield _Cell(count, case, 0.25 if free and count % 2 else 0.0, weights / np.abs(weights).sum(), promised)
+        ends = 0.25 if free and count % 2 else 0.0
+        yield _Cell(count, case, ends, weights / np.abs(weights).sum(), promised, before)
         count += 1
-        if count == CELLS:
+        if count == PLAIN + SIGNED:
             return
 
 
-def sampled_mean(variant: Variant, refused: str, seed: int, *, visited: bool = False) -> Verdict:
+def _cells_of(cases: Sequence[Run], variant: Variant) -> Iterator[_Cell]:
+    """The cases themselves, with the probability of an end that each has beside it."""
+    for number, case in enumerate(cases, start=PLAIN + SIGNED):
+        weights = np.random.default_rng(number).choice([-1.0, 1.0], size=case.initial.shape)
+        yield _Cell(number, case, case.beside["ends"], weights / weights.size, promised_step(variant))
+
+
+def sampled_mean(
+    variant: Variant,
+    refused: str,
+    seed: int,
+    *,
+    visited: bool = False,
+    cases: Callable[[Variant], Sequence[Run]] | None = None,
+) -> Verdict:
     """The verdict by sampling on the promise of a mean update; `refused` is the call that cannot be enumerated.
 
-    With `visited` the promise is that of an unbiased step.
+    With `visited` the promise is that of an unbiased step. The `cases` are those of a law with few; by default some are
+    drawn.
     """
     because = f"by sampling, because draws cannot be enumerated ({refused})"
-    alpha, total = sampled_level() / CELLS, 0
+    cells = list(_cells(variant, visited=visited) if cases is None else _cells_of(cases(variant), variant))
+    alpha, total = sampled_level() / max(1, len(cells)), 0
     undecided = ""
-    for cell in _cells(variant, visited=visited):
+    for cell in cells:
         try:
             decision = _decide(variant, cell, alpha, seed)
         except _Misbehaved as fault:
@@ -160,7 +209,7 @@ def sampled_mean(variant: Variant, refused: str, seed: int, *, visited: bool = F
     if undecided or not total:
         return Verdict("undecided", f"{undecided or 'no case is fit for it'}; {because}", total)
     words = (
-        f"no bias of {EFFECT:g} of the range of a step in {CELLS} cases, {total} runs, {because}; such a bias is "
+        f"no bias of {EFFECT:g} of the range of a step in {len(cells)} cases, {total} runs, {because}; such a bias is "
         f"missed with probability {BETA:g} a case, a false alarm has probability {sampled_level():.2g} if draws are "
         "bounded by twice the range of other runs, or symmetric"
     )
@@ -169,12 +218,13 @@ def sampled_mean(variant: Variant, refused: str, seed: int, *, visited: bool = F
 
 def _decide(variant: Variant, cell: _Cell, alpha: float, seed: int) -> Decision:
     """The decision of one cell."""
-    pilot = max(abs(cell.sample(variant, _seed(seed, cell, -index))) for index in range(1, PILOT))
-    bound = 2.0 * max(pilot, LEAST_RANGE * cell.rounding())
+    pilot = [cell.sample(variant, _seed(seed, cell, -index)) for index in range(1, PILOT)]
+    middle = None if cell.before is None else float(np.mean([each.before for each in pilot]))
+    bound = 2.0 * max(*(abs(each.change) for each in pilot), LEAST_RANGE * cell.rounding())
     plan = design.two_sided_mean(0.0, EFFECT, low=-1.0, high=1.0, slack=cell.rounding() / bound, alpha=alpha)
 
     def statistic(start: int, stop: int) -> Any:
-        values = [cell.sample(variant, _seed(seed, cell, index)) / bound for index in range(start, stop)]
+        values = [cell.sample(variant, _seed(seed, cell, index)).signed(middle) / bound for index in range(start, stop)]
         if not max(map(abs, values)) <= 1.0:
             raise _Beyond("a run is more than twice as far off as those of the pilot, so the draws have no known bound")
         return plan.test.statistic(np.array(values))
