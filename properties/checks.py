@@ -87,7 +87,7 @@ class Check:
         if verdict.case is not None:
             yield describe(verdict.case)
         if verdict.finding is not None:
-            yield verdict.finding.side_by_side()
+            yield verdict.finding.deviation().side_by_side
         yield kept
         if verdict.case is None and verdict.statistics is not None and self.target:
             yield f"the same samples again: robust-core verify {self.target} --seed {self.seed}"

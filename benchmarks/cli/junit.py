@@ -79,8 +79,8 @@ def _account(record: Record) -> Iterator[str]:
     yield f"evidence: {record.evidence}"
     if isinstance(record.counterexample, str):
         yield f"case:\n{_case_text(Path(record.counterexample))}"
-    if record.table:
-        yield f"results:\n{record.table}"
+    if record.results:
+        yield f"results:\n{record.results}"
     if isinstance(record.counterexample, str):
         yield f"replay: robust-core replay {record.counterexample}"
     elif record.target:

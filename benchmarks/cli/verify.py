@@ -353,12 +353,13 @@ def _replay(options: argparse.Namespace) -> int:
     if options.json:
         judgement = {"law": replay.law, "variant": replay.variant, "target": replay.target}
         judgement |= {"statement": replay.statement, "outcome": replay.outcome, "evidence": replay.evidence}
-        print(dumps(judgement))
+        print(dumps({**judgement, "deviation": replay.deviation}))
     else:
         case = "\n".join(map(fold, replay.case.splitlines()))
         print(f"{fold(f'{one_line(replay.variant)}: {replay.law}')}\n{fold(f'  {replay.statement}', 2)}\n\n{case}\n")
         evidence = fold(f"{replay.outcome}{': ' * bool(replay.evidence)}{replay.evidence}")
-        print(f"{evidence}\n{replay.table}".rstrip())
+        results = replay.deviation.side_by_side if replay.deviation else ""
+        print(f"{evidence}\n{results}".rstrip())
     return code
 
 

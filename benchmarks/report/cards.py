@@ -9,6 +9,7 @@ from benchmarks.report.layout import commands, fold
 from benchmarks.report.markup import Html, inline, tag
 from benchmarks.report.scales import number
 from benchmarks.report.words import with_entry
+from properties.judging.deviation import Deviation, in_digits
 from robust_core.json import loads
 from robust_core.mdp import MDP
 
@@ -25,21 +26,16 @@ SYMBOLS = {
 class Card:
     """A counterexample as it is shown.
 
-    `values` are the arguments of the case, in words; a model that is too large to be drawn is only named there. Where
-    nothing was compared, `got` is empty and `what` says it all.
+    `values` are the arguments of the case, in words; a model that is too large to be drawn is only named there.
     """
 
     file: str
     about: str
     title: str
     outcome: str
-    what: str
-    got: str
-    wanted: str
-    allowed: str
+    deviation: Deviation
     model: Model | None
     values: tuple[tuple[str, str], ...]
-    table: str = ""
 
 
 def read_case(text: str) -> tuple[Model | None, tuple[tuple[str, str], ...]]:
@@ -80,18 +76,20 @@ def draw(card: Card, title: Html, state: Html) -> Html:
     head = tag("h3", tag("code", card.about), " ", state)
     replay = commands(f"robust-core replay {card.file}", lead="Replay")
     picture = draw_model(card.model, f"model of {card.about}") if card.model is not None else ""
-    table = tag("pre", card.table, tabindex="0") if card.table else ""
-    case = fold(tag("span", "The case"), picture, _sides(card), table, _values(card), replay)
+    results = card.deviation.side_by_side
+    table = tag("pre", results, tabindex="0") if results else ""
+    case = fold(tag("span", "The case"), picture, _sides(card.deviation), table, _values(card), replay)
     return tag("article", head, tag("p", title), case, class_="card", id=f"example-{name}")
 
 
-def _sides(card: Card) -> Html:
+def _sides(found: Deviation) -> Html:
     """The value next to the one that the statement implies."""
-    if not card.got:
-        return tag("p", with_entry(card.what))
-    rows = (("got", card.got), ("expected", card.wanted), ("allowed error", card.allowed))
+    if found.got is None and found.wanted is None:
+        return tag("p", with_entry(found.what))
+    allowed = in_digits(found.allowed, found.got, found.wanted)
+    rows = (("got", str(found.got)), ("expected", str(found.wanted)), ("allowed error", allowed))
     entries = [(tag("dt", label), tag("dd", tag("span", value, class_="value"))) for label, value in rows]
-    return Html(tag("p", inline(with_entry(card.what)), class_="what") + tag("dl", entries, class_="sides"))
+    return Html(tag("p", inline(with_entry(found.what)), class_="what") + tag("dl", entries, class_="sides"))
 
 
 def _values(card: Card) -> Html:

@@ -16,6 +16,7 @@ from benchmarks.report.sections.mutants import Kills
 from benchmarks.report.sections.regression import Comparison
 from benchmarks.report.sections.run import Run
 from benchmarks.report.sections.variants import CellNumbers, Example, Gallery, LawVerdict, VariantResult
+from properties.judging.deviation import Deviation, Entry, SideBySide
 from properties.statistics.records import CellResult, ControlResult, Gate
 from robust_core.json import dumps
 
@@ -73,9 +74,10 @@ def _gallery(names: tuple[str, ...]) -> Gallery:
     cell = CellNumbers(16, 5e-7)
     limit = law_verdict("converges/limit/two states", statistics=cell)
     good = [variant(name, law_verdict("start"), limit) for name in names]
+    results = SideBySide(("variant", "oracle"), (Entry("(s=0, a=0)", 0.5, 0.75, True),), 1, 1)
     found = law_verdict(
         "sample step", "violated", evidence="Q(0, 0): got 0.5, wanted 0.75 within 1e-15",
-        counterexample=_example(names[0]), table="entry   variant   oracle\n[0, 0]  0.5       0.75  <-",
+        counterexample=_example(names[0]), deviation=Deviation("Q(0, 0)", 0.5, 0.75, 1e-15, results),
     )  # fmt: skip
     blocked = law_verdict("box", "blocked")
     bad = variant(f"wrong {names[0]}", law_verdict("start"), found, blocked, expected="violated")

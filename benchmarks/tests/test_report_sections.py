@@ -307,12 +307,12 @@ def test_cards_show_values_in_words() -> None:
     assert values["step size"] == "clock constant, power 1, rate 0, scale 0.5"
     assert values["set"] == "contamination, 0.25"
     assert values["γ"] == "0.5"
-    assert (found.got, found.wanted, found.allowed) == ("0.5", "0.75", "1e-15")
+    assert (found.deviation.got, found.deviation.wanted, found.deviation.allowed) == (0.5, 0.75, 1e-15)
 
 
 def test_cards_say_what_a_counterexample_refutes_and_leave_no_empty_brackets() -> None:
     cards = sample().counterexamples
-    assert any(with_entry(card.what) != card.what for card in cards), "there is something to tidy"
+    assert any(with_entry(card.deviation.what) != card.deviation.what for card in cards), "there is something to tidy"
     body = counterexamples.render(cards).body
     for line in map(shown, re.findall(r'<p class="what">.*?</p>', body)):
         assert not re.search(r"\[[\d, ]*\]$", line), line

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from properties.judging.deviation import Entry, SideBySide
+
 # More lines than this are not read: then only entries that are wrong are shown.
 LONGEST = 24
 # What the axes of a table mean: V(s), Q(s,a).
@@ -50,8 +52,8 @@ class Tables:
         places = np.argwhere(self.wrong(allowed))
         return tuple(int(i) for i in places[0]) if len(places) else None
 
-    def side_by_side(self, allowed: float) -> str:
-        """One line an entry, wrong ones marked; of a large table the wrong ones only.
+    def side_by_side(self, allowed: float) -> SideBySide:
+        """The entries, wrong ones marked; of a large table the wrong ones only.
 
         >>> print(Tables(np.array([[1.0, 3.0]]), np.array([[2.0, 3.0]])).side_by_side(0.0))
         entry       variant  oracle
@@ -61,12 +63,8 @@ class Tables:
         wrong = self.wrong(allowed)
         places = list(np.ndindex(self.wanted.shape))
         shown = places if len(places) <= LONGEST else [place for place in places if wrong[place]][:LONGEST]
-        rows = [("entry", *self.columns, "")]
-        for place in shown:
-            values = repr(float(self.got[place])), repr(float(self.wanted[place]))
-            rows.append((entry(place, self.axes), *values, "<-" if wrong[place] else ""))
-        widths = [max(len(row[column]) for row in rows) for column in range(3)]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, [*widths, 0], strict=True)).rstrip() for row in rows]
-        if len(shown) < len(places):
-            lines.append(f"({wrong.sum()} of {len(places)} entries are wrong, {len(shown)} shown)")
-        return "\n".join(lines)
+        entries = (
+            Entry(entry(place, self.axes), float(self.got[place]), float(self.wanted[place]), bool(wrong[place]))
+            for place in shown
+        )
+        return SideBySide(self.columns, tuple(entries), len(places), int(wrong.sum()))

@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from properties.judging.deviation import Deviation, in_digits
 from properties.statistics.records import CellResult
 from robust_core.json import dumps
 from robust_core.versions import installed_version, libraries
@@ -17,6 +18,8 @@ FOLDER = Path(".robust-core") / "counterexamples"
 """Where counterexamples are kept, seen from the current folder."""
 MISBEHAVIOUR = "misbehaviour: "
 """How the evidence begins where a variant did something else than to compute wrong numbers."""
+LARGEST_INTEGER = 1 << 53
+"""Other programs read larger integers of JSON as other ones: they are given as text."""
 Outcome = Literal["holds", "violated", "undecided", "untested", "error", "blocked"]
 
 
@@ -48,7 +51,7 @@ class Finding:
     def __str__(self) -> str:
         if self.got is None and self.wanted is None:
             return self.what
-        within = "" if self.allowed == 0.0 else f" within {self._allowed()}"
+        within = "" if self.allowed == 0.0 else f" within {in_digits(self.allowed, self.got, self.wanted)}"
         got, wanted = _shown(self.got), _shown(self.wanted)
         if self._looks_right():
             # NaN differs from itself, and two long fractions may be one float.
@@ -58,19 +61,19 @@ class Finding:
             return f"{self.what}: got {got}, {reason}, wanted {wanted}{within}"
         return f"{self.what}: got {got}, wanted {wanted}{within}"
 
-    def _allowed(self) -> str:
-        """The error allowed in three digits, or in all of them where three would allow what was found."""
-        numbers = isinstance(self.got, float | int) and isinstance(self.wanted, float | int)
-        short = f"{self.allowed:.3g}"
-        return f"{self.allowed!r}" if numbers and abs(self.got - self.wanted) <= float(short) != 0.0 else short
-
     def _looks_right(self) -> bool:
         """Whether the two values as they are shown do not differ."""
         return str(self.wanted) in (str(self.got), f"at most {self.got}", f"at least {self.got}")
 
-    def side_by_side(self) -> str:
-        """The variant's and the oracle's tables entry by entry; empty if there are none."""
-        return "" if self.tables is None else self.tables.side_by_side(self.allowed)
+    def deviation(self) -> Deviation:
+        """The finding as plain data."""
+        results = None if self.tables is None else self.tables.side_by_side(self.allowed)
+        return Deviation(self.what, _plain(self.got), _plain(self.wanted), float(self.allowed), results)
+
+
+def _plain(value: Any) -> int | float | str | None:
+    is_number = isinstance(value, float) or (type(value) is int and abs(value) < LARGEST_INTEGER)
+    return value if value is None or is_number else _shown(value)
 
 
 def _shown(value: Any) -> str:
@@ -94,11 +97,6 @@ class Verdict:
     finding: Finding | None = None
     blocked_by: str | None = None
     statistics: CellResult | None = None
-
-    @property
-    def table(self) -> str | None:
-        """The variant's and the oracle's results side by side, where the violation has them."""
-        return (self.finding.side_by_side() or None) if self.finding is not None else None
 
 
 def blocked_verdict(cause: str, evidence: str | None = None) -> Verdict:
@@ -132,8 +130,8 @@ class Record:
 
     `counterexample` is the file that holds it; where no file is written it is the `Counterexample` itself, or its plain
     data if it comes from another process. `expected` is the reason under which a violation is accepted, if it is;
-    `table` shows the variant's and the oracle's results side by side, entry by entry. `target` is how the variant was
-    named, where that is known: two variants may have one name.
+    `deviation` has the numbers of a violation. `target` is how the variant was named, where that is known: two variants
+    may have one name.
     """
 
     variant: str
@@ -147,7 +145,7 @@ class Record:
     blocked_by: str | None = field(default=None, repr=False)
     expected: str | None = None
     statistics: CellResult | None = field(default=None, repr=False)
-    table: str | None = field(default=None, repr=False)
+    deviation: Deviation | None = field(default=None, repr=False)
     target: str | None = field(default=None, repr=False)
     versions: dict[str, str] = field(default_factory=versions, repr=False)
 
@@ -176,8 +174,13 @@ class Record:
             blocked_by=verdict.blocked_by,
             expected=excuse if verdict.outcome == "violated" else None,
             statistics=verdict.statistics,
-            table=verdict.table,
+            deviation=None if verdict.finding is None else verdict.finding.deviation(),
         )
+
+    @property
+    def results(self) -> str:
+        """The variant's and the oracle's results side by side; empty where the violation has none."""
+        return self.deviation.side_by_side if self.deviation else ""
 
     def to_json(self) -> str:
         """The record as one line of JSON."""
@@ -189,7 +192,7 @@ class Record:
         outcome = "expected" if self.expected else self.outcome
         rows = {"variant": self.variant, "law": self.law, "verdict": outcome, "evidence": self.evidence}
         cells = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
-        for name, shown in (("results", self.table), ("counterexample", self.counterexample)):
-            if shown is not None:
+        for name, shown in (("results", self.results), ("counterexample", self.counterexample)):
+            if shown:
                 cells += f"<tr><th>{name}</th><td><pre>{escape(str(shown))}</pre></td></tr>"
         return f"<table>{cells}</table>"

@@ -64,7 +64,7 @@ def _html_row(record: Record) -> str:
     colour = COLOURS.get(outcome, "#6b7380")
     cells = [f'<b style="color:{colour}">{outcome}</b>', *map(escape, (law, time, short_evidence(record)))]
     lines = ["<tr>", *(f'<td style="text-align:left">{cell}</td>' for cell in cells), "</tr>"]
-    under = (record.table or "").splitlines()
+    under = record.results.splitlines()
     if isinstance(record.counterexample, str):
         under.append(f"robust-core replay {record.counterexample}")
     if under:
@@ -104,7 +104,7 @@ def row_lines(
         lines = [lines[0] + first, *(INDENT + line for line in rest), INDENT]
         law = ""
     lines[-1] = f"{lines[-1]}{law:<{columns}} {time:>{TIME}}  {evidence}".rstrip()
-    lines += [INDENT + line for line in [*under, *(record.table or "").splitlines()]]
+    lines += [INDENT + line for line in [*under, *record.results.splitlines()]]
     return lines
 
 

@@ -53,8 +53,8 @@ def _lines(record: Record) -> Iterator[str]:
     """The text of a failure."""
     yield f"{one_line(record.variant)}: {record.law}"
     yield record.evidence
-    if record.table:
-        yield record.table
+    if record.results:
+        yield record.results
     if record.counterexample:
         yield f"replay: robust-core replay {record.counterexample}"
     elif record.statistics is not None:

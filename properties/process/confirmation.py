@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from properties.judging.deviation import Deviation
 from properties.judging.verdict import MISBEHAVIOUR, Outcome, Record
 from properties.process import child
 from properties.process.child import Child, Fault
@@ -54,7 +55,7 @@ class JudgedAgain:
 
     outcome: Outcome
     evidence: str = ""
-    table: str = ""
+    deviation: Deviation | None = None
 
 
 def judge_again(
@@ -108,7 +109,7 @@ def confirm(
         _, answer = judge_again(path, seconds=seconds, start=start)
     if isinstance(answer, JudgedAgain) and answer.outcome == "violated":
         evidence = _newer(record.evidence, answer.evidence)
-        return replace(record, evidence=evidence, table=answer.table or None), text
+        return replace(record, evidence=evidence, deviation=answer.deviation), text
     if not isinstance(answer, JudgedAgain) or answer.outcome != "holds":
         reason = answer.evidence if isinstance(answer, JudgedAgain) else answer.reason
         note = f"the case could not be judged again in a new process: {reason}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from properties.judging.blame import CannotBeJudged, describe_error
 from properties.judging.canary import missed_defect
 from properties.judging.counterexample import Counterexample, describe, law_named, names
+from properties.judging.deviation import Deviation
 from properties.judging.verdict import Outcome
 from properties.process import child
 from properties.process.child import Line, settle
@@ -27,7 +28,7 @@ class Replay:
     case: str
     outcome: Outcome
     evidence: str = ""
-    table: str = ""
+    deviation: Deviation | None = None
 
 
 def replay_isolated(
@@ -126,4 +127,4 @@ def _judge_again(example: Counterexample, variant: Variant, path: str) -> Judged
     if finding is None:
         doubt = missed_defect(variant.kind)
         return JudgedAgain("error", f"cannot be judged: {doubt}") if doubt else JudgedAgain("holds")
-    return JudgedAgain("violated", str(finding), finding.side_by_side())
+    return JudgedAgain("violated", str(finding), finding.deviation())

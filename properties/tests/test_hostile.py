@@ -346,7 +346,7 @@ def test_a_counterexample_that_cannot_be_kept_costs_no_verdict(tmp_path: Path) -
     record = first([r for r in verify(LOST_GAMMA, examples=50, keep=taken / "kept") if r.outcome != "holds"])
     assert "got" in record.evidence
     assert f"; the counterexample could not be saved: {taken / 'kept'}: not a directory" in record.evidence
-    assert (record.counterexample, record.table is None) == (None, False)
+    assert (record.counterexample, record.results == "") == (None, False)
 
 
 def test_a_half_written_counterexample_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import properties
 from properties.cases import law_schema
 from properties.checks import checks
 from properties.judging.counterexample import Counterexample
+from properties.judging.deviation import Deviation, SideBySide
 from properties.judging.verdict import Record
 from properties.judging.verdict_table import row_lines
 from properties.judging.verification import applicable, on_untested, promises_of, require_promises, verify
@@ -147,13 +148,32 @@ def test_contamination_tdc_sold_for_total_variation_is_not_certified() -> None:
     assert not [record for record in verdicts if record.law.startswith(("TDC", "linear scale"))]
 
 
+def test_the_numbers_of_a_violation_are_data() -> None:
+    """Not numbers within text: another program reads them without parsing a message."""
+    (record,) = [record for record in verify(MUTANTS[WRONG], examples=50) if record.outcome == "violated"][:1]
+    read = json.loads(record.to_json())["deviation"]
+    assert f"{read['what']}: got {read['got']}, wanted {read['wanted']}" in record.evidence
+    wrong = [entry for entry in read["results"]["entries"] if entry["wrong"]]
+    assert len(wrong) == read["results"]["wrong"] > 0
+    assert all(abs(entry["got"] - entry["wanted"]) > read["allowed"] for entry in wrong)
+
+
 def test_how_a_variant_is_loaded_again() -> None:
     assert target_of(MUTANTS[WRONG]) == WRONG
     assert target_of(replace(MUTANTS[WRONG])) is None
 
 
 def test_notebooks_show_records_and_counterexamples_escaped() -> None:
-    record = Record("<b>v</b>", "law", "violated", "<script>", 1, 0.1, 0, table="<i>")
+    record = Record(
+        "<b>v</b>",
+        "law",
+        "violated",
+        "<script>",
+        1,
+        0.1,
+        0,
+        deviation=Deviation("<i>", results=SideBySide(("<i>", "<u>"), (), 0, 0)),
+    )
     example = Counterexample("<b>law", "<i>v", {"x": "<u>"}, "<script>")
     for text in (record._repr_html_(), replace(record, counterexample=example)._repr_html_(), example._repr_html_()):
         assert "&lt;script&gt;" in text

@@ -7,6 +7,7 @@ from benchmarks.report.layout import chapter, commands
 from benchmarks.report.markup import Html, inline, tag
 from benchmarks.report.section import Content, Line, Section, Work
 from benchmarks.report.words import badge
+from properties.judging.deviation import Deviation
 from robust_core.text import plural
 
 INTRODUCTION = (
@@ -30,22 +31,14 @@ def committed_cards() -> Iterable[Card]:
         for path, example in evidence.counterexamples(claim):
             assert claim.printed is not None
             finding = claim.printed.judge(**example.case)
-            compared = ("", "", "")
-            if finding is not None:
-                compared = (_text(finding.got), _text(finding.wanted), f"{finding.allowed:.3g}")
             yield Card(
                 f"properties/counterexamples/{path.name}",
                 claim.id,
                 claim.title,
                 "holds" if finding is None else "violated",
-                example.finding if finding is None else finding.what,
-                *compared,
+                Deviation(example.finding) if finding is None else finding.deviation(),
                 *read_case(example.to_json()),
             )
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else repr(value)
 
 
 def render(cards: Sequence[Card]) -> Content:

@@ -8,6 +8,7 @@ from benchmarks.report.markup import Html, isolate, tag
 from benchmarks.report.section import Content, Section, Work
 from benchmarks.report.sections import variants
 from benchmarks.report.words import badge
+from properties.judging.deviation import Deviation
 from robust_core.text import plural
 
 INTRODUCTION = (
@@ -27,20 +28,13 @@ def find(gallery: variants.Gallery) -> Iterable[Card]:
     for variant in gallery.variants:
         for verdict in variant.verdicts:
             if verdict.counterexample is not None:
-                what, _, numbers = verdict.evidence.partition(": got ")
-                got, _, rest = numbers.partition(", wanted ")
-                wanted, _, allowed = rest.rpartition(" within ")
                 yield Card(
                     f"counterexamples/{verdict.counterexample.file}",
                     verdict.law,
                     f"{variant.name}: {verdict.law}",
                     INTENDED if variant.expected == "violated" == verdict.outcome else verdict.outcome,
-                    what,
-                    got.strip("'"),
-                    wanted.strip("'"),
-                    allowed,
+                    verdict.deviation or Deviation(verdict.evidence),
                     *read_case(verdict.counterexample.text),
-                    table=verdict.table or "",
                 )
 
 

@@ -12,6 +12,7 @@ from benchmarks.report.section import Content, Line, Section, Show, Work, worst
 from benchmarks.report.words import badge, mark
 from benchmarks.runner.units import Unit
 from properties.judging.counterexample import Counterexample, to_file
+from properties.judging.deviation import Deviation
 from properties.judging.verdict import Record
 from properties.process.session import Description
 from properties.statistics.law import Size
@@ -56,7 +57,7 @@ class LawVerdict:
     outcome: str
     evidence: str
     statistics: CellNumbers | None = None
-    table: str | None = None
+    deviation: Deviation | None = None
     counterexample: Example | None = None
 
 
@@ -158,7 +159,7 @@ def _law_verdict(record: Record) -> LawVerdict:
         outcome="undecided" if record.outcome == "untested" else record.outcome,
         evidence=record.evidence,
         statistics=CellNumbers(numbers.n, numbers.alpha) if numbers else None,
-        table=record.table,
+        deviation=record.deviation,
         counterexample=None if example is None else Example(*to_file(example)),
     )
 
