@@ -62,18 +62,21 @@ def with_interval(x: float, low: float | None, high: float | None, show: Callabl
     return f"{with_sign(show(x))} [{ends[0]}, {ends[1]}]"
 
 
-def compact(x: float) -> str:
-    """A number for an axis.
+def compact(x: float, largest: float | None = None) -> str:
+    """A number for an axis, in thousands or millions if the largest number of the axis is.
 
     >>> compact(12500), compact(600000), compact(0.25), compact(1e-9), compact(1e10)
     ('12.5k', '600k', '0.25', '10⁻⁹', '10¹⁰')
+    >>> compact(2500), compact(2500, largest=12500), compact(0, largest=12500)
+    ('2500', '2.5k', '0')
     """
     power = math.log10(abs(x)) if x and math.isfinite(x) else 0.0
     if abs(power) > 3 and _is_power(x) and not 3 < power < 7:
         return power_of_ten(x)
+    top = abs(x if largest is None else largest)
     for size, letter in ((1e6, "M"), (1e3, "k")):
-        if size * (10 if letter == "k" else 1) <= abs(x) < 1e3 * size:
-            return number(x / size, 3) + letter
+        if size * (10 if letter == "k" else 1) <= top < 1e3 * size:
+            return number(x / size, 3) + letter if x else "0"
     return number(x, 3)
 
 
@@ -132,7 +135,8 @@ class Scale:
         """
         ticks = self.ticks()
         powers = self.logarithmic and all(_is_power(tick) for tick in ticks)
-        return [(tick, power_of_ten(tick) if powers else compact(tick)) for tick in ticks]
+        largest = None if self.logarithmic else max(map(abs, ticks), default=None)
+        return [(tick, power_of_ten(tick) if powers else compact(tick, largest)) for tick in ticks]
 
 
 def _round_steps(low: float, high: float) -> list[float]:

@@ -379,7 +379,7 @@ def judge(record: Panels) -> list[Line]:
     counts = Counter(panel.outcome for panel in record.panels)
     short = ", ".join(f"{count} {word}" for word, count in counts.most_common())
     if not record.code.is_present:
-        short += f" (made {'with other libraries' if record.code.libraries else 'by other code than the present'})"
+        short += f" (computed with {'other libraries' if record.code.libraries else 'other code'})"
     return [Line("panels", "Panels of the paper", "finding", short, decides=False)]
 
 

@@ -25,7 +25,7 @@ COMMANDS = ("robust-core bench", "robust-core compare --all")
 INTRODUCTION = (
     "Deterministic quantities are compared exactly, statistical ones seed by seed with an interval. Equivalent is a "
     "positive finding: the whole interval lies within the margin. Each statistical measure has an equal share of α. "
-    "Ratios of times are in the section on this run: they differ from run to run and do not decide."
+    "Ratios of times are in the section on this run: they differ from run to run and do not affect the verdict."
 )
 TERMS = (
     "Baseline and today are medians over the seeds. Effects and margins with % are shares of the baseline; the others "

@@ -21,9 +21,10 @@ SEED_SET = "pinned"
 QUICK_COMMAND = "robust-core batch run --size quick"
 FULL_COMMAND = "robust-core batch run --size full"
 INTRODUCTION = (
-    "Two e-processes per cell. The one against has the null “the law holds” and decides violated at 1/α; the one in "
-    "favour has the null “the law fails by the stated effect” and decides holds at 1/β. Both are valid at any stopping "
-    "time (Ville). Controls are wrong on purpose and must be violated."
+    "Every cell has two e-processes. The process against the law has the null hypothesis “the law holds”; the verdict "
+    "is violated if it reaches 1/α. The process in favour has the null hypothesis “the law fails by the stated "
+    "effect”; the verdict is holds if it reaches 1/β. Both are valid at any stopping time (Ville). Negative controls "
+    "are wrong on purpose and must be violated."
 )
 
 
@@ -135,9 +136,9 @@ def render(statistics: Statistics) -> Content:
 
 def _gate(gate: Gate) -> Html:
     words = (
-        f" Budget {number(gate.budget)}: the largest probability that a run of correct algorithms is red; "
+        f" Budget {number(gate.budget)}: the largest probability that some cell of correct algorithms is violated; "
         f"allocated {number(gate.spent)}. Log of the product of all evidence: "
-        f"{number(gate.log_product, 3)}, red from {number(-math.log(gate.budget * JOINT), 3)}."
+        f"{number(gate.log_product, 3)}, violated from {number(-math.log(gate.budget * JOINT), 3)}."
     )
     return tag("p", badge(gate.outcome), words)
 

@@ -11,7 +11,7 @@ from benchmarks.report.words import badge, look
 ID, TITLE = "verdict", "Verdict"
 NOTE = (
     "Holds means: no violation was found by the searches and samples described below, with the error probabilities "
-    "stated there. Findings do not decide."
+    "stated there. Findings do not affect the verdict."
 )
 
 
