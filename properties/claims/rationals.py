@@ -1,4 +1,4 @@
-"""The problem of Section 5 in rationals: stationary law, second moments, projection."""
+"""The problem of Section 5 in rationals: stationary distribution, second moments, projection."""
 
 from fractions import Fraction
 from functools import cached_property

@@ -132,7 +132,7 @@ LAWS = (
     ),
     _law(
         "average cost invariance",
-        "duplicate and dominated actions, split states and new names leave the average cost as it is",
+        "duplicate and dominated actions, split states and a new numbering do not change the average cost",
         _invariant,
         "average cost",
     ),

@@ -231,7 +231,7 @@ START = Law(
     "start",
     LEARNERS,
     None,
-    "the estimate starts as the problem says, is float64 and finite, and a step size of 0 leaves it as it is",
+    "the estimate starts as the problem says, is float64 and finite, and a step size of 0 does not change it",
     RUNS,
     _start,
 )
@@ -239,8 +239,8 @@ PURITY = Law(
     "run purity",
     LEARNERS,
     None,
-    "a run is a function of problem, rng and path: repeatable, undisturbed by reading, copies and neighbours; what was "
-    "handed out does not change",
+    "a run depends on problem, rng and path only: reading an estimate, a copy and other learners do not affect it, and "
+    "returned estimates do not change",
     RUNS,
     _purity,
     after=("start",),

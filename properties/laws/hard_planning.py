@@ -102,7 +102,7 @@ def _hard(law: Law, read: Reader, cases: Callable[[Variant], Sequence[PlannerCas
         law,
         judge=judge,
         name=f"{law.name}, hard",
-        statement=f"{law.statement}; where the best action shows late, gains little, or waits for other states,"
+        statement=f"{law.statement}; where the best action appears late, gains little, or depends on other states,"
         " and where states are nearly alike",
         cases=Large(read, (), others=cases),
         after=(*law.after, law.name),

@@ -367,7 +367,7 @@ SUPPORT = _named(support.LAWS, "support value")
 
 def _wide_law(law: Law, cases: Any, judge: Any) -> Law:
     wide = _law(law, cases, judge, only=lambda variant: bool(_plain_sets(variant)))
-    return replace(wide, statement=f"{law.statement}; with many hundreds of states or actions, at some places")
+    return replace(wide, statement=f"{law.statement}; with hundreds of states or actions, in selected entries")
 
 
 def _law(law: Law, cases: Any, judge: Any, **fields: Any) -> Law:

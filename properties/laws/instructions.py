@@ -91,7 +91,7 @@ ENDING = Law(
     "ending",
     LEARNERS,
     None,
-    "after the end of an episode nothing follows: a terminal step does not depend on s_next and a_next",
+    "an episode ends at a terminal step: the update does not depend on s_next and a_next",
     Generated(read_step),
     _ending,
     after=("start", "run purity"),

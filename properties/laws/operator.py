@@ -193,7 +193,9 @@ def _law(name: str, statement: str, judge: Any, *after: str, read: Reader = oper
 
 LAWS = (
     _law(
-        "bellman purity", "T is a function: it leaves Q alone, repeats itself and hands out fresh float64 arrays", _pure
+        "bellman purity",
+        "T is pure: Q is unchanged, the same call gives the same result, in a new float64 array",
+        _pure,
     ),
     _law(
         "bellman backup",
@@ -219,7 +221,7 @@ LAWS = (
     ),
     _law(
         "bellman invariance",
-        "duplicate and dominated actions, split states and new names leave TQ as it is",
+        "duplicate and dominated actions, split states and a new numbering do not change TQ",
         _invariant,
         "bellman purity",
         "bellman backup",

@@ -152,7 +152,7 @@ LAWS = (
     _law("optimum order", "Q* rises with R, and by k/(1−γ) if all costs rise by k", Q_STAR.ordered, "optimum"),
     _law(
         "optimum invariance",
-        "duplicate and dominated actions, split states and new names leave Q* as it is",
+        "duplicate and dominated actions, split states and a new numbering do not change Q*",
         Q_STAR.invariant,
         "optimum",
     ),

@@ -202,7 +202,7 @@ FREQUENCIES = Law(
     ("sampler",),
     "trajectory",
     "next states and actions are as frequent as the model and the policy say, early and late "
-    f"(Chernoff; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
+    f"(Chernoff; a correct sampler fails for one rng in {1 / FALSE_ALARM:g})",
     Designed(lambda: [_skewed_model()]),
     _frequencies,
     after=("possible path", "repeatable path", "coverage"),
@@ -239,7 +239,7 @@ FRESH = Law(
     ("sampler",),
     "trajectory",
     "calls with one rng are independent: single steps are as frequent as they should be, paths differ "
-    f"(Chernoff; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
+    f"(Chernoff; a correct sampler fails for one rng in {1 / FALSE_ALARM:g})",
     Designed(lambda: [replace(_skewed_model(), steps=SHORT_CALLS)]),
     _fresh,
     after=("possible path", "repeatable path", "coverage", "frequencies"),
@@ -321,7 +321,7 @@ UNEVEN = Law(
     ("sampler",),
     "trajectory",
     "successors of every pair and actions of every state are as frequent as the model and the policy say, whatever "
-    f"was chosen before (Chernoff; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
+    f"was chosen before (Chernoff; a correct sampler fails for one rng in {1 / FALSE_ALARM:g})",
     Designed(lambda: [_uneven_model(A) for A in UNEVEN_POLICIES]),
     _uneven,
     after=("possible path", "repeatable path", "coverage", "frequencies"),
@@ -394,7 +394,7 @@ FRACTION = Law(
     ("sampler",),
     "trajectory",
     "rows of thirds, fifths and sevenths with an outcome of 1 % at every position: all are as frequent as they should "
-    "be, whatever the last state and action (e-process; a right sampler fails for one rng in "
+    "be, whatever the last state and action (e-process; a correct sampler fails for one rng in "
     f"{1 / FALSE_ALARM:g})",
     Designed(lambda: [_fraction_model(n) for n in FRACTIONS]),
     _fractions,
@@ -433,7 +433,7 @@ RARELY = Law(
     ("sampler",),
     "trajectory",
     "an outcome of 1/1500 at every position is neither lost nor drawn too often "
-    f"(e-process; a right sampler fails for one rng in {1 / FALSE_ALARM:g})",
+    f"(e-process; a correct sampler fails for one rng in {1 / FALSE_ALARM:g})",
     Designed(lambda: [_odd_model(rare) for rare in range(3)]),
     _odd,
     after=("possible path", "repeatable path", "coverage", "frequencies"),

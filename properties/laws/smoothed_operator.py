@@ -117,7 +117,7 @@ def _law(name: str, statement: str, judge: Any, *after: str, read: Reader = smoo
 
 
 LAWS = (
-    _law("smoothed purity", "T̂ is a function: it leaves its input alone, repeats itself, hands out new arrays", _pure),
+    _law("smoothed purity", "T̂ is pure: input unchanged, same call, same result, new arrays", _pure),
     _law(
         "smoothed backup",
         "T̂V(s) = Σ_a π(a|s)(c + γ(1−R)PV + γ R m(V)), against rationals and 60 digits (Theorem 4)",

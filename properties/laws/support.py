@@ -178,7 +178,7 @@ LAWS = (
     _law(
         "support axioms",
         "support function",
-        "σ is sublinear, monotone, shifts with v, lies in [p·v, max v], rises with R and has the right ends",
+        "σ is sublinear, monotone, shifts with v, lies in [p·v, max v], rises with R, and is right at both ends of R",
         _read_axioms,
         _axioms,
         "support value",

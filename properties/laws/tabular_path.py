@@ -386,7 +386,7 @@ LAWS = (
     _law(
         "irrelevant entries",
         "symmetric",
-        "a state never visited, below all others, and an action never taken, above all others, leave Q_t as it is",
+        "a state never visited, below all others, and an action never taken, above all others, do not change Q_t",
         runs.run,
         _padded,
     ),

@@ -28,7 +28,7 @@ LAWS = (
     ),
     _law(
         "optimal value invariance",
-        "duplicate and dominated actions, split states and new names leave V* as it is",
+        "duplicate and dominated actions, split states and a new numbering do not change V*",
         _V_STAR.invariant,
         "optimal value",
     ),

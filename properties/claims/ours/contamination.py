@@ -28,7 +28,7 @@ from robust_core.validate import Floats
 
 @st.composite
 def _restarts(draw: st.DrawFn, *, max_actions: int = 2) -> Case:
-    """A model, a radius, and a restart law for every pair."""
+    """A model, a radius, and a restart distribution for every pair."""
     mdp = draw(mdps(max_states=3, max_actions=max_actions, cost_range=(-1.0, 1.0)))
     return {"mdp": mdp, "radius": draw(radii()), "laws": draw(policies((mdp.cost.size, mdp.n_states)))}
 
@@ -65,7 +65,7 @@ def _with_restarts(mdp: MDP, radius: float, laws: Floats) -> MDP | None:
 def _decoupled(
     mdp: MDP, radius: float, laws: Floats, *, common: bool, value: bool = True, short_sum: bool = False
 ) -> Finding | None:
-    """Optimal actions (and, for a common law, the value) of the kernel with restarts against those at discount b."""
+    """Optimal actions (for one distribution also the value) of the kernel with restarts against those at b."""
     law = np.broadcast_to(laws[0], laws.shape) if common else laws
     short, restarting = _short_horizon(mdp, radius), _with_restarts(mdp, radius, np.ascontiguousarray(law))
     if short is None or restarting is None:
@@ -87,17 +87,17 @@ DECOUPLING = Claim(
     "decoupling",
     "Theorem T1 (docs/theorems.md)",
     "E",
-    "if nature restarts with probability R by one law q, the optimal policies are those at discount γ(1−R), for "
-    "every q",
-    "0 ≤ R ≤ 1, γ < 1; one restart law for all pairs",
+    "if nature restarts with probability R by one distribution q, the optimal policies are those at discount γ(1−R), "
+    "for every q",
+    "0 ≤ R ≤ 1, γ < 1; one restart distribution for all pairs",
     printed=Statement(
-        "without the hypothesis: the same for restart laws q_{s,a} that differ between pairs",
+        "without the hypothesis: the same for restart distributions q_{s,a} that differ between pairs",
         _laws_by_pair,
         lambda **case: _decoupled(**case, common=False, value=False),
         exact=True,
     ),
     amended=Statement(
-        "for one law q: V* of (1−R)P + R·1qᵀ is W + (γR/(1−γ))(q·W)·1, with the optimal actions of W",
+        "for one distribution q: V* of (1−R)P + R·1qᵀ is W + (γR/(1−γ))(q·W)·1, with the optimal actions of W",
         _restarts,
         lambda **case: _decoupled(**case, common=True),
         exact=True,
@@ -156,8 +156,8 @@ def _game_value(mdp: MDP, radius: float, laws: Floats, *, horizon: str = "gamma"
     )
     return first(
         [
-            equal("min over policies of max over laws", tuple(map(min, zip(*worst, strict=True))), claimed),
-            equal("max over laws of min over policies", tuple(map(max, zip(*best, strict=True))), claimed),
+            equal("min over policies of max over distributions", tuple(map(min, zip(*worst, strict=True))), claimed),
+            equal("max over distributions of min over policies", tuple(map(max, zip(*best, strict=True))), claimed),
             equal("the rectangular Bellman equation", backup, claimed),
         ]
     )
@@ -168,7 +168,7 @@ GAME_VALUE = Claim(
     "Theorem T1 (docs/theorems.md)",
     "E",
     "rectangular, static and fully coupled contamination games have one value: rectangularity costs nothing",
-    "any non-empty compact set Q of restart laws",
+    "any non-empty compact set Q of restart distributions",
     printed=Statement(
         "min_π max_{q∈Q} V = max_{q∈Q} min_π V = W + (γR/(1−γ)) max_Q q·W, and it solves the Bellman equation in which "
         "nature chooses q anew at every pair",
@@ -395,12 +395,12 @@ SPAN_MODULUS = Claim(
     "that work on robust average reward constructs.",
 )
 
-# span-restarts: the span modulus needs one set of restart laws.
+# span-restarts: the span modulus needs one set of restart distributions.
 
 
 @st.composite
 def _restarting_values(draw: st.DrawFn) -> Case:
-    """A model, a radius, a restart law for every pair, and two value vectors."""
+    """A model, a radius, a restart distribution for every pair, and two value vectors."""
     case = draw(_restarts())
     states = case["mdp"].n_states
     return case | {"V": draw(values(states)), "other": draw(values(states))}
@@ -409,7 +409,7 @@ def _restarting_values(draw: st.DrawFn) -> Case:
 def _restart_span(
     mdp: MDP, radius: float, laws: Floats, V: Floats, other: Floats, *, common: bool, factor: Fraction = Fraction(1)
 ) -> Finding | None:
-    """Restarts by the law of the pair, or by the worst of all laws at every pair (`common`)."""
+    """Restarts by the distribution of the pair, or by the worst of all at every pair (`common`)."""
     gamma, R, cost = Fraction(mdp.gamma), Fraction(radius), exact.costs(mdp)
     restarts = [exact.distribution(law.tolist()).fractions() for law in laws]
     images = []
@@ -430,10 +430,10 @@ SPAN_RESTARTS = Claim(
     "span-restarts",
     "Theorem T3, its limit (docs/theorems.md)",
     "E",
-    "with restarts from a set Q of laws T contracts in the span with modulus γ(1−R)",
+    "with restarts from a set Q of distributions T contracts in the span with modulus γ(1−R)",
     "one set Q for all pairs",
     printed=Statement(
-        "without the hypothesis: a law for each pair",
+        "without the hypothesis: a distribution for each pair",
         _restarting_values,
         lambda **case: _restart_span(**case, common=False),
         exact=True,
@@ -450,7 +450,7 @@ SPAN_RESTARTS = Claim(
         _restarting_values,
         lambda **case: _restart_span(**case, common=True, factor=Fraction(7, 8)),
     ),
-    note="With a law for each pair the modulus is γ, as two states show that restart in themselves.",
+    note="With a distribution for each pair the modulus is γ, as two absorbing states that restart in themselves show.",
 )
 
 CLAIMS = (DECOUPLING, GAME_VALUE, SOME_DISCOUNT, SOME_DISCOUNT_TV, SPAN_MODULUS, SPAN_RESTARTS)

@@ -23,7 +23,7 @@ STEP = 2.0**-24
 
 @st.composite
 def _policies_and_moves(draw: st.DrawFn) -> Case:
-    """A policy of two actions in eighths, off the boundary, a move that keeps row sums, and a start law."""
+    """A policy of two actions in eighths, off the boundary, a move that keeps row sums, and a start distribution."""
     mdp = draw(mdps(max_states=3, min_actions=2, max_actions=2))
     first_action = [draw(st.integers(1, 7)) / 8 for _ in range(mdp.n_states)]
     move = [float(draw(st.sampled_from((1, 0, -1)))) for _ in range(mdp.n_states)]

@@ -21,7 +21,7 @@ from robust_core.validate import Floats, Ints
 
 @st.composite
 def _rows(draw: st.DrawFn) -> Case:
-    """A row, values, a radius, restart laws, and for every state the neighbours to which mass may move."""
+    """A row, values, a radius, restart distributions, and for every state the neighbours to which mass may move."""
     n = draw(st.integers(1, 4))
     return {
         "p": draw(policies((1, n)))[0],
@@ -49,13 +49,13 @@ def _unbiased(uncertainty_set: UncertaintySet, p: Floats, v: Floats) -> Finding 
 
 
 def _restart(p: Floats, v: Floats, radius: float, laws: Floats, *, kind: bool = False) -> Finding | None:
-    """{(1−R)p + Rq : q in a set of laws}: definition against the plug-in; `kind`: nature takes the best law."""
+    """{(1−R)p + Rq : q in a set}: definition against the plug-in; `kind`: nature takes the best distribution."""
     row, V, R = exact.distribution(p.tolist()).fractions(), fractions(v), Fraction(radius)
     restarts = [exact.distribution(law.tolist()).fractions() for law in laws]
     truth = max(dot(tuple((1 - R) * x + R * y for x, y in zip(row, q, strict=True)), V) for q in restarts)
     choose = min if kind else max
     points = [choose([(1 - R) * V[s] + R * dot(q, V) for q in restarts]) for s in range(len(V))]
-    return equal("mean of the one-sample target for restart laws", dot(row, tuple(points)), truth)
+    return equal("mean of the one-sample target for restart distributions", dot(row, tuple(points)), truth)
 
 
 def _local(p: Floats, v: Floats, near: Ints) -> Finding | None:
@@ -86,15 +86,15 @@ ONE_SAMPLE = Claim(
         exact=True,
     ),
     amended=Statement(
-        "Σ p(s')σ_{U(1_{s'})}(v) = σ_{U(p)}(v) for contamination, for sets of restart laws, and for local adversaries "
-        "(mass at s' moves within N(s'))",
+        "Σ p(s')σ_{U(1_{s'})}(v) = σ_{U(p)}(v) for contamination, for sets of restart distributions, and for local "
+        "adversaries (mass at s' moves within N(s'))",
         _rows,
         _affine,
         exact=True,
     ),
     amendment="hypothesis",
     broken=Statement(
-        "the same for restart laws, with the least of them in the target",
+        "the same for restart distributions, with the best of them for the agent in the target",
         _rows,
         lambda p, v, radius, laws, near: _restart(p, v, radius, laws, kind=True),
     ),

@@ -115,7 +115,7 @@ CLAIMS = (
         "vanilla-same",
         "Section 6.2, Figure 3(a) and 3(c)",
         "vanilla TDC's results differ between (p, R) = (0.1, 0.1) and (0.1, 0.2)",
-        "vanilla TDC does not know R, so with one p its θ_t has one law in both panels; only the measure ‖∇J‖² and the "
-        "draw of the features can differ",
+        "vanilla TDC does not know R, so with one p its θ_t has the same distribution in both panels; only the "
+        "measure ‖∇J‖² and the draw of the features can differ",
     ),
 )

@@ -1,7 +1,7 @@
 """What Appendix D speaks of, in ball arithmetic: delta, its derivatives, G, H, omega(theta), one step of Algorithm 2.
 
-Expectations under the stationary law are sums over all (s, a, s') of mu(s) pi(a|s) p(s'|s,a): no formula of the
-paper is used to take them. From the oracle come the stationary law and a certified lower bound on lambda.
+Expectations under the stationary distribution are sums over all (s, a, s') of mu(s) pi(a|s) p(s'|s,a): no formula of
+the paper is used to take them. From the oracle come the stationary distribution and a certified lower bound on lambda.
 """
 
 import math

@@ -209,7 +209,7 @@ def _hoeffding(mdp: MDP, radius: float, alpha: float, visits: int, pair: int, *,
 
 
 def _needed_constant(mdp: MDP, radius: float, alpha: float, visits: int, pair: int) -> float:
-    """The ĉ that the exact law needs with T = K visits, over the proved one."""
+    """The ĉ that the exact distribution needs with T = K visits, over the proved one."""
     run = Run(mdp, radius, np.zeros((mdp.n_states, mdp.n_actions)), alpha, np.zeros((0, 3), dtype=np.int64))
     if norm(run.V_star) == 0:
         return 0.0

@@ -85,8 +85,8 @@ RECTANGULAR = Claim(
     ),
     amendment="hypothesis",
     note="A kernel is a collection of rows. But a set of kernels is the product of its sets of rows only if each row "
-    "can be chosen independently of the others. For contamination by one restart law that is common to all pairs, "
-    "the two sets differ and their values are equal (claim decoupling).",
+    "can be chosen independently of the others. For contamination by one restart distribution that is common to all "
+    "pairs, the two sets differ and their values are equal (claim decoupling).",
 )
 
 

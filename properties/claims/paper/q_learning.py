@@ -69,7 +69,7 @@ MLE_UNBIASED = Claim(
     "1_{s'} is an unbiased estimate of p_s^a given (s,a)",
     "s' drawn from p_s^a; exact for kernels and policies in multiples of 2^-31 (the sampler rounds to 2^-62)",
     printed=Statement(
-        "Σ_{s'} P(s'|s,a) 1_{s'} = p_s^a, with P the exact law of the sampler in use",
+        "Σ_{s'} P(s'|s,a) 1_{s'} = p_s^a, with P the exact distribution of the sampler in use",
         _samplers,
         _unbiased_estimate,
         exact=True,
@@ -203,7 +203,7 @@ MEMORY = Claim(
     "E",
     "no more memory than vanilla Q-learning: one (S, A) table",
     "step sizes that need no visit counts",
-    printed=Statement("the learner's state is S·A numbers, whatever R", _sizes, _memory, exact=True),
+    printed=Statement("the learner's state is S·A numbers, for every R", _sizes, _memory, exact=True),
     broken=Statement(
         "the same with step sizes that count visits",
         _sizes,

@@ -263,7 +263,7 @@ THM3 = Claim(
     "constants c_0, c_1 exist such that ‖Q_T − Q*‖ ≤ 3 ε with probability at least 1−6 δ",
     "printed: δ < 1, ε < 1/(1−γ), T and α as displayed; costs and Q_0 of any size",
     printed=Statement(
-        "for (c_0, c_1) as drawn: ‖Q_T − Q*‖ ≤ 3 ε for one state, one action, no cost, any Q_0",
+        "for given (c_0, c_1): ‖Q_T − Q*‖ ≤ 3 ε for one state, one action, no cost, any Q_0",
         _unbounded,
         _theorem3_printed,
     ),
@@ -346,7 +346,7 @@ STEP_CHOICE = Claim(
     "a constant c_1 exists such that the first two terms of eq:thm5 are at most ε",
     "printed: any Q_0, ε < 1/(1−γ)",
     printed=Statement(
-        "for (c_0, c_1) as drawn, both terms are at most ε at t = T",
+        "for given (c_0, c_1), both terms are at most ε at t = T",
         lambda: _parameters(bounded=False),
         _step_choice,
     ),
@@ -361,7 +361,7 @@ STEP_CHOICE = Claim(
     note="The second term requires c_1 ≤ 1/(25ĉ²); the first then determines c_0. Without a bound on ‖ψ_0‖ no "
     "constants are large enough. The same holds near ε = 1/(1−γ), γ = 0, where the logarithm in T vanishes and T "
     "with it. The step size α has (1−γ)⁴ and not (1−γ)², so the factor ‖V*‖ ≤ 1/(1−γ) was probably intended. The "
-    "parameters are drawn from grids; the general statement is proved in the proof of Theorem 3 in the module.",
+    "parameters are drawn from grids; the general statement is part of the proof of Theorem 3 in the module.",
 )
 
 

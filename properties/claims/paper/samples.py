@@ -107,7 +107,7 @@ def _given_their_number(mdp: MDP, t: int) -> Finding | None:
 
 
 def _given_the_past(mdp: MDP, t: int, *, row_of: int = 0) -> Finding | None:
-    """The law of the sample at a visit, given all states up to the visit."""
+    """The distribution of the sample at a visit, given all states up to the visit."""
     row = exact.distribution(mdp.P[row_of, 0].tolist()).fractions()
     past: dict[tuple[int, ...], list[Fraction]] = {}
     for weight, states in _paths(mdp, t):
@@ -115,7 +115,9 @@ def _given_the_past(mdp: MDP, t: int, *, row_of: int = 0) -> Finding | None:
             if states[i] == 0:
                 law = past.setdefault(tuple(states[: i + 1]), [Fraction(0)] * mdp.n_states)
                 law[states[i + 1]] += weight
-    return first(equal(f"law of s' given {list(p)}", [x / sum(law) for x in law], list(row)) for p, law in past.items())
+    return first(
+        equal(f"distribution of s' given {list(p)}", [x / sum(law) for x in law], list(row)) for p, law in past.items()
+    )
 
 
 INDEPENDENT_VISITS = Claim(

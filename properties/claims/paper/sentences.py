@@ -64,7 +64,7 @@ MU_MIN = Claim(
     "μ_min characterises how many samples are needed to visit every state-action pair sufficiently often",
     "ergodic chain of pairs",
     printed=Statement(
-        "for C as drawn: from every start every pair is reached within C/μ_min steps on average",
+        "for a given C: from every start every pair is reached within C/μ_min steps on average",
         _slow_chains,
         _by_mu_min,
         exact=True,
@@ -135,7 +135,7 @@ def _two_panels(draw: st.DrawFn) -> Case:
 
 
 def _distances(p: Floats, perturbation: Floats) -> tuple[list[Fraction], Fraction]:
-    """The distance of the sampled from the tested row in both panels, and that of the uniform law from it."""
+    """The distance of the sampled from the tested row in both panels, and that of the uniform distribution from it."""
     row = exact.distribution(p.tolist()).fractions()
     n = len(row)
     found = []

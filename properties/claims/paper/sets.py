@@ -107,7 +107,7 @@ SUP_TV = Claim(
     "the closed form of the total-variation ball is the optimum of the convex program",
     "d_TV = ½‖·‖₁",
     printed=Statement(
-        "take mass R from the states of lowest v, give it to a best one: the value is max{q·v : ½‖q−p‖₁ ≤ R}",
+        "move mass R from the states of lowest v to a state of largest v: the value is max{q·v : ½‖q−p‖₁ ≤ R}",
         lambda: _rows("p"),
         _sup_tv,
     ),

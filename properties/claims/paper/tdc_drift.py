@@ -1,8 +1,8 @@
 """Claims of Appendix D about the drift: E[h] = 0, the constants of h and of G(theta, omega(theta)), and their units.
 
-The drift identities behind them hold for the implementation too: averaged over (s, a, s') under the stationary law,
-one step of Algorithm 2 from (theta, omega) moves theta by alpha(E[delta phi] − E[gamma(...)phiᵀ]omega), which at
-omega(theta) is −alpha/2·∇J(theta), and omega by −beta C(omega − omega(theta)).
+The drift identities behind them hold for the implementation too: averaged over (s, a, s') under the stationary
+distribution, one step of Algorithm 2 from (theta, omega) moves theta by alpha(E[delta phi] − E[gamma(...)phiᵀ]omega),
+which at omega(theta) is −alpha/2·∇J(theta), and omega by −beta C(omega − omega(theta)).
 """
 
 import math

@@ -153,7 +153,7 @@ ADMISSIBLE = Claim(
 
 @st.composite
 def _five_features(draw: st.DrawFn) -> Case:
-    """Five features of length at most 1 in every state, and a law of the states (weights, not all 0)."""
+    """Five features of length at most 1 in every state, and a distribution of the states (weights, not all 0)."""
     S = draw(st.integers(1, 5))
     rows = []
     for _ in range(S):

@@ -39,7 +39,7 @@ def _cases(*names: str, **options: Any) -> Any:
 
 
 def _zero_means(*, uniform: bool = False, **case: Any) -> Finding | None:
-    """E_mu of f, g and zeta; `uniform`: under the uniform law of the transitions."""
+    """E_mu of f, g and zeta; `uniform`: under the uniform distribution of the transitions."""
     problem, theta, z = problem_of(case), Ball.exact(case["theta"]), Ball.exact(case["z"])
     weights = (
         Ball.exact(np.full(len(problem.weights.mid), 1.0 / len(problem.weights.mid))) if uniform else problem.weights
@@ -56,15 +56,15 @@ ZERO_MEANS = Claim(
     "zero-means",
     "Appendix D.2 and D.3",
     "E",
-    "E_μ[f] = E_μ[g] = E_μ[ζ] = 0 at the stationary law",
+    "E_μ[f] = E_μ[g] = E_μ[ζ] = 0 under the stationary distribution",
     "any θ and z; S ~ μ, A ~ π, S' ~ p",
     printed=Statement("the three means over all transitions vanish", _cases("theta", "z"), _zero_means),
     broken=Statement(
-        "the same under the uniform law of the transitions",
+        "the same under the uniform distribution of the transitions",
         _cases("theta", "z"),
         lambda **case: _zero_means(**case, uniform=True),
     ),
-    note="These are C = E[φφᵀ], Cω(θ) = E[δφ] and E[G(θ, ω(θ))] = −½∇J(θ); Together with h-zero they are the means "
+    note="These are C = E[φφᵀ], Cω(θ) = E[δφ] and E[G(θ, ω(θ))] = −½∇J(θ). Together with h-zero they are the means "
     "that the ergodicity argument needs.",
 )
 

@@ -1,7 +1,8 @@
 """Sentences of Section 6 about the models in which policies are tested, and about RARL's adversary.
 
-**worst-case-test.** By T1 a restart law q adds k(q·W) to all values, W = W^pi at discount gamma(1−p), so nature's best
-answer to pi is a state of largest W^pi. A table that is not Q* of radius p has its largest value elsewhere in general.
+**worst-case-test.** By T1 a restart distribution q adds k(q·W) to all values, W = W^pi at discount gamma(1−p), so
+nature's best answer to pi is a state of largest W^pi. A table that is not Q* of radius p has its largest value
+elsewhere in general.
 
 **rarl-game.** The kernels of an adversary that moves to a state m(s) with probability R are vertices of the
 contamination set, and by T1 the worst one is common to all pairs: no other policy of nature is worse.
@@ -153,7 +154,7 @@ def _perturbed_models(draw: st.DrawFn) -> Case:
 
 
 def _model(mdp: MDP, policy: Floats, share: Fraction) -> tuple[Rationals, Fraction]:
-    """The model perturbed by the uniform law, with one constant feature, and its mean cost."""
+    """The model perturbed by the uniform distribution, with one constant feature, and its mean cost."""
     P = (1.0 - float(share)) * mdp.P + float(share) / mdp.n_states
     model = Rationals(MDP(P, mdp.cost, mdp.gamma), policy, np.ones((mdp.n_states, 1)))
     costs = [[Fraction(c) for c in row] for row in mdp.cost.tolist()]
@@ -197,8 +198,8 @@ TESTED_STATIONARY = Claim(
         exact=True,
     ),
     amended=Statement(
-        "there −½∇J of the tested MDP is (1−γ)(E_μ[c] − E_μ'[c]), with the stationary laws of the tested and of the "
-        "sampled MDP",
+        "there −½∇J of the tested MDP is (1−γ)(E_μ[c] − E_μ'[c]), with the stationary distributions of the tested and "
+        "of the sampled MDP",
         _perturbed_models,
         lambda **case: _tested(**case, wanted="gap"),
         exact=True,

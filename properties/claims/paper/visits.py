@@ -181,7 +181,7 @@ VISITS = Claim(
     ),
     amendment="correction",
     elsewhere="properties/statistics",
-    note="With one state and two actions t_mix of the states is 0, so t_frame = 0, and at t = 1 one pair is surely "
+    note="With one state and two actions t_mix of the states is 0, so t_frame = 0, and at t = 1 one pair is certainly "
     "unvisited. t_mix of the pairs is t_mix of the states or one more. The probability is bounded by matrix powers "
     "(Chernoff), without sampling. Tightness is the largest share of the constant 443 that this certificate needed. "
     "A lemma with 23.32 in place of 443, for all t and without T in the logarithm, is proved: visit-constant.",

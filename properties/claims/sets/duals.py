@@ -191,7 +191,8 @@ KL_RANGE = Claim(
         "the dual does not fall at β = span(v)/r", _positive, lambda **case: _kl_range(**case, wide=lambda r: 1.0 / r)
     ),
     broken=Statement("in [0, r span(v)]", _positive, lambda **case: _kl_range(**case, wide=lambda r: r)),
-    note="Proof: KL(q_β‖p) ≤ (top − p·v)/β ≤ r. Hoeffding gives span/√(8r), which is smaller for r < 8.",
+    note="Proof: KL(q_β‖p) ≤ (max v − p·v)/β ≤ r at β = span(v)/r. Hoeffding gives span/√(8r), which is smaller "
+    "for r < 8.",
 )
 
 

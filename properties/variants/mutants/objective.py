@@ -95,7 +95,7 @@ class _TransposedSlope(Objective):
 
 
 class _KeptLaw(Objective):
-    """Keeps the stationary law by the kernel: another policy gets that of the first."""
+    """Keeps the stationary distribution by the kernel: another policy gets that of the first."""
 
     def __init__(self) -> None:
         self.kept: dict[bytes, Floats] = {}
