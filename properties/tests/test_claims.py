@@ -2,6 +2,8 @@
 
 import secrets
 from dataclasses import replace
+from types import CodeType
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -95,6 +97,47 @@ def test_the_broken_statement_is_caught(claim: Claim) -> None:
 def test_every_check_has_something_that_makes_it_red(claim: Claim) -> None:
     """A printed form that fails shows it; a claim that holds needs a broken statement."""
     assert evidence.committed_evidence()[claim.id].status in FAILING or claim.broken is not None
+
+
+SHARED = ("properties.claims.sides", "properties.claims.rationals", "properties.claims.paper.linear")
+"""Modules of which a judge uses comparisons and quantities, but no statement."""
+
+
+def codes(judge: Any) -> set[CodeType]:
+    """The code of the claims that a judge runs: functions that it names, and those that it was made from."""
+    found: dict[CodeType, str] = {}
+    waiting = [judge]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, tuple):
+            waiting += one
+            continue
+        code, module = getattr(one, "__code__", None), str(getattr(one, "__module__", ""))
+        if not isinstance(code, CodeType) or code in found or not module.startswith("properties.claims"):
+            continue
+        found[code] = module
+        inner = [const.co_names for const in code.co_consts if isinstance(const, CodeType)]
+        names = {name for some in (code.co_names, *inner) for name in some}
+        waiting += [one.__globals__.get(name) for name in names] + [c.cell_contents for c in one.__closure__ or ()]
+    return {code for code, module in found.items() if module not in SHARED and code.co_name != "<lambda>"}
+
+
+AMENDED_ONLY = [claim for claim in CHECKED if claim.amended is not None and claim.broken is None]
+
+
+@pytest.mark.parametrize("claim", AMENDED_ONLY, ids=lambda claim: claim.id)
+def test_an_amended_statement_is_judged_by_the_code_that_fails_the_printed_form(claim: Claim) -> None:
+    """A judge of its own might accept everything: then the claim needs a broken statement."""
+    assert claim.amended is not None
+    assert claim.printed is not None
+    assert codes(claim.amended.judge) & codes(claim.printed.judge)
+
+
+def test_a_judge_of_its_own_is_told_from_that_of_the_printed_form() -> None:
+    printed = CLAIMS["rectangular"].printed
+    assert printed is not None
+    assert codes(printed.judge)
+    assert not codes(CLAIMS["greedy"].printed.judge) & codes(printed.judge)  # type: ignore[union-attr]
 
 
 @named

@@ -106,26 +106,26 @@ def _frames(draw: st.DrawFn) -> Case:
     return case | {"frame": draw(st.integers(1, 5))}
 
 
-def _pathwise(*, power: int = 0, frame: int, **case: Any) -> list[tuple[Fraction, Fraction]]:
-    """Both sides of (*) at every t; m is what the frames of this path have."""
+def _pathwise(*, discounted: bool = True, frame: int, **case: Any) -> list[tuple[Fraction, Fraction]]:
+    """Both sides of (*) at every t; m is what the frames of this path have. `discounted`: rho has a factor 1−gamma."""
     run = Run(**case)
     gamma, _, alpha = run.numbers
     frames = [run.visits(t + frame) - run.visits(t) for t in range(0, len(run.steps) - frame + 1, frame)]
     m = min((int(counts.min()) for counts in frames), default=0)
-    rho = (1 - gamma) * (1 - (1 - alpha) ** m)
+    rho = (1 - gamma if discounted else 1) * (1 - (1 - alpha) ** m)
     sides = []
     largest = Fraction(0)
     for t, size in enumerate(run.noise_sizes):
         largest = max(largest, size)
         shrunk = (1 - rho) ** (t // frame) * norm(run.psi[0])
-        sides.append((norm(run.psi[t]), shrunk + largest / (1 - gamma) ** (1 - power)))
+        sides.append((norm(run.psi[t]), shrunk + largest / (1 - gamma)))
     return sides
 
 
-def _theorem6(*, mdp: MDP, Q: Floats, power: int = 0, **case: Any) -> Finding | None:
+def _theorem6(*, mdp: MDP, Q: Floats, discounted: bool = True, **case: Any) -> Finding | None:
     """(*) at every t, and its homogeneity: cost and Q_0 times 4 gives both sides times 4."""
-    sides = _pathwise(mdp=mdp, Q=Q, power=power, **case)
-    scaled = _pathwise(mdp=MDP(mdp.P, 4.0 * mdp.cost, mdp.gamma), Q=4.0 * Q, power=power, **case)
+    sides = _pathwise(mdp=mdp, Q=Q, discounted=discounted, **case)
+    scaled = _pathwise(mdp=MDP(mdp.P, 4.0 * mdp.cost, mdp.gamma), Q=4.0 * Q, discounted=discounted, **case)
     return first(
         [
             *(at_most(f"‖psi_{t}‖", *pair) for t, pair in enumerate(sides)),
@@ -154,6 +154,11 @@ THM6 = Claim(
         exact=True,
     ),
     amendment="correction",
+    broken=Statement(
+        "the same without the factor 1−γ in ρ",
+        _frames,
+        lambda **case: _theorem6(**case, discounted=False),
+    ),
     elsewhere="properties/statistics",
     note="The noise term lacks the factor ‖V*‖ of its own lemma. So it does not scale with the cost, and no ĉ is large "
     "enough. The corrected bound needs no ε, no large T, and no factor 1/(1−γ) in the first term.",

@@ -236,6 +236,11 @@ NOISE_SQUARE = Claim(
         exact=True,
     ),
     amendment="correction",
+    broken=Statement(
+        "the same with a sixteenth of the right side",
+        _first_steps,
+        lambda **case: at_most("E[eta_1²]", *_averaged(**case, factor=Fraction(1, 16))),
+    ),
     note="The left side is a number, the right side a random variable. Theorem 2 needs the conditional form.",
 )
 

@@ -197,6 +197,11 @@ REMARK_CONSERVATIVE = Claim(
         exact=True,
     ),
     amendment="correction",
+    broken=Statement(
+        "the same with half the bound",
+        lambda: _rows("p"),
+        lambda **case: at_most("sigma_TV − sigma_cont", _gap(**case)[0], _gap(**case)[1] / 2),
+    ),
     note="The inclusion printed one line before implies the opposite of the conclusion. The bound is attained at "
     "p = (R, 1−R), v = (0, 1).",
 )
