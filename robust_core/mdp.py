@@ -82,7 +82,7 @@ class MDP:
         action_names: Sequence[str] | None = None,
     ) -> None:
         # Adding 0.0 turns -0.0 into 0.0, so that equal models have equal bits.
-        costs = validate.array("cost", cost, shape=(None, None)) + 0.0
+        costs = validate.array("cost", cost, shape=("S", "A")) + 0.0
         n_states, n_actions = costs.shape
         checked = (
             _checked_sparse(kernel, n_states, n_actions)
@@ -239,7 +239,8 @@ class MDP:
         kernel_fields = {"P"} if "P" in data else sparse_fields
         required = {"format", "gamma", "cost"} | kernel_fields
         if missing := required - data.keys():
-            raise ValueError(f"an MDP needs the fields {sorted(missing)}")
+            either = "" if kernel_fields & data.keys() else " (or P in place of offsets, probabilities, successors)"
+            raise ValueError(f"an MDP needs the fields {sorted(missing)}{either}")
         if unknown := data.keys() - required - {"state_names", "action_names"}:
             raise ValueError(f"an MDP has no fields {sorted(map(str, unknown))}")
         kernel = data["P"] if "P" in data else SparseRows(data["offsets"], data["successors"], data["probabilities"])

@@ -30,5 +30,5 @@ def deterministic(actions: ArrayLike, n_actions: int) -> Floats:
 
 def greedy(Q: ArrayLike) -> Ints:
     """argmin_a Q(s,a) for every state; the first of equal actions (costs: the agent minimises)."""
-    table = validate.array("Q", Q, shape=(None, None))
+    table = validate.array("Q", Q, shape=("S", "A"))
     return table.argmin(axis=1).astype(np.int64)

@@ -340,7 +340,7 @@ class Variant:
                 raise TypeError(f"{rule} must be a function of a view, got {value!r:.80}")
             if name in ("accuracy", "absolute accuracy", "draws"):
                 validate.non_negative(rule, value)
-            if name == "absolute accuracy" and self.kind not in ACCURATE:
+            if name in ("accuracy", "absolute accuracy") and self.kind not in ACCURATE:
                 raise ValueError(f"{rule} is for kind {', '.join(ACCURATE)}, got {self.kind!r}")
             if name == "levels":
                 validate.unit_interval(rule, value)

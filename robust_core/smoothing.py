@@ -74,7 +74,7 @@ Smoothing = LogSumExp | Mellowmax
 
 def _exponents(V: ArrayLike, varrho: float) -> tuple[Floats, Floats]:
     """V and varrho (V − max V): none is positive, at least one is 0."""
-    values = validate.array("V", V, shape=(None,))
+    values = validate.array("V", V, shape=("S",))
     top = values.max()
     with np.errstate(under="ignore", over="ignore"):
         gaps = values - top

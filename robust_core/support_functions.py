@@ -66,7 +66,7 @@ def _finite(form: Callable[..., Floats], *arguments: object) -> Floats:
 
 
 def _checked(p: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
-    values = validate.array("v", v, shape=(None,))
+    values = validate.array("v", v, shape=("S",))
     shape = np.shape(p)
     if not shape or shape[-1] != len(values):
         raise ValueError(f"p must have {len(values)} entries in its last axis (as v has), got shape {shape}")

@@ -75,7 +75,12 @@ def radius(name: str, value: ArrayLike, *, most: float = math.inf) -> Any:
     rule = "not be negative" if most == math.inf else f"lie in [0, {most:g}]"
     if np.ndim(value) == 0:
         return _ruled(name, value, lambda number: 0.0 <= number <= most, rule)
-    result = array(name, value, shape=(None, None))
+    if np.ndim(value) != 2:
+        raise ValueError(
+            f"{name} must be one number, or have shape (S, A) with one for each pair of state and action, got shape "
+            f"{np.shape(value)}"
+        )
+    result = array(name, value, shape=("S", "A"))
     wrong = ~((result >= 0.0) & (result <= most))
     if wrong.any():
         where = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -88,7 +93,7 @@ def metric(name: str, value: ArrayLike) -> Floats:
 
     Distances between different states may be 0. The sides of a triangle are compared up to the rounding of their sum.
     """
-    result = array(name, value, shape=(None, None))
+    result = array(name, value, shape=("S", "S"))
     if result.shape[0] != result.shape[1]:
         raise ValueError(f"{name} must have one row and one column for each state, got shape {result.shape}")
     pair = _first((result < 0.0) | (result != result.T) | (np.eye(len(result), dtype=bool) & (result != 0.0)))
@@ -194,8 +199,9 @@ def _floats(name: str, values: ArrayLike) -> Floats:
     refuse_masked(name, values)
     try:
         given = np.asarray(values)
-        if given.dtype.kind not in "biufO" or (given.dtype.kind == "O" and any(isinstance(x, str) for x in given.flat)):
-            raise TypeError("it has entries that are no numbers")
+        words = given.dtype.kind == "O" and any(x is None or isinstance(x, str) for x in given.flat)
+        if given.dtype.kind not in "biufO" or words:
+            raise TypeError(f"got {values!r:.80}")
         return given.astype(np.float64, order="C")
     except OverflowError:
         raise ValueError(f"{name} must be finite, got a whole number beyond the range of floats") from None
@@ -203,10 +209,12 @@ def _floats(name: str, values: ArrayLike) -> Floats:
         raise TypeError(f"{name} must be an array of numbers: {error}") from None
 
 
-def array(name: str, values: ArrayLike, *, shape: Sequence[int | None]) -> Floats:
-    """A finite float64 array of the given shape (None: any length of at least 1); always a fresh copy."""
+def array(name: str, values: ArrayLike, *, shape: Sequence[int | str | None]) -> Floats:
+    """A finite float64 array of the given shape (None or the name of an axis: any length of at least 1), a copy."""
     result = _floats(name, values)
-    fits = result.ndim == len(shape) and all(n is None or n == m for n, m in zip(shape, result.shape, strict=True))
+    fits = result.ndim == len(shape) and all(
+        not isinstance(n, int) or n == m for n, m in zip(shape, result.shape, strict=True)
+    )
     if not fits:
         wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
         raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")

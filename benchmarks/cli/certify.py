@@ -126,7 +126,10 @@ def read_model(name: str, gamma: float | None) -> "MDP":
     if path.suffix == ".npz":
         return read_npz(path, gamma, largest=LARGEST_ARRAYS)
     if gamma is None:
-        raise ValueError(f"--gamma must be given: {name} has no discount")
+        raise ValueError(
+            f"--gamma must be given: {name} has no discount; only .json and .npz files can have one (MODEL may also be "
+            "a .tra file or a Gymnasium environment)"
+        )
     return read_prism(path, gamma).mdp if path.suffix == ".tra" else _from_gymnasium(name, gamma)
 
 

@@ -149,6 +149,8 @@ def test_a_value_out_of_range_is_refused(options: dict[str, Any], message: str) 
         replace(PLANNER, options=options)
 
 
-def test_only_answers_with_an_accuracy_have_an_absolute_one() -> None:
+@pytest.mark.parametrize("name", ["accuracy", "absolute accuracy"])
+@pytest.mark.parametrize("kind", ["control", "operator"])
+def test_only_answers_with_an_accuracy_may_state_one(kind: str, name: str) -> None:
     with pytest.raises(ValueError, match=f"is for kind {', '.join(ACCURATE)}"):
-        replace(example("control"), options={"absolute accuracy": 1.0})
+        replace(example(kind), options={name: 1.0})

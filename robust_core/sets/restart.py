@@ -29,7 +29,7 @@ class Restart(UncertaintySet):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", validate.radius("radius", self.radius, most=1.0))
-        states = validate.array("states", self.states, shape=(None,))
+        states = validate.array("states", self.states, shape=("S",))
         if not (np.isin(states, (0.0, 1.0)).all() and states.any()):
             raise ValueError(
                 f"states must be 0 or 1 for each state, at least one of them 1, got {states.tolist()!r:.80}"
