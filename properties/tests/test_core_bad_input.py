@@ -53,7 +53,10 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "radius above 1": (lambda: Contamination(1.5), r"radius must lie in \[0, 1\], got 1.5"),
     "radius negative": (lambda: TotalVariation(-0.1), r"radius must lie in \[0, 1\], got -0.1"),
     "radius text": (lambda: Contamination("a"), "radius must be a number, got 'a'"),  # type: ignore[arg-type]
-    "radius per state": (lambda: Contamination([0.5]), r"radius must be one number, or have shape \(S, A\) .*, got shape \(1,\)"),  # type: ignore[arg-type]
+    "radius per state": (
+        lambda: Contamination([0.5]),  # type: ignore[arg-type]
+        r"radius must be one number, or have shape \(S, A\) .*, got shape \(1,\)",
+    ),
     "radius missing": (lambda: Contamination(None), "radius must be a number, got None"),  # type: ignore[arg-type]
     "values missing": (
         lambda: sigma(TotalVariation(0.1), [0.5, 0.5], None),  # type: ignore[arg-type]

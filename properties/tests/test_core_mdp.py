@@ -327,7 +327,7 @@ HOSTILE: dict[str, tuple[str, str]] = {
     "thousand digits": (json.dumps(GOOD).replace("2.0", "9" * 1000), "cost must be finite"),
     "ten thousand digits": (json.dumps(GOOD).replace("2.0", "9" * 10_000), "digits"),
     "no cost": (json.dumps({k: v for k, v in GOOD.items() if k != "cost"}), r"needs the fields \['cost'\]"),
-    "no kernel": (json.dumps({k: v for k, v in GOOD.items() if k != "P"}), r"needs the fields .* \(or P in place of offsets"),
+    "no kernel": (json.dumps({k: v for k, v in GOOD.items() if k != "P"}), r"the fields .* \(or P in place of offsets"),
     "two kernels": (json.dumps(GOOD | {"offsets": [0]}), r"no fields \['offsets'\]"),
     "unknown": (json.dumps(GOOD | {"__class__": "os.system"}), "no fields"),
     "text for numbers": (json.dumps(GOOD | {"cost": [["0", "1"], ["2", "3"]]}), "cost must be an array of numbers"),

@@ -20,7 +20,7 @@ from properties.statistics.laws.tabular import RIGHT
 from properties.statistics.suite import Planned, allot_cells, weight
 from properties.variants.gallery.support import VARIANT
 from properties.variants.mutants import support as wrong
-from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, sigma, validate
+from robust_core import MDP, Contamination, TotalVariation, UncertaintySet, Variant, bellman, plan, sigma, validate
 from robust_core.validate import EPS
 
 VALUE = next(law for law in LAWS if law.name == "support value")
@@ -46,6 +46,11 @@ def test_a_set_that_no_oracle_knows_is_an_error_of_the_judge() -> None:
     verdicts = [search(law, variant, examples=5, master_seed=0) for law in applicable(variant)]
     assert {verdict.outcome for verdict in verdicts if "cannot be judged" in verdict.evidence} == {"error"}
     assert not [verdict for verdict in verdicts if verdict.outcome == "violated"]
+
+
+def test_planning_without_certified_rows_says_how_to_plan() -> None:
+    with pytest.raises(TypeError, match=r"Unheard defines no certified rows for planning .*: iterate bellman"):
+        plan(MDP([[[1.0]]], [[1.0]], 0.5), Unheard(0.5))
 
 
 def test_statistical_laws_blame_nobody_either() -> None:

@@ -141,7 +141,10 @@ class UncertaintySet(ABC):
 
     def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds for `robust_core.planning`."""
-        raise self._without("certified rows for planning")
+        raise TypeError(
+            f"{type(self).__name__} defines no certified rows for planning (`row_solver`): iterate bellman(mdp, "
+            "uncertainty_set, Q), or bellman_policy to evaluate a policy"
+        )
 
     def _without(self, form: str) -> TypeError:
         return TypeError(f"{type(self).__name__} defines no {form} in closed form")
