@@ -16,7 +16,7 @@ from benchmarks.regression import compare as regression
 from benchmarks.regression.bench import versions
 from benchmarks.regression.compare import Comparison
 from benchmarks.regression.functions import Model as UsersModel
-from benchmarks.regression.isolated import Side
+from benchmarks.regression.isolated import CannotMeasure, Side
 from benchmarks.regression.measures import Measurements, Sample
 from benchmarks.regression.sequential import Effort, Model, Task
 from benchmarks.regression.variants import (
@@ -107,6 +107,17 @@ class Found:
     reference: str
     """The digest of the old code; of a file of measurements its reason."""
 
+    def with_misbehaviour(self, reason: str) -> "Found":
+        """The same, changed by what the new code did beside; without a reason as it is."""
+        if not reason:
+            return self
+        before, today = (
+            replace(side, measures=(*side.measures, sequential.conduct(one_line(self.variant.name), text)))
+            for side, text in ((self.before, ""), (self.today, reason))
+        )
+        comparison = regression.compare(before, today, alpha=self.comparison.alpha, metrics=OWN_METRICS)
+        return replace(self, comparison=comparison, before=before, today=today)
+
 
 def compare(
     old: str, new: str, choice: Choice, *, store: Store, effort: Effort, target_only: bool = False
@@ -135,7 +146,10 @@ def compare(
             comparison, measured = sequential.compare(sides, one_line(variant.name), wanted, store=store, effort=share)
             reference = sides[0].digests.get(wanted[0][0], "")
             found.append(Found(variant, comparison, *measured, reference))
-        return found
+        if reason := before[0].session.end():
+            effort.say([f"{before[0].label}: {reason}"])
+        reason = now[0].session.end()
+        return [each.with_misbehaviour(reason) for each in found]
 
 
 def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, effort: Effort) -> list[Found]:
@@ -159,7 +173,15 @@ def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, 
             both = sequential.with_bad_runs((replace(before, measures=kept), today))
             comparison = regression.compare(both[0], both[1], alpha=effort.alpha, metrics=effort.metrics)
             found.append(Found(side.variant, comparison, both[0], both[1], before.reason))
-        return found
+        reason = sides[0].session.end()
+        return [each.with_misbehaviour(reason) for each in found]
+
+
+def _require_good_end(groups: Sequence[Sequence[Side]]) -> None:
+    """Let the workers exit; a module that leaves processes behind has misbehaved, as one that raises."""
+    for first, *_ in groups:
+        if reason := first.session.end():
+            raise CannotMeasure(f"{first.label}: {reason}", misbehaved=True)
 
 
 def _measurements(side: Side, tasks: Sequence[Task], place: int) -> Measurements:
@@ -179,6 +201,7 @@ def bench(new: Sequence[str], choice: Choice, *, seeds: int, store: Store, effor
             wanted = problems_of([side], choice, effort)
             tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
             parts.append(_measurements(side, tasks, 0))
+        _require_good_end(groups)
     measures = tuple(sorted((m for part in parts for m in part.measures), key=lambda measure: measure.name))
     return Measurements(choice.seed_set, versions(), measures, "", tuple(n for part in parts for n in part.pending))
 
@@ -265,6 +288,7 @@ def rank(new: Sequence[str], choice: Choice, *, store: Store, effort: Effort) ->
         tasks, misbehaviour = sequential.run(sides, common, store=store, effort=limited, decided=decided)
         if misbehaviour:
             raise ValueError(misbehaviour)
+        _require_good_end(groups)
         ranks = tuple(
             each for task in tasks if all(task.values) for metric in task.metrics
             for each in _ranks(task, metric, sides, places, share)

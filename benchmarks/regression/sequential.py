@@ -23,6 +23,7 @@ from benchmarks.regression.measures import MOST_VALUES, Exact, Measure, Measurem
 from benchmarks.regression.variants import BAD_RUNS, MISBEHAVIOUR, OWN_METRICS, RATIO, WORST_RUNS
 from benchmarks.runner.store import Store
 from properties.statistics.budget import RUN_BUDGET
+from robust_core.text import shorten
 from robust_core.validate import Floats
 
 FIRST, GROWTH = 32, 1.5
@@ -169,6 +170,11 @@ def time_sides(
     return task
 
 
+def conduct(variant: str, misbehaviour: str) -> Exact:
+    """What the code did instead of an answer, or beside its answers, as a measure."""
+    return Exact(MISBEHAVIOUR, variant, "all", shorten(misbehaviour))
+
+
 JUDGED = ("last error", PLAN_ERROR)
 """The metrics whose bad runs are counted."""
 TAILS = {BAD_RUNS: 0.9, WORST_RUNS: 1.0}
@@ -234,7 +240,7 @@ def compare(
     for place, side in enumerate(sides):
         measures = [measure for task in tasks for measure in task.measures(name, place) if all(task.values)]
         if misbehaviour:
-            measures.append(Exact(MISBEHAVIOUR, name, "all", misbehaviour[:400] if place else ""))
+            measures.append(conduct(name, misbehaviour if place else ""))
         found.append(Measurements(side.seed_set, versions(), tuple(measures), side.label, pending if place else ()))
     before, today = with_bad_runs(found)
     comparison = regression.compare(before, today, alpha=effort.alpha, metrics=effort.metrics)

@@ -65,6 +65,29 @@ def test_a_worker_that_is_killed_decides_nothing(command: str, capsys: pytest.Ca
     assert "Traceback" not in shown
 
 
+LEAVES_ONE = "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+
+
+@pytest.mark.robust_core_slow
+@pytest.mark.parametrize(("command", "code"), [("bench", USAGE), ("rank", USAGE), ("compare", VIOLATED)])
+def test_a_process_that_is_left_behind_by_what_is_measured_is_misbehaviour(
+    command: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine.py").write_text(LEARNER + LEAVES_ONE)
+    assert main(list(MEASURING[command])) == code
+    shown = "".join(capsys.readouterr())
+    assert "misbehaviour: left 1 process running, which the suite has ended: sleep" in shown
+    assert "Traceback" not in shown
+
+
+@pytest.mark.robust_core_slow
+def test_what_the_old_code_leaves_behind_is_said_and_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine.py").write_text(LEARNER)
+    Path("old.py").write_text(LEARNER + LEAVES_ONE)
+    assert main(list(MEASURING["compare"])) == HOLDS
+    assert "old old.py: misbehaviour: left 1 process running" in capsys.readouterr().err
+
+
 POOLS: dict[str, tuple[str, ...]] = {
     "bench": ("bench",),
     "compare": ("compare",),

@@ -250,6 +250,18 @@ class _Group:
             self.worker.kill()
             self.worker = None
 
+    def end(self) -> str:
+        """Let the worker exit: the misbehaviour of what outlives it or still writes, empty if nothing does."""
+        worker, self.worker = self.worker, None
+        left = () if worker is None else worker.end()
+        if worker is not None and worker.unread:
+            return GARBLED.misbehaviour()
+        if not left:
+            return ""
+        number = f"{len(left)} process{'es' * (len(left) > 1)}"
+        names = one_line(", ".join(sorted(set(left))))
+        return f"misbehaviour: left {number} running, which the suite has ended: {names}"
+
 
 @dataclass(frozen=True)
 class _Task:
@@ -311,6 +323,10 @@ class Session:
         """End every worker at once."""
         for group in (*self._groups.values(), *self._copies):
             group.kill()
+
+    def end(self) -> str:
+        """Let every worker exit: the first misbehaviour of what outlives one or still writes, empty if nothing does."""
+        return next(filter(None, [group.end() for group in self._groups.values()]), "")
 
     def _start_child(self, serve: str) -> Child:
         started, self._ready = self._ready or Child(serve), None
@@ -513,14 +529,7 @@ class Session:
                 yield Judged(_failure(failure, variant, CANARY, effort))
         if group.worker is None or group.unfinished:
             return
-        worker, group.worker = group.worker, None
-        left = worker.end()
-        if worker.unread:
-            yield _judged(variant, PROCESSES, "violated", GARBLED.misbehaviour(), effort)
-        elif left:
-            number = f"{len(left)} process{'es' * (len(left) > 1)}"
-            names = one_line(", ".join(sorted(set(left))))
-            evidence = f"misbehaviour: left {number} running, which the suite has ended: {names}"
+        if evidence := group.end():
             yield _judged(variant, PROCESSES, "violated", evidence, effort)
 
     def worker(self, variant: Description, *, canary: bool = True) -> Child:
