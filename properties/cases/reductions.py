@@ -7,7 +7,7 @@ succeeded; all are repeated until none of them has anything to take away.
 """
 
 import json
-import time
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -20,6 +20,7 @@ from properties.cases.codec import encode
 from properties.cases.transition_costs import at_cost, cost_of
 from properties.kinds import own_tables
 from properties.kinds.linear_evaluation import inside
+from properties.process.idleness import Idleness
 from robust_core import LogSumExp, Mellowmax, StepSize, constant, per_visit, polynomial
 from robust_core.mdp import MDP
 from robust_core.sets import UncertaintySet
@@ -52,7 +53,7 @@ MOST_WORK = 3000
 ENTRIES, STEPS = 5000, 20
 """So many entries of a kernel, or steps of a path, take about as long to judge as a small case."""
 MOST_SECONDS = 20.0
-"""Of the processor: for variants so slow that MOST_WORK would take longer. Only their cases depend on the machine."""
+"""At work or idle, for variants so slow that MOST_WORK would take longer. Only their cases depend on the machine."""
 
 Pass: TypeAlias = Generator[Case, bool, None]
 T = TypeVar("T")
@@ -62,12 +63,16 @@ class Budget:
     """The work and the time that are left for reductions; several cases may share one."""
 
     def __init__(self) -> None:
-        self.work, self.end = float(MOST_WORK), time.process_time() + MOST_SECONDS
+        self.work, self.clock = float(MOST_WORK), Idleness(os.getpid(), MOST_SECONDS)
 
     def allows(self, case: Case) -> bool:
         """Whether the case can still be tried; its work is subtracted."""
         self.work -= work(case)
-        return self.work >= 0.0 and time.process_time() <= self.end
+        return self.work >= 0.0 and self.has_time()
+
+    def has_time(self) -> bool:
+        """Whether there is time left; a wait for the processor does not count."""
+        return self.clock.look() + self.clock.work_seconds() <= MOST_SECONDS
 
 
 def reduce(case: Case, fails: Callable[[Case], bool], budget: Budget | None = None) -> Case:

@@ -142,13 +142,16 @@ def explore_and_reduce(
     """The verdict of an exact judge on cases of a law, tried in turn; up to `failures` that fail are collected.
 
     Those that are cheapest to judge are reduced, and the smallest result is reported; without `reduced` the first
-    failure is. A reduction leads only to a case that is `allowed`. A case in which the judge is too slow ends the
-    search; if nothing failed before, it is reported as it is, for its reductions would take as long. After `seconds`
-    no further case is begun, and the evidence says so; one that has failed is reported all the same.
+    failure is. Cases so slow that this takes long are fewer. A reduction leads only to a case that is `allowed`. A case
+    in which the judge is too slow ends the search; if nothing failed before, it is reported as it is, for its
+    reductions would take as long. After `seconds` no further case is begun, and the evidence says so; one that has
+    failed is reported all the same.
     """
     search, deadline = Search(judge), monotonic() + seconds
+    budget: reductions.Budget | None = None
 
     def attempt(case: Case) -> None:
+        nonlocal budget
         if search.tried and monotonic() >= deadline:
             search.stopped = ", where the time for the law was over"
             raise _OutOfTime
@@ -166,7 +169,10 @@ def explore_and_reduce(
         search.failures.append((case, finding))
         if finding.what.startswith(MEMORY):
             raise _End  # its reductions would fill the memory as often
+        budget = budget or reductions.Budget()
         if len(search.failures) >= failures and not (reduced and _only_misbehaviour(search)):
+            raise _Enough
+        if not budget.has_time():
             raise _Enough
 
     try:
@@ -293,8 +299,14 @@ def _at_work(law: Law, variant: Variant, case: LawCase, warned: Counter[str]) ->
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         finding = watch(work)
-    warned.update({f"{each.category.__name__}: {each.message}" for each in caught})
+    warned.update({_quote(each) for each in caught})
     return finding
+
+
+def _quote(warning: warnings.WarningMessage) -> str:
+    """The type and the message; its class may come from a user."""
+    given = warning.message
+    return blame.describe_error(given if isinstance(given, Warning) else UserWarning(given))
 
 
 def _is_inside(scope: Scope, entries: Case) -> bool:

@@ -1,8 +1,10 @@
 """Counterexamples become as small as they can: fewer states, actions and steps than any hand-made search would keep."""
 
 import hashlib
+import time
 from dataclasses import replace
 from itertools import islice, pairwise
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from properties.judging.verification import applicable
 from properties.laws.catalogue import LAWS
 from properties.laws.law import Law
 from properties.process.loading import load
-from robust_core import MDP, Variant
+from robust_core import MDP, Contamination, Variant
 
 SEEDS = (0, 1)
 # (mutant, law, states, actions, steps): by hand, the smallest model on which the slip shows.
@@ -123,6 +125,23 @@ def test_a_large_case_and_a_slow_one_have_less_time(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(reductions, "MOST_SECONDS", -1.0)
     case = many_states(70)
     assert reduce(case, lambda less: True) is case
+
+
+def test_a_variant_that_fails_late_in_every_call_has_its_verdict_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was ended before, and its fault was lost: only the processor's time was counted."""
+    calls: list[None] = []
+
+    def late(uncertainty_set: Any, p: Any, v: Any) -> NoReturn:
+        calls.append(None)
+        time.sleep(0.01)
+        raise KeyError("lost")
+
+    monkeypatch.setattr(reductions, "MOST_SECONDS", 0.1)
+    variant = Variant("late", "support", late, (Contamination,), ("support function",))
+    law = next(x for x in LAWS if x.name == "support value")
+    verdict = search(law, variant, examples=30, master_seed=0)
+    assert verdict.evidence.startswith("misbehaviour: raised KeyError: 'lost'")
+    assert len(calls) < 30
 
 
 RARE = 1e-3
