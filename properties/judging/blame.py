@@ -15,7 +15,7 @@ from types import FrameType
 from oracles.planning.rational import NoExactSupport
 from properties.cases.scope import OutOfScope
 from properties.judging.boundary import NotNumbers, oddity
-from properties.judging.guard import TooSlow, is_call_of_variant, latest_answers
+from properties.judging.guard import TooSlow, is_call_of_variant, latest_answers, message_in_time
 from properties.laws.coins import NotEnumerable
 from properties.process.memory import shortage_note
 from robust_core.sets import UncertaintySet
@@ -63,7 +63,7 @@ def describe_error(error: BaseException) -> str:
     """
     if is_out_of_descriptors(error):
         return "the file descriptors of the process are used up"
-    return error_text(error) + shortage_note(error)
+    return error_text(error, message_in_time(error)) + shortage_note(error)
 
 
 def is_out_of_descriptors(error: BaseException) -> bool:
@@ -75,10 +75,10 @@ def misbehaviour(error: BaseException) -> str:
     """The misbehaviour of a variant that raised this error; if another part is at fault, an exception is raised."""
     if isinstance(error, TooSlow) or is_ctrl_c(error):
         raise error
-    if isinstance(error, OutOfScope | SetAside):
+    if isinstance(error, OutOfScope | SetAside | NotEnumerable) and not _is_raised_by_a_variant(error):
+        if isinstance(error, NotEnumerable):
+            raise NotTested(f"untested: {error}") from error
         raise error
-    if isinstance(error, NotEnumerable):
-        raise NotTested(f"untested: {error}") from error
     if is_out_of_descriptors(error):
         return "misbehaviour: used up the file descriptors of its process"
     if shortage_note(error):
@@ -104,6 +104,12 @@ def is_of_the_suite(error: BaseException) -> bool:
             return False
     # Without a traceback, or with a law's frames only.
     return error.__traceback__ is not None
+
+
+def _is_raised_by_a_variant(error: BaseException) -> bool:
+    """Whether the code that raised it is the variant's own: it may use the suite's exceptions as it uses others."""
+    raised = [frame for frame, _ in _frames(error)][-1:]
+    return any(map(_is_of_a_variant, raised))
 
 
 def _is_of_an_oracle(error: BaseException) -> bool:

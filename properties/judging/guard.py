@@ -28,6 +28,7 @@ import numpy as np
 from properties.judging.boundary import Answer, Loans, private_copy
 from properties.judging.verdict import Finding
 from properties.process.idleness import LOOKS, Idleness
+from robust_core.text import message_of
 
 # A case is a handful of updates on a model of a few states: milliseconds for anything sensible. The first may compile
 # the variant's kernels, which takes some seconds of the processor's time; and on a busy machine a second of that may
@@ -35,6 +36,8 @@ from properties.process.idleness import LOOKS, Idleness
 # sleep, on idle time.
 CASE_SECONDS = 15.0
 IDLE_FACTOR = 4.0
+MESSAGE_SECONDS = 2.0
+"""Of the processor, in which the message of an exception is read."""
 LONGEST_QUOTE = 80
 STDOUT = 1
 LARGEST_OUTPUT = 1 << 20
@@ -216,6 +219,17 @@ def latest_answers() -> list[Answer]:
 def is_call_of_variant(code: object) -> bool:
     """Whether a frame with this code calls the variant."""
     return code in (call_observed.__code__, _Watch.call.__code__)
+
+
+def message_in_time(error: BaseException) -> str:
+    """The message of an exception, if it is read in time; within `watch` the time of the case runs."""
+    if _watches:
+        return message_of(error)
+    try:
+        with _time_limit(MESSAGE_SECONDS, IDLE_FACTOR * MESSAGE_SECONDS):
+            return message_of(error)
+    except TooSlow:
+        return "(its message takes too long to read)"
 
 
 def _random_state() -> tuple[object, ...]:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from properties.process.memory import shortage_note
 from robust_core.json import text_of
-from robust_core.text import LONGEST_NAME, error_text, is_ctrl_c, message_of, shorten, suggestion
+from robust_core.text import LONGEST_NAME, error_text, is_ctrl_c, shorten, suggestion
 
 if TYPE_CHECKING:
     from robust_core.problem import Variant
@@ -69,7 +69,7 @@ def _published(name: str) -> "Variant":
     except BaseException as error:
         if is_ctrl_c(error):
             raise
-        raise ValueError(f"{place_of(name)}: {error_text(error)}") from error
+        raise ValueError(f"{place_of(name)}: {_in_words(error)}") from error
     if not _is_variant(variant):
         raise ValueError(f"{place_of(name)}: must be a Variant, got {variant!r:.80}")
     return variant
@@ -297,9 +297,15 @@ def _blamed_on(place: str | Path) -> Iterator[None]:
     except BaseException as error:
         if is_ctrl_c(error):
             raise
-        message = error.msg if isinstance(error, SyntaxError) else message_of(error)
-        text = error_text(error, " ".join(message.split()))
-        raise ValueError(f"{_where(place, error)}: {text}{shortage_note(error)} while loading") from error
+        raise ValueError(f"{_where(place, error)}: {_in_words(error)}{shortage_note(error)} while loading") from error
+
+
+def _in_words(error: BaseException) -> str:
+    """The type and the message of what loading has raised; the lines of a syntax error are named elsewhere."""
+    from properties.judging.guard import message_in_time
+
+    message = error.msg if isinstance(error, SyntaxError) else message_in_time(error)
+    return error_text(error, " ".join(message.split()))
 
 
 def _where(place: str | Path, error: BaseException) -> str:

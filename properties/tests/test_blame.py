@@ -3,7 +3,9 @@
 import re
 import signal
 import sys
+import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +13,15 @@ import pytest
 
 from oracles.planning import rational
 from oracles.sets.programs import SolverFailure
-from properties.judging.blame import CannotBeJudged, describe_error, misbehaviour
+from properties.cases.scope import OutOfScope
+from properties.judging import guard
+from properties.judging.blame import CannotBeJudged, SetAside, describe_error, misbehaviour
 from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
 from properties.kinds.support import SupportCase
 from properties.laws.catalogue import LAWS
+from properties.laws.coins import NotEnumerable
+from properties.process.loading import load
 from properties.variants.gallery.support import VARIANT
 from properties.variants.mutants import support as wrong
 from robust_core import Contamination, UncertaintySet, Variant
@@ -79,6 +85,15 @@ def test_what_a_variant_raises_or_hands_over_is_its_misbehaviour(make: Any, word
     assert words in str(finding)
 
 
+@pytest.mark.parametrize("kind", [SetAside, OutOfScope, NotEnumerable, CannotBeJudged])
+def test_a_variant_that_raises_an_exception_of_the_suite_has_no_case_set_aside(kind: type[Exception]) -> None:
+    def raises(*given: Any) -> Any:
+        raise kind("not me")
+
+    finding = judge_case(VALUE, variant(raises), CASE)
+    assert str(finding).startswith(f"misbehaviour: raised {kind.__name__}: not me (test_blame.py, line ")
+
+
 def test_a_message_of_many_lines_is_one_line() -> None:
     def raises(*given: Any) -> Any:
         raise ValueError("first\n\033[2Jsecond")
@@ -125,6 +140,28 @@ def _answers(answer: Any) -> Any:
 )
 def test_an_exception_that_cannot_be_read_is_described_all_the_same(answer: Any, message: str) -> None:
     assert describe_error(_answers(answer)()) == f"Odd: {message}"
+
+
+def test_a_message_without_an_end_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where the time of no case runs: while a file is loaded, say."""
+    monkeypatch.setattr(guard, "MESSAGE_SECONDS", 0.05)
+    file = tmp_path / "mine.py"
+    file.write_text("class Endless(Exception):\n    def __str__(self):\n        while True: pass\nraise Endless\n")
+    with pytest.raises(ValueError, match=r"mine\.py, line 4: Endless: \(its message takes too long to read\) while"):
+        load(str(file))
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_a_warning_of_a_class_of_the_users_is_quoted_in_a_line() -> None:
+    class Odd(UserWarning):
+        def __str__(self) -> str:
+            return "two\nlines \x1b[2J"
+
+    def warns(uncertainty_set: Any, p: Any, v: Any) -> Any:
+        warnings.warn(Odd(), stacklevel=1)
+        return VARIANT.make(uncertainty_set, p, v)
+
+    assert r"of them Odd: two\nlines \x1b[2J" in search(VALUE, variant(warns), examples=3, master_seed=0).evidence
 
 
 @dataclass(frozen=True)
