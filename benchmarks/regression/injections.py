@@ -7,11 +7,13 @@ is a function of the arguments, but for the bug that remembers its first answer.
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from time import process_time
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
+from benchmarks.regression.variants import REPEATS, Work, lengthen
 from properties.kinds import kind_of
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
@@ -183,12 +185,12 @@ def _remembered(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _slowed(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Every call is followed by idle turns, as many as take a tenth of the time of a first call on the same object."""
+    """Every call is preceded by idle turns that take a tenth of its time, measured at the first call on an object."""
     known: list[Any] = [None, 0]
 
     def called(*arguments: Any) -> Any:
         if known[0] is not arguments[0]:
-            known[:] = arguments[0], _idle_turns(lambda: make(*arguments))
+            known[:] = arguments[0], _idle_turns(partial(make, *arguments))
         _idle(known[1])
         return make(*arguments)
 
@@ -196,23 +198,20 @@ def _slowed(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _idle(turns: int) -> None:
-    for _ in range(turns):
+    # A range would make new integers above 256: its long loops take longer per turn than its short ones.
+    for _ in repeat(None, turns):
         pass
 
 
-def _idle_turns(call: Callable[[], Any]) -> int:
+def _idle_turns(call: Work) -> int:
     """How many turns take a tenth of the processor time of a call."""
     many = 10_000
 
-    def least(work: Callable[[], Any]) -> float:
-        times = []
-        for _ in range(9):
-            started = process_time()
-            work()
-            times.append(process_time() - started)
-        return min(times)
+    def least(work: Work) -> float:
+        seconds = lengthen(work)
+        return min(seconds() for _ in range(REPEATS))
 
-    return round(0.1 * least(call) / least(lambda: _idle(many)) * many)
+    return round(0.1 * least(call) / least(partial(_idle, many)) * many)
 
 
 def _policy(name: str, make: Callable[..., Any]) -> Callable[..., Any]:

@@ -322,7 +322,7 @@ def clock(
 
     The two take turns. Of REPEATS pairs the least time of each counts: a disturbance only ever lengthens a time.
     """
-    ours, theirs = (_lengthen(work) for work in contestants(variant, problem, model, key("speed", seed_set, problem)))
+    ours, theirs = (lengthen(work) for work in contestants(variant, problem, model, key("speed", seed_set, problem)))
 
     def measure_turns(turns: int) -> tuple[float | None, ...]:
         found = []
@@ -337,7 +337,7 @@ def clock(
     return measure_turns
 
 
-def _lengthen(work: Work) -> Callable[[], float]:
+def lengthen(work: Work) -> Callable[[], float]:
     """Seconds of the processor per call, measured over as many calls as take TURN_SECONDS; the first may compile."""
     work()
     count = 1

@@ -15,7 +15,18 @@ import pytest
 
 from benchmarks.cli.main import main
 from benchmarks.regression import compare as regression
-from benchmarks.regression import courses, functions, isolated, own, sequential, table, targets, variants, waivers
+from benchmarks.regression import (
+    courses,
+    functions,
+    injections,
+    isolated,
+    own,
+    sequential,
+    table,
+    targets,
+    variants,
+    waivers,
+)
 from benchmarks.regression.injections import BIAS, inject
 from benchmarks.regression.measures import Measurements, Part, Sample
 from benchmarks.regression.paired import hodges_lehmann, mean_between
@@ -350,14 +361,14 @@ def test_an_undecided_ratio_does_not_make_the_whole_undecided() -> None:
 
 def test_waivers(tmp_path: Path) -> None:
     found = compare(learner(Slow), tmp_path)
-    description: Any = None
-    whole = own.Found(description, found, Measurements("", {}, ()), Measurements("", {}, ()), "")
     path = tmp_path / "waivers.toml"
     entries = {row.metric for row in found.rows if row.verdict in ("worse", "changed")}
     assert entries
     path.write_text(
         "".join(f'[[waived]]\nmetric = "{name}"\nreason = "known"\nexpires = 2999-01-01\n' for name in entries)
     )
+    description: Any = None
+    whole = own.Found(description, found, Measurements("", {}, ()), Measurements("", {}, ()), "")
     waived = waivers.apply(whole, waivers.read(path)).comparison
     assert not waived.counts["worse"] + waived.counts["changed"]
     assert f"apart: {len(entries)} waived" in table.text(waived)
@@ -367,6 +378,14 @@ def test_waivers(tmp_path: Path) -> None:
     path.write_text('[[waived]]\nmetric = "aera"\nreason = "known"\nexpires = 2999-01-01\n')
     with pytest.raises(ValueError, match=r"no metric 'aera'.*area"):
         waivers.read(path)
+
+
+def test_the_injected_slowdown_of_a_short_call_is_that_of_a_long_one() -> None:
+    """Idle turns cost the same in short and in long loops; a disturbance only ever lengthens a time."""
+    short, long = (
+        min(variants.lengthen(partial(injections._idle, turns))() for _ in range(20)) / turns for turns in (200, 10_000)
+    )
+    assert 0.8 < short / long < 1.25
 
 
 SOURCE = """
