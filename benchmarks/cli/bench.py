@@ -101,9 +101,7 @@ def add_targets(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--model", type=Path, metavar="FILE", help="your own model in JSON (MDP.to_json; with TARGET only)"
     )
-    parser.add_argument(
-        "--radius", type=float, default=0.125, metavar="R", help="the radius of --model (default 0.125)"
-    )
+    parser.add_argument("--radius", type=float, default=None, metavar="R", help="the radius of --model (default 0.125)")
 
 
 def _add_baseline(commands: Commands) -> None:
@@ -146,12 +144,11 @@ def _measure(options: argparse.Namespace) -> "Measurements":
     """Today's measurements."""
     from benchmarks.regression.bench import bench
 
-    if not options.seed_set.isprintable() or not options.seed_set:
-        raise ValueError(f"seed set must be a name, got {options.seed_set!r}")
+    seed_set = own.seed_set(options)
     with open_work(options) as store:
         return bench(
             store=store,
-            seed_set=options.seed_set,
+            seed_set=seed_set,
             only=getattr(options, "only", ""),
             workers=options.workers,
             cluster=options.cluster,
@@ -174,6 +171,7 @@ def _bench(options: argparse.Namespace) -> int:
         if options.output is not None:
             _require_replaceable("--output", options.output)
         return own.bench(options)
+    own.refuse_without_target(options)
     from benchmarks.regression import baseline
     from benchmarks.regression.summary import summarize
     from benchmarks.runner.store import write_whole
@@ -196,21 +194,17 @@ def _bench(options: argparse.Namespace) -> int:
 def _compare(options: argparse.Namespace) -> int:
     if options.targets:
         return own.compare(options)
-    from benchmarks.regression import baseline, table
+    own.refuse_without_target(options)
+    from benchmarks.regression import baseline
     from benchmarks.regression.compare import compare
-    from robust_core.json import dumps
 
+    excused = own.read_waivers(options)
     reference = baseline.load(options.baseline or str(baseline.COMMITTED))
     today = _measure(options) if options.today is None else baseline.load(str(options.today))
     sides = [side.select(options.only) for side in (reference, today)]
     if not any(side.measures for side in sides):
         raise ValueError(f"no measure contains {options.only!r}")
-    found = compare(*sides)
-    if options.json:
-        print(dumps(found))
-    elif not options.quiet or own.fails(found):
-        print(table.text(found, everything=options.all))
-    return own.exit_code(found, strict=options.strict)
+    return own.show(options, [own.Shown("learners of the suite", compare(*sides))], excused)
 
 
 def _before(path: Path) -> "Measurements | None":

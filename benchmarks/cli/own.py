@@ -3,7 +3,8 @@
 import argparse
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import (
@@ -17,8 +18,9 @@ from benchmarks.cli.conventions import (
 
 if TYPE_CHECKING:
     from benchmarks.regression.compare import Comparison
-    from benchmarks.regression.own import Choice, Found
+    from benchmarks.regression.own import Choice
     from benchmarks.regression.sequential import Effort
+    from benchmarks.regression.waivers import Waiver
     from properties.judging.verdict import Outcome, Record
 
 
@@ -31,10 +33,26 @@ def choice(options: argparse.Namespace) -> "Choice":
         raise ValueError(
             "--only selects measures of the suite's learners; for your own variant, name problems by --problem"
         )
-    validate.unit_interval("--radius", options.radius)
-    if not options.seed_set.isprintable() or not options.seed_set:
-        raise ValueError(f"seed set must be a name, got {options.seed_set!r}")
-    return Choice(tuple(options.problem), options.model, options.radius, options.seed_set)
+    if options.radius is not None and options.model is None:
+        raise ValueError("--radius is the radius of --model; the radii of named problems are fixed")
+    radius = Choice.radius if options.radius is None else validate.unit_interval("--radius", options.radius)
+    return Choice(tuple(options.problem), options.model, radius, seed_set(options))
+
+
+def seed_set(options: argparse.Namespace) -> str:
+    """The name of the seed set."""
+    name: str = options.seed_set
+    if not name.isprintable() or not name:
+        raise ValueError(f"seed set must be a name, got {name!r}")
+    return name
+
+
+def refuse_without_target(options: argparse.Namespace) -> None:
+    """Refuse options that the measures of the suite's learners do not have."""
+    for name in ("problem", "model", "radius", "replicates", "history", "no_clock"):
+        given = getattr(options, name, None)
+        if given is not None and given is not False and given != []:
+            raise ValueError(f"--{name.replace('_', '-')} is for your own variants: name a TARGET")
 
 
 def effort(options: argparse.Namespace, *, clock: bool) -> "Effort":
@@ -81,9 +99,7 @@ def bench(options: argparse.Namespace) -> int:
 
 def compare(options: argparse.Namespace) -> int:
     """Compare old and new code of variants."""
-    from benchmarks.cli import junit
-    from benchmarks.regression import history, own, table, waivers
-    from robust_core.json import dumps
+    from benchmarks.regression import history, own
     from robust_core.text import one_line
 
     if len(options.targets) > 2 or (len(options.targets) == 2) == (options.baseline is not None):
@@ -93,9 +109,7 @@ def compare(options: argparse.Namespace) -> int:
         )
     if options.today is not None:
         raise ValueError("--today compares measurements of the suite's learners; leave it out for your own variant")
-    if options.junit is not None:
-        require_writable("--junit", options.junit)
-    excused = waivers.read(options.waivers) if options.waivers is not None else ()
+    excused = read_waivers(options)
     old, new = options.targets if len(options.targets) == 2 else (options.baseline, options.targets[0])
     chosen = choice(options)
     if options.history is not None:
@@ -105,32 +119,63 @@ def compare(options: argparse.Namespace) -> int:
         found = own.compare(old, new, chosen, store=store, effort=limits, target_only=len(options.targets) == 2)
     if options.history is not None:
         history.add(options.history, found, old=old, new=new)
-    found = [waivers.apply(each, excused) for each in found]
+    names = [one_line(each.variant.name) for each in found]
+    shown = [
+        Shown(name, each.comparison, f"{name} ({each.variant.kind}): ", each.variant.target)
+        for name, each in zip(names, found, strict=True)
+    ]
+    return show(options, shown, excused)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A comparison as it is printed: whose it is, what stands before its verdict in a terminal, and the target."""
+
+    name: str
+    comparison: "Comparison"
+    title: str = ""
+    target: str | None = None
+
+
+def read_waivers(options: argparse.Namespace) -> "tuple[Waiver, ...]":
+    """The waivers; files that cannot be read or written are refused before the work."""
+    from benchmarks.regression import waivers
+
+    if options.junit is not None:
+        require_writable("--junit", options.junit)
+    return waivers.read(options.waivers) if options.waivers is not None else ()
+
+
+def show(options: argparse.Namespace, found: "Sequence[Shown]", excused: "Sequence[Waiver]") -> int:
+    """Print comparisons in the form that the options name, with the waived measures marked; the exit code."""
+    from benchmarks.cli import junit
+    from benchmarks.regression import table, waivers
+    from robust_core.json import dumps
+
+    found = [replace(each, comparison=waivers.apply(each.comparison, excused)) for each in found]
     if options.junit is not None:
         junit.write([record for each in found for record in _records(each)], options.junit)
     if options.json:
         print("\n".join(dumps(each.comparison) for each in found))
     elif options.markdown:
-        print("\n\n".join(table.markdown(each.comparison, one_line(each.variant.name)) for each in found))
+        print("\n\n".join(table.markdown(each.comparison, each.name) for each in found))
     elif not options.quiet or any(fails(each.comparison) for each in found):
         for each in found:
-            title = f"{one_line(each.variant.name)} ({each.variant.kind})"
-            print(f"{title}: {table.text(each.comparison, everything=options.all)}")
-    return _exit_code(found, strict=options.strict)
+            print(f"{each.title}{table.text(each.comparison, everything=options.all)}")
+    codes = [exit_code(each.comparison, strict=options.strict) for each in found]
+    return VIOLATED if VIOLATED in codes else UNDECIDED if UNDECIDED in codes else HOLDS
 
 
-def _records(found: "Found") -> "Iterator[Record]":
+def _records(found: Shown) -> "Iterator[Record]":
     """The measures as records, for JUnit."""
     from benchmarks.regression import table
     from properties.judging.verdict import Record
 
     outcomes: dict[str, Outcome] = {"worse": "violated", "changed": "violated", "undecided": "undecided"}
     for row in found.comparison.rows:
-        outcome: Outcome = "holds" if row.waived else outcomes.get(row.verdict, "holds")
-        name = f"{row.metric} / {row.problem}"
-        yield Record(
-            found.variant.name, name, outcome, table.line(row).strip(), row.n, 0.0, 0, target=found.variant.target
-        )
+        name, outcome = f"{row.metric} / {row.problem}", outcomes.get(row.verdict, "holds")
+        record = Record(row.variant, name, outcome, table.line(row).strip(), row.n, 0.0, 0, target=found.target)
+        yield replace(record, expected=row.waived or None)
 
 
 def fails(found: "Comparison") -> bool:
@@ -151,8 +196,3 @@ def exit_code(found: "Comparison", *, strict: bool) -> int:
         print(f"warning: {words}", file=sys.stderr)
         return UNDECIDED if strict else HOLDS
     return HOLDS
-
-
-def _exit_code(found: "list[Found]", *, strict: bool) -> int:
-    codes = [exit_code(each.comparison, strict=strict) for each in found]
-    return VIOLATED if VIOLATED in codes else UNDECIDED if UNDECIDED in codes else HOLDS

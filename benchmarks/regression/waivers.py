@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.regression import compare as regression
-from benchmarks.regression.own import Found
+from benchmarks.regression.compare import Comparison, Row, worst
 from benchmarks.regression.variants import OWN_METRICS
 from properties.judging.expectations import entries_of
 from robust_core.json import blame_on
@@ -36,7 +35,7 @@ class Waiver:
     variant: str | None = None
     problem: str | None = None
 
-    def covers(self, row: regression.Row) -> bool:
+    def covers(self, row: Row) -> bool:
         """Whether a measure that is worse or changed is waived."""
         return (
             row.verdict in ("worse", "changed")
@@ -75,12 +74,11 @@ def _waiver(entry: Any, today: datetime.date) -> Waiver:
     return Waiver(**entry)
 
 
-def apply(found: Found, waivers: Sequence[Waiver]) -> Found:
+def apply(found: Comparison, waivers: Sequence[Waiver]) -> Comparison:
     """The comparison with what is waived marked as such: it stays in the table and does not count."""
     rows = []
-    for row in found.comparison.rows:
+    for row in found.rows:
         waiver = next((waiver for waiver in waivers if waiver.covers(row)), None)
         said = "" if waiver is None else f"{waiver.reason} (until {waiver.expires})"
         rows.append(replace(row, waived=said))
-    comparison = replace(found.comparison, rows=tuple(rows), verdict=regression.worst(rows))
-    return replace(found, comparison=comparison)
+    return replace(found, rows=tuple(rows), verdict=worst(rows))

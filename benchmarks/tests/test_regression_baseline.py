@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -245,3 +246,30 @@ def test_one_undecided_measure_is_one(tmp_path: Path, capsys: pytest.CaptureFixt
         write_whole(tmp_path / name, text(replace(SIDE, measures=measures), reason=name))
     main(["compare", "--baseline", str(tmp_path / "before"), "--today", str(tmp_path / "after")])
     assert capsys.readouterr().err == "warning: 1 measure is undecided\n"
+
+
+def test_measures_of_the_suite_have_the_forms_of_a_variant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Markdown, JUnit and waivers are not for variants of the user's alone."""
+    for name, measures in (("before", BEFORE), ("after", other(*(2.0 * x for x in MANY)))):
+        write_whole(tmp_path / name, text(replace(SIDE, measures=measures), reason=name))
+    command = ["compare", "--baseline", str(tmp_path / "before"), "--today", str(tmp_path / "after")]
+    command += ["--junit", str(tmp_path / "junit.xml")]
+    assert main([*command, "--markdown"]) == 1
+    assert capsys.readouterr().out.startswith("### learners of the suite: **worse**")
+    assert ElementTree.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text('[[waived]]\nmetric = "area"\nreason = "known"\nexpires = 2999-01-01\n')
+    assert main([*command, "--waivers", str(waivers)]) == 0
+    assert "waived: known (until 2999-01-01)" in capsys.readouterr().out
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
+
+
+@pytest.mark.parametrize(
+    "options", [("--problem", "x"), ("--model", "x"), ("--radius", "0"), ("--history", "x"), ("--no-clock",)]
+)
+def test_options_of_variants_are_refused_without_one(
+    options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *options]) == 2
+    assert f"{options[0]} is for your own variants: name a TARGET" in capsys.readouterr().err

@@ -20,7 +20,6 @@ from benchmarks.regression import (
     functions,
     injections,
     isolated,
-    own,
     sequential,
     table,
     targets,
@@ -367,9 +366,7 @@ def test_waivers(tmp_path: Path) -> None:
     path.write_text(
         "".join(f'[[waived]]\nmetric = "{name}"\nreason = "known"\nexpires = 2999-01-01\n' for name in entries)
     )
-    description: Any = None
-    whole = own.Found(description, found, Measurements("", {}, ()), Measurements("", {}, ()), "")
-    waived = waivers.apply(whole, waivers.read(path)).comparison
+    waived = waivers.apply(found, waivers.read(path))
     assert not waived.counts["worse"] + waived.counts["changed"]
     assert f"apart: {len(entries)} waived" in table.text(waived)
     path.write_text('[[waived]]\nmetric = "area"\nreason = "known"\nexpires = 2020-01-01\n')
