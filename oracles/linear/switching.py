@@ -71,8 +71,11 @@ def _is_definite(X: Ball) -> bool:
     return eigenvalue_floor(X) > 0.0
 
 
-def is_expanding(kernel: Ball, A: Ball, features: Floats, claim: Expansion) -> bool:
-    """Whether (1) to (4) hold; A are the steps with the maximum held at the state of the claim."""
+def is_expanding(kernel: Ball, A: Ball, features: Floats, claim: Expansion, *, jumps: bool = True) -> bool:
+    """Whether (1) to (4) hold; A are the steps with the maximum held at the state of the claim.
+
+    Without `jumps` the condition (3) and its part of (4) are left out: then the claim can be false.
+    """
     (S, N), M, h = features.shape, claim.weights, claim.direction
     known = np.isfinite(claim.factor) and np.isfinite(h).all() and np.isfinite(claim.multipliers).all()
     if not (known and claim.factor > 1.0 and (claim.multipliers >= 0.0).all() and (h[N:] == 0.0).all()):
@@ -87,7 +90,7 @@ def is_expanding(kernel: Ball, A: Ball, features: Floats, claim: Expansion) -> b
             product = Ball.exact(claim.multipliers[s, i] / 2.0) * _outer(lead, Ball.exact(h))
             rest = rest - product - product.T
         moved = [A[s, t].T @ Ball.exact(h) for t in range(S) if kernel.mid[s, t] + kernel.rad[s, t] > 0.0]
-        forms = [Ball.exact(h), *(lead for i, lead in enumerate(leads) if i != claim.held), *moved]
+        forms = [Ball.exact(h), *(lead for i, lead in enumerate(leads) if i != claim.held), *(moved if jumps else [])]
         if not (_is_definite(rest) and _is_cone(M[s], forms)):
             return False
     return True

@@ -20,7 +20,7 @@ PARTS = (
     ),
     *(
         f"ours.{part}"
-        for part in ("contamination", "kullback_leibler", "average", "gradient", "plug_in", "visit_counts")
+        for part in ("contamination", "kullback_leibler", "average", "gradient", "plug_in", "visit_counts", "switching")
     ),
     *(f"sets.{part}" for part in ("inclusions", "limits", "duals", "regularised", "games", "samples")),
 )  # fmt: skip

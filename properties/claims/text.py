@@ -23,6 +23,7 @@ SECTIONS = {
     "ours.gradient": "Our theorems: policy gradient",
     "ours.plug_in": "Our theorems: which sets one sample can learn",
     "ours.visit_counts": "Our theorems: visit counts",
+    "ours.switching": "Our theorems: the mean square of robust TDC",
     "sets.inclusions": "Inclusions of sets",
     "sets.limits": "Limits of the radius",
     "sets.duals": "Duals and worst cases",

@@ -32,6 +32,7 @@ greedy deviation figure-steps test-in-set tested-stationary rarl-game worst-case
 tdc-memory nonlinear bounded-values vanilla-same fig-frozenlake fig-cartpole fig-taxi fig-tdc fig-rarl trend
 decoupling game-value some-discount some-discount-tv span-modulus average-cost policy-gradient one-sample plug-in
 visit-constant span-restarts gradient-domination some-discount-kl average-cost-radii average-cost-zero-radius
+tdc-bounded tdc-grows
 kl-in-tv bretagnolle-huber chi2-in-kl reverse-pinsker ratio-balls norm-balls w1-balls radius-zero radius-infinity
 dual-tv dual-tv-fail-state dual-kl kl-range kl-tilted dual-chi2 cvar-tail dual-w1 w1-lipschitz regularised-ball
 regularised-norms regularised-chi2 bellman-two-kernels s-rect-randomised s-rect-duality dirac-balls plug-in-optimistic
