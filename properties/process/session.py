@@ -498,9 +498,10 @@ class Session:
                 record, text = confirm(record, text, again=again, seconds=effort.law_seconds, start=self._start_child)
             if record.statistics is None:
                 causes.note(law, record)
+            if not believed:
+                group.kill()  # now: whoever hears the record may not come back
             yield Judged(_with_counterexample(record, text))
             if not believed:
-                group.kill()
                 return
 
     def _decision(self, group: _Group, variant: Description, law: str, effort: Effort) -> Any:

@@ -242,6 +242,16 @@ def test_garbage_while_loading_is_a_finding_for_who_asks_law_by_law(tmp_path: Pa
             check()
 
 
+def test_a_worker_that_dies_at_one_law_is_not_asked_about_the_next() -> None:
+    """As pytest does: the first check raises, and what is behind its record is never executed."""
+    with session.Session(["properties.tests.hostile_variants:DIES"]) as found:
+        first, second, *_ = worker_checks(found)
+        with pytest.raises(pytest.fail.Exception, match="ended with exit code 7"):
+            first()
+        with pytest.raises(pytest.skip.Exception, match="usually violates this law too"):
+            second()
+
+
 def test_a_message_that_never_ends_does_not_hang_the_suite(tmp_path: Path) -> None:
     """Five bytes promise a thousand, and the rest comes so slowly that the pipe is never quiet."""
     make = "write((1000).to_bytes(4, 'big') + b'x')\n        while True: time.sleep(0.1); write(b'x')"
