@@ -19,7 +19,15 @@ from typing import Any, Literal
 from properties.process.idleness import LOOKS, Idleness
 from properties.process.memory import limit_memory, shortage
 from properties.process.messages import first_frame, from_frame, to_frame
-from properties.process.supervisor import BROKEN, CROWDED, GRACE, MOST_PROCESSES, end_marked
+from properties.process.supervisor import (
+    BROKEN,
+    CROWDED,
+    FLOODED,
+    GRACE,
+    MOST_OUTPUT,
+    MOST_PROCESSES,
+    end_marked,
+)
 
 SECONDS = 120.0
 """How long a worker may take until its next message."""
@@ -218,6 +226,9 @@ class Child:
             return Fault("killed", f"the process that watches it ended, and it was ended too{note}")
         if report.exit == CROWDED:
             return Fault("died", f"it started more than {MOST_PROCESSES} processes, which the suite has ended")
+        if report.exit == FLOODED:
+            wrote = f"it wrote more than {MOST_OUTPUT >> 30} GiB to standard error"
+            return Fault("died", f"{wrote}, and the suite has ended it")
         if report.exit == BROKEN:
             # A limit of the caller or a module that closes files: which of them cannot be told.
             return Fault("killed", f"the code of the suite in its process could not go on{note}")

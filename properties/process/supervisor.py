@@ -46,8 +46,10 @@ PIPE = 1 << 16
 PORTIONS = 32
 """Portions that are read at a time, twice what a pipe holds."""
 CUT = b"\n(more was written to standard error)\n"
-CROWDED = 1000
-"""The report on a worker that was ended because of its many processes; it is not an exit code of the system."""
+MOST_OUTPUT = 1 << 30
+"""Bytes of standard error after which a worker is ended: whoever writes so much does not stop."""
+CROWDED, FLOODED = 1000, 1001
+"""The reports on a worker that was ended because of its many processes or its output: no exit codes of the system."""
 BROKEN = 70
 """The exit code of a worker in which the suite's own code cannot go on."""
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
@@ -110,7 +112,7 @@ class _Output:
     """
 
     def __init__(self, source: int) -> None:
-        self.source, self.left = source, LARGEST_OUTPUT
+        self.source, self.left, self.total = source, LARGEST_OUTPUT, 0
         self.open = True
         self.waiting = bytearray()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -129,6 +131,7 @@ class _Output:
         except OSError:  # nothing is there at this moment
             return False
         self.open = bool(data)
+        self.total += len(data)
         if self.left < 0:
             return self.open
         lines = self._decoder.decode(data, final=not data).split("\n")
@@ -207,9 +210,10 @@ def _watch(control: socket.socket, woken: socket.socket, worker: int, output: _O
             deadline = time.monotonic() + GRACE
         if deadline is not None and time.monotonic() >= deadline:
             _kill(worker)
-        if crowd.is_too_large():
+        excess = CROWDED if crowd.is_too_large() else FLOODED if output.total > MOST_OUTPUT else None
+        if excess is not None:
             _end_all(worker)
-            _report(control, CROWDED, [])
+            _report(control, excess, [])
         status = _reap(worker)
     output.forward(patience=LOOK)
     left = _left_behind(control, worker, deadline)

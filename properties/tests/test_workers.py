@@ -51,6 +51,16 @@ def test_a_worker_that_does_something_else_is_ended(script: str, seconds: float,
         assert child.hear(Alive, seconds=seconds) == fault
 
 
+@pytest.mark.robust_core_slow
+def test_a_worker_that_never_stops_writing_is_ended() -> None:
+    program = f"from {SCRIPTS} import follow_script; follow_script()"
+    command = [sys.executable, "-c", program, "flood", "600"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    fault = Fault("died", "it wrote more than 1 GiB to standard error, and the suite has ended it")
+    assert done.stdout.decode() == repr(fault)
+    assert done.stderr == b"x" * LARGEST_OUTPUT + CUT
+
+
 STATE = """
 from robust_core import Q_LEARNING, Contamination, TabularLearner, Variant
 

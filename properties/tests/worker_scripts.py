@@ -19,6 +19,13 @@ def write_without_end(pipe: int) -> None:
         line.send(Alive())
 
 
+def flood(pipe: int) -> None:
+    """Write to standard error for ever."""
+    with Line(pipe):
+        while True:
+            os.write(2, b"x" * 65_536)
+
+
 def break_the_pipe(pipe: int) -> None:
     """Write what controls a terminal, and let the next reading of an order fail."""
     with Line(pipe) as line:
