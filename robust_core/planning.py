@@ -24,8 +24,6 @@ from robust_core.mdp import MDP, SparseRows
 from robust_core.sets.base import RowSolver, UncertaintySet, WorstRows
 from robust_core.validate import EPS, Floats, Ints
 
-DIRECT = 256
-"""States up to which a chain is solved by elimination, which takes less time than some tens of sweeps."""
 DENSE = 0.25
 """The share of a matrix from which a chain is stored as one."""
 FEW = 2
@@ -39,28 +37,6 @@ class Chain(Protocol):
 
     def sweep(self, gamma: float, v: Floats, most: int, goal: float) -> int:
         """Sweeps v in place until the span of a change is at most the goal; how many there were."""
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A chain as a matrix with its costs."""
-
-    kernel: Floats
-    costs: Floats
-
-    def sweep(self, gamma: float, v: Floats, most: int, goal: float) -> int:
-        """Sweeps with a shift by the middle of the change; the solution of the chain itself if it is small."""
-        if len(v) <= DIRECT:
-            v[:] = np.linalg.solve(np.eye(len(v)) - gamma * self.kernel, self.costs)
-            return 1
-        for number in range(most):
-            image = self.costs + gamma * (self.kernel @ v)
-            change = image - v
-            low, high = float(change.min()), float(change.max())
-            v[:] = image + gamma / (1.0 - gamma) * 0.5 * (low + high)
-            if high - low <= goal:
-                return number + 1
-        return most
 
 
 @dataclass(frozen=True)
@@ -221,7 +197,7 @@ def _selected(rows: WorstRows, which: Ints) -> WorstRows:
 
 def _chain(mdp: MDP, rows: WorstRows, pairs: Ints, weights: Floats) -> Chain:
     """The chain of the rows of some pairs, several of a state with their weights."""
-    from robust_core.kernels.s_rectangular import Chain as SparseChain
+    from robust_core.kernels import chains
 
     S, A = mdp.cost.shape
     states = pairs // A
@@ -233,9 +209,9 @@ def _chain(mdp: MDP, rows: WorstRows, pairs: Ints, weights: Floats) -> Chain:
         shares = shares * np.repeat(weights, lengths)
         if filled > DENSE * S * S:
             at = np.repeat(states, lengths) * S + places
-            return Matrix(_sums(at, shares, S * S).reshape(S, S), costs)
+            return chains.Matrix(_sums(at, shares, S * S).reshape(S, S), costs)
     ends = rows.ends[np.searchsorted(states, np.arange(S), side="right") - 1]
-    return SparseChain(ends, places, shares, costs)
+    return chains.Chain(ends, places, shares, costs)
 
 
 def _sums(places: Ints, weights: Floats, size: int) -> Floats:

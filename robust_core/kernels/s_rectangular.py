@@ -28,6 +28,7 @@ from functools import cached_property
 
 import numpy as np
 
+from robust_core.kernels.chains import Chain
 from robust_core.kernels.jit import compiled
 from robust_core.mdp import MDP
 from robust_core.validate import EPS, Floats, Ints
@@ -592,31 +593,6 @@ def _members(
                 rows[s, a, state[a, i]] = q[a, i]
 
 
-@compiled
-def sweep(
-    ends: Ints, places: Ints, shares: Floats, constants: Floats, gamma: float, v: Floats, image: Floats, most: int,
-    goal: float,
-) -> int:  # fmt: skip
-    """Sweeps of a fixed policy and kernel with a shift by the middle of the change, until its span is the goal."""
-    factor = gamma / (1.0 - gamma)
-    for number in range(most):
-        low, high, start = np.inf, -np.inf, 0
-        for s in range(v.size):
-            total = 0.0
-            for k in range(start, ends[s]):
-                total += shares[k] * v[places[k]]
-            start = ends[s]
-            image[s] = constants[s] + gamma * total
-            change = image[s] - v[s]
-            low, high = min(low, change), max(high, change)
-        shift = factor * 0.5 * (low + high)
-        for s in range(v.size):
-            v[s] = image[s] + shift
-        if high - low <= goal:
-            return number + 1
-    return most
-
-
 @dataclass(frozen=True)
 class Outcomes:
     """A model for s-rectangular balls: sparse rows, a cost for each outcome, and one for the states outside a row.
@@ -662,21 +638,6 @@ class Outcomes:
         if exponent not in self._scaled:
             self._scaled[exponent] = np.ldexp(self.costs, -exponent), np.ldexp(self.outside, -exponent)
         return self._scaled[exponent]
-
-
-@dataclass(frozen=True)
-class Chain:
-    """The Markov chain of a policy and rows of nature: for state s the entries from ends[s−1] to ends[s]."""
-
-    ends: Ints
-    places: Ints
-    shares: Floats
-    constants: Floats
-
-    def sweep(self, gamma: float, v: Floats, most: int, goal: float) -> int:
-        """Sweeps v in place until the span of a change is at most the goal; how many there were."""
-        image = np.empty_like(v)
-        return int(sweep(self.ends, self.places, self.shares, self.constants, gamma, v, image, most, goal))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,73 @@
+"""Sweeps of a Markov chain: of a fixed policy and fixed rows of nature."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robust_core.kernels.jit import compiled
+from robust_core.validate import Floats, Ints
+
+DIRECT = 256
+"""States up to which a chain is solved by elimination, which takes less time than some tens of sweeps."""
+
+
+@compiled
+def sweep(
+    ends: Ints, places: Ints, shares: Floats, constants: Floats, gamma: float, v: Floats, image: Floats, most: int,
+    goal: float,
+) -> int:  # fmt: skip
+    """Sweeps of a fixed policy and kernel with a shift by the middle of the change, until its span is the goal."""
+    factor = gamma / (1.0 - gamma)
+    for number in range(most):
+        low, high, start = np.inf, -np.inf, 0
+        for s in range(v.size):
+            total = 0.0
+            for k in range(start, ends[s]):
+                total += shares[k] * v[places[k]]
+            start = ends[s]
+            image[s] = constants[s] + gamma * total
+            change = image[s] - v[s]
+            low, high = min(low, change), max(high, change)
+        shift = factor * 0.5 * (low + high)
+        for s in range(v.size):
+            v[s] = image[s] + shift
+        if high - low <= goal:
+            return number + 1
+    return most
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The Markov chain of a policy and rows of nature: for state s the entries from ends[s−1] to ends[s]."""
+
+    ends: Ints
+    places: Ints
+    shares: Floats
+    constants: Floats
+
+    def sweep(self, gamma: float, v: Floats, most: int, goal: float) -> int:
+        """Sweeps v in place until the span of a change is at most the goal; how many there were."""
+        image = np.empty_like(v)
+        return int(sweep(self.ends, self.places, self.shares, self.constants, gamma, v, image, most, goal))
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A chain as a matrix with its costs."""
+
+    kernel: Floats
+    costs: Floats
+
+    def sweep(self, gamma: float, v: Floats, most: int, goal: float) -> int:
+        """Sweeps with a shift by the middle of the change; the solution of the chain itself if it is small."""
+        if len(v) <= DIRECT:
+            v[:] = np.linalg.solve(np.eye(len(v)) - gamma * self.kernel, self.costs)
+            return 1
+        for number in range(most):
+            image = self.costs + gamma * (self.kernel @ v)
+            change = image - v
+            low, high = float(change.min()), float(change.max())
+            v[:] = image + gamma / (1.0 - gamma) * 0.5 * (low + high)
+            if high - low <= goal:
+                return number + 1
+        return most
