@@ -28,8 +28,9 @@ DENSE = 0.25
 """The share of a matrix from which a chain is stored as one."""
 FEW = 2
 """Pairs that are left for each state up to which a backup looks at these alone."""
-ATTEMPTS, FINER = 8, 0.5
-"""Where the certificate is wider than the iteration believed, another attempt has so much of the goal."""
+ATTEMPTS, SHARE, FINER = 8, 0.9, 0.5
+"""The first attempt has this share of the goal, the rest is for rounding; where the certificate is wider than the
+iteration believed, another one has so much of the last."""
 
 
 class Chain(Protocol):
@@ -122,7 +123,9 @@ def _planned(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats | None, a
     goal = validate.positive("accuracy", accuracy)
     uncertainty_set.require_fit(mdp.n_states, mdp.cost.shape)
     solver = uncertainty_set.row_solver(mdp)
-    backup, start, aim = Backups(mdp, solver, policy), np.zeros(mdp.n_states), 0.5 * goal
+    # T0, which is the same for every set: of a constant nature has no rows to choose.
+    start = mdp.cost.min(axis=1) if policy is None else (policy * mdp.cost).sum(axis=1)
+    backup, aim = Backups(mdp, solver, policy), SHARE * goal
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(ATTEMPTS):
             point, counts = iterate(backup, mdp.gamma, start, aim)

@@ -29,6 +29,7 @@ from robust_core import (
 from robust_core import planning as core
 from robust_core.iteration import iterate
 from robust_core.kernels.affine_rows import TransportSolver
+from robust_core.kernels.chains import Matrix
 from robust_core.mdp import SparseRows
 from robust_core.sets import SETS
 from robust_core.sets.base import Threshold, WorstRows
@@ -282,6 +283,18 @@ def test_the_iteration_ends_at_infinite_and_at_subnormal_widths(
     c = np.array(cost)
     _, counts = iterate(lambda v: _Swap(c, gamma, c + gamma * v[::-1]), gamma, np.zeros(2), goal)
     assert counts.backups < 1000
+
+
+@pytest.mark.parametrize("mixing", [0.0, 0.5])
+def test_a_small_chain_is_solved_whether_it_mixes_or_not(mixing: float) -> None:
+    """A ring of 60 states, whose sweeps gain 1 % each and end in an elimination, and one with jumps to all states."""
+    S, gamma = 60, 0.99
+    kernel = (1.0 - mixing) * np.roll(np.eye(S), 1, axis=1) + mixing / S
+    costs = np.arange(S) % 7 == 0.0
+    chain, v = Matrix(kernel, costs.astype(float)), np.zeros(S)
+    assert chain.sweep(gamma, v, 1, 1e-2) <= S // 3 + 1
+    wanted = np.linalg.solve(np.eye(S) - gamma * kernel, costs.astype(float))
+    assert np.abs(v - wanted).max() <= 1e-4
 
 
 @pytest.mark.robust_core_slow
