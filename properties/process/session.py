@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from properties.cases.scope import ANY, Scope
 from properties.judging.causes import Causes
+from properties.judging.deviation import Deviation
 from properties.judging.verdict import Outcome, Record, UntestedPromise
 from properties.process import child
 from properties.process.child import GARBLED, Child, Fault
@@ -123,7 +124,9 @@ class Described:
     variants: tuple[Description, ...]
 
 
-WITNESS = Record("a canary", "a law", "violated", "wrong", 1, 0.0, 0, versions={})
+WITNESS = Record(
+    "a canary", "a law", "violated", "wrong", 1, 0.0, 0, versions={}, deviation=Deviation("Q", 0.25, 0.5, 1e-15)
+)
 """A record as a worker would send it: what changes the messages of a worker changes this one."""
 
 
@@ -492,9 +495,7 @@ class Session:
             record = answer.record if believed else _failure(answer, variant, law, effort)
             text = answer.counterexample if believed else None
             if record.outcome == "violated" and (text is not None or record.counterexample is not None):
-                again = (
-                    f"robust-core verify {one_line(variant.target)} --seed {effort.seed} --examples {effort.examples}"
-                )
+                again = _command(variant, effort)
                 record, text = confirm(record, text, again=again, seconds=effort.law_seconds, start=self._start_child)
             if record.statistics is None:
                 causes.note(law, record)
