@@ -124,6 +124,8 @@ def short_evidence(record: Record) -> str:
     '5 cases'
     """
     cell = record.statistics
+    if record.blocked_by:
+        return f"by '{record.blocked_by}'"
     if cell is None or record.outcome == "error":
         return record.evidence.removeprefix("no violation in ")
     if record.outcome == "violated":
