@@ -11,6 +11,7 @@ from properties.claims.paper.recursion import (
     ROUGH,
     UNROLLED,
 )
+from properties.claims.paper.sample_size import SAMPLE_SIZE
 from properties.claims.paper.sentences import MU_MIN
 from properties.claims.paper.visits import K1_BOUND, VISITS
 
@@ -31,6 +32,7 @@ CLAIMS = (
     ROUGH,
     THM6,
     THM3,
+    SAMPLE_SIZE,
     STEP_CHOICE,
     SAME_RATE,
 )
