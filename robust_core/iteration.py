@@ -107,11 +107,16 @@ def _swept(point: Point, gamma: float, most: int) -> tuple[Floats, int]:
 
 
 def bounds(gamma: float, v: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """MacQueen's bounds on V* from bounds on Tv; every float operation is rounded outwards, by 8 EPS and underflow."""
+    """MacQueen's bounds on V* from bounds on Tv; every float operation is rounded outwards, by 8 EPS and underflow.
+
+    An `OverflowError` if they are not finite.
+    """
     factor, tiny = gamma / (1.0 - gamma), 2.0**-1022
     size = 8.0 * EPS * float(max(np.abs(lower).max(), np.abs(upper).max()) + np.abs(v).max()) + tiny
     below = factor * (float((lower - v).min()) - size)
     above = factor * (float((upper - v).max()) + size)
     least: Floats = lower + below - (8.0 * EPS * (np.abs(lower) + abs(below)) + tiny)
     most: Floats = upper + above + (8.0 * EPS * (np.abs(upper) + abs(above)) + tiny)
+    if not (np.isfinite(least).all() and np.isfinite(most).all()):
+        raise OverflowError("the values leave the range of float64: rescale the cost")
     return least, most

@@ -133,8 +133,6 @@ def _planned(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats | None, a
             if found.width <= 2.0 * goal or point.half > aim:
                 break
             start, aim = point.v, FINER * aim
-    if not np.isfinite(found.width):
-        raise OverflowError("the values leave the range of float64: rescale the cost")
     return found
 
 
@@ -166,7 +164,7 @@ class Backups:
             rows = self.solver.rows(v, pairs)
             Q, first = self._q(rows, pairs), np.searchsorted(pairs, np.arange(S) * A)
             values = np.minimum.reduceat(Q, first)
-            least = np.flatnonzero(values[pairs // A] == Q)
+            least = np.flatnonzero(~(values[pairs // A] < Q))  # where values overflow, all that are not numbers
             best = least[np.searchsorted(pairs[least], np.arange(S) * A)]
             return Backup(values, lambda: _chain(self.mdp, _selected(rows, best), pairs[best], np.ones(S)))
         table: Floats = self.mdp.cost + self.mdp.gamma * self.solver.support(v).reshape(S, A)

@@ -199,7 +199,7 @@ class Problem:
         if self.policy is not None:
             checked["policy"] = validate.policy(self.policy, S, A)
         if self.behaviour is not None:
-            checked["behaviour"] = validate.policy(self.behaviour, S, A)
+            checked["behaviour"] = validate.policy(self.behaviour, S, A, name="behaviour")
         if self.features is not None:
             per_pair = np.ndim(self.features) == 3
             checked["features"] = validate.array(
@@ -214,7 +214,7 @@ class Problem:
             if self.features is not None:
                 shape = checked["features"].shape[-1:]
             elif len(shape) not in (1, 2):
-                raise ValueError(f"initial must be a table (S, A) or a vector (S,), got shape {shape}")
+                raise ValueError(f"initial must be a table (S, A) or a vector (S,), got {table!r:.80} of shape {shape}")
             else:
                 shape = (S, A)[: len(shape)]
             starts.append(validate.array("initial", table, shape=shape))

@@ -179,9 +179,10 @@ def plan_outcomes(
     uncertainty_set.require_fit(outcomes.n_states, (outcomes.n_states, outcomes.n_actions))
     backup = compiled_backup(outcomes, uncertainty_set)
     start = np.zeros(outcomes.n_states)
-    point, counts = iterate(lambda v: backup(v, False), gamma, start, goal, most_sweeps=most_sweeps)
-    exact = backup(point.v, True)
-    lower, upper = bounds(gamma, point.v, exact.lower, exact.upper)
+    with np.errstate(over="ignore", invalid="ignore"):
+        point, counts = iterate(lambda v: backup(v, False), gamma, start, goal, most_sweeps=most_sweeps)
+        exact = backup(point.v, True)
+        lower, upper = bounds(gamma, point.v, exact.lower, exact.upper)
     form, within = _form(uncertainty_set)
     nature = partial(kernel.members, form, within, outcomes, point.v, exact.values)
     return SPlan(lower, upper, exact.policy, counts.backups + 1, counts.sweeps, counts.falls, nature)

@@ -243,10 +243,10 @@ def distribution_rows(name: str, rows: Floats) -> None:
         raise ValueError(f"{name}{f' row {where}' if where else ''} sums to {float(sums[where])!r}, not 1")
 
 
-def policy(values: ArrayLike, n_states: int, n_actions: int) -> Floats:
+def policy(values: ArrayLike, n_states: int, n_actions: int, *, name: str = "policy") -> Floats:
     """A stationary policy pi[s, a]: every row a distribution over actions."""
-    result = array("policy", values, shape=(n_states, n_actions))
-    distribution_rows("policy", result)
+    result = array(name, values, shape=(n_states, n_actions))
+    distribution_rows(name, result)
     return result
 
 

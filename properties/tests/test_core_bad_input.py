@@ -225,6 +225,8 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "problem: initial shape": (lambda: problem(initial=np.zeros((3, 2))), r"initial must have shape \(2, 2\)"),
     "problem: initial scalar": (lambda: problem(initial=0.0), "initial must be a table"),
     "problem: initial nan": (lambda: problem(initial=np.full((2, 2), NAN)), r"initial\[0, 0\] must be finite"),
+    "problem: behaviour": (lambda: problem(behaviour=BAD_POLICY), "behaviour row"),
+    "problem: initial text": (lambda: problem(initial="a"), r"initial must be a table .*, got 'a' of shape \(\)"),
     "problem: set": (lambda: problem(uncertainty_set=0.25), "uncertainty_set must be"),
     "problem: step size": (lambda: problem(step_size=0.5), "step_size must be"),
     "problem: feature rows": (

@@ -140,3 +140,14 @@ def test_a_set_without_formulas_cannot_be_made() -> None:
     with pytest.raises(TypeError, match="abstract"):
         Empty(0.5)  # type: ignore[abstract]
     assert issubclass(Empty, UncertaintySet)
+
+
+def test_a_ball_without_a_radius_says_so() -> None:
+    @dataclass(frozen=True)
+    class Nameless(Tilt):
+        kind: ClassVar[str] = "a ball whose radius has another name"
+
+    ball = Nameless(0.5)
+    object.__delattr__(ball, "radius")
+    with pytest.raises(TypeError, match="Nameless must be a frozen dataclass with a field `radius`"):
+        sigma(ball, [0.5, 0.5], [0.0, 1.0])

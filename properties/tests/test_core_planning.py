@@ -25,6 +25,7 @@ from robust_core import (
     Wasserstein,
     evaluate,
     plan,
+    plan_states,
 )
 from robust_core import planning as core
 from robust_core.iteration import iterate
@@ -131,12 +132,12 @@ def test_an_s_rectangular_set_is_sent_to_its_own_planner() -> None:
 
 def test_bounds_about_a_row_name_what_is_wrong() -> None:
     for p, width, message in (
-        (None, 0.1, "p must have shape"),
+        (None, 0.1, "p must be an array of numbers: got None"),
         ([0.5, 0.5], [0.1, 0.1, 0.1], "width must be one number or have the shape of p"),
         ([0.5, 0.5], np.nan, "width must be finite, got nan"),
         ([0.5, 0.6], 0.1, "p sums to 1.1, not 1"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises((TypeError, ValueError), match=message):
             Interval.around(p, width)  # type: ignore[arg-type]
 
 
@@ -295,6 +296,18 @@ def test_a_small_chain_is_solved_whether_it_mixes_or_not(mixing: float) -> None:
     assert chain.sweep(gamma, v, 1, 1e-2) <= S // 3 + 1
     wanted = np.linalg.solve(np.eye(S) - gamma * kernel, costs.astype(float))
     assert np.abs(v - wanted).max() <= 1e-4
+
+
+@pytest.mark.parametrize("ball", [L1(0.1), KullbackLeibler(0.1), Wasserstein(0.1, 1.0 - np.eye(2))])
+@pytest.mark.parametrize("costs", [[1e308, -1e308], [1e308, 1e308]])
+def test_values_beyond_the_range_are_an_overflow(ball: UncertaintySet, costs: list[float]) -> None:
+    mdp = MDP([[[0.5, 0.5]], [[0.0, 1.0]]], np.array(costs)[:, None], 0.99)
+    with pytest.raises(OverflowError, match="rescale the cost"):
+        plan(mdp, ball)
+    with pytest.raises(OverflowError, match="rescale the cost"):
+        evaluate(mdp, ball, [[1.0], [1.0]])
+    with pytest.raises(OverflowError, match="rescale the cost"):
+        plan_states(mdp, SRectangularL1(0.1))
 
 
 @pytest.mark.robust_core_slow

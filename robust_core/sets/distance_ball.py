@@ -71,6 +71,8 @@ class DistanceBall(UncertaintySet):
 
     def _by_blocks(self, rows: Floats, v: Floats, form: Any, result: Floats) -> Floats:
         """A form of rows p (S, n) over their sum and values (S, n) between -1 and 0; numbers are of v, arrays of p."""
+        if not hasattr(self, "radius"):
+            raise TypeError(f"{type(self).__name__} must be a frozen dataclass with a field `radius`")
         flat, n = rows.reshape(-1, rows.shape[-1]), rows.shape[-1]
         to = result.reshape(-1, *result.shape[rows.ndim - 1 :])
         size = max(BLOCK // n, 1)
