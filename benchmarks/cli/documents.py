@@ -4,6 +4,7 @@ import argparse
 
 from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, complete_with, progress
 from benchmarks.documents.write import DOCUMENTS
+from robust_core.text import suggestion
 
 CURRENT, WRITTEN, DIFFERS = "up to date", "written", "differs"
 
@@ -17,7 +18,9 @@ def add_parser(commands: Commands) -> None:
         "gallery is verified for its page, which takes about a minute.",
         epilog="example: robust-core documents command-line --check",
     )
-    names = documents.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(DOCUMENTS)} (default: all)")
+    names = documents.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"any of {', '.join(DOCUMENTS)} (default: all)"
+    )
     complete_with(names, lambda: DOCUMENTS)
     documents.add_argument("--check", action="store_true", help="write nothing; exit code 1 if a document differs")
     add_json(documents)
@@ -31,7 +34,7 @@ def _documents(options: argparse.Namespace) -> int:
 
     for name in options.names:
         if name not in DOCUMENTS:
-            raise ValueError(f"NAME must be one of {', '.join(DOCUMENTS)}, got {name!r}")
+            raise ValueError(f"no document {name!r}; there are {', '.join(DOCUMENTS)}{suggestion(name, DOCUMENTS)}")
     code = HOLDS
     for name in options.names or DOCUMENTS:
         progress(name)

@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from benchmarks.cli.conventions import HOLDS, VIOLATED, Commands, add_json, add_quiet, complete_with, fold, show_table
+from robust_core.text import suggestion
 
 if TYPE_CHECKING:
     from benchmarks.instances.solution import Solution
@@ -34,7 +35,8 @@ def add_parser(commands: Commands) -> None:
 
 def _instances(options: argparse.Namespace) -> int:
     if unknown := set(options.names) - set(NAMES):
-        raise ValueError(f"no instance {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+        name = min(unknown)
+        raise ValueError(f"no instance {name!r}; there are {', '.join(NAMES)}{suggestion(name, NAMES)}")
     from benchmarks.instances import solution
     from benchmarks.instances.rules import INSTANCES
     from robust_core.json import dumps

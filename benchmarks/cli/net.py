@@ -72,7 +72,7 @@ def _select(options: argparse.Namespace) -> tuple[list[str], Path]:
 
     for part in options.parts:
         if part not in PARTS:
-            raise ValueError(f"no PART {part!r}, choose of {', '.join(PARTS)}{suggestion(part, PARTS)}")
+            raise ValueError(f"no part {part!r}; there are {', '.join(PARTS)}{suggestion(part, PARTS)}")
     single_thread()
     return options.parts or list(PARTS), options.folder or FOLDER
 

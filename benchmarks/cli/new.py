@@ -79,6 +79,6 @@ def _new(options: argparse.Namespace) -> int:
         with file.open("x", encoding="utf-8") as stream:
             stream.write(text)
     except FileExistsError:
-        raise ValueError(f"{file}: exists already, and is not overwritten") from None
+        raise ValueError(f"{file}: the file exists already; it is not overwritten") from None
     print(f"{file}: written; robust-core verify {file} checks it")
     return HOLDS

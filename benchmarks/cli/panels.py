@@ -15,6 +15,7 @@ from benchmarks.cli.conventions import (
     open_work,
     progress,
 )
+from robust_core.text import suggestion
 
 if TYPE_CHECKING:
     from benchmarks.experiments.paper import Panel
@@ -122,9 +123,12 @@ def _choices(options: argparse.Namespace) -> list["Choice"]:
             raise ValueError("--write runs all panels and interpretations: leave --panel and --interpretation out")
         return all_choices()
     if panel is not None and panel not in PANELS:
-        raise ValueError(f"no panel {panel!r}: choose one of {', '.join(PANELS)}")
+        raise ValueError(f"no panel {panel!r}; there are {', '.join(PANELS)}{suggestion(panel, PANELS)}")
     if interpretation != "all" and interpretation not in INTERPRETATIONS:
-        raise ValueError(f"no interpretation {interpretation!r}: choose 'all' or one of {', '.join(INTERPRETATIONS)}")
+        known = ("all", *INTERPRETATIONS)
+        raise ValueError(
+            f"no interpretation {interpretation!r}; there are {', '.join(known)}{suggestion(interpretation, known)}"
+        )
     candidates: list[Panel] = list(PANELS.values()) if panel is None else [PANELS[panel]]
     choices = [
         (candidate, choice)

@@ -13,6 +13,7 @@ from benchmarks.cli.conventions import (
     progress,
     show_table,
 )
+from robust_core.text import suggestion
 
 # Spelled out so that help need not import what is measured; a test compares them.
 PARTS = (
@@ -65,7 +66,8 @@ def add_parser(commands: Commands) -> None:
 
 def _speed(options: argparse.Namespace) -> int:
     if unknown := set(options.parts) - {*PARTS, *ON_REQUEST}:
-        raise ValueError(f"no part {', '.join(sorted(unknown))}; there are {', '.join((*PARTS, *ON_REQUEST))}")
+        name, known = min(unknown), (*PARTS, *ON_REQUEST)
+        raise ValueError(f"no part {name!r}; there are {', '.join(known)}{suggestion(name, known)}")
     code = HOLDS
     if chosen := [part for part in options.parts or PARTS if part != CLUSTER]:
         code = _limits(chosen, options)

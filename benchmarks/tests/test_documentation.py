@@ -300,8 +300,9 @@ def test_generated_documents_are_written_and_checked_by_one_command(
         '{"document": "docs/command-line.md", "state": "up to date"}',
         "docs/command-line.md: differs",
     ]
-    assert main(["documents", "no such document"]) == USAGE
-    assert "NAME must be one of claims, command-line" in capsys.readouterr().err
+    assert main(["documents", "command line"]) == USAGE
+    assert "no document 'command line'" in (message := capsys.readouterr().err)
+    assert "did you mean 'command-line'?" in message
 
 
 def test_generated_documents_say_so() -> None:

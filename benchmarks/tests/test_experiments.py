@@ -382,8 +382,9 @@ def test_the_panels_that_shells_complete_are_the_panels() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--panel", "pong-a"], "no panel 'pong-a'"),
+        (["--panel", "taxi"], r"no panel 'taxi'; .*; did you mean 'taxi-\w'?"),
         (["--interpretation", "lucky"], "no interpretation 'lucky'"),
+        (["--interpretation", "fresh-feature"], "did you mean 'fresh-features'?"),
         (["--panel", "taxi-a", "--interpretation", "varrho-1"], "is not for panel 'taxi-a'"),
         (["--panel", "taxi-a", "--write"], "leave --panel and --interpretation out"),
     ],

@@ -51,6 +51,6 @@ def test_the_lint_says_what_is_odd() -> None:
 def test_the_command_names_the_instances_and_refuses_others(capsys: pytest.CaptureFixture[str]) -> None:
     assert tuple(rules.INSTANCES) == command.NAMES
     assert main(["instances", "cartpole"]) == 2
-    assert "no instance cartpole; there are taxi" in capsys.readouterr().err
+    assert "no instance 'cartpole'; there are taxi" in capsys.readouterr().err
     assert main(["instances", "riverswim", "--json"]) == 0
     assert capsys.readouterr().out.count('"budget"') == len(solution.BUDGETS)
