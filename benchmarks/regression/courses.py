@@ -26,12 +26,13 @@ from benchmarks.regression.functions import (
     smoothing_of,
     sweep,
 )
-from benchmarks.regression.tabular import EPSILON, Sizes, Values, significant, value_of
+from benchmarks.regression.tabular import EPSILON, Sizes, Values, learning, significant, value_of
 from oracles.chains.chain import state_chain, stationary
 from oracles.planning import average_cost, enclosed
 from properties.cases.feeds import CountingSimulator, batches, transitions_of_walk
 from properties.cases.planted_problems import on_grid
 from properties.cases.scope import Scope
+from properties.judging.convention import in_costs
 from robust_core import Contamination, TotalVariation, constant, greedy, key, models, support
 from robust_core.learners.schedules import per_visit
 from robust_core.mdp import MDP
@@ -85,41 +86,31 @@ class Course:
         return float(np.abs(self.truth).max())
 
 
-class Run:
-    """A learner of the user's on a course, started at `initial`."""
+class Learner:
+    """A learner of the user's with an rng of its own, and its estimate as arrays of the shape of the initial one."""
 
-    def __init__(self, variant: Variant, course: Course, initial: Floats, seed: bytes) -> None:
-        self._course, self._variant = course, variant
-        told = replace(course.told, initial=_several(variant, initial), rng=numpy_generator(key("learner", seed)))
-        if course.feed is None:
-            self.simulator = CountingSimulator(course.mdp, seed)
-            self._learner = variant.make(told, self.simulator)
-            self._fed: Iterator[Any] = repeat(None)
-        else:
-            self._learner, self._fed = variant.make(told), course.feed(seed)
+    def __init__(self, variant: Variant, told: Problem, seed: bytes, *simulator: CountingSimulator) -> None:
+        self._variant, self._shape = variant, told.initial.shape
+        told = replace(told, initial=_several(variant, told.initial), rng=numpy_generator(seed))
+        self.started = in_costs(variant)(told, *simulator)
 
-    def advance(self, steps: int) -> None:
-        """So many updates or iterations."""
-        if self._course.feed is None:
-            for _ in range(steps):
-                self._learner.iterate()
-        else:
-            for fed in islice(self._fed, steps):
-                self._learner.update(fed)
-
-    def estimates(self) -> tuple[Floats, ...]:
+    def parts(self) -> tuple[Floats, ...]:
         """The parts of the estimate: tables, or theta and omega."""
-        found = self._learner.estimate()
+        found = self.started.estimate()
         parts = tuple(np.asarray(part, dtype=np.float64) for part in (found if isinstance(found, tuple) else (found,)))
         for part in parts:
-            if part.shape != self._course.truth.shape:
-                raise Misbehaved(f"estimate() must have the shape {self._course.truth.shape}, got {part.shape}")
+            if part.shape != self._shape:
+                raise Misbehaved(f"estimate() must have the shape {self._shape}, got {part.shape}")
         return parts
 
     def estimate(self) -> Floats:
         """The vector theta, or the mean of all tables."""
-        parts = self.estimates()
-        return parts[0] if self._variant.kind in FEATURES else np.asarray(sum(parts[1:], parts[0]) / len(parts))
+        parts = self.parts()
+        return parts[0] if _has_features(self._variant) else np.asarray(sum(parts[1:], parts[0]) / len(parts))
+
+
+def _has_features(variant: Variant) -> bool:
+    return variant.kind in ("linear evaluation", *FEATURES)
 
 
 def _several(variant: Variant, initial: Floats) -> Any:
@@ -127,40 +118,52 @@ def _several(variant: Variant, initial: Floats) -> Any:
     tables = 2 if variant.kind == "off-policy evaluation" else variant.options.get("tables", 0)
     if not tables:
         return initial
-    other = np.zeros_like(initial) if variant.kind in FEATURES else initial
+    other = np.zeros_like(initial) if _has_features(variant) else initial
     return (initial, *(other.copy() for _ in range(tables - 1)))
+
+
+class Run(Learner):
+    """A learner of the user's on a course, started at `initial`."""
+
+    def __init__(self, variant: Variant, course: Course, initial: Floats, seed: bytes) -> None:
+        self.simulators = () if course.feed is not None else (CountingSimulator(course.mdp, seed),)
+        super().__init__(variant, replace(course.told, initial=initial), key("learner", seed), *self.simulators)
+        self._fed = None if course.feed is None else course.feed(seed)
+
+    def advance(self, steps: int) -> None:
+        """So many updates or iterations."""
+        if self._fed is None:
+            for _ in range(steps):
+                self.started.iterate()
+        else:
+            for fed in islice(self._fed, steps):
+                self.started.update(fed)
 
 
 def row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
     """All metrics of one seed."""
     course = course_of(variant, problem, model)
     run = Run(variant, course, course.told.initial, seed)
-    found, curve = {}, _curve(run, course.sizes)
+    curve, last = _curve(run, course.sizes), course.sizes.last
     errors = {time: float(np.abs(course.off(x)).max()) for time, x in curve.items()}
-    last, middle = course.sizes.last, course.sizes.middle
-    reached = next((time for time, error in errors.items() if error <= EPSILON * course.size), last)
-    powers = [2**k for k in range(last.bit_length())]
+    found = learning(errors, course.sizes, EPSILON * course.size)
     ends = []
     for word in ("first", "second"):
         other = Run(variant, course, course.truth, key(word, seed))
         other.advance(course.sizes.spread)
         ends.append(other.estimate())
     values = {
-        "middle error": errors[middle],
-        "last error": errors[last],
-        "area": float(np.mean([errors[time] for time in powers])),
-        "time to epsilon": float(reached),
         "bias": float((course.off(curve[last]) * np.sign(course.truth)).mean()) / course.size,
         "spread": float(np.abs(ends[0] - ends[1]).max()),
     }
     if course.omega is not None:
-        theta, omega = run.estimates()[:2]
+        theta, omega = run.parts()[:2]
         values[TRACKING] = float(((omega - course.omega(theta)) ** 2).sum())
-    if course.feed is None:
-        values[DRAWS] = run.simulator.used / last
-    found = {name: (significant(value), False) for name, value in values.items()}
+    for simulator in run.simulators:
+        values[DRAWS] = simulator.used / last
+    found |= {name: (significant(value), False) for name, value in values.items()}
     if course.regret is not None:
-        above, impossible = course.regret(curve[middle])
+        above, impossible = course.regret(curve[course.sizes.middle])
         found[REGRET] = significant(max(above, 0.0)), impossible
     return found
 

@@ -6,7 +6,7 @@ another machine could choose otherwise. Errors and values of policies are not ha
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -152,19 +152,17 @@ class Bench:
 
     def _errors(self, tables: Iterable[Floats], times: list[int], recording: Recording) -> Values:
         errors = dict(zip(times, (float(abs(table - self.truth.table).max()) for table in tables), strict=True))
-        first, last, epsilon = self.problem.n_pairs, self.sizes.last, EPSILON * self.truth.size
-        reached = next((time for time in times if errors[time] <= epsilon), last)
+        first, epsilon = self.problem.n_pairs, EPSILON * self.truth.size
+        found = learning(errors, self.sizes, epsilon)
+        reached = found["time to epsilon"][0]
         visits = self._first_visits(recording)
         distance = abs(self.truth.table.ravel())
         # An entry that has not been visited is where it was: nobody can know better.
         floor = float(distance[visits > first].max(initial=0.0)) - self.truth.error
         soonest = int(visits[distance > epsilon + self.truth.error].max(initial=0))
-        return {
+        return found | {
             "first error": (significant(errors[first]), errors[first] < floor),
-            "middle error": (significant(errors[self.sizes.middle]), False),
-            "last error": (significant(errors[last]), False),
-            "area": (significant(float(np.mean([errors[2**k] for k in range(last.bit_length())]))), False),
-            "time to epsilon": (float(reached), reached < soonest),
+            "time to epsilon": (reached, reached is not None and reached < soonest),
         }
 
     def _first_visits(self, recording: Recording) -> np.ndarray:
@@ -224,6 +222,18 @@ class Bench:
             shown = excess if name == "regret" else float(value.value.mean())
             found[name] = significant(max(shown, 0.0) / best.size), impossible
         return found
+
+
+def learning(errors: Mapping[int, float], sizes: Sizes, epsilon: float) -> Values:
+    """What the errors at the checkpoints say of the speed of learning."""
+    powers = [2**k for k in range(sizes.last.bit_length())]
+    values = {
+        "middle error": errors[sizes.middle],
+        "last error": errors[sizes.last],
+        "area": float(np.mean([errors[time] for time in powers])),
+        "time to epsilon": float(next((time for time, error in errors.items() if error <= epsilon), sizes.last)),
+    }
+    return {name: (significant(value), False) for name, value in values.items()}
 
 
 def policy_value(problem: BenchmarkProblem, policy: Floats) -> Certified:

@@ -8,7 +8,7 @@ workers, for it calls the user's code.
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from time import process_time
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regression import courses, functions, linear
-from benchmarks.regression.functions import FITTED, GAMMA, RADIUS, Misbehaved, Model, Unsuitable
+from benchmarks.regression.functions import FITTED, GAMMA, RADIUS, Model, Unsuitable
 from benchmarks.regression.linear import Planted
 from benchmarks.regression.measures import Part
 from benchmarks.regression.metric import METRICS, Metric
@@ -25,7 +25,6 @@ from benchmarks.regression.tabular import CONTROL, Bench, Sizes, Values, signifi
 from properties.cases.benchmark_problems import BenchmarkProblem, with_paid_costs
 from properties.cases.runs import ends_of
 from properties.cases.scope import ANY, Scope
-from properties.judging.convention import in_costs
 from robust_core import (
     EXPECTED_SARSA,
     Q_LEARNING,
@@ -40,7 +39,6 @@ from robust_core import (
 from robust_core.learners.schedules import StepSize
 from robust_core.mdp import MDP
 from robust_core.problem import Problem, Variant
-from robust_core.streams import numpy_generator
 from robust_core.trajectory import Recording
 
 SHORT = Sizes(middle=2**9, last=2**12, spread=2**10, rests=4, rest=2**8, per_octave=2)
@@ -252,59 +250,48 @@ class _Maker:
 
     def __call__(self, problem: Problem) -> "_Learner":
         self.count += 1
-        rng = numpy_generator(key("learner", self.seed, self.count))
-        initial = problem.initial
-        if tables := self.variant.options.get("tables"):
-            initial = (initial, *(initial if self.variant.kind != "linear evaluation" else np.zeros_like(initial)
-                                  for _ in range(tables - 1)))  # fmt: skip
-        learner = in_costs(self.variant)(replace(problem, rng=rng, initial=initial))
-        return _Learner(learner, problem, self.variant, fast=self.fast)
+        return _Learner(self.variant, problem, key("learner", self.seed, self.count), fast=self.fast)
 
     def agrees(self, problem: Problem, recording: Recording) -> bool:
         """Whether there is an update_many that equals the loop over update on a short stretch."""
-        self.begin(b"agreement")
-        slow = self(problem)
-        self.begin(b"agreement")
-        fast = self(problem)
-        if not hasattr(fast.learner, "update_many"):
+        learners = []
+        for fast in (False, True):
+            self.begin(b"agreement")
+            learners.append(self(problem))
+            learners[-1].fast = fast
+        if not hasattr(learners[1].started, "update_many"):
             return False
-        fast.fast = True
-        for learner in (slow, fast):
+        for learner in learners:
             learner.update_many(recording)
-        pairs = zip(_tuple(slow.learner.estimate()), _tuple(fast.learner.estimate()), strict=True)
-        return all(np.array_equal(one, other) for one, other in pairs)
+        slow, quick = (learner.parts() for learner in learners)
+        return all(np.array_equal(one, other) for one, other in zip(slow, quick, strict=True))
 
 
-@dataclass
-class _Learner:
+class _Learner(courses.Learner):
     """A user's learner, driven by recordings."""
 
-    learner: Any
-    problem: Problem
-    variant: Variant
-    fast: bool
+    def __init__(self, variant: Variant, problem: Problem, seed: bytes, *, fast: bool) -> None:
+        super().__init__(variant, problem, seed)
+        self.fast = fast
 
     def update_many(self, recording: Recording) -> None:
         """Feed a recording, by the fast path where it is sound."""
-        if self.fast:
-            self.learner.update_many(recording)
-        else:
-            for transition in recording:
-                self.learner.update(transition)
+        _feed(self.started, recording, fast=self.fast)
 
     def estimate(self) -> Any:
-        """The estimate; of several tables their mean, of linear learners (theta, omega)."""
-        found = [np.asarray(table, dtype=np.float64) for table in _tuple(self.learner.estimate())]
-        if self.variant.kind == "linear evaluation":
-            found = [*found, np.zeros_like(found[0])][:2]
-        for table in found:
-            if table.shape != self.problem.initial.shape:
-                raise Misbehaved(f"estimate() must have the shape {self.problem.initial.shape}, got {table.shape}")
-        return tuple(found) if self.variant.kind == "linear evaluation" else sum(found[1:], found[0]) / len(found)
+        """The estimate; of linear learners (theta, omega), where one that has no omega has 0."""
+        if self._variant.kind != "linear evaluation":
+            return super().estimate()
+        parts = self.parts()
+        return (*parts, np.zeros_like(parts[0]))[:2]
 
 
-def _tuple(estimate: Any) -> tuple[Any, ...]:
-    return estimate if isinstance(estimate, tuple) else (estimate,)
+def _feed(learner: Any, recording: Recording, *, fast: bool) -> None:
+    if fast:
+        learner.update_many(recording)
+    else:
+        for transition in recording:
+            learner.update(transition)
 
 
 # Speed
@@ -373,5 +360,4 @@ def contestants(variant: Variant, problem: str, model: Model | None, seed: bytes
     maker.fast = maker.agrees(told, record(AGREEMENT))
     recording = record(STEPS[maker.fast])
     fast = maker.fast and hasattr(reference, "update_many")
-    theirs = _Learner(reference, told, variant, fast=fast)
-    return partial(maker(told).update_many, recording), partial(theirs.update_many, recording)
+    return partial(maker(told).update_many, recording), partial(_feed, reference, recording, fast=fast)
