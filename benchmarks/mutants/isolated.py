@@ -116,17 +116,13 @@ def judge_source(
     seed: int,
     promises: tuple[str, ...] | None = None,
     seconds: float = child.SECONDS,
-    tick: Callable[[], None] = lambda: None,
 ) -> SourceJudged:
     """Judge another source of a variant in the worker of the session; a source that hangs or dies is violated."""
     worker = session.worker(variant)
     worker.send(JudgeSource(variant.target, source, examples, seed, promises))
     law = "loading"
-    while isinstance(
-        answer := worker.hear(ProblemBegun, SourceJudged, Failed, seconds=seconds, waiting=tick), ProblemBegun
-    ):
+    while isinstance(answer := worker.hear(ProblemBegun, SourceJudged, Failed, seconds=seconds), ProblemBegun):
         law = answer.law
-        tick()
     if isinstance(answer, SourceJudged):
         return answer
     session.kill_worker(variant)

@@ -145,19 +145,16 @@ def two_sided_mean(
     return Plan(test, alpha, beta, look_at_least(ROOM * fixed))
 
 
-def paired_plan(
-    effect: float, *, sigma: float = 1.0, alpha: float, beta: float = BETA, two_sided: bool = False
-) -> Plan:
+def paired_plan(effect: float, *, alpha: float, two_sided: bool = False) -> Plan:
     """Claim: X is symmetric about 0 or stochastically smaller (two-sided: symmetric).
 
-    The defect is a normal distribution of standard deviation sigma that is shifted by the effect. For wider
-    distributions the power is smaller: the words say *normal*.
+    The defect is a normal distribution of standard deviation 1 that is shifted by the effect. For wider distributions
+    the power is smaller: the words say *normal*.
     """
-    up, down = (SoftSign.versus(0.0, effect=effect, sigma=sigma, side=side) for side in (1, -1))
-    low = SoftSign.versus(effect, effect=effect, sigma=sigma, side=-1)
-    high = SoftSign.versus(-effect, effect=effect, sigma=sigma, side=1)
-    points = _normal(0.0, sigma), _normal(effect, sigma)
-    words = f"a normal distribution of standard deviation {sigma:g} shifted by {effect:g}"
+    up, down = (SoftSign.versus(0.0, effect=effect, side=side) for side in (1, -1))
+    low, high = SoftSign.versus(effect, effect=effect, side=-1), SoftSign.versus(-effect, effect=effect)
+    points = _normal(0.0), _normal(effect)
+    words = f"a normal distribution of standard deviation 1 shifted by {effect:g}"
     test = (
         Test(Average(up, down), Minimum(low, high), f"{words} either way", *points)
         if two_sided
@@ -165,8 +162,8 @@ def paired_plan(
     )
     share = alpha / 2 if two_sided else alpha
     # Signs and soft signs see a normal shift with the efficiency 2/π of the median at worst.
-    fixed = math.pi / 2 * fixed_size(effect / sigma, alpha=share, beta=beta)
-    return Plan(test, alpha, beta, look_at_least(ROOM * fixed))
+    fixed = math.pi / 2 * fixed_size(effect, alpha=share, beta=BETA)
+    return Plan(test, alpha, BETA, look_at_least(ROOM * fixed))
 
 
 def categorical(p: Sequence[float], effect: float, *, draws: int = 1, alpha: float, beta: float = BETA) -> Plan:
@@ -202,8 +199,8 @@ def _two_points(mean: float, low: float, high: float) -> Sampler:
     return lambda rng, n: np.where(rng.random(n) < (mean - low) / (high - low), high, low)
 
 
-def _normal(mean: float, sigma: float) -> Sampler:
-    return lambda rng, n: rng.normal(mean, sigma, n)
+def _normal(mean: float) -> Sampler:
+    return lambda rng, n: rng.normal(mean, 1.0, n)
 
 
 def _die(p: Sequence[float]) -> Sampler:

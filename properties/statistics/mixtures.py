@@ -183,7 +183,7 @@ class SoftSign:
     Null: x − shift is symmetric about 0, or stochastically smaller than a symmetric variable (side +1; larger for
     −1). That is not "mean 0" and not "median 0".
 
-    >>> process = SoftSign.versus(0.0, effect=1.0, sigma=1.0)
+    >>> process = SoftSign.versus(0.0, effect=1.0)
     >>> abs(process.log_e(process.statistic(np.array([1.0, -1.0])))) < 1.0
     True
     """
@@ -193,10 +193,9 @@ class SoftSign:
     lambdas: tuple[float, ...]
 
     @classmethod
-    def versus(cls, shift: float, *, effect: float, sigma: float, side: int = 1) -> "SoftSign":
-        """Designed for a normal x with mean shift + side·effect: then f is a likelihood ratio."""
-        design = validate.positive("effect", effect) / validate.positive("sigma", sigma) ** 2
-        return cls(shift, side, grid(design, math.inf))
+    def versus(cls, shift: float, *, effect: float, side: int = 1) -> "SoftSign":
+        """Designed for a normal x of variance 1 with mean shift + side·effect: then f is a likelihood ratio."""
+        return cls(shift, side, grid(validate.positive("effect", effect), math.inf))
 
     @property
     def size(self) -> int:

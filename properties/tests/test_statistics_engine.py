@@ -48,7 +48,7 @@ FAIR: dict[str, tuple[Process, dict[float, float]]] = {
     "mean below": (Mean.below(0.5, bound=2.0, design=0.3), {-3.0: 0.25, 1.5: 0.5, 2.0: 0.25}),
     "bernoulli above": (Bernoulli.versus(0.3, 0.6), {0.0: 0.7, 1.0: 0.3}),
     "bernoulli below": (Bernoulli.versus(0.3, 0.1), {0.0: 0.7, 1.0: 0.3}),
-    "soft sign": (SoftSign.versus(1.0, effect=0.5, sigma=1.0), {-4.0: 0.2, 0.5: 0.3, 1.5: 0.3, 6.0: 0.2}),
+    "soft sign": (SoftSign.versus(1.0, effect=0.5), {-4.0: 0.2, 0.5: 0.3, 1.5: 0.3, 6.0: 0.2}),
     "categorical": (Categorical.designed((0.5, 0.25, 0.25), effect=0.1), {0.0: 0.5, 1.0: 0.25, 2.0: 0.25}),
     "average": (
         Average(Mean.above(0.0, bound=-1.0, design=0.5), Mean.below(0.0, bound=1.0, design=0.5)),
