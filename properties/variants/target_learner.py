@@ -1,7 +1,12 @@
 """What the Q-learners of the gallery with a hidden state share: one target of eq:Qupdate, and one step size a step."""
 
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 
+from properties.laws.view import View
 from robust_core import Problem, Transition
 from robust_core.validate import Floats
 
@@ -28,3 +33,15 @@ class TargetLearner:
     def estimate(self) -> Floats:
         """A copy of Q."""
         return np.array(self.Q, dtype=np.float64)
+
+
+def expected_of_mean(view: View, earlier: Sequence[Transition], share: Fraction) -> Any:
+    """Q + share (Σ over the earlier steps of (target − entry) + (backup − entry) of the newest), all at Q."""
+    Q, before = view.estimate, view.estimate
+    V = view.values(before)
+    for step in earlier:
+        following = 0 if step.terminal else V[step.s_next]
+        target = step.cost + view.gamma * view.radius * max(V) + view.b * following
+        Q[step.s, step.a] += share * (target - before[step.s, step.a])
+    Q[view.place] += share * (view.T(before) - before[view.place])
+    return Q

@@ -3,7 +3,7 @@
 from typing import Any
 
 from properties.laws.view import View
-from properties.variants.target_learner import TargetLearner
+from properties.variants.target_learner import TargetLearner, expected_of_mean
 from robust_core import Contamination, Problem, Transition, Variant
 
 BATCH = 2
@@ -31,16 +31,9 @@ class MinibatchLearner(TargetLearner):
 
 def expected(view: View) -> Any:
     """Every second step: Q + (alpha/2)((target of the step before) − entry) + (alpha/2)(backup − entry)."""
-    Q, before = view.estimate, view.estimate
     if (view.t + 1) % BATCH:
-        return Q
-    V, share = view.values(before), view.alpha() / BATCH
-    for step in view.transitions[view.t + 1 - BATCH :]:
-        following = 0 if step.terminal else V[step.s_next]
-        target = step.cost + view.gamma * view.radius * max(V) + view.b * following
-        Q[step.s, step.a] += share * (target - before[step.s, step.a])
-    Q[view.place] += share * (view.T(before) - before[view.place])
-    return Q
+        return view.estimate
+    return expected_of_mean(view, view.transitions[view.t + 1 - BATCH :], view.alpha() / BATCH)
 
 
 VARIANT = Variant(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from properties.laws.view import View
-from properties.variants.target_learner import TargetLearner
+from properties.variants.target_learner import TargetLearner, expected_of_mean
 from robust_core import Contamination, Problem, Transition, Variant
 
 DRAWS = 2
@@ -41,14 +41,7 @@ class ReplayLearner(TargetLearner):
 
 def expected(view: View) -> Any:
     """Q + (alpha/n) Σ over the n stored steps of (target − entry), the newest with its backup."""
-    Q, before = view.estimate, view.estimate
-    V, share = view.values(before), view.alpha() / (view.t + 1)
-    for step in view.transitions:
-        following = 0 if step.terminal else V[step.s_next]
-        target = step.cost + view.gamma * view.radius * max(V) + view.b * following
-        Q[step.s, step.a] += share * (target - before[step.s, step.a])
-    Q[view.place] += share * (view.T(before) - before[view.place])
-    return Q
+    return expected_of_mean(view, view.transitions, view.alpha() / (view.t + 1))
 
 
 VARIANT = Variant(
