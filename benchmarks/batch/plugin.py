@@ -17,8 +17,7 @@ import pytest
 
 from benchmarks.batch.cells import ROWS, Batch, Selection, plan_cells
 from benchmarks.batch.history import History, seed_set_of, warnings
-from benchmarks.cli.conventions import USAGE, VIOLATED, factor, positive
-from benchmarks.cli.timespan import seconds
+from benchmarks.cli.conventions import USAGE, VIOLATED, factor, positive, seconds
 from benchmarks.runner import identity
 from benchmarks.runner.progress import Progress, now
 from benchmarks.runner.schedule import InProcess, Job, results

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import math
 import os
+import re
 import shutil
 import signal
 import sys
@@ -13,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
-from benchmarks.cli.timespan import seconds
 from robust_core.text import suggestion
 
 if TYPE_CHECKING:
@@ -133,6 +133,21 @@ def _at_least(least: int | None, text: str, rule: str) -> int:
         if least is None or int(text) >= least:
             return int(text)
     raise argparse.ArgumentTypeError(f"must be {rule}, got {text}")
+
+
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds(text: str) -> float:
+    """A span of time: 90s, 30min, 2h.
+
+    >>> seconds("30min")
+    1800.0
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(s|min|h)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"must look like 90s, 30min or 2h, got {text!r}")
+    return float(match[1]) * UNITS[match[2]]
 
 
 def factor(text: str) -> float:

@@ -23,9 +23,9 @@ from benchmarks.cli.conventions import (
     progress,
     report_loading,
     require_writable,
+    seconds,
 )
 from benchmarks.cli.handlers import Handler, JsonLines, Progress, QuietTable, Table
-from benchmarks.cli.timespan import seconds
 from robust_core.text import one_line, suggestion
 
 if TYPE_CHECKING:
