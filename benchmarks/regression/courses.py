@@ -17,7 +17,6 @@ from benchmarks.regression.functions import (
     RADIUS,
     VARRHO,
     Misbehaved,
-    Model,
     Unsuitable,
     cosines,
     draw,
@@ -26,6 +25,7 @@ from benchmarks.regression.functions import (
     smoothing_of,
     sweep,
 )
+from benchmarks.regression.measures import Model
 from benchmarks.regression.tabular import EPSILON, Sizes, Values, learning, significant, value_of
 from oracles.chains.chain import state_chain, stationary
 from oracles.planning import average_cost, enclosed

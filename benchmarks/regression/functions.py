@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.regression.measures import Model
 from benchmarks.regression.tabular import Values, significant
 from oracles.planning import average_cost, enclosed, smoothed, truth
 from oracles.planning.policy_gradient import policy_gradient
@@ -44,9 +45,7 @@ SIZES = {"garnet S=6": (6, 2, 3), "garnet S=12": (12, 3, 4)}
 FITTED = "garnet, sizes of the options"
 """A model whose sizes are the largest that the options of a variant leave."""
 FEATURE_GRID = 2.0**-10
-GAMMA, RADIUS, MODEL_RADIUS, VARRHO = 0.75, 0.125, 0.125, 4.0
-MODEL = "model "
-"""How the name of a problem begins that is a model of the user's."""
+GAMMA, RADIUS, VARRHO = 0.75, 0.125, 4.0
 STEPS, STRETCHES, STRETCH, TIMED = 2**11, 2**7, 4, 2**6
 """Transitions of one long sample, the number and length of short ones, and transitions of one that is timed."""
 
@@ -57,19 +56,6 @@ class Unsuitable(Exception):
 
 class Misbehaved(Exception):
     """The variant returned something that is not an answer."""
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model of the user's, with the radius of the set."""
-
-    mdp: dict[str, Any]
-    radius: float = MODEL_RADIUS
-
-    @property
-    def name(self) -> str:
-        """By content: the file may be called anything."""
-        return f"{MODEL}{MDP.from_dict(self.mdp).hash[:12]}, radius {self.radius:g}"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from benchmarks.regression.measures import Part
+from benchmarks.regression.measures import Model, Part
 from benchmarks.runner import identity
 from benchmarks.runner.store import Store
 from properties.cases.scope import ANY, OutOfScope, Scope
@@ -41,8 +41,7 @@ class Identify:
 
     target: str
     problem: str
-    model: dict[str, Any] | None
-    radius: float
+    model: Model | None
     scope: Scope
 
 
@@ -52,8 +51,7 @@ class MeasurePiece:
 
     target: str
     problem: str
-    model: dict[str, Any] | None
-    radius: float
+    model: Model | None
     scope: Scope
     seed_set: str
     start: int
@@ -109,19 +107,18 @@ class MeasuringWorker(Worker):
             return
         variant = self.variants[order.target]
         variant = replace(variant, options={**variant.options, **order.scope.options})
-        model = None if order.model is None else functions.Model(order.model, order.radius)
         try:
             if isinstance(order, Identify):
-                variants.measure(variant, order.problem, model, "identity", 0, 1)
+                variants.measure(variant, order.problem, order.model, "identity", 0, 1)
                 self.send(Identified(code_digest(), tuple(map(str, code_files()))))
             elif order.clock:
                 contest = order.target, order.problem, order.seed_set
                 if contest not in self.clocks:
-                    self.clocks[contest] = variants.clock(variant, order.problem, model, order.seed_set)
+                    self.clocks[contest] = variants.clock(variant, order.problem, order.model, order.seed_set)
                 values = self.clocks[contest](order.stop - order.start)
                 self.send(Measured(Part(samples={variants.RATIO: values})))
             else:
-                self.send(Measured(self._measure(variant, order, model), read_canary(variant.kind)))
+                self.send(Measured(self._measure(variant, order), read_canary(variant.kind)))
         except functions.Unsuitable as error:
             self.send(Refused(str(error), misbehaved=False))
         except OutOfScope as error:
@@ -132,11 +129,17 @@ class MeasuringWorker(Worker):
         except BaseException as error:  # SystemExit too would end the worker without a word
             self.send(Refused(misbehaviour(error), misbehaved=True))
 
-    def _measure(self, variant: Any, order: MeasurePiece, model: Any) -> Part:
+    def _measure(self, variant: Any, order: MeasurePiece) -> Part:
         from benchmarks.regression import variants
 
         return variants.measure(
-            variant, order.problem, model, order.seed_set, order.start, order.stop, lambda: self.send(Progressed())
+            variant,
+            order.problem,
+            order.model,
+            order.seed_set,
+            order.start,
+            order.stop,
+            lambda: self.send(Progressed()),
         )
 
 
@@ -219,17 +222,16 @@ class Side:
     label: str
     digests: dict[str, str] = field(default_factory=dict)
     files: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    seconds: float = PIECE_SECONDS
     occasion: str = field(default_factory=lambda: os.urandom(8).hex())
     scope: Scope = ANY
     """The problems of all sides of a comparison."""
     canary: Part | None = None
     """What the canary must read; None: it is not looked at."""
 
-    def ask(self, problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
+    def ask(self, problem: str, model: Model | None) -> None:
         """Ask which code is measured."""
         worker = self.session.worker(self.variant, canary=False)
-        worker.send(Identify(self.variant.target, problem, *_of(model), self.scope))
+        worker.send(Identify(self.variant.target, problem, model, self.scope))
 
     def identify(self, problem: str) -> None:
         """Hear which code is measured."""
@@ -260,14 +262,10 @@ class Side:
             identity.of("benchmarks.regression.variants"),
         )  # fmt: skip
 
-    def begin(
-        self, problem: str, model: "tuple[dict[str, Any], float] | None", start: int, stop: int, *, clock: bool
-    ) -> None:
+    def begin(self, problem: str, model: Model | None, start: int, stop: int, *, clock: bool) -> None:
         """Send the order for a piece."""
         worker = self.session.worker(self.variant, canary=False)
-        worker.send(
-            MeasurePiece(self.variant.target, problem, *_of(model), self.scope, self.seed_set, start, stop, clock)
-        )
+        worker.send(MeasurePiece(self.variant.target, problem, model, self.scope, self.seed_set, start, stop, clock))
 
     def finish(self) -> Part:
         """The values of the piece that was begun."""
@@ -283,7 +281,7 @@ class Side:
 
     def _hear(self, kind: type) -> Any:
         worker = self.session.worker(self.variant, canary=False)
-        while isinstance(answer := worker.hear(kind, Progressed, Refused, Failed, seconds=self.seconds), Progressed):
+        while isinstance(answer := worker.hear(kind, Progressed, Refused, Failed, seconds=PIECE_SECONDS), Progressed):
             pass
         if isinstance(answer, kind):
             return answer
@@ -301,7 +299,7 @@ class Side:
         raise CannotMeasure(f"{self.label}: {answer.misbehaviour()}", misbehaved=True)
 
 
-def identify(sides: Sequence[Side], problem: str, model: "tuple[dict[str, Any], float] | None") -> None:
+def identify(sides: Sequence[Side], problem: str, model: Model | None) -> None:
     """Find out which code is measured, on all sides at the same time."""
     for side in sides:
         side.ask(problem, model)
@@ -309,14 +307,10 @@ def identify(sides: Sequence[Side], problem: str, model: "tuple[dict[str, Any], 
         side.identify(problem)
 
 
-def _of(model: "tuple[dict[str, Any], float] | None") -> "tuple[dict[str, Any] | None, float]":
-    return (None, 0.0) if model is None else model
-
-
 def measure_piece(
     sides: Sequence[Side],
     problem: str,
-    model: "tuple[dict[str, Any], float] | None",
+    model: Model | None,
     start: int,
     stop: int,
     *,

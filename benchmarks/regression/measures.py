@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from robust_core.json import Rule
+from robust_core.mdp import MDP
 
 LONGEST_LINE, MOST_VALUES, MOST_VERSIONS = 500, 10_000, 20
 """Limits that no honest baseline comes near (characters, numbers, libraries)."""
@@ -41,6 +42,19 @@ Versions = Annotated[
         lambda versions: len(versions) <= MOST_VERSIONS and all(map(is_line, versions)),
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of the user's (`MDP.to_dict`), with the radius of the set."""
+
+    mdp: dict[str, Any]
+    radius: float
+
+    @property
+    def name(self) -> str:
+        """By content: the file may be called anything."""
+        return f"model {MDP.from_dict(self.mdp).hash[:12]}, radius {self.radius:g}"
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,9 @@ from benchmarks.regression import baseline, courses, functions, sequential, targ
 from benchmarks.regression import compare as regression
 from benchmarks.regression.bench import versions
 from benchmarks.regression.compare import Comparison
-from benchmarks.regression.functions import Model as UsersModel
 from benchmarks.regression.isolated import CannotMeasure, Side
-from benchmarks.regression.measures import Measurements, Sample
-from benchmarks.regression.sequential import Effort, Model, Task
+from benchmarks.regression.measures import Measurements, Model, Sample
+from benchmarks.regression.sequential import Effort, Task
 from benchmarks.regression.variants import (
     OWN_METRICS,
     RATIO,
@@ -49,7 +48,7 @@ class Choice:
 
     problems: tuple[str, ...] = ()
     model: Path | None = None
-    radius: float = functions.MODEL_RADIUS
+    radius: float = functions.RADIUS
     seed_set: str = "pinned"
 
 
@@ -90,8 +89,8 @@ def problems_of(sides: Sequence[Side], choice: Choice, effort: Effort) -> Proble
                 scope.require_model(mdp)
             except OutOfScope as error:
                 raise ValueError(f"the options of {variant.name} leave this model out ({error})") from None
-        users = UsersModel(mdp.to_dict(), choice.radius)
-        found.append((users.name, (users.mdp, users.radius), metrics_of(kind, users.name, own_schedule=own_schedule)))
+        users = Model(mdp.to_dict(), choice.radius)
+        found.append((users.name, users, metrics_of(kind, users.name, own_schedule=own_schedule)))
     wanted = choice.problems or (() if found else default_problems(kind, scope))
     return found + [(name, None, metrics_of(kind, name, own_schedule=own_schedule)) for name in wanted]
 
@@ -171,7 +170,7 @@ def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, 
             today = _measurements(side, tasks, 0)
             kept = tuple(m for m in mine if m.metric != RATIO and m.problem in {task.problem for task in tasks})
             both = sequential.with_bad_runs((replace(before, measures=kept), today))
-            comparison = regression.compare(both[0], both[1], alpha=effort.alpha, metrics=effort.metrics)
+            comparison = regression.compare(both[0], both[1], alpha=effort.alpha, metrics=OWN_METRICS)
             found.append(Found(side.variant, comparison, both[0], both[1], before.reason))
         reason = sides[0].session.end()
         return [each.with_misbehaviour(reason) for each in found]

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.regression.isolated import SERVE, CannotMeasure, Side
-from benchmarks.regression.measures import Part
+from benchmarks.regression.measures import Model, Part
 from benchmarks.runner import schedule
 from benchmarks.runner.store import Store
 from benchmarks.runner.units import Unit
@@ -36,8 +36,7 @@ def measure(
     files: Mapping[str, str],
     target: str,
     problem: str,
-    model: dict[str, Any] | None,
-    radius: float,
+    model: Any,
     scope: Any,
     seed_set: str,
     start: int,
@@ -46,7 +45,7 @@ def measure(
 ) -> Any:
     """The values of the seeds start … stop−1 of the variant `target` (file.py:NAME) in the given source files.
 
-    `canary` is the data of the reading that the canary of its kind must have.
+    `model`, if there is one, and `scope` are data, and `canary` is that of the reading that the canary must have.
     """
     with TemporaryDirectory(prefix="robust-core-") as folder:
         for name, text in files.items():
@@ -59,21 +58,22 @@ def measure(
             (variant,) = session.variants.values()
             side = Side(session, variant, seed_set, "", canary=from_data(Part, canary, "canary"))
             side.scope = from_data(Scope, scope, "scope")
-            side.begin(problem, None if model is None else (model, radius), start, stop, clock=False)
+            users = None if model is None else from_data(Model, model, "model")
+            side.begin(problem, users, start, stop, clock=False)
             try:
                 return to_data(Answer(side.finish()))
             except CannotMeasure as error:
                 return to_data(Answer(None, str(error).removeprefix(": "), error.misbehaved))
 
 
-def _units(side: Side, problem: str, model: tuple[dict[str, Any], float] | None, start: int, stop: int) -> list[Unit]:
+def _units(side: Side, problem: str, model: Model | None, start: int, stop: int) -> list[Unit]:
     files, target = side.sources(problem)
-    data, radius = (None, 0.0) if model is None else model
+    data = None if model is None else to_data(model)
     return [
         Unit(
             "benchmarks.regression.remote:measure",
             {
-                "files": files, "target": target, "problem": problem, "model": data, "radius": radius,
+                "files": files, "target": target, "problem": problem, "model": data,
                 "scope": to_data(side.scope),
                 "seed_set": side.seed_set, "start": first, "stop": min(first + STRETCH, stop),
                 "canary": to_data(side.canary),
@@ -86,7 +86,7 @@ def _units(side: Side, problem: str, model: tuple[dict[str, Any], float] | None,
 def measure_piece(
     sides: Sequence[Side],
     problem: str,
-    model: tuple[dict[str, Any], float] | None,
+    model: Model | None,
     start: int,
     stop: int,
     *,

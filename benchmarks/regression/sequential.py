@@ -7,9 +7,8 @@ is that of all measures, whatever is measured in the end.
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from benchmarks.regression.bench import versions
 from benchmarks.regression.compare import Comparison
 from benchmarks.regression.functions import PLAN_ERROR
 from benchmarks.regression.isolated import CannotMeasure, Side, identify, measure_piece
-from benchmarks.regression.measures import MOST_VALUES, Exact, Measure, Measurements, Name, Part, Sample
+from benchmarks.regression.measures import MOST_VALUES, Exact, Measure, Measurements, Model, Name, Part, Sample
 from benchmarks.regression.variants import BAD_RUNS, MISBEHAVIOUR, OWN_METRICS, RATIO, WORST_RUNS
 from benchmarks.runner.store import Store
 from properties.statistics.budget import RUN_BUDGET
@@ -32,7 +31,6 @@ TURN, TURNS, MOST_TURNS = 2, 8, 128
 """Turns of the clock of one side before the other side's, between two looks, and in all."""
 CLOCK_SHARE = 0.25
 """The share of the time that is left for the clock."""
-Model = tuple[dict[str, Any], float]
 
 
 @dataclass
@@ -73,7 +71,6 @@ class Effort:
     most: int = MOST_VALUES
     clock: bool = True
     alpha: float = RUN_BUDGET
-    metrics: Mapping[str, Any] = field(default_factory=lambda: OWN_METRICS)
     show: Callable[[str], None] = lambda line: None
     say: Callable[[list[str]], None] = lambda lines: None
     """For lines that stay: which problems the options leave out."""
@@ -225,7 +222,7 @@ def compare(
         return all(
             isinstance(before, Sample)
             and isinstance(now, Sample)
-            and regression.decide(effort.metrics[before.metric], before, now, share) != "undecided"
+            and regression.decide(OWN_METRICS[before.metric], before, now, share) != "undecided"
             for before, now in zip(old, new, strict=True)
         )
 
@@ -243,5 +240,5 @@ def compare(
             measures.append(conduct(name, misbehaviour if place else ""))
         found.append(Measurements(side.seed_set, versions(), tuple(measures), side.label, pending if place else ()))
     before, today = with_bad_runs(found)
-    comparison = regression.compare(before, today, alpha=effort.alpha, metrics=effort.metrics)
+    comparison = regression.compare(before, today, alpha=effort.alpha, metrics=OWN_METRICS)
     return comparison, (before, today)

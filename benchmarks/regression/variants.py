@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.regression import courses, functions, linear
-from benchmarks.regression.functions import FITTED, GAMMA, RADIUS, Model, Unsuitable
+from benchmarks.regression.functions import FITTED, GAMMA, RADIUS, Unsuitable
 from benchmarks.regression.linear import Planted
-from benchmarks.regression.measures import Part
+from benchmarks.regression.measures import Model, Part
 from benchmarks.regression.metric import METRICS, Metric
 from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.tabular import CONTROL, Bench, Sizes, Values, significant

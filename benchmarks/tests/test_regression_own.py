@@ -27,7 +27,7 @@ from benchmarks.regression import (
     waivers,
 )
 from benchmarks.regression.injections import BIAS, inject
-from benchmarks.regression.measures import Measurements, Part, Sample
+from benchmarks.regression.measures import Measurements, Model, Part, Sample
 from benchmarks.regression.paired import hodges_lehmann, mean_between
 from benchmarks.regression.problems import PROBLEMS
 from benchmarks.regression.sequential import Effort
@@ -329,7 +329,7 @@ def _shift_a_tenth(mdp: MDP, policy: Any, start: int, steps: int, rng: Any) -> A
 
 def test_a_model_of_the_user() -> None:
     mdp = models.garnet(5, 2, 2, gamma=0.5)
-    model = functions.Model(mdp.to_dict(), 0.25)
+    model = Model(mdp.to_dict(), 0.25)
     part = variants.measure(RIGHT, model.name, model, "pinned", 0, 2)
     assert all(value is not None for value in part.samples["last error"])
 
