@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from benchmarks.batch import cells, gate
 from benchmarks.cli.main import main
 from benchmarks.runner.store import Store
 from benchmarks.studies import calibration
+from benchmarks.tests.processes import await_true, workers_of
 from properties.statistics import budget
 from properties.statistics.laws import laws
 from properties.statistics.records import ControlResult, Gate, RunReport
@@ -88,6 +88,11 @@ def command(store: Path, output: Path, *, workers: int) -> list[str]:
     return [sys.executable, "-c", program, "batch", "run", *options, "--store", str(store), "--output", str(output)]
 
 
+def await_records(run: "subprocess.Popen[Any]", store: Path, count: int) -> None:
+    """Until a run has put more than so many lines into the store, or has ended."""
+    await_true(lambda: run.poll() is not None or (store.exists() and store.read_bytes().count(b"\n") > count), 600.0)
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("undisturbed")
@@ -109,8 +114,7 @@ def test_a_killed_run_resumes_to_the_same_bits(undisturbed: bytes, tmp_path: Pat
         child = subprocess.Popen(
             command(store, output, workers=1), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        while child.poll() is None and not (store.exists() and store.read_bytes().count(b"\n") > 2 * lines):
-            time.sleep(0.01)
+        await_records(child, store, 2 * lines)
         if child.poll() is None:
             os.kill(child.pid, signal.SIGKILL)
             kills += 1
@@ -130,12 +134,6 @@ def test_the_number_of_workers_does_not_matter(undisturbed: bytes, tmp_path: Pat
     assert output.read_bytes() == undisturbed
 
 
-def workers_of(pid: int) -> list[int]:
-    """The worker processes of a command."""
-    children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-    return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
-
-
 @pytest.mark.robust_core_slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found as Linux shows them")
 def test_a_killed_worker_is_an_error_and_loses_nothing(undisturbed: bytes, tmp_path: Path) -> None:
@@ -143,8 +141,8 @@ def test_a_killed_worker_is_an_error_and_loses_nothing(undisturbed: bytes, tmp_p
     child = subprocess.Popen(
         command(store, output, workers=2), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    while child.poll() is None and not (store.exists() and store.read_bytes().count(b"\n") > 8):
-        time.sleep(0.01)
+    await_records(child, store, 8)
+    assert child.poll() is None, "the run ended before a worker could be killed"
     os.kill(workers_of(child.pid)[0], signal.SIGKILL)
     _, shown = child.communicate()
     assert child.returncode == 2, "neither a verdict nor pending"

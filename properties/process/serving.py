@@ -90,11 +90,14 @@ class Worker:
 
     def describe(self, order: Describe) -> Described | Refused:
         """Load the variants; whatever is wrong with them or with the expected failures is a reason to refuse them."""
-        folder = os.getcwd()
+        folder, mask = os.getcwd(), os.umask(0o077)
+        os.umask(mask)
         try:
             for target, variant in load_all(order.targets).items():
                 self.variants[target] = _shortly_named(variant)
-            os.chdir(folder)  # a module may have left it; the file of expected failures is named as seen from here
+            # A module may have changed both. Files are named as seen from here, and others can read counterexamples.
+            os.chdir(folder)
+            os.umask(mask)
             for target, variant in self.variants.items():
                 try:
                     require_promises(variant)

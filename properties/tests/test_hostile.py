@@ -386,6 +386,20 @@ def test_a_worker_in_which_the_suite_fails_blames_nobody(monkeypatch: pytest.Mon
     assert answer.reason.startswith("cannot be judged: KeyError: ")
 
 
+def test_a_module_that_leaves_its_folder_or_sets_a_mask_changes_no_file_of_the_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = "import os\nos.mkdir('gone')\nos.chdir('gone')\nos.rmdir('../gone')\nos.umask(0o777)\n"
+    Path("mine.py").write_text(f"{source}from properties.variants.gallery.bellman import VARIANT\n")
+    mask = os.umask(0o027)
+    try:
+        assert isinstance(serving.Worker(lambda answer: None).describe(Describe(("mine.py",))), Described)
+        assert (Path.cwd(), os.umask(mask)) == (tmp_path, 0o027)
+    finally:
+        os.umask(mask)
+
+
 @pytest.mark.robust_core_slow
 def test_isolation_changes_no_verdict() -> None:
     target = "properties.variants.mutants.control:LOST_GAMMA"
