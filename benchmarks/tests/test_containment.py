@@ -206,7 +206,7 @@ def test_a_canary_that_is_found_for_another_reason_is_not_found() -> None:
         "def backup(mdp, uncertainty_set, Q):\n    return 0.0 * Q\n"
     )
     assert {record.outcome for record in found} == {"error"}
-    assert "the suite was changed from inside" in found[0].evidence
+    assert "in 'T without gamma', which does nothing of that kind: the module does it beside" in found[0].evidence
 
 
 def test_messages_that_are_changed_on_their_way_are_not_believed() -> None:

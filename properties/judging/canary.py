@@ -27,8 +27,13 @@ def missed_defect(kind: str) -> str:
         if name not in laws:
             return f"the canary of kind {kind!r} names {name!r}, which is not a law of {mutant.name!r}"
         (record,) = verification.verify(mutant, examples=EXAMPLES, laws=[laws[name]], shrink=False)
-        # The canary computes wrong numbers and does nothing else: that it raises here is the doing of a patch.
-        if record.outcome != "violated" or record.evidence.startswith(MISBEHAVIOUR):
+        # The canary computes wrong numbers and does nothing else: what it does beside is the doing of another.
+        if record.outcome == "violated" and record.evidence.startswith(MISBEHAVIOUR):
+            return (
+                f"{name!r} finds {record.evidence.removeprefix(MISBEHAVIOUR)!r} in {mutant.name!r}, which does nothing of "
+                "that kind: the module does it beside its calls, in a thread say, or the suite was changed from inside"
+            )
+        if record.outcome != "violated":
             return (
                 f"{name!r} does not find the defect of {mutant.name!r} in {EXAMPLES} problems: the suite was changed"
                 " from inside, or the canary of a new kind is too weak"
