@@ -30,8 +30,9 @@ def missed_defect(kind: str) -> str:
         # The canary computes wrong numbers and does nothing else: what it does beside is the doing of another.
         if record.outcome == "violated" and record.evidence.startswith(MISBEHAVIOUR):
             return (
-                f"{name!r} finds {record.evidence.removeprefix(MISBEHAVIOUR)!r} in {mutant.name!r}, which does nothing of "
-                "that kind: the module does it beside its calls, in a thread say, or the suite was changed from inside"
+                f"{name!r} finds {record.evidence.removeprefix(MISBEHAVIOUR)!r} in {mutant.name!r}, which does nothing"
+                " of that kind: the module does it beside its calls, in a thread say, or the suite was changed"
+                " from inside"
             )
         if record.outcome != "violated":
             return (

@@ -241,7 +241,7 @@ def _reap(worker: int) -> int | None:
     with contextlib.suppress(ChildProcessError):
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
-            if pid == worker:
+            if pid == worker and not os.WIFSTOPPED(status):  # it may have this process trace it
                 found = os.waitstatus_to_exitcode(status)
             if pid == 0:
                 break

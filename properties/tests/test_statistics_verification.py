@@ -73,7 +73,7 @@ def test_the_seed_chooses_the_samples() -> None:
 class Moody:
     """Right for more steps than any exact law takes; then it does something else."""
 
-    def __init__(self, problem: Problem, act: Callable[[], None]) -> None:
+    def __init__(self, problem: Problem, act: Callable[[], object]) -> None:
         self.inner, self.act, self.t = RIGHT.make(problem), act, 0
 
     def update(self, transition: Transition) -> None:
@@ -86,7 +86,7 @@ class Moody:
         return np.asarray(self.inner.estimate())
 
 
-def moody(act: Callable[[], None]) -> Variant:
+def moody(act: Callable[[], object]) -> Variant:
     return Variant("moody", "control", lambda problem: Moody(problem, act), RIGHT.sets, ("converges",))
 
 
@@ -111,13 +111,13 @@ def hang() -> None:
     [
         (fail, "misbehaviour: raised ArithmeticError: tired"),
         (lambda: print("step"), "misbehaviour: printed to standard output"),  # noqa: T201
-        (lambda: np.random.random(), "misbehaviour: drew from global random state"),  # noqa: NPY002
+        (np.random.random, "misbehaviour: drew from global random state"),
         (hang, "it hangs or is far too slow"),
     ],
     ids=["raises", "prints", "global state", "hangs"],
 )
 def test_bad_misbehaviour_in_a_long_run_is_named_and_blocks_the_rest(
-    act: Callable[[], None], words: str, monkeypatch: pytest.MonkeyPatch
+    act: Callable[[], object], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judging, "REPLICATE_SECONDS", 1.0)
     monkeypatch.setattr(guard, "IDLE_FACTOR", 60.0)  # the processor's time decides, however busy the machine is

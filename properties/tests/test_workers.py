@@ -38,6 +38,7 @@ def test_a_worker_that_breaks_shows_a_line_and_nothing_that_controls_a_terminal(
     ("script", "seconds", "fault"),
     [
         ("stop", 1.0, Fault("killed", "its process was stopped for 1 s")),
+        ("stop_traced", 1.0, Fault("killed", "its process was stopped for 1 s")),
         (
             "start_many",
             60.0,
