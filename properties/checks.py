@@ -7,7 +7,6 @@ def test_my_variant(check):
     check()
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,7 +19,7 @@ from properties.judging.search import search
 from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked_verdict
 from properties.judging.verification import EXAMPLES, applicable, not_saved_message, require_promises, untested_promises
 from properties.laws.law import Law
-from properties.process.checks import UndecidedWarning
+from properties.process.checks import UndecidedWarning, id_of
 from properties.process.confirmation import confirm
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
@@ -108,8 +107,7 @@ class Check:
         return record.evidence, f"replay: robust-core replay {path}" if record.counterexample else ""
 
     def __str__(self) -> str:
-        """The name of the test: one word of letters, digits and hyphens, for shells and `pytest -k`."""
-        return re.sub(r"[^A-Za-z0-9]+", "-", f"{self.variant.name}-{self.law.name}").strip("-")
+        return id_of(self.variant.name, self.law.name)
 
 
 def checks(

@@ -1,5 +1,6 @@
-"""The checks of `pytest --variant`: each law is judged in the worker that has loaded the variant."""
+"""The checks of `pytest --robust-core-variant`: each law is judged in the worker that has loaded the variant."""
 
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,7 +47,16 @@ class WorkerCheck:
         return records(self.session.judge(self.variant, [self.law], self.causes, EFFORT))
 
     def __str__(self) -> str:
-        return one_line(f"{self.variant.name}-{self.law}".replace(" ", "-"))
+        return id_of(self.variant.name, self.law)
+
+
+def id_of(variant: str, law: str) -> str:
+    """The name of a test: one word of letters, digits and hyphens, for shells and `pytest -k`.
+
+    >>> id_of("my T", "bellman backup, large")
+    'my-T-bellman-backup-large'
+    """
+    return re.sub(r"[^A-Za-z0-9]+", "-", f"{variant}-{law}").strip("-")
 
 
 def _lines(record: Record) -> Iterator[str]:
