@@ -62,41 +62,47 @@ def _sort(p: Floats, w: Floats, cost: Floats, state: Ints, a: int, n: int) -> No
 
 @compiled
 def _gather(
-    first: int, last: int, successors: Ints, probabilities: Floats, costs: Floats, outside: float, v: Floats, gamma:
-    float, best: Ints, full: bool, p: Floats, w: Floats, cost: Floats, state: Ints, a: int,
-) -> int:  # fmt: skip
-    """The outcomes of row a that matter; how many there are. `best`: states of highest v, for L1; `full`: all states.
+    s: int, offsets: Ints, successors: Ints, probabilities: Floats, costs: Floats, outside: Floats, v: Floats, gamma:
+    float, best: Ints, full: bool, p: Floats, w: Floats, cost: Floats, state: Ints, lengths: Ints, mu: Floats,
+) -> None:  # fmt: skip
+    """The outcomes of state s that matter, how many each action has, and their means.
 
-    Rows are passed by number: a view of an array costs more than a short row.
+    `best`: states of highest v, for L1; `full`: all states. Rows are passed by number: a view of an array costs more
+    than a short row.
     """
-    mass, n = 0.0, last - first
-    for k in range(first, last):
-        mass += probabilities[k]
-    share = 1.0 / mass if mass != 1.0 else 1.0
-    if full:
-        n = v.size
-        for j in range(n):
-            p[a, j], cost[a, j], w[a, j], state[a, j] = 0.0, outside, outside + gamma * v[j], j
+    for a in range(mu.size):
+        first, last, elsewhere = offsets[s * mu.size + a], offsets[s * mu.size + a + 1], outside[s * mu.size + a]
+        mass, n = 0.0, last - first
         for k in range(first, last):
-            j = successors[k]
-            p[a, j], cost[a, j], w[a, j] = probabilities[k] * share, costs[k], costs[k] + gamma * v[j]
-    else:
-        for i in range(n):
-            j = successors[first + i]
-            p[a, i], cost[a, i] = probabilities[first + i] * share, costs[first + i]
-            w[a, i], state[a, i] = costs[first + i] + gamma * v[j], j
-        for k in range(best.size):
-            j, inside = best[k], False
-            for i in range(first, last):
-                if successors[i] == j:
-                    inside = True
+            mass += probabilities[k]
+        share = 1.0 / mass if mass != 1.0 else 1.0
+        if full:
+            n = v.size
+            for j in range(n):
+                p[a, j], cost[a, j], w[a, j], state[a, j] = 0.0, elsewhere, elsewhere + gamma * v[j], j
+            for k in range(first, last):
+                j = successors[k]
+                p[a, j], cost[a, j], w[a, j] = probabilities[k] * share, costs[k], costs[k] + gamma * v[j]
+        else:
+            for i in range(n):
+                j = successors[first + i]
+                p[a, i], cost[a, i] = probabilities[first + i] * share, costs[first + i]
+                w[a, i], state[a, i] = costs[first + i] + gamma * v[j], j
+            for k in range(best.size):
+                j, inside = best[k], False
+                for i in range(first, last):
+                    if successors[i] == j:
+                        inside = True
+                        break
+                if not inside:
+                    p[a, n], cost[a, n], w[a, n], state[a, n] = 0.0, elsewhere, elsewhere + gamma * v[j], j
+                    n += 1
                     break
-            if not inside:
-                p[a, n], cost[a, n], w[a, n], state[a, n] = 0.0, outside, outside + gamma * v[j], j
-                n += 1
-                break
-    _sort(p, w, cost, state, a, n)
-    return n
+        _sort(p, w, cost, state, a, n)
+        top, mean = w[a, n - 1], 0.0
+        for i in range(n):
+            mean += p[a, i] * (w[a, i] - top)
+        lengths[a], mu[a] = n, top + mean
 
 
 @compiled
@@ -367,18 +373,20 @@ def _policy(slope: Floats, mu: Floats, p: Floats, w: Floats, n: Ints, capped: bo
 
 
 @compiled
-def _rows_of(form: int, p: Floats, w: Floats, n: Ints, mu: Floats, u: float, q: Floats) -> None:
-    """The rows of nature for the value u: the nearest ones that reach it."""
+def _rows_of(
+    form: int, p: Floats, w: Floats, n: Ints, mu: Floats, u: float, xi: Floats, slope: Floats, q: Floats
+) -> None:
+    """The rows of nature for the value u: the nearest ones that reach it. Their budgets and slopes are written."""
+    _needed(form, p, w, n, mu, u, xi, slope, q)
     for a in range(mu.size):
-        m = n[a]
+        m, total = n[a], 0.0
         if u <= mu[a] or form == L1:
             for i in range(m):
                 q[a, i] = p[a, i]
         if u <= mu[a]:
             continue
         if form == L1:
-            xi, _, _ = _least_l1(p, w, a, m, u - mu[a])
-            left = 0.5 * xi
+            left = 0.5 * xi[a]
             for i in range(m - 1):
                 moved = min(left, p[a, i])
                 q[a, i] -= moved
@@ -386,13 +394,7 @@ def _rows_of(form: int, p: Floats, w: Floats, n: Ints, mu: Floats, u: float, q: 
                 left -= moved
                 if left <= 0.0:
                     break
-        elif form == L2:
-            _least_l2(p[a], w[a], m, u, q[a])
-        elif form == L_INFINITY:
-            _least_l_infinity(p[a], w[a], m, u, q[a])
-        else:
-            _least_kl(p[a], w[a], m, u, mu[a], q[a])
-            total = 0.0
+        elif form == KULLBACK_LEIBLER:
             for i in range(m):
                 total += q[a, i]
             for i in range(m):
@@ -426,14 +428,16 @@ def _distance(form: int, p: Floats, q: Floats, n: int) -> float:
 
 
 @compiled
-def _lower(form: int, p: Floats, w: Floats, n: Ints, mu: Floats, budget: float, u: float, q: Floats) -> float:
+def _lower(
+    form: int, p: Floats, w: Floats, n: Ints, mu: Floats, budget: float, u: float, xi: Floats, slope: Floats, q: Floats
+) -> float:
     """A value that nature reaches in every action: the best of the rows for u and for a little less.
 
     Where values are equal but for rounding, distances jump within a rounding of u.
     """
     best, step = -np.inf, 0.0
     for _ in range(TRIES):
-        _rows_of(form, p, w, n, mu, u - step, q)
+        _rows_of(form, p, w, n, mu, u - step, xi, slope, q)
         total = 0.0
         for a in range(mu.size):
             if u - step > mu[a]:
@@ -522,16 +526,9 @@ def _states(
     n, mu, xi, slope = np.empty(A, dtype=np.int64), np.empty(A), np.empty(A), np.empty(A)
     filled = 0
     for s in range(budgets.size):
-        for a in range(A):
-            row = s * A + a
-            n[a] = _gather(
-                offsets[row], offsets[row + 1], successors, probabilities, costs, outside[row], v, gamma, best,
-                full, p, w, cost, state, a,
-            )  # fmt: skip
-            top, mean = w[a, n[a] - 1], 0.0
-            for i in range(n[a]):
-                mean += p[a, i] * (w[a, i] - top)
-            mu[a] = top + mean
+        _gather(
+            s, offsets, successors, probabilities, costs, outside, v, gamma, best, full, p, w, cost, state, n, mu
+        )  # fmt: skip
         u, right, known = _root(form, p, w, n, mu, budgets[s], xi, slope, q)
         if not known:
             _needed(form, p, w, n, mu, right, xi, slope, q)
@@ -550,10 +547,10 @@ def _states(
             for a in range(A):
                 units = max(units, n[a])
             margin = (16.0 * units + 8.0 * A + 64.0) * UNIT
-            lower[s] = _lower(form, p, w, n, mu, budgets[s], u, q) - margin
             upper[s] = _upper(form, p, w, n, mu, budgets[s], right, policy[s], slope, q) + margin
+            lower[s] = _lower(form, p, w, n, mu, budgets[s], u, xi, slope, q) - margin
             continue
-        _rows_of(form, p, w, n, mu, u, q)
+        _rows_of(form, p, w, n, mu, u, xi, slope, q)
         constant = 0.0
         for a in range(A):
             if policy[s, a] > 0.0:
@@ -575,19 +572,12 @@ def _members(
     full = form in (L2, L_INFINITY) and not within
     p, w, cost, q = np.empty((A, width)), np.empty((A, width)), np.empty((A, width)), np.empty((A, width))
     state = np.empty((A, width), dtype=np.int64)
-    n, mu = np.empty(A, dtype=np.int64), np.empty(A)
+    n, mu, xi, slope = np.empty(A, dtype=np.int64), np.empty(A), np.empty(A), np.empty(A)
     for s in range(values.size):
-        for a in range(A):
-            row = s * A + a
-            n[a] = _gather(
-                offsets[row], offsets[row + 1], successors, probabilities, costs, outside[row], v, gamma, best,
-                full, p, w, cost, state, a,
-            )  # fmt: skip
-            top, mean = w[a, n[a] - 1], 0.0
-            for i in range(n[a]):
-                mean += p[a, i] * (w[a, i] - top)
-            mu[a] = top + mean
-        _rows_of(form, p, w, n, mu, values[s], q)
+        _gather(
+            s, offsets, successors, probabilities, costs, outside, v, gamma, best, full, p, w, cost, state, n, mu
+        )  # fmt: skip
+        _rows_of(form, p, w, n, mu, values[s], xi, slope, q)
         for a in range(A):
             for i in range(n[a]):
                 rows[s, a, state[a, i]] = q[a, i]
