@@ -658,6 +658,8 @@ class Solver:
         size, filled, solve = min(max(BLOCK // width, 1), len(pairs)), 0, BLOCKS.get(self.form, _boxes)
         p, w, lo, hi, q = (np.empty((size, width)) for _ in range(5))
         at, lengths = np.empty((size, width), dtype=np.int64), np.empty(size, dtype=np.int64)
+        given = p.view()
+        given.setflags(write=False)  # like the rows of a model: the kernels of a row are compiled once for both
         for begin in range(0, len(pairs), size):
             part = slice(begin, min(begin + size, len(pairs)))
             n = lengths[: part.stop - begin]
@@ -666,7 +668,7 @@ class Solver:
                 n,
             )  # fmt: skip
             kept = self.kept[pairs[part]] if self.form == TILTED else lower[part]
-            solve(self.form, p, w, n, self.radii[pairs[part]], kept, lo, hi, q, lower[part], upper[part])
+            solve(self.form, given, w, n, self.radii[pairs[part]], kept, lo, hi, q, lower[part], upper[part])
             if self.form == TILTED:
                 self.kept[pairs[part]] = kept
             if found is not None:
