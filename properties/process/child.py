@@ -53,10 +53,12 @@ class Fault:
     """The reason why there is no message: the worker hung, died, was killed, or something else was in its pipe.
 
     A worker that was killed by a signal that others send accuses nobody: the system may have had no memory left.
+    Neither does one that was stopped, but another one would probably be too, after as long a wait.
     """
 
     kind: Literal["hung", "died", "killed", "garbled"]
     fate: str
+    stopped: bool = False
 
     def misbehaviour(self) -> str:
         """The evidence against a variant whose process did this instead of sending a verdict."""
@@ -184,7 +186,7 @@ class Child:
                 return Fault("hung", f"no answer within {seconds:g} s")
             if clock.stopped >= seconds:
                 # Whether it stopped itself or others did cannot be told, so nobody is accused.
-                return Fault("killed", f"its process was stopped for {seconds:g} s")
+                return Fault("killed", f"its process was stopped for {seconds:g} s", stopped=True)
             ready, _, _ = select.select([self._pipe, self._control], [], [], pause)
             if self._control in ready:
                 self._receive_report()

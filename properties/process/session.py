@@ -247,6 +247,8 @@ class _Group:
     unfinished: int = 0
     believed: set[str] = field(default_factory=set)
     """The kinds whose canary the worker has judged."""
+    given_up: str = ""
+    """Why no other worker is started; empty as long as one is."""
 
     def kill(self) -> None:
         if self.worker is not None:
@@ -499,6 +501,8 @@ class Session:
                 record, text = confirm(record, text, again=again, seconds=effort.law_seconds, start=self._start_child)
             if record.statistics is None:
                 causes.note(law, record)
+            if isinstance(answer, Fault) and answer.stopped:
+                group.given_up = f"{answer.fate} at {law!r}, so no other law is tried"
             if not believed:
                 group.kill()  # now: whoever hears the record may not come back
             yield Judged(_with_counterexample(record, text))
@@ -558,8 +562,8 @@ class Session:
 
     def _load_again(self, group: _Group, variant: Description) -> str:
         """Start a worker if there is none; the reason why it cannot judge the variant, if there is one."""
-        if group.worker is not None:
-            return ""
+        if group.worker is not None or group.given_up:
+            return group.given_up
         answer = self._start(group)
         if isinstance(answer, Refused):
             return f"{answer.reason}, though it was loaded before"

@@ -37,8 +37,8 @@ def test_a_worker_that_breaks_shows_a_line_and_nothing_that_controls_a_terminal(
 @pytest.mark.parametrize(
     ("script", "seconds", "fault"),
     [
-        ("stop", 1.0, Fault("killed", "its process was stopped for 1 s")),
-        ("stop_traced", 1.0, Fault("killed", "its process was stopped for 1 s")),
+        ("stop", 1.0, Fault("killed", "its process was stopped for 1 s", stopped=True)),
+        ("stop_traced", 1.0, Fault("killed", "its process was stopped for 1 s", stopped=True)),
         (
             "start_many",
             60.0,
@@ -60,6 +60,29 @@ def test_a_worker_that_never_stops_writing_is_ended() -> None:
     fault = Fault("died", "it wrote more than 1 GiB to standard error, and the suite has ended it")
     assert done.stdout.decode() == repr(fault)
     assert done.stderr == b"x" * LARGEST_OUTPUT + CUT
+
+
+STOPS = """
+import os, signal
+from dataclasses import replace
+from properties.variants.gallery.bellman import VARIANT
+
+def stop(*case):
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+MINE = replace(VARIANT, make=stop)
+"""
+
+
+def test_a_variant_whose_process_is_stopped_is_waited_for_once(tmp_path: Path) -> None:
+    """Nobody is blamed for it, so no law is blocked: each would wait as long."""
+    file = tmp_path / "mine.py"
+    file.write_text(STOPS)
+    found = list(records(verify_isolated(f"{file}:MINE", effort=Effort(examples=1, law_seconds=1.0))))
+    assert {record.outcome for record in found} == {"error"}
+    assert found[0].evidence == "cannot be judged: its process was stopped for 1 s"
+    rest = f"cannot be judged: its process was stopped for 1 s at {found[0].law!r}, so no other law is tried"
+    assert {record.evidence for record in found[1:]} == {rest}
 
 
 STATE = """
