@@ -13,9 +13,10 @@ and of the kernel. The same J and ∇J are also written for complex arguments: t
 with no formula.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Literal
+from functools import cached_property, wraps
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,8 @@ from robust_core import validate
 from robust_core.mdp import MDP
 from robust_core.validate import Floats, Ints
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Smoothing = Literal["lse", "mellowmax"]
 SMOOTHINGS = ("lse", "mellowmax")
 COMPLEX_STEP = 1e-150
@@ -36,8 +39,18 @@ COMPLEX_ARITHMETIC = 8.0
 evaluation is the sum of products that a column of the derivative is, with at most so much more rounding."""
 
 
-# What leaves the range of floats is refused by `_finite`, with a reason, instead of a warning.
-_quiet = np.errstate(over="ignore", invalid="ignore")
+def _quiet(method: Callable[P, T]) -> Callable[P, T]:
+    """What leaves the range of floats is refused by `_finite`, with a reason, instead of a warning.
+
+    Each call has its own context: in numpy 1, one that is entered twice never restores the warnings.
+    """
+
+    @wraps(method)
+    def quiet(*args: P.args, **named: P.kwargs) -> T:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return method(*args, **named)
+
+    return quiet
 
 
 class MSPRBE:

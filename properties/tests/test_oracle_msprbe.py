@@ -108,6 +108,13 @@ def test_all_methods_agree_on_generated_problems(data: st.DataObject) -> None:
     assert problem.hessian(theta).agrees_with(problem.complex_hessian(theta))
 
 
+def test_the_floating_point_warnings_of_the_caller_are_restored() -> None:
+    """With numpy 1 they were not: a method that calls another one entered the same context twice."""
+    problem, before = random_problem(0, 3, 2), np.geterr()
+    problem.gradient(np.zeros(2))
+    assert np.geterr() == before
+
+
 @pytest.mark.parametrize(("S", "N"), [(1, 1), (2, 2), (12, 4), (30, 5)])
 def test_methods_agree_on_random_problems(S: int, N: int) -> None:
     problem = random_problem(S, S, N)
