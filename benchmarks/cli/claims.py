@@ -257,6 +257,7 @@ def replay(example: "Counterexample", *, as_json: bool = False) -> int | None:
     None if the counterexample is not to a claim.
     """
     from properties.claims import AMENDED, claim_named
+    from properties.claims.text import labels
     from properties.judging.counterexample import describe
 
     claim = claim_named(example.law)
@@ -277,8 +278,10 @@ def replay(example: "Counterexample", *, as_json: bool = False) -> int | None:
         judgement |= {"outcome": "holds" if finding is None else "violated", "evidence": str(finding or "")}
         print(dumps(judgement))
         return HOLDS if finding is None else VIOLATED
-    print(f"{claim.id}, {form} ({claim.where})\n  {statement.text}\n\n{describe(example.case)}\n")
+    printed, correct = labels(claim)
+    shown = "amended" if amended else printed
+    print(f"{claim.id}, {shown} form ({claim.where})\n  {statement.text}\n\n{describe(example.case)}\n")
     print("holds" if finding is None else f"violated: {finding}")
     if claim.amended is not None and not amended:
-        print(f"\n{claim.amendment}: {claim.amended.text}")
+        print(f"\n{correct}: {claim.amended.text}")
     return HOLDS if finding is None else VIOLATED

@@ -33,11 +33,11 @@ these searches; it is a proof only where the module contains one.
 INTRODUCTION = f"""# The claims
 
 This page lists every statement of the paper that a program can check, and [our own theorems](theorems.md), each with
-its verified status. For a theorem of our own, *printed* is the statement without one of its hypotheses: the
-counterexample shows that the hypothesis is needed, and the theorem itself is the amended statement. The command
-`robust-core documents claims` generates this page from the registry (`properties/claims`) and the committed evidence.
-The tests run every claim again and fail if a status has changed or this page is out of date. `robust-core claims ID`
-explains a claim, and `robust-core replay FILE` judges its counterexample again.
+its verified status. A theorem of our own has a *false* form too, which lacks one of its hypotheses: its counterexample
+shows that the hypothesis is needed. The status is *conditional* or *corrected*, as if the false form were printed. The
+command `robust-core documents claims` generates this page from the registry (`properties/claims`) and the committed
+evidence. The tests run every claim again and fail if a status has changed or this page is out of date. `robust-core
+claims ID` explains a claim, and `robust-core replay FILE` judges its counterexample again.
 
 {LEGEND}"""
 

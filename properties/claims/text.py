@@ -59,14 +59,28 @@ def evidence_line(claim: Claim, found: Evidence) -> str:
     return ", ".join(words)
 
 
+def labels(claim: Claim) -> tuple[str, str]:
+    """What the two statements of a claim are called.
+
+    The amended statement of a theorem of ours is the theorem; the other one lacks a hypothesis, and is false.
+
+    >>> from properties.claims import catalogue
+    >>> [labels(catalogue()[name]) for name in ("thm3", "decoupling", "game-value")]
+    [('printed', 'with the missing hypothesis'), ('false', 'theorem'), ('statement', '')]
+    """
+    if all(claim not in ours for ours in parts("ours").values()):
+        return "printed", AMENDMENTS.get(claim.amendment or "", "")
+    return ("statement", "") if claim.amended is None else ("false", "theorem")
+
+
 def entries(claim: Claim, found: Evidence) -> list[tuple[str, str]]:
     """What there is to say about a claim, as (label, text)."""
-    amended = AMENDMENTS.get(claim.amendment or "", "")
+    printed, amended = labels(claim)
     rows = [
         ("claim", claim.title),
         ("where", f"{claim.where} ({KINDS[claim.kind]})"),
         ("hypotheses", claim.hypotheses),
-        ("printed", _text(claim.printed)),
+        (printed, _text(claim.printed)),
         ("fails", found.finding or ""),
         (amended, _text(claim.amended)),
         ("checked", evidence_line(claim, found)),
@@ -85,7 +99,12 @@ def explain(claim: Claim) -> str:
     lines = [f"{claim.id}: {found.status}"]
     lines += [f"  {label + ':':<12} {text}" for label, text in entries(claim, found)]
     for path, example in evidence.counterexamples(claim):
-        lines += ["", "counterexample to the printed form", *_indented(describe(example.case)), f"  {example.finding}"]
+        lines += [
+            "",
+            f"counterexample to the {labels(claim)[0]} form",
+            *_indented(describe(example.case)),
+            f"  {example.finding}",
+        ]
         lines += [f"  replay: robust-core replay {_shortest(path)}"]
     return "\n".join(lines)
 

@@ -26,6 +26,7 @@ class Claim:
     where: str
     title: str
     hypotheses: str
+    form: str
     printed: str
     finding: str
     amendment: str
@@ -47,7 +48,7 @@ class Claims:
 def collect(work: Work) -> Claims:
     """The ledger with its committed evidence."""
     from properties.claims import evidence
-    from properties.claims.text import AMENDMENTS, evidence_line, parts
+    from properties.claims.text import evidence_line, labels, parts
 
     stored = evidence.committed_evidence()
     claims = tuple(
@@ -56,9 +57,10 @@ def collect(work: Work) -> Claims:
             where=claim.where,
             title=claim.title,
             hypotheses=claim.hypotheses,
+            form=labels(claim)[0],
             printed=claim.printed.text if claim.printed else "",
             finding=stored[claim.id].finding or "",
-            amendment=AMENDMENTS[claim.amendment] if claim.amendment else "",
+            amendment=labels(claim)[1],
             amended=claim.amended.text if claim.amended else "",
             checked=evidence_line(claim, stored[claim.id]),
             note=claim.note,
@@ -107,7 +109,7 @@ def _statement(claim: Claim) -> Html:
     """The title, and behind it what is printed, what is wrong with it, and what was checked."""
     entries: list[tuple[str, Any]] = [
         ("hypotheses", inline(claim.hypotheses)),
-        ("printed", inline(claim.printed)),
+        (claim.form, inline(claim.printed)),
         ("fails", _finding(claim.finding)),
         (claim.amendment, inline(claim.amended)),
         ("checked", claim.checked),
