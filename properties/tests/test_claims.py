@@ -5,10 +5,14 @@ from dataclasses import replace
 from types import CodeType
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
+from hypothesis import strategies as st
 
 from oracles.bounds import q_learning
+from oracles.chains import mixing
+from oracles.chains.chain import state_chain
 from properties import profiles
 from properties.claims import catalogue, claim_named, evidence
 from properties.claims.claim import Claim, Statement, adjudicate, judge, status
@@ -17,6 +21,7 @@ from properties.claims.paper import theorem3_constants
 from properties.claims.text import explain, parts
 from properties.judging.counterexample import Counterexample
 from properties.judging.verdict import Finding, Verdict
+from robust_core import MDP
 
 # The ids of the inventory. A claim that is dropped, or added without being one, makes the suite red.
 INVENTORY = """
@@ -200,6 +205,29 @@ def test_statuses_follow_from_verdicts() -> None:
     assert derived(printed=bad, amended=bad, amendment="correction") == "open"
     assert derived(amended=right, amendment="substitute") == "not decidable as stated"
     assert derived(elsewhere="somewhere") == "elsewhere"
+
+
+# An ergodic chain that mixes in 4e11 steps.
+DROP = 2.0**-20
+SLOW_CHAIN = MDP([[[DROP, DROP, 1 - 2 * DROP]], [[0.0, 0.0, 1.0]], [[DROP, 1 - DROP, 0.0]]], np.zeros((3, 1)), 0.5)
+
+
+@pytest.mark.parametrize(("every", "outcome"), [(1000, "holds"), (2, "undecided")])
+def test_a_case_that_an_oracle_refuses_is_set_aside(every: int, outcome: str) -> None:
+    """Hypothesis finds such a chain once in some nights; the search ended in a traceback."""
+
+    def mixes(x: int) -> Finding | None:
+        return Finding("t_mix", mixing.t_mix(state_chain(SLOW_CHAIN, np.ones((3, 1)))), 0) if x % every == 0 else None
+
+    verdict = judge(Statement("x", lambda: st.fixed_dictionaries({"x": st.integers(1, 999)}), mixes), examples=200)
+    assert verdict.outcome == outcome, verdict.evidence
+    assert ("cannot be told from the threshold" in verdict.evidence) == (every == 2)
+
+
+def test_a_bug_of_a_claim_is_not_taken_for_a_refusal() -> None:
+    broken = Statement("x", lambda: st.just({"x": 0}), lambda x: Finding("1/x", 1 / x, 0))
+    with pytest.raises(ZeroDivisionError):
+        judge(broken, examples=5)
 
 
 def test_a_claim_without_anything_to_check_is_refused() -> None:
