@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from benchmarks.documents.markdown import head, table
+from benchmarks.documents.markdown import with_table
 from benchmarks.documents.write import read
 from benchmarks.regression.injections import INJECTIONS, SLOWDOWN
 from benchmarks.regression.metric import METRICS, Metric
@@ -17,25 +17,9 @@ TIMED = (*POWER, SLOWDOWN, "alarms of its time")
 
 def document() -> str:
     """The document with the tables as they are."""
-    text = _with_table(read("regression") or "", COLUMNS, map(_row, METRICS.values()))
+    text = with_table(read("regression") or "", COLUMNS, map(_row, METRICS.values()))
     found = power.load()
-    return _with_table(text, TIMED if found.timed else POWER, _powers(found), instead_of=(TIMED, POWER))
-
-
-def _with_table(
-    text: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    *,
-    instead_of: Sequence[Sequence[str]] = (),
-) -> str:
-    """The text with these rows in place of its table with these columns, or with some of those that it may have."""
-    present = next((some for some in (instead_of or (columns,)) if head(some) in text), None)
-    if present is None:
-        raise ValueError(f"docs/regression.md must have a table with the columns {', '.join(columns)}")
-    before, _, after = text.partition(head(present))
-    rest = after.partition("\n\n")[2]
-    return f"{before}{table(columns, rows)}\n\n{rest}"
+    return with_table(text, TIMED if found.timed else POWER, _powers(found), instead_of=(TIMED, POWER))
 
 
 def _powers(found: power.Powers) -> Iterable[Sequence[object]]:
