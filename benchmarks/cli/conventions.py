@@ -240,7 +240,13 @@ def add_budget(parser: argparse.ArgumentParser, *, default: float = math.inf, sh
 
 
 def add_running(
-    parser: argparse.ArgumentParser, store: Path, *, budget: bool = True, default: str = "", cluster: bool = True
+    parser: argparse.ArgumentParser,
+    store: Path,
+    *,
+    budget: bool = True,
+    default: str = "",
+    workers: bool = True,
+    cluster: bool = True,
 ) -> None:
     """The options of all that runs units of work: where their results are kept, on what, how long (in words)."""
     parser.add_argument(
@@ -250,7 +256,8 @@ def add_running(
         metavar="FILE",
         help=f"file in which finished results are stored (default {store})",
     )
-    add_workers(parser)
+    if workers:
+        add_workers(parser)
     if cluster:
         what = "address of a Dask scheduler whose workers compute, e.g. tcp://127.0.0.1:8786"
         parser.add_argument("--cluster", metavar="ADDRESS", help=what)

@@ -1,6 +1,6 @@
 """`robust-core study`: studies that run rarely and feed the documents."""
 
-from benchmarks.cli import calibration, faults, field, flaky, hits, injected, power, theorem3
+from benchmarks.cli import calibration, faults, field, flaky, hits, injected, power, sizes, theorem3
 from benchmarks.cli.conventions import Commands
 
 
@@ -21,3 +21,4 @@ def add_parser(commands: Commands) -> None:
     hits.add_parser(studies)
     faults.add_parser(studies)
     field.add_parser(studies)
+    sizes.add_parser(studies)

@@ -58,11 +58,12 @@ def text(lines: Sequence[Measurement]) -> str:
 def row(line: Measurement) -> list[str]:
     """The cells of a line."""
     mark = "" if line.within else " **missed**"
-    amounts = [_amount(line.ours), _amount(line.theirs), f"{line.ratio:.3g}"]
+    amounts = [amount(line.ours), amount(line.theirs), f"{line.ratio:.3g}"]
     return [line.subject, line.size, *amounts, f"{line.limit}{mark}"]
 
 
-def _amount(value: float) -> str:
+def amount(value: float) -> str:
+    """A time in its unit, or a number of bytes."""
     if value >= 1e4:
         return f"{value:.3g}"
     for unit, seconds in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
