@@ -32,18 +32,11 @@ def table(names: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     return "\n".join([head(names), *map(row, rows)])
 
 
-def with_table(
-    text: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    *,
-    instead_of: Sequence[Sequence[str]] = (),
-) -> str:
-    """The text with these rows in place of its table with these columns, or with some of those that it may have."""
-    present = next((some for some in (instead_of or (columns,)) if head(some) in text), None)
-    if present is None:
+def with_table(text: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """The text with these rows in place of its table with these columns."""
+    before, found, after = text.partition(head(columns))
+    if not found:
         raise ValueError(f"the document must have a table with the columns {', '.join(columns)}")
-    before, _, after = text.partition(head(present))
     rest = after.partition("\n\n")[2]
     return f"{before}{table(columns, rows)}\n\n{rest}"
 

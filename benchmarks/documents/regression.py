@@ -11,22 +11,17 @@ from robust_core.problem import KINDS
 
 COLUMNS = ("metric", "what", "kind", "better", "unit", "margin", "why this margin")
 VALUES = tuple(name for name in INJECTIONS if name != SLOWDOWN)
-POWER = ("kind", *VALUES, "alarms of equal code")
-TIMED = (*POWER, SLOWDOWN, "alarms of its time")
+POWER = ("kind", *VALUES, "alarms of equal code", SLOWDOWN, "alarms of its time")
 
 
 def document() -> str:
     """The document with the tables as they are."""
     text = with_table(read("regression") or "", COLUMNS, map(_row, METRICS.values()))
-    found = power.load()
-    return with_table(text, TIMED if found.timed else POWER, _powers(found), instead_of=(TIMED, POWER))
+    return with_table(text, POWER, _powers(power.load()))
 
 
 def _powers(found: power.Powers) -> Iterable[Sequence[object]]:
-    """A line for each kind: the share of comparisons that find each regression, and by what most of them do.
-
-    The columns of times are left out where no time was measured.
-    """
+    """A line for each kind: the share of comparisons that find each regression, and by what most of them do."""
     fewest = min((one.seeds for one in found.powers), default=0)
     cells = {
         (one.kind, one.injection): f"{one.found}/{one.comparisons} {one.metric}"
@@ -36,8 +31,7 @@ def _powers(found: power.Powers) -> Iterable[Sequence[object]]:
     nulls = {one.kind: f"{one.alarms}/{one.comparisons}" for one in found.nulls}
     for kind in KINDS:
         values = [kind, *(cells.get((kind, name), "not measured") for name in VALUES), nulls.get(kind, "not measured")]
-        contests = [one for one in found.timed if one.kind == kind]
-        yield [*values, *_clock(contests)] if found.timed else values
+        yield [*values, *_clock([one for one in found.timed if one.kind == kind])]
 
 
 def _clock(contests: Sequence[power.Timed]) -> list[str]:
