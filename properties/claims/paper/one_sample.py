@@ -4,6 +4,9 @@
 theta·slope, slope = E[phi](gamma(1−R)E[phi] + gamma R max phi) − E[phi²]. It is linear, so a positive slope is
 divergence, although the samples are on policy. Nature's maximum sits on a rare state with a large feature.
 
+**non-robust.** The mean step of TD(0) is linear in theta. Without cost theta·step = gamma V·DPV − V·DV, and V·DPV <=
+V·DV by Cauchy-Schwarz and Jensen, since mu is stationary: so theta·step <= −(1−gamma)‖V‖²_mu, whatever the features.
+
 **double-sampling.** −½∇J = −E[∇delta phiᵀ]C⁻¹E[delta phi] is a product of means. Two independent transitions give it as
 the mean of a product; one transition gives E[∇delta phiᵀC⁻¹ delta phi], another number. R = 0 keeps it rational.
 
@@ -25,7 +28,7 @@ from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import differs, number, problem_of
-from properties.claims.rationals import Matrix, fraction_array, inverse
+from properties.claims.rationals import Matrix, Rationals, fraction_array, inverse
 from properties.claims.sides import at_most, dot, equal, first, fractions, readable
 from properties.judging.verdict import Finding
 from properties.strategies import q_tables
@@ -168,6 +171,45 @@ OFF_KERNEL = Claim(
 )
 
 
+# non-robust.
+
+
+def _shrinks(
+    mdp: MDP, policy: Floats, features: Floats, theta: Floats, *, on_policy: bool = True, **_: Any
+) -> Finding | None:
+    """theta·(mean step of TD(0) without cost) against −(1−gamma)‖V‖²; off policy the states are uniform."""
+    model, gamma = Rationals(mdp, policy, features), Fraction(mdp.gamma)
+    weights = model.mu if on_policy else np.array([Fraction(1, mdp.n_states)] * mdp.n_states, dtype=object)
+    V = model.Phi @ fraction_array(theta)
+    pushed = (model.pi * (model.P @ V)).sum(axis=1)
+    growth = (weights * V * (gamma * pushed - V)).sum()
+    return at_most("theta·(mean step)", growth, -(1 - gamma) * (weights * V * V).sum())
+
+
+NON_ROBUST = Claim(
+    "non-robust",
+    "Sections 1 and 5",
+    "E",
+    "the problem is off-transition-kernel, and therefore non-robust methods with function approximation may diverge",
+    "linear functions; one trajectory, as in the paper; for TDC: Figure 3 and docs/experiments.md",
+    amended=Statement(
+        "non-robust TD(0) does not diverge in the mean: without cost, θ·(mean step) ≤ −(1−γ)‖V_θ‖²_μ under the "
+        "stationary distribution, for all features",
+        lambda: linear_cases.in_the_ball("theta"),
+        _shrinks,
+        exact=True,
+    ),
+    amendment="substitute",
+    broken=Statement(
+        "the same with uniform weights of the states",
+        lambda: linear_cases.in_the_ball("theta"),
+        lambda **case: _shrinks(**case, on_policy=False),
+    ),
+    note="A non-robust method learns the values of the model that generates its samples, so it is neither off policy "
+    "nor off kernel. The robust method is the one that may diverge (claim off-kernel).",
+)
+
+
 # double-sampling.
 
 
@@ -234,4 +276,4 @@ DOUBLE_SAMPLING = Claim(
     note="Both estimates know C; without the factor C⁻¹ = 8/5 they are 5/16 and 11/64.",
 )
 
-CLAIMS = (EXTENDS, OFF_KERNEL, DOUBLE_SAMPLING)
+CLAIMS = (EXTENDS, OFF_KERNEL, NON_ROBUST, DOUBLE_SAMPLING)
