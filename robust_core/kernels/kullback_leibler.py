@@ -12,7 +12,7 @@ import numpy as np
 
 from robust_core.kernels.exponential import exp, expm1
 from robust_core.kernels.jit import compiled, reassociated
-from robust_core.kernels.rows import Rows, support_ends
+from robust_core.kernels.rows import Rows, central, moments, support_ends
 from robust_core.mdp import MDP
 from robust_core.validate import Floats, Ints
 
@@ -20,31 +20,6 @@ LEAST_RADIUS = 1e-18
 ACCURACY = 1e-6
 STEPS = 200
 EPS = 2.0**-52
-
-
-@reassociated
-def _moments(p: Floats, d: Floats) -> tuple[float, float, float, float]:
-    """Σ p, Σ p d, Σ p d², Σ p d³."""
-    s0 = s1 = s2 = s3 = 0.0
-    for i in range(p.size):
-        x = d[i]
-        w = p[i]
-        wx = w * x
-        s0 += w
-        s1 += wx
-        s2 += wx * x
-        s3 += wx * x * x
-    return s0, s1, s2, s3
-
-
-@reassociated
-def _central(p: Floats, d: Floats, mean: float) -> float:
-    """Σ p (d − mean)²."""
-    total = 0.0
-    for i in range(p.size):
-        x = d[i] - mean
-        total += p[i] * x * x
-    return total
 
 
 @reassociated
@@ -111,11 +86,11 @@ def _row(p: Floats, d: Floats, r: float, best: float, rest: float, start: float,
         return 0.0, start
     b = start
     if not start > 0.0:
-        s0, s1, s2, s3 = _moments(p, d)
+        s0, s1, s2, s3 = moments(p, d)
         mean = s1 / s0
         variance = s2 / s0 - mean * mean
         if variance < 1e-6 * s2 / s0:
-            variance = _central(p, d, mean) / s0
+            variance = central(p, d, mean) / s0
         if r < LEAST_RADIUS:
             return min(mean + math.sqrt(2.0 * r * variance), 0.0), 0.0
         b = math.sqrt(2.0 * r / variance) if variance > 0.0 else np.inf

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from robust_core.kernels.jit import compiled, reassociated
-from robust_core.kernels.rows import Rows, support_ends
+from robust_core.kernels.rows import Rows, central, support_ends
 from robust_core.mdp import MDP
 from robust_core.validate import Floats, Ints
 
@@ -30,16 +30,6 @@ def _counts(p: Floats, d: Floats, active: Floats) -> tuple[float, float, float, 
         squares += gone * gone
         mass += p[i]
     return count, moment, out, squares, mass
-
-
-@reassociated
-def _spread(d: Floats, active: Floats, mean: float) -> float:
-    """Σ (d − mean)² on the states with mass."""
-    total = 0.0
-    for i in range(d.size):
-        x = d[i] - mean
-        total += active[i] * x * x
-    return total
 
 
 @reassociated
@@ -69,7 +59,7 @@ def _row(p: Floats, d: Floats, active: Floats, r: float) -> float:
     for _ in range(p.size + 1):
         count, moment, out, squares, mass = _counts(p, d, active)
         mean = moment / count
-        norm = math.sqrt(_spread(d, active, mean))
+        norm = math.sqrt(central(active, d, mean))
         delta = out / count
         if out > 0.0:
             far = math.sqrt(squares + count * delta * delta)

@@ -11,7 +11,7 @@ import numpy as np
 
 from robust_core.kernels.jit import compiled, reassociated
 from robust_core.kernels.logarithm import log_near
-from robust_core.kernels.rows import Rows, support_ends
+from robust_core.kernels.rows import Rows, central, moments, support_ends
 from robust_core.mdp import MDP
 from robust_core.validate import Floats, Ints
 
@@ -20,30 +20,6 @@ ACCURACY = 1e-6
 STEPS = 400
 SMALLEST = 2.0**-1000
 EPS = 2.0**-52
-
-
-@reassociated
-def _moments(p: Floats, d: Floats) -> tuple[float, float, float, float]:
-    """Σ p, Σ p d, Σ p d², Σ p d³."""
-    s0 = s1 = s2 = s3 = 0.0
-    for i in range(p.size):
-        x = d[i]
-        wx = p[i] * x
-        s0 += p[i]
-        s1 += wx
-        s2 += wx * x
-        s3 += wx * x * x
-    return s0, s1, s2, s3
-
-
-@reassociated
-def _central(p: Floats, d: Floats, mean: float) -> float:
-    """Σ p (d − mean)²."""
-    total = 0.0
-    for i in range(p.size):
-        x = d[i] - mean
-        total += p[i] * x * x
-    return total
 
 
 @reassociated
@@ -66,13 +42,13 @@ def _pass(p: Floats, d: Floats, s: float, mean: float) -> tuple[float, float, fl
 def _row(p: Floats, d: Floats, r: float, pole: float) -> tuple[float, float]:
     """(sigma, eta) of values −1 <= d <= 0, d = 0 attained on allowed states of mass `pole`."""
     if r == 0.0 or r < LEAST_RADIUS:
-        s0, s1, _, _ = _moments(p, d)
-        return min(s1 / s0 + math.sqrt(2.0 * r * _central(p, d, s1 / s0) / s0), 0.0), np.inf
-    s0, s1, s2, s3 = _moments(p, d)
+        s0, s1, _, _ = moments(p, d)
+        return min(s1 / s0 + math.sqrt(2.0 * r * central(p, d, s1 / s0) / s0), 0.0), np.inf
+    s0, s1, s2, s3 = moments(p, d)
     mean = s1 / s0
     variance = s2 / s0 - mean * mean
     if variance < 1e-6 * s2 / s0:
-        variance = _central(p, d, mean) / s0
+        variance = central(p, d, mean) / s0
     if mean == 0.0:
         return 0.0, 1.0
     if pole == 0.0:

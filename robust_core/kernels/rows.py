@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robust_core.kernels.jit import compiled
+from robust_core.kernels.jit import compiled, reassociated
 from robust_core.mdp import MDP, SparseRows
 from robust_core.validate import Floats, Ints
 
@@ -58,6 +58,31 @@ class Rows:
     def result(self, sigma: Floats) -> Floats:
         """sigma of the scaled values, as (S, A) and at the scale of v."""
         return np.ldexp(sigma, self.exponent).reshape(self.shape)
+
+
+@reassociated
+def moments(p: Floats, d: Floats) -> tuple[float, float, float, float]:
+    """Σ p, Σ p d, Σ p d², Σ p d³."""
+    s0 = s1 = s2 = s3 = 0.0
+    for i in range(p.size):
+        x = d[i]
+        w = p[i]
+        wx = w * x
+        s0 += w
+        s1 += wx
+        s2 += wx * x
+        s3 += wx * x * x
+    return s0, s1, s2, s3
+
+
+@reassociated
+def central(p: Floats, d: Floats, mean: float) -> float:
+    """Σ p (d − mean)²."""
+    total = 0.0
+    for i in range(p.size):
+        x = d[i] - mean
+        total += p[i] * x * x
+    return total
 
 
 @compiled
