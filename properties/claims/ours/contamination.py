@@ -230,7 +230,7 @@ def _some_discount(mdp: MDP, radius_of: Floats, *, common: bool, power: int = 1)
     matrix = np.full_like(radius_of, radius_of[0, 0]) if common else radius_of
     _, policy, alone = radius_values(mdp, matrix)
     if alone and optimal_for_no_discount(mdp, policy):
-        return Finding(f"discounts at which the robust policy {list(policy)} is optimal", "none", "one at least")
+        return Finding(f"discounts at which the robust policy {list(policy)} is optimal", "none", "at least one")
     short = _short_horizon(mdp, 1.0 - (1.0 - float(matrix[0, 0])) ** power) if common else None
     if short is None:
         return None
@@ -292,7 +292,7 @@ def _some_discount_tv(mdp: MDP, uncertainty_set: TotalVariation) -> Finding | No
     actions = rational.solve(mdp, uncertainty_set).optimal_actions
     policy = [only[0] for only in actions]
     if all(len(only) == 1 for only in actions) and optimal_for_no_discount(mdp, policy):
-        return Finding(f"discounts at which the robust policy {policy} is optimal", "none", "one at least")
+        return Finding(f"discounts at which the robust policy {policy} is optimal", "none", "at least one")
     return None
 
 

@@ -58,7 +58,7 @@ def only_policy(Q: Certified) -> list[int] | None:
 def _some_discount(mdp: MDP, uncertainty_set: KullbackLeibler) -> Finding | None:
     policy = only_policy(enclosed.solve(mdp, uncertainty_set))
     if policy is not None and optimal_for_no_discount(mdp, policy):
-        return Finding(f"discounts at which the robust policy {policy} is optimal", "none", "one at least")
+        return Finding(f"discounts at which the robust policy {policy} is optimal", "none", "at least one")
     return None
 
 

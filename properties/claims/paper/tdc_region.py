@@ -59,7 +59,7 @@ Q_RANGE = Claim(
     "q-range",
     "Appendix D.2 (after C_z)",
     "E",
-    "q = 1+3β²−2β λ = 1−u β ≤ e^{−u β}, and the geometric sums it is used in",
+    "q = 1+3β²−2β λ = 1−u β ≤ e^{−u β}, and the geometric sums in which it is used",
     "β > 0",
     printed=Statement(
         "q = 1 − u β ≤ e^{−u β}, u = 2λ − 3β, and Σ_{j≤t} q^j ≤ 1/(u β) as in eq:tracking1",
