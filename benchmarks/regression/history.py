@@ -157,11 +157,16 @@ def log_e(d: Floats, metric: str) -> tuple[float, ...]:
     return tuple(math.floor(max(x, LEAST) * GRID) / GRID for x in exact)
 
 
-def _append(folder: Path, records: Sequence[Record]) -> None:
+def _prepare(folder: Path) -> None:
+    """A folder whose files git merges as unions of lines."""
     folder.mkdir(parents=True, exist_ok=True)
     attributes = folder / ".gitattributes"
     if not attributes.exists():
         attributes.write_text("*.jsonl merge=union\n")
+
+
+def _append(folder: Path, records: Sequence[Record]) -> None:
+    _prepare(folder)
     for record in records:
         path = folder / f"{key('machine', record.machine).hex()[:8]}.jsonl"
         with path.open("a", encoding="utf-8") as file:
@@ -237,8 +242,11 @@ def committed_records(path: Path) -> list[Record]:
 
 def merge(folder: Path, other: Path) -> int:
     """Add the records of another history that are not there; how many they are."""
+    if not other.is_dir():
+        raise ValueError(f"{other}: no such history to merge")
     read(folder)
     read(other)
+    _prepare(folder)
     added = 0
     for path in sorted(other.glob("*.jsonl")):
         mine = folder / path.name

@@ -38,7 +38,11 @@ def test_merges_are_unions(tmp_path: Path) -> None:
     assert history.merge(one, other) == 1
     assert history.merge(one, other) == 0
     assert [each.revision for each in history.read(one)] == ["r0", "r1", "r2"]
-    assert (one / ".gitattributes").read_text() == "*.jsonl merge=union\n"
+    assert history.merge(tmp_path / "new", one) == 3
+    for folder in (one, tmp_path / "new"):
+        assert (folder / ".gitattributes").read_text() == "*.jsonl merge=union\n"
+    with pytest.raises(ValueError, match="misspelt: no such history to merge"):
+        history.merge(one, tmp_path / "misspelt")
 
 
 @pytest.mark.parametrize(
