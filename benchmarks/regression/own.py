@@ -153,7 +153,7 @@ def compare(
 
 def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, effort: Effort) -> list[Found]:
     """Compare with measurements of old: the seeds are those of the file."""
-    measured = [measure for measure in before.measures if isinstance(measure, Sample)]
+    measured = [m for m in before.measures if isinstance(m, Sample) and m.metric != RATIO]
     with targets.sides([(new, f"new {new}")], before.seed_set, store) as ((*sides,),):
         found = []
         for side in sides:
@@ -162,13 +162,20 @@ def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, 
                 raise ValueError(
                     f"the baseline has no measures of {side.variant.name!r}: write it with robust-core bench"
                 )
-            named = {measure.problem for measure in mine}
-            wanted = [task for task in problems_of([side], choice, effort) if task[0] in named]
+            named = dict.fromkeys(measure.problem for measure in mine)
+            known = tuple(name for name in problem_names(side.variant.kind) if name in named)
+            chosen = choice if choice.problems or choice.model else replace(choice, problems=known)
+            wanted = problems_of([side], chosen, effort)
+            if any(name not in named for name, _, _ in wanted):
+                raise ValueError(
+                    f"the baseline has measures of {side.variant.name!r} on {'; '.join(named)} only: measure the other "
+                    "problems with robust-core bench"
+                )
             most = max(len(measure.values) for measure in mine)
             limited = replace(effort, most=most, clock=False)
             tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
             today = _measurements(side, tasks, 0)
-            kept = tuple(m for m in mine if m.metric != RATIO and m.problem in {task.problem for task in tasks})
+            kept = tuple(m for m in mine if m.problem in {task.problem for task in tasks})
             both = sequential.with_bad_runs((replace(before, measures=kept), today))
             comparison = regression.compare(both[0], both[1], alpha=effort.alpha, metrics=OWN_METRICS)
             found.append(Found(side.variant, comparison, both[0], both[1], before.reason))

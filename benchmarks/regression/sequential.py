@@ -190,7 +190,8 @@ def with_bad_runs(sides: Sequence[Measurements]) -> list[Measurements]:
         runs = [_errors(side[name]) for side in known]
         if name[0] not in JUDGED or np.array_equal(runs[0], runs[1]):
             continue
-        first = np.sort(np.minimum(runs[0][:FIRST], runs[1][:FIRST]))
+        n = min(FIRST, *(run.size for run in runs))
+        first = np.sort(np.minimum(runs[0][:n], runs[1][:n]))
         for metric, share in TAILS.items():
             level = first[math.ceil(share * first.size) - 1]
             for place, values in enumerate(runs):

@@ -472,6 +472,12 @@ def test_a_ranking_and_a_file_of_measurements(
     assert main(["compare", "wrong.py", "--baseline", "saved.jsonl", *problem]) == 1
     assert main(["compare", "right.py", "--baseline", "saved.jsonl", *problem]) == 0
     assert main(["compare", "right.py"]) == 2
+    capsys.readouterr()
+    assert main(["compare", "right.py", "--baseline", "saved.jsonl", "--problem", PROBLEM]) == 2
+    assert "measures of 'mine | <b>' on two states, per visit only" in capsys.readouterr().err
+    # Fewer seeds than turns of the clock, and than those of the first look.
+    assert main(["bench", "right.py", *problem, "--replicates", "8", "--output", "saved.jsonl"]) == 0
+    assert main(["compare", "right.py", "--baseline", "saved.jsonl", "--budget", "20s", "--strict"]) == 0
 
 
 @pytest.mark.robust_core_slow
