@@ -85,6 +85,19 @@ def robust_relay(radius: float, gamma: float = 0.99, length: int = 4) -> MDP:
     return MDP(P, cost, gamma)
 
 
+def shelters(gamma: float = 0.99) -> MDP:
+    """A toll leads to a state that costs nothing and is never left, and no toll to one that need not be left.
+
+    Nature makes both equally bad, so the toll is lost. A planner that takes what costs nothing for ever for an end, of
+    value 0, pays it as soon as nature can move mass from there to the last state.
+    """
+    P, cost = np.zeros((4, 2, 4)), np.zeros((4, 2))
+    P[0, 0, 1] = P[0, 1, 2] = P[2, 1, 3] = 1.0
+    P[1, :, 1] = P[2, 0, 2] = P[3, :, 3] = 1.0
+    cost[0, 0], cost[3] = 0.25, 1.0
+    return MDP(P, cost, gamma)
+
+
 def ladders(gamma: float = 0.99, copies: int = 4) -> MDP:
     """States that change their action once for every power of FALL that is at least 1−gamma, and once before.
 

@@ -14,6 +14,7 @@ from properties.cases.hard_models import (
     relay,
     ring,
     robust_relay,
+    shelters,
     small_gains,
     twins,
 )
@@ -56,7 +57,7 @@ def _discounted(variant: Variant) -> Sequence[PlannerCase]:
         cases += [_case(mdp, kind, radius) for mdp in models if not place or mdp.gamma <= LONG]
         turning = [level for level in _numbers(radii_of(variant, kind)) if TURNING <= level <= 0.5]
         if turning and (gammas is None or LONG in gammas):
-            cases += [_case(robust_relay(min(turning), LONG), kind, min(turning))]
+            cases += [_case(mdp, kind, min(turning)) for mdp in (robust_relay(min(turning), LONG), shelters(LONG))]
         share = SHARES_MOVED.get(kind, 0.0)
         moving = [level for level in _numbers(radii_of(variant, kind)) if SHORT <= share * level <= 0.5]
         if moving and (gammas is None or LONG in gammas):

@@ -229,10 +229,13 @@ LAWS = in_turn(
     (
         replace(
             large(_named(support.LAWS, "support value"), support_case, FUNCTIONS),
-            cases=Large(support_case, FUNCTIONS, others=support.near_ties),
+            cases=Large(support_case, FUNCTIONS, others=support.hard_rows),
         ),
         large(_named(support.LAWS, "support rows"), support.read_many_rows, FUNCTIONS),
-        large(_named(operator.LAWS, "bellman backup"), operator_case, FUNCTIONS, storages=STORAGES),
+        replace(
+            large(_named(operator.LAWS, "bellman backup"), operator_case, FUNCTIONS),
+            cases=Large(operator_case, FUNCTIONS, STORAGES, others=operator.hard_backups),
+        ),
         _residual_law("planner", "optimal", "optimum", "Q"),
         # A whole backup and the value of a policy are known for these sets alone: enclosing them takes too long.
         replace(

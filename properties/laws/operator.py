@@ -9,6 +9,7 @@ from oracles.planning import enclosed, s_rectangular
 from oracles.planning.truth import is_exact, width_of
 from properties.cases.choices import Choices, Reader, radius_of, sets_beside, widen
 from properties.cases.enlarged import equivalent_by_state, equivalent_models, old_entries
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.operator import OperatorCase, operator_case
@@ -16,6 +17,7 @@ from properties.kinds.planner import state_values
 from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.rounding import UNIT, backup_bound
+from properties.laws.support import RARE_BEST, large_sets
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
 from robust_core.sets import SRectangular, UncertaintySet
@@ -36,6 +38,19 @@ def _read_per_pair(choices: Choices, variant: Variant) -> OperatorCase:
     case = operator_case(choices, variant)
     each = choices.set_per_pair(variant, case.uncertainty_set, case.mdp, state_values(case.Q))
     return replace(case, uncertainty_set=each)
+
+
+def hard_backups(variant: Variant) -> list[OperatorCase]:
+    """The rows and the sets of `support.hard_rows` whose best state is rare, one row for each action."""
+    rows, values = RARE_BEST
+    mdp = MDP(np.repeat(rows[None], len(values), axis=0), np.zeros((len(values), len(rows))), 0.5)
+    if not Scope.of(variant).has(mdp):
+        return []
+    return [
+        OperatorCase(mdp=mdp, uncertainty_set=each, Q=Q, other=Q)
+        for each in large_sets(variant)
+        for Q in [values if each.by_state else np.repeat(values[:, None], len(rows), axis=1)]
+    ]
 
 
 def _applied(variant: Variant, mdp: MDP, uncertainty_set: UncertaintySet, Q: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from oracles.arithmetic.exact import round_up
 from oracles.planning import truth
-from properties.cases.choices import Choices, Reader, widen, with_radius
+from properties.cases.choices import Choices, Reader, radii_of, widen, with_radius
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -16,7 +16,7 @@ from properties.laws.comparison import below, compare
 from properties.laws.law import Law
 from properties.laws.rounding import UNIT, stated_accuracy, support_bound
 from robust_core.problem import Variant
-from robust_core.sets import UncertaintySet
+from robust_core.sets import Threshold, UncertaintySet
 
 FACTORS = (2.0, 0.5, 3.0, 0.0, 0.1)
 SHIFTS = (1.0, -2.0, 16.0, 0.1)
@@ -51,16 +51,55 @@ def read_many_rows(choices: Choices, variant: Variant) -> SupportCase:
     return replace(case, p=np.tile(case.p, (1, max(MANY // case.p.size, 1), 1)))
 
 
-def near_ties(variant: Variant) -> list[SupportCase]:
-    """The two largest values are close and the third is far, for every set that a radius alone describes.
+NEAR_TIES = np.array([0.125, 0.375, 0.5]), np.array([0.0, 1.0 - 2.0**-10, 1.0])
+"""The two largest values are close: at radius ¼ a ball of divergences keeps both, and its dual variable is small."""
+RARE_BEST = np.array([[0.5, 0.5, 0.0], [1.0, 2.0**-1000, 0.0]]), np.array([0.0, 1.0, 2.0])
+"""The best state has no mass, and in one row the best with mass hardly any: shortcuts for large radii show there."""
+LONG = np.full(130, 1.0 / 130), np.roll(-(1.1 ** np.arange(130.0)), 47)
+"""Every state has mass, and the values are far apart: passes that empty states are many, and so are these states."""
+BESIDE = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 1.5])
+"""From the first state to its neighbours on both sides, at distances 1 and 2: the multiplier is between these two."""
+LARGE_RADII = (100.0, 10.0, 3.0, 1.0)
 
-    At this radius a ball of divergences keeps the two, so its dual variable is of the size of their small difference.
-    """
-    p, v = np.array([0.125, 0.375, 0.5]), np.array([0.0, 1.0 - 2.0**-10, 1.0])
-    radii = variant.options.get("radii", (0.25,))
-    sets = [kind for kind in variant.sets if set(kind.axes) <= {"radius"} and not kind.by_state]
-    chosen = [kind.choose(lambda levels: levels[0], float(radii[len(radii) // 2]), p, v) for kind in sets]
-    return [SupportCase(uncertainty_set=each, p=p, v=v) for each in chosen]
+
+def hard_rows(variant: Variant) -> list[SupportCase]:
+    """Near ties, a long row, a metric, and rare best states at large radii."""
+    allowed, radii = Scope.of(variant).states, variant.options.get("radii")
+    found = [(metric_ball, BESIDE) for metric_ball in _metric_balls(variant)]
+    for kind in _by_radius(variant):
+        for row, usual in ((NEAR_TIES, 0.25), (LONG, 0.75)):
+            radius = float(radii[len(radii) // 2]) if radii else usual
+            found.append((kind.choose(lambda levels: levels[0], radius, *row), row))
+    rows, values = RARE_BEST
+    found += [(each, (row, values)) for each in large_sets(variant) for row in rows]
+    return [
+        SupportCase(uncertainty_set=each, p=p, v=v) for each, (p, v) in found if allowed is None or len(v) in allowed
+    ]
+
+
+def _metric_balls(variant: Variant) -> list[UncertaintySet]:
+    place, radius = np.array([0.0, -1.0, 2.0]), 1.5
+    kinds: list[Any] = [kind for kind in variant.sets if set(kind.axes) == {"radius", "metric"}]
+    allowed = radius in variant.options.get("radii", (radius,))
+    return [kind(radius, np.abs(place[:, None] - place)) for kind in kinds if allowed]
+
+
+def large_sets(variant: Variant) -> list[UncertaintySet]:
+    """The sets that a radius and a choice describe: their largest level and a lower one, both ends of the choice."""
+    found = []
+    for kind in _by_radius(variant):
+        most = max((level for level in radii_of(variant, kind) if not isinstance(level, Threshold)), default=0.0)
+        lower = [level for level in LARGE_RADII if level < most and "radii" not in variant.options]
+        found += [
+            kind.choose(lambda levels, end=end: levels[end], radius, *RARE_BEST)  # type: ignore[misc]
+            for radius in (most, *lower[:1])
+            for end in (0, -1)
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _by_radius(variant: Variant) -> list[type[UncertaintySet]]:
+    return [kind for kind in variant.sets if set(kind.axes) <= {"radius"}]
 
 
 def _sigma(variant: Variant, uncertainty_set: UncertaintySet, p: np.ndarray, v: np.ndarray) -> np.ndarray:

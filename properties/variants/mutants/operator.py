@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from robust_core import Contamination, TotalVariation, UncertaintySet, Variant, bellman, support
+from robust_core import Contamination, ReverseKullbackLeibler, TotalVariation, UncertaintySet, Variant, bellman, support
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
@@ -194,3 +194,13 @@ def _wrong_axis(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
 
 
 WRONG_AXIS = _mutant("over the axis of that length", _wrong_axis)
+
+
+def _large_is_everything(mdp: MDP, uncertainty_set: ReverseKullbackLeibler, Q: Floats) -> Floats:
+    """At a radius of 100 nature goes anywhere, whether the set stays in the support or not."""
+    if uncertainty_set.radius < 100.0:
+        return bellman(mdp, uncertainty_set, Q)
+    return mdp.cost + mdp.gamma * Q.min(axis=1).max()
+
+
+LARGE_IS_EVERYTHING = _mutant("that a radius of 100 makes the simplex", _large_is_everything, ReverseKullbackLeibler)

@@ -153,3 +153,18 @@ def _one_at_a_time(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
 
 ONE_AT_A_TIME = _mutant("that improves one state at a time", _one_at_a_time, Contamination)
 WARM = _mutant("that is soft at the scale of its accuracy", _warm)
+
+
+def _ends_are_free(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """A state that costs nothing and is never left has value 0, as if nature could not take anyone from there."""
+    stays = mdp.P[np.arange(mdp.n_states), :, np.arange(mdp.n_states)].min(axis=1) == 1.0
+    ends = stays & (mdp.cost == 0.0).all(axis=1)
+    Q = np.zeros_like(mdp.cost)
+    while True:
+        image = np.where(ends[:, None], 0.0, bellman(mdp, uncertainty_set, Q))
+        if np.abs(image - Q).max() <= ACCURACY * (1.0 - mdp.gamma) * np.abs(mdp.cost).max():
+            return _greedy(image)
+        Q = image
+
+
+ENDS_ARE_FREE = _mutant("for whom free ends have value 0", _ends_are_free, TotalVariation)

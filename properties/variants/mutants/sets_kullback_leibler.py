@@ -94,3 +94,7 @@ THRESHOLD_OF_ALL = _mutant("that leaves the support at the threshold", _threshol
 THRESHOLD_OF_LARGEST = _mutant("with the threshold of the largest probability", _threshold_of_largest)
 SMOOTHED = _mutant("of a smoothed p", smoothed)
 SMALLEST = _mutant("of a kind nature", minimum)
+LARGE_IS_THE_SUPPORT = _mutant(
+    "that a radius of 50 makes the support",
+    lambda u, p, v: float(v[p > 0.0].max()) if u.radius >= 50.0 else sigma(u, p, v),
+)

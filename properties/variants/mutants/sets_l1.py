@@ -64,3 +64,6 @@ RECEIVER_CAPPED = _mutant("that gives no more than there was", _receiver_capped)
 CONTAMINATION = _mutant("as contamination", lambda u, p, v: sigma(Contamination(min(u.radius, 1.0)), p, v))
 L_INFINITY = _mutant("as L-infinity", lambda u, p, v: sigma(LInfinity(u.radius / 2, u.within_support), p, v))
 SMALLEST = _mutant("of a kind nature", minimum)
+LARGE_IS_EVERYTHING = _mutant(
+    "that a radius of 2 makes the simplex", lambda u, p, v: float(v.max()) if u.radius >= 2.0 else sigma(u, p, v)
+)

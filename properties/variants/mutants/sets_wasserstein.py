@@ -120,3 +120,13 @@ ROOT = _mutant("with the root of the radius", change_radius(math.sqrt))
 DISCRETE = _mutant("as total variation", lambda u, p, v: sigma(TotalVariation(min(u.radius, 1.0)), p, v))
 LOCAL = _mutant("of order infinity", lambda u, p, v: sigma(LocalAdversary(u.radius, u.metric), p, v))
 SMALLEST = _mutant("of a kind nature", minimum)
+
+
+def _own_slopes(uset: Wasserstein, p: Floats, v: Floats) -> float:
+    """Multipliers at which mass leaves a state, not those at which it goes on from one target to another."""
+    usable = (uset.metric > 0.0) & (v > v[:, None])
+    slopes = (v - v[:, None])[usable] / uset.metric[usable]
+    return _dual(uset, p, v, np.concatenate(([0.0], slopes)), uset.metric)
+
+
+OWN_SLOPES = _mutant("with the slopes from the state itself", _own_slopes)

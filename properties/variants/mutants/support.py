@@ -108,3 +108,14 @@ def _block(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
 
 
 BLOCK = _mutant("of the first 64 rows", _block)
+
+
+def _lowest(uncertainty_set: TotalVariation, p: Floats, v: Floats) -> Any:
+    """Mass leaves the 64 lowest values only."""
+    lowest = np.zeros(v.size, dtype=bool)
+    lowest[np.argsort(v)[:64]] = True
+    top = float(np.max(v))
+    return sigma(uncertainty_set, p, np.where(lowest, v, top)) - p @ np.where(lowest, 0.0, top - v)
+
+
+LOWEST = _mutant("that takes from the 64 lowest", _lowest, TotalVariation)
