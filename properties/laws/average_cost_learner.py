@@ -5,7 +5,7 @@ relative learner moves by alpha (T Q − f − Q): its mean is a function of f a
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
@@ -21,7 +21,7 @@ from properties.judging.verdict import Finding
 from properties.laws.coins import Coins, Tape, leaves
 from properties.laws.comparison import RUNS, compare
 from properties.laws.law import Law
-from properties.laws.learning import advance, ill_formed, new_learner, problem, table
+from properties.laws.learning import advance, ill_formed, late_places, new_learner, problem, table
 from properties.laws.rounding import UNIT, mean_bound
 from properties.laws.view import ZERO, View, to_rationals
 from robust_core.mdp import MDP
@@ -51,24 +51,45 @@ def _reference(variant: Variant, view: AverageView) -> Fraction:
     return Fraction(variant.options.get("reference", _first_entry)(view))
 
 
-def _past(learner: Any, history: Any) -> list[np.ndarray]:
-    return [table(learner), *(table(advance(learner, [step])) for step in history)]
-
-
 def _update(variant: Variant, case: Run, coins: int) -> Finding | None:
-    """Walk all but the last step of the path, then take the mean over what can follow its last pair."""
-    if not case.path:
-        return None
-    history, (s, a) = case.path[:-1], case.path[-1][:2]
+    """The mean over what can follow the last pair of the path, after the steps before."""
+    return _updates(variant, case, coins, {len(case.path) - 1})
+
+
+def late_update(variant: Variant, case: Run, coins: int) -> Finding | None:
+    """The same after many numbers of steps of a long path."""
+    return _updates(variant, case, coins, late_places(len(case.path)))
+
+
+def _updates(variant: Variant, case: Run, coins: int, places: Set[int]) -> Finding | None:
+    """Walk the path; after each of these numbers of steps take the mean over what can follow the next pair."""
     tape = Tape()
     learner = variant.make(problem(case, Coins(tape, coins)))
-    past = _past(learner, history)
-    if any(x.shape != case.initial.shape or not np.isfinite(x).all() for x in past):
-        return Finding("estimates", [x.tolist() for x in past], f"finite numbers in the shape {case.initial.shape}")
-    view = AverageView(variant, case, past=[to_rationals(x) for x in past], s=s, a=a)
+    past: list[Any] = []
+    largest = 0.0
+    for number, step in enumerate(case.path):
+        last = table(learner)
+        if (finding := ill_formed(case.initial, last, f" after {number} steps")) is not None:
+            return finding
+        past.append(to_rationals(last))
+        largest = max(largest, float(np.abs(last).max()))
+        if number in places:
+            view = AverageView(variant, case, past=past, s=step[0], a=step[1])
+            if (finding := _mean_of_next(variant, case, learner, view, tape, largest)) is not None:
+                return finding
+        if number < len(case.path) - 1:
+            advance(learner, [step])
+    return None
+
+
+def _mean_of_next(
+    variant: Variant, case: Run, learner: Any, view: AverageView, tape: Tape, largest: float
+) -> Finding | None:
+    """Whether the mean of the next table is the promised one; no table so far is larger than `largest`."""
+    s, a = cast(tuple[int, int], view.place)
     wanted = view.estimate
     wanted[s, a] += view.alpha() * (view.T(view.estimate) - _reference(variant, view) - wanted[s, a])
-    mean, largest = cast(Any, ZERO), max(float(np.abs(x).max()) for x in past)
+    mean = cast(Any, ZERO)
     for chance, step in view.float_outcomes():
         for share, after in leaves(tape, lambda step=step: table(advance(copy.deepcopy(learner), [step]))):  # type: ignore[misc]
             if (finding := ill_formed(case.initial, after)) is not None:
@@ -77,8 +98,8 @@ def _update(variant: Variant, case: Run, coins: int) -> Finding | None:
             mean = mean + chance * share * to_rationals(after)
     size = largest + float(np.abs(case.mdp.cost).max())
     # f may be a sum over the past: that many more terms of the same size.
-    allowed = mean_bound(case.mdp, len(case.path) + 1, size * case.mdp.cost.size) + UNIT * size + float(view.width)
-    when = f" after update {len(case.path)}, a visit of (s={s}, a={a})"
+    allowed = mean_bound(case.mdp, view.t + 2, size * case.mdp.cost.size) + UNIT * size + float(view.width)
+    when = f" after update {view.t + 1}, a visit of (s={s}, a={a})"
     finding = compare(mean.astype(np.float64), wanted.astype(np.float64), allowed, "expected Q", after=when)
     if finding is not None:
         tape.require_draws()

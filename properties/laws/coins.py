@@ -15,6 +15,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from time import process_time
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +24,8 @@ from properties.cases.runs import Moment
 
 MOST_LEAVES = 50_000
 """Of one case."""
+MOST_SECONDS = 8.0
+"""Of the processor for the walks on one tape: beyond that the tree is too large, and the learner is not too slow."""
 LARGEST_FORK = 4096
 """Outcomes of one draw; an integer from a larger range is a seed and not a coin."""
 NEGLIGIBLE = Fraction(1, 2**64)
@@ -42,14 +45,17 @@ class Unlikely(BaseException):
 class Tape:
     """The choices of one walk through the tree; all copies of a learner and of its rng share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = MOST_SECONDS) -> None:
         self.active = False
+        self.seconds = seconds
         self.draws = self.draws_ahead = 0
         self.refusal: str | None = None
         self.trail: list[tuple[int, int]] = []
         self.forced: list[int] = []
         self.weight = Fraction(1)
         self.cut = Fraction(0)
+        self.began: float | None = None
+        """The processor time at the first walk."""
         self.luck = Fraction(1)
         """The part of the weight that is due to the learner's own draws."""
         self.least = Fraction(0)
@@ -113,6 +119,7 @@ def leaves(tape: Tape, run: Callable[[], T], *, limit: int = MOST_LEAVES) -> Ite
     [('1/8', 1), ('1/8', 2), ('3/8', 0), ('3/8', 1)]
     """
     forced: list[int] = []
+    tape.began = process_time() if tape.began is None else tape.began
     for _ in range(limit):
         tape.begin(forced)
         try:
@@ -132,6 +139,8 @@ def leaves(tape: Tape, run: Callable[[], T], *, limit: int = MOST_LEAVES) -> Ite
             trail.pop()
         if not trail:
             return
+        if process_time() - tape.began > tape.seconds:
+            raise tape.refuse("the tree of draws", f"takes more than {tape.seconds:g} s")
         forced = [choice for choice, _ in trail]
         forced[-1] += 1
     raise tape.refuse("the tree of draws", f"more than {limit} leaves")

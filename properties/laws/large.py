@@ -1,5 +1,6 @@
 """The same laws on large instances (`cases.large`)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -114,6 +115,10 @@ CHAINS = (
 HORIZON = (form_of(3, 2, 1, numbers=(0.99, 1.0, 2.0**-20), **_HALF),)
 # Walks through more than 64 states.
 MANY = replace(FUNCTIONS[3], steps=400)
+# More states than a signed byte counts, seventeen actions and nine features.
+BROAD = form_of(130, 17, 9, **_HALF)
+# Ratios of nine actions.
+ACTIONS = form_of(3, 9, 2, **_HALF)
 # A history that is longer than a small memory; a learner that draws two steps of it has 1,681 pairs of draws.
 HISTORY = (form_of(2, 2, 1, steps=40, times=1, step_size=_SLOW, plain=_SLOW),)
 # Histories whose every step counts: many states, of which some were not visited for long; a thousand steps; and one
@@ -219,6 +224,11 @@ def _late_runs(variant: Variant) -> list[Run]:
     return [cast(Run, make()) for make in instances(mean_update.read_late, LATE[:1], variant)]
 
 
+def _late(law: Law, judge: Callable[..., Finding | None]) -> Law:
+    """The law on large instances, judged after many of the steps of a run."""
+    return replace(law, name=law.name.removesuffix("large") + "late", judge=judge)
+
+
 def _again(laws: tuple[Law, ...], name: str, forms: tuple[Form, ...]) -> Law:
     """A law of small cases on large ones that are read in the same way."""
     law = _named(laws, name)
@@ -250,14 +260,24 @@ LAWS = in_turn(
         large(sampler.PATH, sampler_case, (*WIDE, *LONG, MANY), storages=STORAGES),
         large(_named(linear.LAWS, "TDC step"), RUNS, LINEAR),
         large(_named(linear.LAWS, "GTD2 step"), RUNS, LINEAR),
-        large(_named(linear_mean.LAWS, "mean update, linear"), linear_mean.read_history, (*CHAINS[1:], LONG[1])),
-        large(_named(linear_control.LAWS, "semi-gradient"), _dear_start, (*WIDE[:1], *LONG)),
-        _again(average_cost_learner.LAWS, "relative update", (*WIDE, *LONG)),
+        large(_named(linear_mean.LAWS, "mean update, linear"), linear_mean.read_history, (*CHAINS[1:], ACTIONS)),
+        _late(
+            large(_named(linear_mean.LAWS, "mean update, linear"), linear_mean.read_history, LONG[1:]),
+            linear_mean.late_mean,
+        ),
+        large(_named(linear_control.LAWS, "semi-gradient"), _dear_start, (*WIDE[:1], BROAD)),
+        _late(
+            large(_named(linear_control.LAWS, "semi-gradient"), linear_control.read, LONG),
+            linear_control.late_semi_gradient,
+        ),
+        _again(average_cost_learner.LAWS, "relative update", (*WIDE, BROAD)),
+        _late(_again(average_cost_learner.LAWS, "relative update", LONG), average_cost_learner.late_update),
         _again(mean_update.LAWS, "mean update", HISTORY),
         replace(
-            large(_named(mean_update.LAWS, "mean update"), mean_update.read_late, LATE),
-            name="mean update, late",
-            judge=mean_update.late_mean_update,
+            _late(
+                large(_named(mean_update.LAWS, "mean update"), mean_update.read_late, LATE),
+                mean_update.late_mean_update,
+            ),
             twin=partial(sampled_mean, cases=_late_runs),
         ),
         _again(batch.LAWS, "batch mean", (*WIDE[:1], *LONG)),

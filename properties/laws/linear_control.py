@@ -1,6 +1,8 @@
 """Laws of linear control: the mean semi-gradient step of one vector; that of Greedy-GQ is in `linear_mean`."""
 
 import copy
+from collections.abc import Set
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, cast
@@ -17,7 +19,7 @@ from properties.kinds.linear_control import LinearControlRun
 from properties.laws.coins import Coins, Tape, leaves
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.learning import advance, ill_formed, problem, step_size_at
+from properties.laws.learning import advance, ill_formed, late_places, problem, step_size_at
 from properties.laws.linear import COMPONENTS
 from properties.laws.linear_step import PRECISION, smooth_maximum
 from properties.laws.rounding import UNIT, linear_step_bound
@@ -70,13 +72,32 @@ def _outcomes(case: LinearControlRun, s: int, a: int, ends: float) -> list[tuple
 
 
 def _semi_gradient(variant: Variant, case: LinearControlRun, ends: float, coins: int) -> Finding | None:
-    """Walk all but the last step of the path, then take the mean over what can follow its last pair."""
-    if not case.path:
-        return None
-    s, a = case.path[-1][:2]
+    """The mean over what can follow the last pair of the path, after the steps before."""
+    return _steps(variant, case, ends, coins, {len(case.path) - 1})
+
+
+def late_semi_gradient(variant: Variant, case: LinearControlRun, ends: float, coins: int) -> Finding | None:
+    """The same after many numbers of steps of a long path."""
+    return _steps(variant, case, ends, coins, late_places(len(case.path)))
+
+
+def _steps(variant: Variant, case: LinearControlRun, ends: float, coins: int, places: Set[int]) -> Finding | None:
+    """Walk the path; after each of these numbers of steps take the mean over what can follow the next pair."""
     tape = Tape()
     learner = variant.make(problem(case, Coins(tape, coins)))
-    before = np.array(advance(learner, case.path[:-1]).estimate(), dtype=np.float64)
+    for number, step in enumerate(case.path):
+        if number in places:
+            until = replace(case, path=case.path[: number + 1])
+            if (finding := _mean_of_next(variant, until, learner, ends, tape)) is not None:
+                return finding
+        advance(learner, [step])
+    return None
+
+
+def _mean_of_next(variant: Variant, case: LinearControlRun, learner: Any, ends: float, tape: Tape) -> Finding | None:
+    """Whether the mean of theta after the last step of the path is the promised one."""
+    s, a = case.path[-1][:2]
+    before = np.array(learner.estimate(), dtype=np.float64)
     if (finding := ill_formed(case.initial, before)) is not None:
         return finding
     mean: Any = ZERO

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -11,7 +11,7 @@ import numpy as np
 
 from properties.cases import runs
 from properties.cases.choices import Choices, Seeded
-from properties.cases.runs import table_count
+from properties.cases.runs import ends_of, table_count
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
@@ -20,7 +20,7 @@ from properties.kinds.linear_evaluation import LinearRun
 from properties.laws.coins import Coins, Tape, leaves
 from properties.laws.comparison import compare
 from properties.laws.law import Law
-from properties.laws.learning import advance, arrays, new_learner, problem, step_size_at
+from properties.laws.learning import advance, arrays, late_places, new_learner, problem, step_size_at
 from properties.laws.linear import COMPONENTS, KIND, read_ergodic
 from properties.laws.rounding import UNIT, linear_growth, linear_step_bound
 from robust_core import Transition
@@ -48,11 +48,13 @@ class LinearView:
     theta `M`, `omega` and `gradient` (of J) are those of Section 5, certified to a few roundings.
     """
 
-    def __init__(self, case: LinearCase, past: Sequence[tuple[Floats, ...]], *, tracked: bool = False) -> None:
-        self._case, self._tracked = case, tracked
+    def __init__(
+        self, case: LinearCase, past: Sequence[tuple[Floats, ...]], *, tracked: bool = False, ends: bool = False
+    ) -> None:
+        self._case, self._tracked, self._ends = _ended(case) if ends and not tracked else case, tracked, ends
         self.estimates = tuple(past)
         self.transitions = tuple(Transition(*step) for step in case.path)
-        self._J = case.objective()
+        self._J = self._case.objective()
 
     @property
     def t(self) -> int:
@@ -129,7 +131,12 @@ class LinearView:
         higher = self._case.values(self.last_omega - self.omega(self.theta))[0]
         mdp = self._case.mdp
         case = replace(self._case, mdp=MDP(mdp.kernel, mdp.cost + higher, mdp.gamma))
-        return LinearView(case, self.estimates, tracked=True)
+        return LinearView(case, self.estimates, tracked=True, ends=self._ends)
+
+    @property
+    def ends(self) -> bool:
+        """Whether the next step ends its episode."""
+        return self._ends
 
     @property
     def case(self) -> LinearCase:
@@ -141,7 +148,7 @@ class LinearView:
         mdp, weights, found = self._case.mdp, self._case.weights(self._J.mu), []
         for s, a, s_next in np.argwhere(mdp.P * weights[:, :, None] > 0.0).tolist():
             for share, a_next in self._next_actions(s_next):
-                step = Transition(s, a, float(mdp.cost[s, a]), s_next, a_next, False)
+                step = Transition(s, a, float(mdp.cost[s, a]), s_next, a_next, self._ends)
                 found.append((float(weights[s, a] * mdp.P[s, a, s_next] * share), step))
         return found
 
@@ -158,6 +165,16 @@ class LinearView:
         return math.expm1(self._J.mu_log_error) + 8 * self._case.mdp.n_states * self._case.mdp.n_actions * UNIT
 
 
+def _ended(case: LinearCase) -> LinearCase:
+    """The case whose J is that of steps that all end their episode: gamma R m(V) is all that follows.
+
+    The discount is gamma R and the radius 1.
+    """
+    discount = case.mdp.gamma * cast(Contamination, case.uncertainty_set).radius
+    mdp = MDP(case.mdp.kernel, case.mdp.cost, discount)
+    return replace(case, mdp=mdp, uncertainty_set=Contamination(1.0))
+
+
 def follow_gradient(view: LinearView) -> Pair:
     """theta − alpha ½∇J where omega is omega(theta) and J has a gradient; omega − beta C(omega − omega(theta))."""
     theta, omega = view.theta, view.last_omega
@@ -170,14 +187,39 @@ def _step_of(variant: Variant) -> Callable[[LinearView], Pair]:
     return step if callable(step) else follow_gradient
 
 
-def judge_mean(variant: Variant, case: LinearCase, coins: int) -> Finding | None:
-    """After the path, the mean over transitions under the stationary distribution and over the draws of the learner."""
+def judge_mean(variant: Variant, case: LinearCase, coins: int, ends: bool) -> Finding | None:
+    """After the path, the mean over transitions under the stationary distribution and over the draws of the learner;
+    where the next step `ends`, all of them end their episode.
+    """
+    return _means(variant, case, coins, ends, {len(case.path)})
+
+
+def late_mean(variant: Variant, case: LinearCase, coins: int, ends: bool) -> Finding | None:
+    """The same after many numbers of steps of a long path."""
+    return _means(variant, case, coins, ends, late_places(len(case.path)))
+
+
+def _means(variant: Variant, case: LinearCase, coins: int, ends: bool, places: Set[int]) -> Finding | None:
     tape = Tape()
     learner = variant.make(problem(case, Coins(tape, coins)))
-    past = [arrays(learner.estimate()), *(arrays(advance(learner, [step]).estimate()) for step in case.path)]
-    if not all(np.isfinite(x).all() for pair in past for x in pair):
-        return Finding("estimates", [[x.tolist() for x in pair] for pair in past], "finite numbers")
-    view = LinearView(case, past)
+    past: list[tuple[Floats, ...]] = []
+    for number in range(len(case.path) + 1):
+        past.append(arrays(learner.estimate()))
+        if not all(np.isfinite(x).all() for x in past[-1]):
+            return Finding(f"the estimate after {number} steps", [x.tolist() for x in past[-1]], "finite numbers")
+        if number in places:
+            until = replace(case, path=case.path[:number])
+            if (finding := _mean_after(variant, until, learner, past, tape, ends=ends)) is not None:
+                return finding
+        advance(learner, case.path[number : number + 1])
+    return None
+
+
+def _mean_after(
+    variant: Variant, case: LinearCase, learner: Any, past: Sequence[tuple[Floats, ...]], tape: Tape, *, ends: bool
+) -> Finding | None:
+    """The mean of the step after the path of the case, with its costs and with those that make omega omega(theta)."""
+    view = LinearView(case, past, ends=ends)
     views = [view]
     # A function of the variant may ask for the costs that it knows.
     if case.path and Scope.of(variant).costs is None and not callable(variant.options.get("expected")):
@@ -208,7 +250,8 @@ def _judge_next(variant: Variant, learner: Any, view: LinearView, tape: Tape) ->
         # A promise that recovers hidden state from the past carries the rounding of every step so far.
         rounding = (view.t + 1) * (weight * bounds[i] + 4 * UNIT * max(float(np.abs(pair[i]).max()) for pair in past))
         allowed = sizes[i] * view.error() + rounding + view.weight_error * largest[i]
-        what, when = f"expected change of {name}", f" after {view.t} steps"
+        what = f"expected change of {name}"
+        when = f" after {view.t} steps{', in a step that ends the episode' if view.ends else ''}"
         finding = compare(mean[i], right, allowed, what, after=when, axes=COMPONENTS)
         if finding is not None:
             tape.require_draws()
@@ -222,18 +265,25 @@ def _after(learner: Any, step: Transition) -> tuple[np.ndarray, ...]:
 
 def read_mean(choices: Choices, variant: Variant) -> LinearCase:
     """A run on an ergodic chain; every second one has no history and starts at omega(theta)."""
-    case = cast(LinearCase, read_ergodic(choices, variant)).apart()
+    case, ends = _read(choices, variant)
     if choices.any_of((True, False)):
         case = replace(case, path=[])
     if not case.path and case.tables == 2:
         case = tracking(case)
-    return case.plus(coins=choices.index(STREAMS))
+    return case.plus(coins=choices.index(STREAMS), ends=ends)
 
 
 def read_history(choices: Choices, variant: Variant) -> LinearCase:
     """A run on an ergodic chain, with its history."""
-    case = cast(LinearCase, read_ergodic(choices, variant)).apart()
-    return case.plus(coins=choices.index(STREAMS))
+    case, ends = _read(choices, variant)
+    return case.plus(coins=choices.index(STREAMS), ends=ends)
+
+
+def _read(choices: Choices, variant: Variant) -> tuple[LinearCase, bool]:
+    """A run, in whose history episodes may end, and whether its next step ends one."""
+    case = cast(LinearCase, read_ergodic(choices, variant, ends=True)).apart()
+    stays = ends_of(variant, type(case.uncertainty_set)) == "nature stays"
+    return case, stays and choices.any_of((False, False, True))
 
 
 def tracking(case: LinearCase) -> LinearCase:
@@ -258,7 +308,7 @@ def _planted(case: LinearCase) -> LinearCase:
     return replace(case, mdp=mdp, path=path, initial=np.stack([theta, 0.0 * theta]) if case.tables else theta)
 
 
-def _content(variant: Variant, case: LinearCase, coins: int) -> Finding | None:
+def _content(variant: Variant, case: LinearCase, coins: int, ends: bool) -> Finding | None:
     """The promise alone: away from omega(theta) it moves theta in at least half of the problems."""
     moved = 0
     for seed in range(PROMISES_TRIED):
@@ -273,7 +323,7 @@ def _content(variant: Variant, case: LinearCase, coins: int) -> Finding | None:
     )
 
 
-def _about_the_problem(variant: Variant, case: LinearCase, coins: int) -> Finding | None:
+def _about_the_problem(variant: Variant, case: LinearCase, coins: int, ends: bool) -> Finding | None:
     """The promise alone: where J is 0 it stays."""
     planted = _planted(replace(case, path=[]))
     theta = planted.initial[0]

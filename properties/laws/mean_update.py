@@ -10,7 +10,6 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,6 @@ ENDS = (0.0, 0.25, 0.0, 0.5, 1.0, 0.0)
 """Probabilities that the next step ends the episode."""
 STREAMS = 32
 """Streams of draws during the history."""
-MOST_SECONDS = 8.0
-"""Of the processor, for one enumeration: less than what a case may take."""
 LATE_PLACES = frozenset(n - j for n in (50, 100, 1000) for j in (0, 1))
 """Steps of a long path whose means are taken, beside the last: where people refresh, restart or forget something."""
 LATE_COUNT = 3
@@ -124,15 +121,12 @@ def _mean_of_next(
     if finding is not None:
         return finding
     mean, largest = ZEROS, 0.0
-    started = process_time()
     for probability, estimate in _successors(learner, view, tape):
         finding = ill_formed(case.initial, as_array(estimate), f" after {view.t + 1} steps")
         if finding is not None:
             return finding
         if most is not None and prod(outcomes for _, outcomes in tape.trail) > most:
             raise _TooManyDraws
-        if process_time() - started > MOST_SECONDS:
-            raise tape.refuse("the tree of draws", f"takes more than {MOST_SECONDS:g} s")
         after = as_array(estimate)
         largest = max(largest, float(np.abs(after).max()))
         mean = mean + probability * to_rationals(after)

@@ -21,7 +21,13 @@ from properties.laws.mean_update import AT_SOLUTION, LAWS, MOVES
 from properties.laws.view import View
 from properties.variants.gallery import adaptive_tdc, double_q_learning, replay
 from properties.variants.gallery.q_learning import VARIANT as Q_LEARNING
-from properties.variants.mutants import hidden_state
+from properties.variants.mutants import (
+    average_cost_learner,
+    hidden_state,
+    linear_control,
+    off_policy_evaluation,
+    simulator,
+)
 from properties.variants.mutants.hidden_state import RIGHT, gross
 from properties.variants.mutants.plain import PlainQ
 from robust_core import Problem, Transition, Variant
@@ -284,3 +290,28 @@ def test_a_late_mean_over_many_draws_is_sampled_or_said_to_be_undecided(
     law = next(law for law in CATALOGUE if law.name == "mean update, late")
     found = search(law, replay.VARIANT, examples=8, master_seed=1, shrink=False, sampled=sampled)
     assert (found.outcome, words in found.evidence) == (outcome, True)
+
+
+def test_a_tree_of_draws_that_takes_too_long_is_not_walked_to_its_end() -> None:
+    tape = Tape(seconds=0.0)
+    rng = Coins(tape, seed=0)
+    with pytest.raises(NotEnumerable, match="takes more than 0 s"):
+        list(leaves(tape, lambda: rng.integers(2**10)))
+    assert len(list(leaves(Tape(seconds=0.0), lambda: 1))) == 1, "without draws nothing is refused"
+
+
+@pytest.mark.parametrize(
+    ("variant", "law"),
+    [
+        (average_cost_learner.TENTH_GAIN, "relative update, late"),
+        (average_cost_learner.RECENTRED, "relative update, late"),
+        (linear_control.REFRESHED, "semi-gradient, late"),
+        (off_policy_evaluation.RESTARTS, "mean update, linear, late"),
+        (off_policy_evaluation.END_RATIO, "mean update, linear"),
+        (simulator.FOURTH_REUSE, "mean iteration"),
+    ],
+    ids=lambda x: getattr(x, "name", x),
+)
+def test_what_is_wrong_seldom_or_at_ends_is_caught(variant: Variant, law: str) -> None:
+    found = next(each for each in CATALOGUE if each.name == law)
+    assert search(found, variant, examples=50, master_seed=1, shrink=False).outcome == "violated"

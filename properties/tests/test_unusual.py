@@ -11,7 +11,19 @@ from robust_core import Variant
 
 RIGHT = (*LEARNERS, *FUNCTIONS)
 SLOW = pytest.mark.robust_core_slow
-ALWAYS = ("closure", "nested", "counting", "Coroutine", "Sampled", "1 with", "Ensemble", "Late", "ListTDC", "loops")
+ALWAYS = (
+    "closure",
+    "nested",
+    "counting",
+    "Coroutine",
+    "Sampled",
+    "1 with",
+    "Ensemble",
+    "Late",
+    "ListTDC",
+    "Summed",
+    "loops",
+)
 
 
 def _rejections(variant: Variant, *, seed: int, examples: int, large: bool) -> dict[str, str]:

@@ -446,6 +446,21 @@ class _Averaged(PlainQ):
         return self.mean.copy()
 
 
+class _Summed(PlainQ):
+    """The mean of the iterates from their sum, which is rounded at every step."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.total = self.Q.copy()
+
+    def update(self, step: Transition) -> None:
+        super().update(step)
+        self.total += self.Q
+
+    def estimate(self) -> Any:
+        return self.total / (self.t + 1)
+
+
 class _Nesterov(PlainQ):
     """Momentum with a correction of its bias: a mean of past errors, divided by 1 − 2^-t."""
 
@@ -596,6 +611,7 @@ LEARNERS = (
     _control(_Twice, "fixed point", "asynchronous", "scale", "symmetric", "non-expansive", schedule="own"),
     _control(_Target, "fixed point", "fixed point in the mean", "asynchronous", "scale", "symmetric", "bounded"),
     _control(_Averaged, "fixed point", "scale", "symmetric", "bounded", delay="visited", schedule="steps"),
+    _control(_Summed, "fixed point", "symmetric", "bounded", delay="visited", schedule="steps"),
     _control(_Nesterov, "fixed point", "scale", "symmetric", delay="visited", schedule="steps"),
     _control(_Ensemble, "fixed point", "fixed point in the mean", "asynchronous", "scale", tables=3),
     _control(_Together, "fixed point", "fixed point in the mean", "asynchronous", "scale", tables=3),

@@ -10,6 +10,7 @@ are enumerated; where they cannot be, an update that leaves the range says nothi
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -79,7 +80,7 @@ def _sampler(variant: Variant, benchmark: BenchmarkProblem, s: int, a: int) -> C
 
     def sample(seed: bytes) -> Floats:
         successors = np.searchsorted(edges, numpy_generator(seed).random(DRAWS), side="right")
-        tape = Tape()
+        tape = Tape(seconds=math.inf)  # a cell is a function of its seed
         told = replace(problem, rng=Coins(tape, numpy_generator(key("learner", seed)).bit_generator))
         places = np.empty(DRAWS)
         for i, s_next in enumerate(successors.tolist()):

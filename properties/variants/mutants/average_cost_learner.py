@@ -98,3 +98,28 @@ DISCOUNTED_SHIFT = _mutant("with a discount, shifted", but(Relative, discounted=
 
 def _entry(view: Any) -> Any:
     return view.estimate[view.place]
+
+
+class _TenthGain(Relative):
+    """Every tenth step has the gain of the step before."""
+
+    last = 0.0
+
+    def gain(self, step: Transition) -> float:
+        found = self.last if self.t % 10 == 9 else super().gain(step)
+        self.last = super().gain(step)
+        return found
+
+
+class _Recentred(Relative):
+    """Every 64 steps the smallest entry becomes 0."""
+
+    def update(self, step: Transition) -> None:
+        super().update(step)
+        if self.t % 64 == 0:
+            self.Q = self.Q - self.Q.min()
+
+
+TENTH_GAIN = _mutant("with an old gain in every tenth step", _TenthGain)
+RECENTRED = _mutant("that is centred every 64 steps", _Recentred)
+FIRST_STATES = _mutant("of 100 states", but(Relative, worst=lambda self: float(self.values()[:100].max())))

@@ -204,3 +204,14 @@ SWAPPED_SIZES = _greedy(
 STATE_TRACKED = _greedy("whose omega follows the best action", _StateTracked)
 LATE_ALPHA_GQ = _greedy("whose alpha is one step late", but(GreedyGQ, alpha_count=lambda self: max(self.t - 1, 0)))
 BLOCK = _mutant("with the maximum of 16 states", but(LinearQ, top=lambda self, V, step: float(V[:16].max())))
+
+
+class _Refreshed(LinearQ):
+    """Every 256 steps nature restarts at the smallest value."""
+
+    def top(self, V: Floats, step: Transition) -> float:
+        return float(V.min() if self.t % 256 == 255 else V.max())
+
+
+REFRESHED = _mutant("with a wrong step in 256", _Refreshed)
+HUNDRED = _mutant("with the maximum of 100 states", but(LinearQ, top=lambda self, V, step: float(V[:100].max())))

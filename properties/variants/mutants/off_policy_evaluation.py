@@ -121,3 +121,25 @@ SMALL_BALLS = _mutant(
 BOX = _mutant("with boxes for balls", _Box, _BALLS)
 LATE_ALPHA = _mutant("whose alpha is one step late", but(OffPolicy, alpha_count=lambda self: max(self.t - 1, 0)))
 SHORT_TABLE = _mutant("with 64 step sizes", but(OffPolicy, alpha_count=lambda self: min(self.t, 63)))
+
+
+class _Restarts(OffPolicy):
+    """After the end of an episode beta starts again."""
+
+    ended = False
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        second: Any = self.problem.second_step_size
+        return super().sizes[0], second.at(0 if self.ended else self.t)
+
+    def update(self, step: Transition) -> None:
+        super().update(step)
+        self.ended = bool(step.terminal)
+
+
+END_RATIO = _mutant(
+    "without ratios at ends",
+    but(OffPolicy, ratio=lambda self, step: 1.0 if step.terminal else OffPolicy.ratio(self, step)),
+)
+RESTARTS = _mutant("whose beta restarts", _Restarts)

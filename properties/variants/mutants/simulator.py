@@ -239,3 +239,19 @@ class _Later(MeanQ):
 
 
 LATER = _mutant("that is biased later", _Later)
+
+
+class _FourthReuse(MeanQ):
+    """Every fourth iteration uses the draws of the one before."""
+
+    def __init__(self, problem: Problem, simulator: Any) -> None:
+        super().__init__(problem, simulator)
+        self.store: dict[tuple[int, int], Any] = {}
+
+    def nexts(self, s: int, a: int) -> Any:
+        if self.count % 4 != 3:
+            self.store[s, a] = super().nexts(s, a)
+        return self.store[s, a]
+
+
+FOURTH_REUSE = _mutant("that draws in three iterations of four", _FourthReuse)
