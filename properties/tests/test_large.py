@@ -13,9 +13,10 @@ from properties.laws.catalogue import LAWS
 from properties.laws.large import LONG, WIDE
 from properties.laws.large_learning import LARGEST, TABLES
 from properties.laws.law import Law
+from properties.laws.support import RARE_BEST
 from properties.process.loading import gallery_variants, load
 from properties.variants.mutants.plain import PlainTDC
-from robust_core import Contamination, LogSumExp, Mellowmax, Variant
+from robust_core import L1, Contamination, LogSumExp, Mellowmax, Variant
 
 
 def _asked(law: Law, variant: Variant) -> list[Any]:
@@ -68,7 +69,7 @@ def test_what_a_large_problem_shows_needs_no_state_more_than_the_slip(name: str,
 def test_functions_are_asked_in_every_storage_and_for_every_set() -> None:
     law = next(law for law in LAWS if law.name == "bellman backup, large")
     variant = gallery_variants()["properties.variants.gallery.bellman:VARIANT"]
-    cases = _asked(law, variant)
+    cases = [case for case in _asked(law, variant) if case.mdp.n_states > len(RARE_BEST[1])]
     asked = {(case.mdp.n_states, case.mdp.is_sparse, type(case.uncertainty_set)) for case in cases}
     assert asked == set(product((7, 17, 40, 70), (False, True), variant.sets))
     tops = {int(case.Q.min(axis=1).argmax()) / (case.mdp.n_states - 1) for case in cases}
@@ -76,6 +77,17 @@ def test_functions_are_asked_in_every_storage_and_for_every_set() -> None:
     for case in cases:
         V = np.sort(case.Q.min(axis=1))
         assert V[-1] > V[-2], "one state is the worst alone"
+
+
+SIGMA = Variant("of L1", "support", abs, (L1,), ("support function",))
+BACKUP = Variant("of L1", "operator", abs, (L1,), ("bellman",))
+
+
+@pytest.mark.parametrize(("name", "variant"), [("support value, large", SIGMA), ("bellman backup, large", BACKUP)])
+def test_best_states_without_mass_are_met_at_large_radii(name: str, variant: Variant) -> None:
+    law = next(law for law in LAWS if law.name == name)
+    sets = {case.uncertainty_set for case in _asked(law, variant)}
+    assert {L1(radius, within) for radius, within in product((100.0, 1000.0), (False, True))} <= sets
 
 
 OPTIMA = ("optimum, large", "optimum, hard")
