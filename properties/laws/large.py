@@ -253,8 +253,9 @@ LAWS = in_turn(
         ),
         replace(_again(policy_planner.LAWS, "optimal policy, close", PLANNED[:1]), sets=EXACT),
         _again(smoothed_operator.LAWS, "smoothed backup", SMOOTHED),
-        large(
-            _named(policy_gradient.LAWS, "policy gradient"), partial(_dear_end, read=gradient_case), CHAINS + HORIZON
+        replace(
+            large(_named(policy_gradient.LAWS, "policy gradient"), gradient_case, CHAINS + HORIZON),
+            cases=Large(partial(_dear_end, read=gradient_case), CHAINS + HORIZON, others=policy_gradient.near_worst),
         ),
         *(large(law, objective.read_large, CHAINS) for law in objective.LAWS[::2]),
         large(sampler.PATH, sampler_case, (*WIDE, *LONG, MANY), storages=STORAGES),

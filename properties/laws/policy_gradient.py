@@ -15,6 +15,7 @@ from oracles.planning import enclosed
 from oracles.planning.policy_gradient import policy_gradient
 from oracles.planning.truth import width_of
 from properties.cases.choices import Choices
+from properties.cases.scope import Scope
 from properties.cases.sources import Generated
 from properties.judging.verdict import Finding
 from properties.kinds.policy_gradient import GradientCase, gradient_case
@@ -30,6 +31,27 @@ RARE = 2.0**-10
 """The probability of an action at the edge of the policies."""
 STEP = 2.0**-24
 """Of a difference: half of the digits, and exact for policies in eighths."""
+
+
+def near_worst(variant: Variant) -> list[GradientCase]:
+    """The worst state and another differ by little, in either order: only one of them has mass of nature."""
+    cost = np.array([[1.0, 1.5], [1.0, 1.5], [0.0, 0.0]])
+    P = np.repeat((0.75 * np.eye(3) + 0.25 * np.eye(3)[2])[:, None], 2, axis=1)
+    radius = float(variant.options.get("radii", (0.25,))[-1])
+    cases = []
+    for worse in (0, 1):
+        near = cost.copy()
+        near[1 - worse] -= 2.0**-24
+        mdp = MDP(P, near, Scope.of(variant).gamma(0.5))
+        if Scope.of(variant).has(mdp):
+            cases += [
+                GradientCase(
+                    mdp=mdp, uncertainty_set=Contamination(radius), policy=np.full((3, 2), 0.5), start=2, spread=0.5
+                )
+                for kind in variant.sets
+                if kind is Contamination
+            ]
+    return cases
 
 
 def _value_error(mdp: MDP) -> float:

@@ -139,3 +139,9 @@ OFTEN_VISITED = _function(
     but(Gradient, visits=lambda self, start, ahead: np.where(start @ ahead < 1e-3, 0.0, start @ ahead))(),
     accuracy=1e-6,
 )
+# The first state whose value is that of the worst to six digits.
+CLOSE_TO_WORST = _function(
+    "with the first that is close to the worst",
+    but(Gradient, worst=lambda self, W, q: int(np.isclose(W, W.max(), rtol=1e-6).argmax()))(),
+    accuracy=1e-9,
+)
