@@ -13,6 +13,7 @@ from benchmarks.cli.conventions import (
     add_json,
     add_quiet,
     progress,
+    raise_on_termination,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def _flaky(options: argparse.Namespace) -> int:
     from benchmarks.studies import flaky
 
     try:
-        found = flaky.run(options.counts, seconds=options.budget, share=options.share, show=progress)
+        with raise_on_termination():  # its busy processes would compute for ever
+            found = flaky.run(options.counts, seconds=options.budget, share=options.share, show=progress)
     finally:
         progress("")
     failed = {name: count for name, count in found.counts.items() if count.failures}

@@ -1,13 +1,17 @@
 """The study of tests that fail by chance counts what it saw, and goes on where it was."""
 
+import signal
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.cli.conventions import HOLDS, VIOLATED
+from benchmarks.cli.conventions import HOLDS, TERMINATED, VIOLATED
 from benchmarks.cli.main import main
 from benchmarks.studies import flaky
 from benchmarks.studies.flaky import Count, Group, Progress
+from benchmarks.tests.processes import alive
 
 SOMETIMES = """
 import pathlib, signal
@@ -51,6 +55,27 @@ def test_every_test_of_the_study_is_there() -> None:
         for test in group.tests:
             file, _, name = test.partition("::")
             assert f"def {name}" in (root / file).read_text(encoding="utf-8"), test
+
+
+def test_who_asks_a_study_to_end_leaves_no_busy_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy: list[int] = []
+    start = subprocess.Popen
+
+    def started(*args: Any, **options: Any) -> Any:
+        process = start(*args, **options)
+        busy.append(process.pid)
+        return process
+
+    def run(*_: object, **__: object) -> None:
+        with flaky._load():
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(flaky, "run", run)
+    monkeypatch.setattr(subprocess, "Popen", started)
+    with pytest.raises(SystemExit, match=str(TERMINATED)):
+        main(["study", "flaky", "--counts", str(tmp_path / "counts.json")])
+    assert busy
+    assert not any(map(alive, busy))
 
 
 def test_the_command_says_what_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
