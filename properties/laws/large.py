@@ -118,7 +118,7 @@ MANY = replace(FUNCTIONS[3], steps=400)
 # More states than a signed byte counts, seventeen actions and nine features.
 BROAD = form_of(130, 17, 9, **_HALF)
 # Ratios of nine actions.
-ACTIONS = form_of(3, 9, 2, **_HALF)
+ACTIONS = form_of(2, 9, 2, **_HALF)
 # A history that is longer than a small memory; a learner that draws two steps of it has 1,681 pairs of draws.
 HISTORY = (form_of(2, 2, 1, steps=40, times=1, step_size=_SLOW, plain=_SLOW),)
 # Histories whose every step counts: many states, of which some were not visited for long; a thousand steps; and one

@@ -23,7 +23,7 @@ LEARNERS = learner_kinds()
 
 # One path in sixteen is walked so often that a bug of the hundredth step shows.
 LONG = (*(1,) * 15, 24)
-ROUND = (10, 16, 20, 25, 32, 50, 64, 100, 128, 200, 256, 300, 500, 512, 1000, 1024)
+ROUND = (16, 25, 32, 50, 64, 100, 128, 200, 256, 300, 500, 512, 1000, 1024)
 """Numbers of steps at which people renew, reset or switch something."""
 _FIELDS = {field.name for field in fields(Problem)} - {"n_states", "n_actions", "gamma", "rng"}
 
@@ -50,11 +50,11 @@ def follows_schedule(variant: Variant) -> bool:
 
 
 def late_places(steps: int) -> set[int]:
-    """After how many steps of a long run a mean is taken: round numbers, the step before each, and the last twenty,
-    which meet every phase of a period of up to twenty steps.
+    """After how many steps of a long run a mean is taken: round numbers, the step before each, and the last twelve,
+    which meet every phase of a period of up to twelve steps.
     """
     near = {number - off for number in ROUND for off in (0, 1)}
-    return {number for number in near.union(range(steps - 20, steps)) if 0 <= number < steps}
+    return {number for number in near.union(range(steps - 12, steps)) if 0 <= number < steps}
 
 
 def ill_formed(initial: Any, table: Any, when: str = "") -> Finding | None:

@@ -36,7 +36,7 @@ from robust_core.validate import Floats
 
 STREAMS = 32
 """Streams of draws during the history."""
-HISTORIES = (0, 0, 1, 2, 3, 4, 5, 6, 7, 9, 40, 99)
+HISTORIES = (0, 0, 1, 2, 3, 4, 5, 6, 7, 9, 16, 40)
 """Iterations of the history, which are not enumerated: what is wrong from some iteration on shows after that many."""
 LEVELS = 2
 """Levels of a multilevel estimator that are enumerated."""
