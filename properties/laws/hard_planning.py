@@ -66,10 +66,11 @@ def _discounted(variant: Variant) -> Sequence[PlannerCase]:
 
 
 def _average(variant: Variant) -> Sequence[PlannerCase]:
-    """The same at the smallest radius that is drawn: with a radius R the horizon is 1/R, as with gamma = 1 − R."""
+    """The same at the smallest radius that is asked for: with a radius R the horizon is 1/R, as with gamma = 1 − R."""
     cases = []
     for kind in variant.sets:
-        radius = min((level for level in _numbers(radii_of(variant, kind)) if level >= LEAST), default=1.0)
+        given = variant.options.get("radii", (LEAST,))
+        radius = min((level for level in given if level >= LEAST), default=1.0)
         gamma = 1.0 - radius
         models = [late(0, gamma), late(0, gamma, SHARES[1]), late(12, gamma), ring(9, gamma), ring(2, gamma)]
         models += [twins(_gap(variant), gamma), small_gains(gamma), *([relay(gamma=gamma)] if radius <= SHORT else [])]

@@ -58,10 +58,10 @@ def _vanilla(mdp: MDP, uncertainty_set: Any) -> Any:
     return 0.01 * W.max()
 
 
-def _some_sweeps(mdp: MDP, uncertainty_set: Any) -> Any:
-    """Ten sweeps, and the mean of the last differences."""
+def _some_sweeps(mdp: MDP, uncertainty_set: Any, sweeps: int = 10) -> Any:
+    """Some sweeps, and the mean of the last differences."""
     W = last = np.zeros(mdp.n_states)
-    for _ in range(10):
+    for _ in range(sweeps):
         last, W = W, (mdp.cost + support(mdp, uncertainty_set, W)).min(axis=1)
     return (W - last).mean()
 
@@ -140,3 +140,4 @@ def _unchanged(mdp: MDP, uncertainty_set: Any) -> Any:
 
 
 UNCHANGED = _mutant("that stops at an unchanged policy", _unchanged)
+HUNDREDS = _mutant("after five hundred sweeps", lambda mdp, uncertainty_set: _some_sweeps(mdp, uncertainty_set, 500))
