@@ -89,10 +89,12 @@ LONGEST = form_of(
     plain=_PLAIN,
     order=0,
 )
+# More than five hundred pairs that are visited: tables that forget the oldest.
+MANY_PAIRS = form_of(130, 20, 2, steps=600, times=1, step_size=constant(0.5), plain=_PLAIN)
 
 LAWS = in_turn(
     (
-        large(tabular_step.ASYNCHRONOUS, RUNS, (*WIDE, *LONG, *TABLES, LARGEST)),
+        large(tabular_step.ASYNCHRONOUS, RUNS, (*WIDE, *LONG, *TABLES, LARGEST, MANY_PAIRS)),
         large(tabular_step.SAMPLE_FORM, RUNS, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
         large(tabular_step.SAMPLE_FORM_NEXT_ACTION, RUNS, (*WIDE, *LONG, *TABLES, LARGEST, LONGEST)),
         large(tabular_step.UNBIASED, tabular_step.read_step, WIDE + LONG + TABLES),

@@ -11,7 +11,7 @@ from properties.cases.large import Fixed
 from properties.judging.search import judge_case, search
 from properties.laws.catalogue import LAWS
 from properties.laws.large import LONG, WIDE
-from properties.laws.large_learning import LARGEST, TABLES
+from properties.laws.large_learning import LARGEST, MANY_PAIRS, TABLES
 from properties.laws.law import Law
 from properties.laws.support import RARE_BEST
 from properties.process.loading import gallery_variants, load
@@ -29,7 +29,7 @@ Q_LEARNING = gallery_variants()["properties.variants.gallery.q_learning:VARIANT"
 
 def test_every_law_tries_each_of_its_problems_once() -> None:
     law = next(law for law in LAWS if law.name == "asynchronous update, large")
-    forms = (*WIDE, *LONG, *TABLES, LARGEST)
+    forms = (*WIDE, *LONG, *TABLES, LARGEST, MANY_PAIRS)
     verdict = search(law, Q_LEARNING, examples=2 * len(forms), master_seed=7)
     assert (verdict.outcome, verdict.cases) == ("holds", len(forms))
 

@@ -82,6 +82,22 @@ class _Blocks(PlainQ):
             self.t = begun + 1
 
 
+class _Evicts(PlainQ):
+    """The table holds 256 entries that were visited: the oldest goes back to where it started."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.held: dict[tuple[int, int], None] = {}
+
+    def update(self, step: Transition) -> None:
+        super().update(step)
+        self.held[step.s, step.a] = None
+        if len(self.held) > 256:
+            oldest = next(iter(self.held))
+            del self.held[oldest]
+            self.Q[oldest] = self.problem.initial[oldest]
+
+
 class _TwoFeatures(PlainTDC):
     """A direction of two components."""
 
@@ -209,6 +225,7 @@ SIXTEEN_STATES = _q("with a maximum of sixteen states", but(PlainQ, worst=lambda
 FOUR_ACTIONS = _q("with a minimum of four actions", but(PlainQ, values=lambda self: self.Q[:, :4].min(axis=1)))
 # States share entries by their last four bits.
 HASHED_STATES = _q("with hashed states", but(PlainQ, place=lambda self, step: (step.s % 16, step.a)))
+EVICTS = _q("with a table of 256 entries", _Evicts)
 # A budget of steps that is meant for tests.
 STOPS_LEARNING = _q(
     "that stops after a thousand steps",
