@@ -32,7 +32,7 @@ def document() -> str:
     total = weight(variants().values(), "quick")
     for key, variant in variants().items():
         cells = allot_cells(variant, "quick", total=total)
-        records = list(verify(variant, name=key, examples=EXAMPLES, cells=cells))
+        records = list(verify(variant, name=key, examples=EXAMPLES, cells=cells, sampled=True))
         rows.append([variant.name, variant.kind, "; ".join(variant.promises), verdict(records)])
         if any(record.outcome == "violated" for record in records):
             said = inspect.cleandoc(importlib.import_module(key.partition(":")[0]).__doc__ or "")
