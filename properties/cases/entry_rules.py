@@ -269,6 +269,7 @@ RULES: dict[str, Rule] = {
     "factor": _factor,
     "larger": _larger,
     "ends": _probability,
+    "ending": _is_a(bool, "true or false"),
     "coins": _stream,
     "path": _path,
 }

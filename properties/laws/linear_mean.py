@@ -187,19 +187,19 @@ def _step_of(variant: Variant) -> Callable[[LinearView], Pair]:
     return step if callable(step) else follow_gradient
 
 
-def judge_mean(variant: Variant, case: LinearCase, coins: int, ends: bool) -> Finding | None:
+def judge_mean(variant: Variant, case: LinearCase, coins: int, ending: bool) -> Finding | None:
     """After the path, the mean over transitions under the stationary distribution and over the draws of the learner;
-    where the next step `ends`, all of them end their episode.
+    `ending` says that all next steps end their episode.
     """
-    return _means(variant, case, coins, ends, {len(case.path)})
+    return _means(variant, case, coins, ending, {len(case.path)})
 
 
-def late_mean(variant: Variant, case: LinearCase, coins: int, ends: bool) -> Finding | None:
+def late_mean(variant: Variant, case: LinearCase, coins: int, ending: bool) -> Finding | None:
     """The same after many numbers of steps of a long path."""
-    return _means(variant, case, coins, ends, late_places(len(case.path)))
+    return _means(variant, case, coins, ending, late_places(len(case.path)))
 
 
-def _means(variant: Variant, case: LinearCase, coins: int, ends: bool, places: Set[int]) -> Finding | None:
+def _means(variant: Variant, case: LinearCase, coins: int, ending: bool, places: Set[int]) -> Finding | None:
     tape = Tape()
     learner = variant.make(problem(case, Coins(tape, coins)))
     past: list[tuple[Floats, ...]] = []
@@ -210,7 +210,7 @@ def _means(variant: Variant, case: LinearCase, coins: int, ends: bool, places: S
         if number in places:
             until = replace(case, path=case.path[:number])
             if (
-                finding := _mean_after(variant, until, learner, past, tape, ends=ends, late=len(places) > 1)
+                finding := _mean_after(variant, until, learner, past, tape, ends=ending, late=len(places) > 1)
             ) is not None:
                 return finding
         advance(learner, case.path[number : number + 1])
@@ -277,18 +277,18 @@ def _after(learner: Any, step: Transition) -> tuple[np.ndarray, ...]:
 
 def read_mean(choices: Choices, variant: Variant) -> LinearCase:
     """A run on an ergodic chain; every second one has no history and starts at omega(theta)."""
-    case, ends = _read(choices, variant)
+    case, ending = _read(choices, variant)
     if choices.any_of((True, False)):
         case = replace(case, path=[])
     if not case.path and case.tables == 2:
         case = tracking(case)
-    return case.plus(coins=choices.index(STREAMS), ends=ends)
+    return case.plus(coins=choices.index(STREAMS), ending=ending)
 
 
 def read_history(choices: Choices, variant: Variant) -> LinearCase:
     """A run on an ergodic chain, with its history."""
-    case, ends = _read(choices, variant)
-    return case.plus(coins=choices.index(STREAMS), ends=ends)
+    case, ending = _read(choices, variant)
+    return case.plus(coins=choices.index(STREAMS), ending=ending)
 
 
 def _read(choices: Choices, variant: Variant) -> tuple[LinearCase, bool]:
@@ -320,7 +320,7 @@ def _planted(case: LinearCase) -> LinearCase:
     return replace(case, mdp=mdp, path=path, initial=np.stack([theta, 0.0 * theta]) if case.tables else theta)
 
 
-def _content(variant: Variant, case: LinearCase, coins: int, ends: bool) -> Finding | None:
+def _content(variant: Variant, case: LinearCase, coins: int, ending: bool) -> Finding | None:
     """The promise alone: away from omega(theta) it moves theta in at least half of the problems."""
     moved = 0
     for seed in range(PROMISES_TRIED):
@@ -335,7 +335,7 @@ def _content(variant: Variant, case: LinearCase, coins: int, ends: bool) -> Find
     )
 
 
-def _about_the_problem(variant: Variant, case: LinearCase, coins: int, ends: bool) -> Finding | None:
+def _about_the_problem(variant: Variant, case: LinearCase, coins: int, ending: bool) -> Finding | None:
     """The promise alone: where J is 0 it stays."""
     planted = _planted(replace(case, path=[]))
     theta = planted.initial[0]

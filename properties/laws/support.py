@@ -64,11 +64,12 @@ LARGE_RADII = (100.0, 10.0, 3.0, 1.0)
 
 def hard_rows(variant: Variant) -> list[SupportCase]:
     """Near ties, a long row, a metric, and rare best states at large radii."""
-    allowed, radii = Scope.of(variant).states, variant.options.get("radii")
+    allowed = Scope.of(variant).states
     found = [(metric_ball, BESIDE) for metric_ball in _metric_balls(variant)]
     for kind in _by_radius(variant):
         for row, usual in ((NEAR_TIES, 0.25), (LONG, 0.75)):
-            radius = float(radii[len(radii) // 2]) if radii else usual
+            levels = [level for level in radii_of(variant, kind) if not isinstance(level, Threshold)]
+            radius = min(levels, key=lambda level: abs(level - usual), default=usual)
             found.append((kind.choose(lambda levels: levels[0], radius, *row), row))
     rows, values = RARE_BEST
     found += [(each, (row, values)) for each in large_sets(variant) for row in rows]

@@ -142,6 +142,7 @@ def test_an_exception_that_cannot_be_read_is_described_all_the_same(answer: Any,
     assert describe_error(_answers(answer)()) == f"Odd: {message}"
 
 
+@pytest.mark.usefixtures("_clean_imports")
 def test_a_message_without_an_end_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Where the time of no case runs: while a file is loaded, say."""
     monkeypatch.setattr(guard, "MESSAGE_SECONDS", 0.05)

@@ -34,10 +34,12 @@ def _shorter_horizon(mdp: MDP, uncertainty_set: Any) -> float:
 
 def _long_run(mdp: MDP, uncertainty_set: Any) -> float:
     """Damped value iteration, read off one state: the damped model has the same average cost times 1/2."""
-    W, before = np.zeros(mdp.n_states), 0.0
-    for _ in range(500):
-        before, W = W[0], 0.5 * (mdp.cost + support(mdp, uncertainty_set, W)).min(axis=1) + 0.5 * W
-    return float(2.0 * (W[0] - before))
+    W = np.zeros(mdp.n_states)
+    while True:
+        step = 0.5 * ((mdp.cost + support(mdp, uncertainty_set, W)).min(axis=1) - W)
+        if np.ptp(step) <= 1e-11 * np.abs(mdp.cost).max():
+            return float(2.0 * step[0])
+        W = W + step
 
 
 def _adjoint(mdp: MDP, uncertainty_set: Any, policy: np.ndarray, rho: np.ndarray) -> np.ndarray:

@@ -109,16 +109,6 @@ def outcome(target: str) -> str:
     return next(record.outcome for record in found if record.law == "bellman backup")
 
 
-@pytest.fixture
-def _clean_imports(monkeypatch: pytest.MonkeyPatch) -> None:
-    from properties.process import loading
-
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(loading, "_searched", [])
-    for name in ("beside", "beside_later", "mine"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-
-
 @pytest.mark.usefixtures("_clean_imports")
 def test_modules_beside_a_variant_are_its_own(tmp_path: Path) -> None:
     right, wrong = folder_of(tmp_path / "right", 1.0), folder_of(tmp_path / "wrong", 2.0)
