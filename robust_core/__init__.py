@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ChiSquare,
         Contamination,
         DistanceBall,
+        FiniteKernels,
         Interval,
         KullbackLeibler,
         LInfinity,
@@ -54,13 +55,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPECTED_SARSA", "L1", "L2", "MDP", "Q_LEARNING", "SARSA", "TD0", "BoundedDensity", "ChiSquare",
-    "Contamination", "DistanceBall", "Interval", "KullbackLeibler", "LInfinity", "LinearLearner", "LocalAdversary",
-    "LogSumExp", "Mellowmax", "Plan", "Problem", "Recording", "Restart", "ReverseKullbackLeibler", "SPlan",
-    "SRectangular", "SRectangularKullbackLeibler", "SRectangularL1", "SRectangularL2", "SRectangularLInfinity",
-    "SparseRows", "StepSize", "TabularLearner", "TotalVariation", "Transition", "UncertaintySet", "Variant", "Walk",
-    "Wasserstein", "bellman", "bellman_policy", "bellman_values", "constant", "deterministic", "evaluate",
-    "greedy", "key", "per_visit", "plan", "plan_states", "polynomial", "sigma", "smoothed_bellman_policy",
-    "solve_states", "stopping_time", "support", "uniform", "worst_case",
+    "Contamination", "DistanceBall", "FiniteKernels", "Interval", "KullbackLeibler", "LInfinity", "LinearLearner",
+    "LocalAdversary", "LogSumExp", "Mellowmax", "Plan", "Problem", "Recording", "Restart", "ReverseKullbackLeibler",
+    "SPlan", "SRectangular", "SRectangularKullbackLeibler", "SRectangularL1", "SRectangularL2",
+    "SRectangularLInfinity", "SparseRows", "StepSize", "TabularLearner", "TotalVariation", "Transition",
+    "UncertaintySet", "Variant", "Walk", "Wasserstein", "bellman", "bellman_policy", "bellman_values", "constant",
+    "deterministic", "evaluate", "greedy", "key", "per_visit", "plan", "plan_states", "polynomial", "sigma",
+    "smoothed_bellman_policy", "solve_states", "stopping_time", "support", "uniform", "worst_case",
 ]  # fmt: skip
 
 MODULES = {
@@ -84,6 +85,7 @@ MODULES = {
             "ChiSquare",
             "Contamination",
             "DistanceBall",
+            "FiniteKernels",
             "Interval",
             "KullbackLeibler",
             "L1",

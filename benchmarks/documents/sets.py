@@ -36,6 +36,14 @@ Nature has one budget for all rows of a state, so an optimal policy may have to 
 number, or an array (S,) with one for each state. [Theory and claims](set-claims.md); `plan_states` solves such models.
 
 """
+NOT_RECTANGULAR = """
+## Sets that are not rectangular
+
+Nature chooses one of finitely many kernels for the whole run: `FiniteKernels(models)` in `robust_core`. The robust
+Bellman equation does not hold for it, so no operator, learner or planner of the suite takes such a set. Its methods
+evaluate policies and find the best deterministic one by enumeration, for small models
+([claim](set-claims.md)).
+"""
 CONVENTIONS = """
 ## Conventions that differ in the literature
 
@@ -55,7 +63,16 @@ dual bound of each set, and [Kinds of variants](variants.md) shows where a set e
 
 def document() -> str:
     """The whole document."""
-    return HEAD + _table(sets.SETS) + "\n" + S_RECTANGULAR + _table(sets.S_RECTANGULAR) + "\n" + CONVENTIONS
+    return (
+        HEAD
+        + _table(sets.SETS)
+        + "\n"
+        + S_RECTANGULAR
+        + _table(sets.S_RECTANGULAR)
+        + "\n"
+        + NOT_RECTANGULAR
+        + CONVENTIONS
+    )
 
 
 def _table(classes: Iterable[type[UncertaintySet]]) -> str:

@@ -6,14 +6,13 @@ point is the value of the rectangular hull, the set of all kernels whose rows of
 set. So it is at least max_k V^{pi,k}, and it is larger where no kernel is worst for all states: `gap` measures it. All
 in rationals, for small models.
 
->>> from fractions import Fraction
+>>> from robust_core import MDP
 >>> swap, stay = [[[0.0, 1.0]], [[1.0, 0.0]]], [[[1.0, 0.0]], [[0.0, 1.0]]]
 >>> found = FiniteKernels((MDP(swap, [[0.0], [1.0]], 0.5), MDP(stay, [[0.0], [1.0]], 0.5)))
->>> found.policy_value([[1.0], [1.0]]), found.hull_value([[1.0], [1.0]])
+>>> policy_value(found, [[1.0], [1.0]]), hull_value(found, [[1.0], [1.0]])
 ((Fraction(2, 3), Fraction(2, 1)), (Fraction(1, 1), Fraction(2, 1)))
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
@@ -22,63 +21,63 @@ from numpy.typing import ArrayLike
 from oracles.arithmetic import exact
 from oracles.arithmetic.exact import Rational, Vector
 from robust_core import validate
-from robust_core.mdp import MDP
+from robust_core.sets import FiniteKernels
 
 MOST_COMBINATIONS = 100_000
 """Of rows of the hull, or of deterministic policies."""
 
 
-@dataclass(frozen=True)
-class FiniteKernels:
-    """Models that differ in their kernels alone."""
+def policy_value(kernels: FiniteKernels, policy: ArrayLike) -> Vector:
+    """max_k V^{pi,k} of each state, exactly: nature chooses a kernel for the whole run, for each start."""
+    return tuple(max(values) for values in zip(*_by_model(kernels, policy), strict=True))
 
-    models: tuple[MDP, ...]
 
-    def __post_init__(self) -> None:
-        if not self.models:
-            raise ValueError("models must hold at least one model, got none")
-        first = self.models[0]
-        for number, mdp in enumerate(self.models):
-            validate.instance(f"models[{number}]", mdp, MDP)
-            if mdp.cost.tolist() != first.cost.tolist() or mdp.gamma != first.gamma:
-                raise ValueError(f"models[{number}] must have the costs and the discount of the first, got {mdp!r}")
+def best_value(kernels: FiniteKernels, start: int) -> Fraction:
+    """The smallest max_k V^{pi,k}(start) over the deterministic stationary policies, by enumeration."""
+    S, A = kernels.models[0].cost.shape
+    _require(A**S, "deterministic policies")
+    policies = ([[float(a == b) for b in range(A)] for a in chosen] for chosen in product(range(A), repeat=S))
+    return min(max(values[start] for values in _by_model(kernels, policy)) for policy in policies)
 
-    def policy_value(self, policy: ArrayLike) -> Vector:
-        """max_k V^{pi,k} of each state, exactly: nature chooses a kernel for the whole run, for each start."""
-        found = [self._evaluated(policy, [exact.kernel(mdp)[s] for s in range(mdp.n_states)]) for mdp in self.models]
-        return tuple(max(values) for values in zip(*found, strict=True))
 
-    def hull_value(self, policy: ArrayLike) -> Vector:
-        """The fixed point of the robust Bellman equation: the largest value over the rectangular hull, by enumeration.
+def hull_value(kernels: FiniteKernels, policy: ArrayLike) -> Vector:
+    """The fixed point of the robust Bellman equation: the largest value over the rectangular hull, by enumeration.
 
-        For a policy whose rows put mass on several actions, rows of all of them are combined.
-        """
-        first, kernels = self.models[0], [exact.kernel(mdp) for mdp in self.models]
-        pairs = [(s, a) for s in range(first.n_states) for a in range(first.n_actions)]
-        _require(len(self.models) ** len(pairs), "combinations of rows")
-        best: list[Fraction] | None = None
-        for chosen in product(kernels, repeat=len(pairs)):
-            rows = dict(zip(pairs, chosen, strict=True))
-            table = [tuple(rows[s, a][s][a] for a in range(first.n_actions)) for s in range(first.n_states)]
-            values = self._evaluated(policy, table)
-            best = list(values) if best is None else [max(x, y) for x, y in zip(best, values, strict=True)]
-        assert best is not None
-        return tuple(best)
+    For a policy whose rows put mass on several actions, rows of all of them are combined.
+    """
+    first, rows_of = kernels.models[0], [exact.kernel(mdp) for mdp in kernels.models]
+    pairs = [(s, a) for s in range(first.n_states) for a in range(first.n_actions)]
+    _require(len(rows_of) ** len(pairs), "combinations of rows")
+    best: list[Fraction] | None = None
+    for chosen in product(rows_of, repeat=len(pairs)):
+        rows = dict(zip(pairs, chosen, strict=True))
+        table = [tuple(rows[s, a][s][a] for a in range(first.n_actions)) for s in range(first.n_states)]
+        values = _evaluated(kernels, policy, table)
+        best = list(values) if best is None else [max(x, y) for x, y in zip(best, values, strict=True)]
+    assert best is not None
+    return tuple(best)
 
-    def gap(self, policy: ArrayLike) -> Vector:
-        """By how much the Bellman equation is too large in each state; 0 everywhere for rectangular sets."""
-        return tuple(x - y for x, y in zip(self.hull_value(policy), self.policy_value(policy), strict=True))
 
-    def _evaluated(self, policy: ArrayLike, table: list[tuple[Rational, ...]]) -> Vector:
-        first = self.models[0]
-        pi = validate.policy(policy, first.n_states, first.n_actions)
-        weights = [exact.distribution(row) for row in pi.tolist()]
-        rows = [exact.mixture(weight, each) for weight, each in zip(weights, table, strict=True)]
-        costs = [
-            sum((x * c for x, c in zip(weight.fractions(), each, strict=True)), Fraction(0))
-            for weight, each in zip(weights, exact.costs(first), strict=True)
-        ]
-        return exact.discounted_values(rows, costs, Fraction(first.gamma)).fractions()
+def gap(kernels: FiniteKernels, policy: ArrayLike) -> Vector:
+    """By how much the Bellman equation is too large in each state; 0 everywhere for rectangular sets."""
+    larger, value = hull_value(kernels, policy), policy_value(kernels, policy)
+    return tuple(x - y for x, y in zip(larger, value, strict=True))
+
+
+def _by_model(kernels: FiniteKernels, policy: ArrayLike) -> list[Vector]:
+    return [_evaluated(kernels, policy, [exact.kernel(mdp)[s] for s in range(mdp.n_states)]) for mdp in kernels.models]
+
+
+def _evaluated(kernels: FiniteKernels, policy: ArrayLike, table: list[tuple[Rational, ...]]) -> Vector:
+    first = kernels.models[0]
+    pi = validate.policy(policy, first.n_states, first.n_actions)
+    weights = [exact.distribution(row) for row in pi.tolist()]
+    rows = [exact.mixture(weight, each) for weight, each in zip(weights, table, strict=True)]
+    costs = [
+        sum((x * c for x, c in zip(weight.fractions(), each, strict=True)), Fraction(0))
+        for weight, each in zip(weights, exact.costs(first), strict=True)
+    ]
+    return exact.discounted_values(rows, costs, Fraction(first.gamma)).fractions()
 
 
 def _require(count: int, what: str) -> None:

@@ -5,6 +5,7 @@ from robust_core.sets.bounded_density import BoundedDensity
 from robust_core.sets.chi_square import ChiSquare
 from robust_core.sets.contamination import Contamination
 from robust_core.sets.distance_ball import DistanceBall
+from robust_core.sets.finite_kernels import FiniteKernels
 from robust_core.sets.interval import Interval
 from robust_core.sets.kullback_leibler import KullbackLeibler
 from robust_core.sets.l1 import L1
@@ -35,7 +36,7 @@ S_RECTANGULAR: tuple[type[SRectangular], ...] = (
 
 __all__ = [
     "L1", "L2", "LEVELS", "SETS", "S_RECTANGULAR", "BoundedDensity", "ChiSquare", "Contamination", "DistanceBall",
-    "Interval", "KullbackLeibler", "LInfinity", "LocalAdversary", "Restart", "ReverseKullbackLeibler", "SRectangular",
-    "SRectangularKullbackLeibler", "SRectangularL1", "SRectangularL2", "SRectangularLInfinity", "Threshold",
-    "TotalVariation", "UncertaintySet", "Wasserstein",
+    "FiniteKernels", "Interval", "KullbackLeibler", "LInfinity", "LocalAdversary", "Restart", "ReverseKullbackLeibler",
+    "SRectangular", "SRectangularKullbackLeibler", "SRectangularL1", "SRectangularL2", "SRectangularLInfinity",
+    "Threshold", "TotalVariation", "UncertaintySet", "Wasserstein",
 ]  # fmt: skip
