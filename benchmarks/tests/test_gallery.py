@@ -23,7 +23,7 @@ def test_on_the_page_only_the_negative_part_fails() -> None:
 def test_right_variants_hold_with_another_seed_too(key: str) -> None:
     variant = RIGHT[key]
     cells = allot_cells(variant, "quick", total=TOTAL)
-    outcomes = {record.law: record.outcome for record in verify(variant, examples=5, seed=1, cells=cells)}
+    outcomes = {record.law: record.outcome for record in verify(variant, examples=5, seed=1, cells=cells, sampled=True)}
     assert set(outcomes.values()) == {"holds"}, outcomes
 
 

@@ -53,7 +53,7 @@ def read_many_rows(choices: Choices, variant: Variant) -> SupportCase:
 
 NEAR_TIES = np.array([0.125, 0.375, 0.5]), np.array([0.0, 1.0 - 2.0**-10, 1.0])
 """The two largest values are close: at radius ¼ a ball of divergences keeps both, and its dual variable is small."""
-RARE_BEST = np.array([[0.5, 0.5, 0.0], [1.0, 2.0**-1000, 0.0]]), np.array([0.0, 1.0, 2.0])
+RARE_BEST = np.array([[0.5, 0.5, 0.0], [1.0, 2.0**-250, 0.0]]), np.array([0.0, 1.0, 2.0])
 """The best state has no mass, and in one row the best with mass hardly any: shortcuts for large radii show there."""
 LONG = np.full(130, 1.0 / 130), np.roll(-(1.1 ** np.arange(130.0)), 47)
 """Every state has mass, and the values are far apart: passes that empty states are many, and so are these states."""

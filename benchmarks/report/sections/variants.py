@@ -122,7 +122,7 @@ def verify_here(target: str, examples: int, seed: int, weight: float, code: str)
 
     (variant,) = load(target).values()
     cells = allot_cells(variant, SIZE, total=weight)
-    records = verify(variant, name=target, examples=examples, seed=seed, cells=cells)
+    records = verify(variant, name=target, examples=examples, seed=seed, cells=cells, sampled=True)
     return to_data(_result(target, variant, [*on_untested(variant, seed=seed), *records]))
 
 
