@@ -165,6 +165,7 @@ def plan_states(mdp: MDP, uncertainty_set: SRectangular, *, accuracy: float = 1e
     """
     from robust_core.kernels import s_rectangular as kernel
 
+    validate.instance("mdp", mdp, MDP)
     _checked(mdp, uncertainty_set, np.zeros(mdp.n_states))
     return plan_outcomes(kernel.Outcomes.of(mdp), uncertainty_set, accuracy=accuracy)
 

@@ -70,22 +70,37 @@ def non_negative(name: str, value: object) -> float:
     return _ruled(name, value, lambda number: number >= 0.0, "not be negative")
 
 
-def radius(name: str, value: ArrayLike, *, most: float = math.inf) -> Any:
-    """A finite float from 0 to `most`, or an array (S, A) of them, one for each pair of state and action."""
-    rule = "not be negative" if most == math.inf else f"lie in [0, {most:g}]"
-    if np.ndim(value) == 0:
-        return _ruled(name, value, lambda number: 0.0 <= number <= most, rule)
+def axes(name: str, value: object) -> int:
+    """The number of axes of numbers or lists of them."""
+    try:
+        return np.ndim(value)  # type: ignore[arg-type]
+    except ValueError as error:  # lists of different lengths
+        raise TypeError(f"{name} must be an array of numbers: {error}") from None
+
+
+def radius(name: str, value: ArrayLike, *, most: float = math.inf, reached: bool = True) -> Any:
+    """A finite float from 0 to `most`, which may be `reached`, or an array (S, A) of them, one for each pair."""
+    rule = "not be negative" if most == math.inf else f"lie in [0, {most:g}{']' if reached else ')'}"
+    if axes(name, value) == 0:
+        return _ruled(name, value, lambda x: 0.0 <= x < most or (x == most and reached), rule)
     if np.ndim(value) != 2:
         raise ValueError(
             f"{name} must be one number, or have shape (S, A) with one for each pair of state and action, got shape "
             f"{np.shape(value)}"
         )
+    refuse_truths(name, value)
     result = array(name, value, shape=("S", "A"))
-    wrong = ~((result >= 0.0) & (result <= most))
+    wrong = ~((result >= 0.0) & ((result < most) | ((result == most) & reached)))
     if wrong.any():
         where = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise ValueError(f"{name}{list(where)} must {rule}, got {result[where]}")
     return read_only(result)
+
+
+def refuse_truths(name: str, value: ArrayLike) -> None:
+    """Raise for an array of True and False, as `real` does for one."""
+    if np.asarray(value).dtype == np.bool_:
+        raise TypeError(f"{name} must be an array of numbers: got {value!r:.80}")
 
 
 def metric(name: str, value: ArrayLike) -> Floats:
@@ -120,8 +135,7 @@ def metric(name: str, value: ArrayLike) -> Floats:
 
 def bounds(low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
     """Entrywise bounds on a distribution, (S,) or (S, A, S), that some distribution keeps; read-only arrays."""
-    axes = (None,) * max(np.ndim(low), 1)
-    lower = array("low", low, shape=axes)
+    lower = array("low", low, shape=(None,) * max(axes("low", low), 1))
     upper = array("high", high, shape=lower.shape)
     if lower.ndim not in (1, 3):
         raise ValueError(f"low must have shape (S,) or (S, A, S), got {lower.shape}")
@@ -136,10 +150,13 @@ def bounds(low: ArrayLike, high: ArrayLike) -> tuple[Floats, Floats]:
             raise ValueError(f"{name}{list(where)} must {rule}{beside}, got {value}")
     slack = lower.shape[-1] * EPS
     for name, sums, rule in (("low", lower.sum(axis=-1), "at most"), ("high", upper.sum(axis=-1), "at least")):
-        excess = np.ravel(sums - 1.0 if name == "low" else 1.0 - sums)
+        excess = sums - 1.0 if name == "low" else 1.0 - sums
         if excess.max() > slack:
-            total = float(np.ravel(sums)[excess.argmax()])
-            raise ValueError(f"{name} must sum to {rule} 1, or it excludes every distribution, got {total!r}")
+            pair = tuple(int(i) for i in np.unravel_index(excess.argmax(), excess.shape))
+            raise ValueError(
+                f"{name}{list(pair) or ''} must sum to {rule} 1, or it excludes every distribution, got "
+                f"{float(sums[pair])!r}"
+            )
     return read_only(lower), read_only(upper)
 
 

@@ -1,7 +1,9 @@
 """Bad arguments are refused by name before any work."""
 
+import dataclasses
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -24,10 +26,24 @@ from robust_core.learners.schedules import StepSize, constant, per_visit, polyno
 from robust_core.learners.tabular import EXPECTED_SARSA, Q_LEARNING, SARSA, TD0, TabularLearner
 from robust_core.mdp import MDP
 from robust_core.operators import bellman, bellman_policy, smoothed_bellman_policy
+from robust_core.planning import plan
 from robust_core.policy import deterministic, greedy, uniform
 from robust_core.problem import Problem, Variant
+from robust_core.s_rectangular import plan_states
 from robust_core.sampler import alias_table
-from robust_core.sets import Contamination, TotalVariation
+from robust_core.sets import (
+    S_RECTANGULAR,
+    SETS,
+    Contamination,
+    Interval,
+    LocalAdversary,
+    Restart,
+    SRectangular,
+    SRectangularL1,
+    TotalVariation,
+    UncertaintySet,
+    Wasserstein,
+)
 from robust_core.smoothing import LogSumExp, Mellowmax
 from robust_core.support_functions import sigma, support, worst_case
 from robust_core.trajectory import Transition, Walk
@@ -103,6 +119,26 @@ BAD_CALLS: dict[str, tuple[Callable[[], object], str]] = {
     "bounds too high": (
         lambda: validate.bounds([0.75, 0.5], [1.0, 1.0]),
         "low must sum to at most 1, or it excludes every distribution, got 1.25",
+    ),
+    "bounds of a pair too high": (
+        lambda: validate.bounds([[[0.5, 0.5], [0.75, 0.5]]] * 2, np.ones((2, 2, 2))),
+        r"low\[0, 1\] must sum to at most 1, or it excludes every distribution, got 1.25",
+    ),
+    "bounds of different lengths": (
+        lambda: validate.bounds(cast(Any, [0.5, [0.5]]), [1.0, 1.0]),
+        "low must be an array of num",
+    ),
+    "widths of different lengths": (
+        lambda: Interval.around([0.5, 0.5], cast(Any, [0.5, [0.5]])),
+        "width must be an array of numbers",
+    ),
+    "plan: reach by pair": (
+        lambda: plan(models.ring(2), LocalAdversary([[0.5], [0.25]], np.zeros((2, 2)))),  # type: ignore[arg-type]
+        r"radius of LocalAdversary must be one number for planning, .* got shape \(2, 1\)",
+    ),
+    "plan of states: no model": (
+        lambda: plan_states(HALF, SRectangularL1(0.5)),  # type: ignore[arg-type]
+        "mdp must be of type MDP",
     ),
     "bounds too low": (
         lambda: validate.bounds([0.0, 0.0], [0.25, 0.5]),
@@ -405,6 +441,47 @@ def test_bad_arguments_are_refused_by_name(name: str) -> None:
     call, message = BAD_CALLS[name]
     with pytest.raises((ValueError, TypeError), match=message):
         call()
+
+
+def _with_radius(cls: Any, radius: object) -> object:
+    """A set for three states around a radius."""
+    others: dict[str, Any] = {"metric": 1.0 - np.eye(3), "states": np.eye(3)[0]}
+    needed = {field.name for field in dataclasses.fields(cls)} & others.keys()
+    return cls(radius, **{name: others[name] for name in needed})
+
+
+WITH_RADIUS = [cls for cls in (*SETS, *S_RECTANGULAR) if cls is not Interval]
+BAD_RADII: tuple[Any, ...] = (
+    -0.25, NAN, INF, 10**400, "a", None, True, 1j, {1.0}, [], [[1], [1, 2]], [[0.25, -0.25]], [[0.25, NAN]],
+    [[True, False]], [True, False], [["a", "b"]], [[None, 0.5]], np.zeros((1, 1, 1)), np.zeros((0, 2)),
+    np.ma.masked_less([[0.0, 1.0]], 0.5),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("cls", WITH_RADIUS)
+def test_bad_radii_of_every_set_are_refused_by_name(cls: Any) -> None:
+    for radius in BAD_RADII:
+        with pytest.raises((ValueError, TypeError), match=r"^radius.* must "):
+            _with_radius(cls, radius)
+        with pytest.raises((ValueError, TypeError), match=r"^radius.* must "):
+            UncertaintySet.from_dict(cast(UncertaintySet, _with_radius(cls, 0.25)).to_dict() | {"radius": radius})
+
+
+@pytest.mark.parametrize("cls", WITH_RADIUS)
+def test_radii_of_another_model_are_refused_by_name(cls: Any) -> None:
+    radii = np.full(4, 0.25) if issubclass(cls, SRectangular) else np.full((4, 2), 0.25)
+    with pytest.raises(ValueError, match=rf"^radius of {cls.__name__}.* must be one number .*, got shape \(4"):
+        cast(UncertaintySet, _with_radius(cls, radii)).require_fit(3, (3, 1))
+
+
+@pytest.mark.parametrize("name", ["metric", "states", "low"])
+def test_fields_of_another_model_are_refused_without_a_shape_that_they_cannot_have(name: str) -> None:
+    made = (Wasserstein(0.25, np.zeros((2, 2))), Restart(0.25, np.ones(2)), Interval(np.zeros(2), np.ones(2)))
+    wrong = next(each for each in made if name in each.axes)
+    shape, got = ((3,) * wrong.axes[name], (2,) * wrong.axes[name])
+    message = f"{name} of {type(wrong).__name__} must have shape {shape} for 3 states, got shape {got}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        plan(models.river_swim(3), wrong)
 
 
 def test_the_good_neighbours_are_accepted() -> None:

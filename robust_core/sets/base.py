@@ -177,7 +177,8 @@ class UncertaintySet(ABC):
             wanted = (n_states,) * axes
             if shape not in (wanted, (*pairs, *wanted)) and shape:
                 one = f"have shape {wanted}" if axes else "be one number"
-                each = f", or one for each row in shape {(*pairs, *wanted)}" if len(pairs) == 2 else ""
+                by_pair = len(pairs) == 2 and len(shape) == axes + 2
+                each = f", or one for each row in shape {(*pairs, *wanted)}" if by_pair else ""
                 raise ValueError(
                     f"{name} of {type(self).__name__} must {one} for {n_states} states{each}, got shape {shape}"
                 )

@@ -29,10 +29,7 @@ class BoundedDensity(UncertaintySet):
     radius: float
 
     def __post_init__(self) -> None:
-        radius = validate.radius("radius", self.radius, most=1.0)
-        if np.max(radius) == 1.0:
-            raise ValueError("radius must be below 1 (for R = 1 the bound p/(1−R) is undefined), got 1.0")
-        object.__setattr__(self, "radius", radius)
+        object.__setattr__(self, "radius", validate.radius("radius", self.radius, most=1.0, reached=False))
 
     def row_solver(self, mdp: MDP) -> RowSolver:
         """Worst rows and certified bounds, compiled."""

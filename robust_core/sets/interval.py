@@ -43,9 +43,9 @@ class Interval(UncertaintySet):
     @classmethod
     def around(cls, p: ArrayLike, width: ArrayLike) -> "Interval":
         """p ± width within [0, 1], rounded outwards so that p over its sum is inside."""
-        rows = validate.array("p", p, shape=(None,) * max(np.ndim(p), 1))
+        rows = validate.array("p", p, shape=(None,) * max(validate.axes("p", p), 1))
         validate.distribution_rows("p", rows)
-        half = validate.array("width", width, shape=np.shape(width))
+        half = validate.array("width", width, shape=(None,) * validate.axes("width", width))
         if not (half >= 0.0).all():
             raise ValueError(f"width must not be negative, got {half.min()}")
         if half.ndim > rows.ndim or any(

@@ -42,7 +42,10 @@ class LocalAdversary(MetricBall):
         from robust_core.kernels.affine_rows import AffineSolver
 
         if self.pairs:
-            raise self.not_common()
+            raise ValueError(
+                f"radius of {type(self).__name__} must be one number for planning, which finds the states within reach "
+                f"once for all rows, got shape {np.shape(self.radius)}; iterate bellman(mdp, uncertainty_set, Q)"
+            )
         return AffineSolver(mdp, near=self.near)
 
     @cached_property

@@ -25,13 +25,6 @@ class MetricBall(UncertaintySet):
         super().__post_init__()
         object.__setattr__(self, "metric", validate.metric("metric", self.metric))
 
-    def not_common(self) -> ValueError:
-        """Planning reads the metric once for all rows."""
-        name = type(self).__name__
-        return ValueError(
-            f"metric of {name} must be one for all pairs (s, a) for planning, as its radius, got one for each"
-        )
-
     @classmethod
     def choose(cls, pick: Pick, radius: float, p: Floats, v: Floats) -> Self:
         """A metric among several, and the radius."""

@@ -216,13 +216,14 @@ class SRectangular(UncertaintySet):
 
 def _budget(value: Any) -> Any:
     """A finite number of at least 0, or a vector (S,) of them."""
-    if np.ndim(value) == 0:
+    if validate.axes("radius", value) == 0:
         return validate.radius("radius (the budget of a state for all its actions together)", value)
     if np.ndim(value) != 1:
         raise ValueError(
             "radius (the budget of a state for all its actions together) must be one number or one for each state, of "
             f"shape (S,); a budget for each pair is an (s,a)-rectangular set; got shape {np.shape(value)}"
         )
+    validate.refuse_truths("radius", value)
     result = validate.array("radius", value, shape=(None,))
     if (result < 0.0).any():
         s = int((result < 0.0).argmax())

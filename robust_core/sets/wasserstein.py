@@ -43,8 +43,6 @@ class Wasserstein(MetricBall):
         """Worst rows and certified bounds: plans along the hulls."""
         from robust_core.kernels.affine_rows import TransportSolver
 
-        if np.ndim(self.metric) != 2:
-            raise self.not_common()
         return TransportSolver(mdp, self.by_distance, self.radius)
 
     def kernel_support(self, mdp: MDP, v: Floats) -> Floats:
