@@ -76,8 +76,9 @@ def neighbours(case: Any, variant: Variant) -> Iterator[tuple[str, Any]]:
         rows = case.p if hasattr(case, "p") else case.mdp.P
         for place in (0, -1):
             beside = chosen.choose(itemgetter(place), getattr(chosen, "radius", 0.0), rows, np.zeros(rows.shape[-1]))
-            if beside != chosen:
-                yield "another set of the same radius", replace(case, uncertainty_set=beside)
+            for changed in (beside, *_with_one_field(chosen, beside)):
+                if changed != chosen:
+                    yield "another set of the same radius", replace(case, uncertainty_set=changed)
     for name, meaning in REVERSED.items():
         if hasattr(case, name):
             yield f"other {meaning}", replace(case, **{name: getattr(case, name)[::-1]})
@@ -92,6 +93,14 @@ def neighbours(case: Any, variant: Variant) -> Iterator[tuple[str, Any]]:
         yield "another varrho", replace(case, smoothing=replace(case.smoothing, varrho=varrho / 2.0))
         for other in smoothings:
             yield "another smooth maximum", replace(case, smoothing=other(varrho))
+
+
+def _with_one_field(chosen: Any, beside: Any) -> Iterator[Any]:
+    """The set with one of several fields as another set has it, where there is such a set."""
+    for name in chosen.axes if len(chosen.axes) > 1 else ():
+        with suppress(ValueError):
+            made = replace(chosen, **{name: getattr(beside, name)})
+            yield made
 
 
 def close_neighbours(case: Any) -> Iterator[tuple[str, Any]]:

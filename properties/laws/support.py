@@ -1,12 +1,13 @@
 """Laws of support functions: (uncertainty_set, p, v) -> sigma(v) = max of q·v over the set around p."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from oracles.arithmetic.exact import round_up
 from oracles.planning import truth
+from oracles.sets import oracle_of
 from properties.cases.choices import Choices, Reader, radii_of, widen, with_radius
 from properties.cases.scope import Scope
 from properties.cases.sources import Generated
@@ -59,18 +60,28 @@ LONG = np.full(130, 1.0 / 130), np.roll(-(1.1 ** np.arange(130.0)), 47)
 """Every state has mass, and the values are far apart: passes that empty states are many, and so are these states."""
 BESIDE = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 1.5])
 """From the first state to its neighbours on both sides, at distances 1 and 2: the multiplier is between these two."""
+_PLACES = np.arange(24.0)
+FAR = np.eye(24)[0], np.sqrt(_PLACES)
+"""All mass in the first place of a line on which v rises ever more slowly: it goes on from each place to the next."""
+NEXT_TO_THRESHOLD, NEXT_TO_ONE = Threshold(0.999), 2.0**-24
+Row: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""A row p and values v."""
 LARGE_RADII = (100.0, 10.0, 3.0, 1.0)
 
 
 def hard_rows(variant: Variant) -> list[SupportCase]:
-    """Near ties, a long row, a metric, and rare best states at large radii."""
+    """Near ties, long rows, metrics, boxes, and rare best states at large radii."""
     allowed = Scope.of(variant).states
-    found = [(metric_ball, BESIDE) for metric_ball in _metric_balls(variant)]
+    found = [*_on_lines(variant), *_in_boxes(variant)]
     for kind in _by_radius(variant):
-        for row, usual in ((NEAR_TIES, 0.25), (LONG, 0.75)):
+        for row, usual in ((NEAR_TIES, 0.25), (LONG, 0.75), (LONG, 0.01)):
             levels = [level for level in radii_of(variant, kind) if not isinstance(level, Threshold)]
             radius = min(levels, key=lambda level: abs(level - usual), default=usual)
             found.append((kind.choose(lambda levels: levels[0], radius, *row), row))
+        # Next to the threshold nearly all states of the long row give their mass.
+        made, threshold = found[-1][0], oracle_of(kind).threshold
+        if threshold and NEXT_TO_THRESHOLD in radii_of(variant, kind):
+            found.append((made.with_radius(NEXT_TO_THRESHOLD.factor * (threshold(made, *LONG) or 1.0)), LONG))
     rows, values = RARE_BEST
     found += [(each, (row, values)) for each in large_sets(variant) for row in rows]
     return [
@@ -78,11 +89,27 @@ def hard_rows(variant: Variant) -> list[SupportCase]:
     ]
 
 
-def _metric_balls(variant: Variant) -> list[UncertaintySet]:
-    place, radius = np.array([0.0, -1.0, 2.0]), 1.5
+def _on_lines(variant: Variant) -> list[tuple[UncertaintySet, Row]]:
     kinds: list[Any] = [kind for kind in variant.sets if set(kind.axes) == {"radius", "metric"}]
-    allowed = radius in variant.options.get("radii", (radius,))
-    return [kind(radius, np.abs(place[:, None] - place)) for kind in kinds if allowed]
+    return [
+        (kind(radius, np.abs(places[:, None] - places)), row)
+        for kind in kinds
+        for radius, places, row in ((1.5, np.array([0.0, -1.0, 2.0]), BESIDE), (14.5, _PLACES, FAR))
+        if radius in variant.options.get("radii", (radius,))
+    ]
+
+
+def _in_boxes(variant: Variant) -> list[tuple[UncertaintySet, Row]]:
+    """Bounds whose filling ends in the middle of a long row, and an upper bound next to 1."""
+    kinds: list[Any] = [kind for kind in variant.sets if set(kind.axes) == {"low", "high"}]
+    return [
+        (kind(low, high), row)
+        for kind in kinds
+        for low, high, row in (
+            (0.75 * LONG[0], 1.25 * LONG[0], LONG),
+            (np.zeros(3), np.array([1.0, 1.0, 1.0 - NEXT_TO_ONE]), BESIDE),
+        )
+    ]
 
 
 def large_sets(variant: Variant) -> list[UncertaintySet]:
@@ -182,8 +209,10 @@ def _rows(variant: Variant, case: SupportCase) -> Finding | None:
     known = {key: _truth(uncertainty_set, row, v) for key, row in different.items()}
     truths = np.array([known[row.tobytes()] for row in flat]).reshape(*p.shape[:-1], 2)
     wanted, allowed = truths[..., 0], _allowed(variant, p, v) + UNIT * float(np.abs(v).max()) + truths[..., 1].max()
+    later = [0, *range(p.shape[1] - 1, 0, -1)]
     layouts = {
         "": (p.copy(), wanted),
+        " that begin alike": (p[:, later], wanted[:, later]),
         " in two axes": (p[0].copy(), wanted[0]),
         " in four axes": (p[None].copy(), wanted[None]),
         " in another order of memory": (np.asfortranarray(p), wanted),

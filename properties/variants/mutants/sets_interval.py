@@ -1,11 +1,12 @@
 """Wrong support functions of interval sets."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from properties.variants.mutants.sets_forms import falling, fill, minimum, mutants_of
-from robust_core import Interval, Variant, bellman
+from robust_core import Interval, Variant, bellman, sigma
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
@@ -107,3 +108,20 @@ FIRST_PAIR = Variant(
     (Interval,),
     ("bellman", "radii per pair"),
 )
+NEAR_ONE = _mutant(
+    "with high next to 1 as 1",
+    lambda uset, p, v: sigma(Interval(uset.low, np.where(uset.high > 1.0 - 1e-7, 1.0, uset.high)), p, v),
+)
+
+
+def _by_low() -> Any:
+    """Results kept under the lower bounds, p and v."""
+    memory: dict[bytes, Floats] = {}
+
+    def form(uset: Interval, p: Floats, v: Floats) -> Floats:
+        return memory.setdefault(uset.low.tobytes() + p.tobytes() + v.tobytes(), sigma(uset, p, v)).copy()
+
+    return form
+
+
+BY_LOW = _mutant("kept under low", _by_low())

@@ -67,3 +67,7 @@ SMALLEST = _mutant("of a kind nature", minimum)
 LARGE_IS_EVERYTHING = _mutant(
     "that a radius of 2 makes the simplex", lambda u, p, v: float(v.max()) if u.radius >= 2.0 else sigma(u, p, v)
 )
+HUNDRED = _mutant(
+    "that takes from the hundred lowest",
+    lambda uset, p, v: _taken(uset, p, v, np.argsort(v, kind="stable")[:100], 1.0),
+)

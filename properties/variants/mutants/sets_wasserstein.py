@@ -130,3 +130,27 @@ def _own_slopes(uset: Wasserstein, p: Floats, v: Floats) -> float:
 
 
 OWN_SLOPES = _mutant("with the slopes from the state itself", _own_slopes)
+
+
+def _five_stops(uset: Wasserstein, p: Floats, v: Floats) -> float:
+    """The hull of each state ends after five segments."""
+    value, segments = 0.0, []
+    for mass, distances in zip(p, uset.metric, strict=True):
+        at, height = 0.0, v[distances == 0].max()
+        value += mass * height
+        for _ in range(5):
+            with np.errstate(all="ignore"):
+                slopes = np.where((distances > at) & (v > height), (v - height) / (distances - at), 0.0)
+            if not slopes.any():
+                break
+            to = int(np.where(slopes == slopes.max(), distances, -1.0).argmax())
+            segments.append((slopes[to], mass * (distances[to] - at)))
+            at, height = distances[to], v[to]
+    left = uset.radius
+    for slope, length in sorted(segments, reverse=True):
+        value += slope * min(left, length)
+        left -= min(left, length)
+    return float(value)
+
+
+FIVE_STOPS = _mutant("that stops five times", _five_stops)
