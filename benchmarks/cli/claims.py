@@ -34,8 +34,10 @@ LEDGERS = ("paper", "ours", "sets")
 IN_ORDER = ("holds", "elsewhere")
 STATUSES = ("holds", "corrected", "conditional", "refuted", "not decidable as stated", "elsewhere", "open")
 
-COLUMNS_BEFORE_TITLE = 49
-"""Of a row of the list."""
+ID_WIDTH = 24
+STATUS_WIDTH = 24
+COLUMNS_BEFORE_TITLE = ID_WIDTH + STATUS_WIDTH + 5
+"""Of a row of the list: the id, the method, the status, and what separates them."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -100,12 +102,13 @@ def claims(options: argparse.Namespace) -> int:
             from properties.claims.text import explain
 
             for line in explain(claim).splitlines():
-                folded = fold(line, indent=15)
-                print(folded)
+                print(line if line.lstrip().startswith("replay: ") else fold(line, indent=15))
         else:
             print(_row(claim))
     if not (options.ids or options.json or options.quiet):
-        print(f"\n{len(chosen)} claims; robust-core claims ID explains one")
+        from robust_core.text import plural
+
+        print(f"\n{plural(len(chosen), 'claim')}; robust-core claims ID explains one")
     return HOLDS
 
 
@@ -186,7 +189,7 @@ def _run(chosen: "list[Claim]", options: argparse.Namespace) -> int:
 
 def _row(claim: "Claim") -> str:
     """A claim, its method, its status and its title; the title has lines of its own where the terminal is narrow."""
-    begin = f"{claim.id:<20} {claim.kind}  {paint(_stored_status(claim), sys.stdout, width=24)} "
+    begin = f"{claim.id:<{ID_WIDTH}} {claim.kind}  {paint(_stored_status(claim), sys.stdout, width=STATUS_WIDTH)} "
     if not sys.stdout.isatty() or COLUMNS_BEFORE_TITLE + len(claim.title) <= table_width():
         return begin + claim.title
     return f"{begin.rstrip()}\n{fold('    ' + claim.title)}"
@@ -198,7 +201,7 @@ def _outcome(claim: "Claim", status: str, *, as_json: bool) -> str:
         data = {"id": claim.id, "kind": claim.kind, "title": claim.title, "status": status, "stored": stored}
         return dumps(data | {"changed": status != stored})
     note = "as stored" if status == stored else f"stored: {stored}"
-    return f"{claim.id:<20} {claim.kind}  {paint(status, sys.stdout, width=24)} {note}"
+    return f"{claim.id:<{ID_WIDTH}} {claim.kind}  {paint(status, sys.stdout, width=STATUS_WIDTH)} {note}"
 
 
 def _shown(found: "Adjudication") -> Iterator[str]:

@@ -21,7 +21,7 @@ def test_the_list_has_every_claim_with_its_status(capsys: pytest.CaptureFixture[
     assert main(["claims"]) == HOLDS
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[: len(catalogue())]] == list(catalogue())
-    assert "expand-T             E  corrected" in "\n".join(lines)
+    assert "expand-T                 E  corrected" in "\n".join(lines)
 
 
 def test_filters_and_json(capsys: pytest.CaptureFixture[str]) -> None:
