@@ -186,7 +186,9 @@ constant steps cause no noise. The agent of RARL trains on a model in which ever
 with the same constant step. Vanilla Q-learning on the unperturbed MDP beats RARL by slightly more than robust
 Q-learning does. If robust Q-learning trains on jumps too (perturbed-training, jumps with probability p), the outcome
 follows the noise: robust is ahead if p is much smaller than R (panel b), and behind if they are equal (panel a). A
-stronger or an exact adversary does not help RARL: it makes the jumps worse and does not reduce the noise.
+stronger or an exact adversary does not help RARL: it makes the jumps worse and does not reduce the noise. Without noise
+and without ends of episodes RARL would not lose: if both sides play exact best responses, the agent's policy is robust
+optimal from its second response on (claim `best-responses`).
 """
 
 REPRODUCE = """

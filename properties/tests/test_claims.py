@@ -28,19 +28,19 @@ INVENTORY = """
 sup-closed sup-tv cont-in-tv remark-conservative pinsker rectangular T-definition centroid restart-diameter
 no-gamma-condition duality contraction eval-contraction r0-vanilla mle-unbiased sup-sample update-eq memory expand-T
 noise-mean noise-var mle independent-visits noise-square conv matrix-update bellman-matrix recursion unrolled k1-form
-mu-min k1-bound visits k2-form k2-var k2-incr k2-bound k3-bound rough thm6 thm3 sample-size step-choice same-rate
-lse-grad lse-gap smooth-contraction thm4 mellowmax C-matrix moment proj J-form J-grad J-nonconvex tdc-vanilla extends
-off-kernel non-robust double-sampling zero-means z-bound mean-drift tracking-recursion M-sum R2-order root-trick
-delta-bound delta-lip delta-grad-lip delta-hess J-lip omega-lip z-recursion eq-1 G-bound H-bound z-step g-lip f-lip
-G-omega-lip f-mean g-mean h-mean h-zero h-const AtBtCt q-range tracking zeta G-star descent admissible tdcbound thm5
-homogeneity greedy deviation figure-steps test-in-set tested-stationary rarl-game worst-case-test variance-reduction
-max-not-smooth tdc-memory nonlinear bounded-values vanilla-same fig-frozenlake fig-cartpole fig-taxi fig-tdc fig-rarl
-trend decoupling game-value some-discount some-discount-tv span-modulus average-cost policy-gradient one-sample
-plug-in visit-constant span-restarts gradient-domination some-discount-kl average-cost-radii average-cost-zero-radius
-tdc-bounded tdc-grows kl-in-tv bretagnolle-huber chi2-in-kl reverse-pinsker ratio-balls norm-balls w1-balls
-radius-zero radius-infinity dual-tv dual-tv-fail-state dual-kl kl-range kl-tilted dual-chi2 cvar-tail dual-w1
-w1-lipschitz regularised-ball regularised-norms regularised-chi2 bellman-two-kernels s-rect-randomised s-rect-duality
-dirac-balls plug-in-optimistic
+mu-min k1-bound visits k2-form k2-var k2-incr k2-bound bernstein-step k3-bound rough thm6 thm3 sample-size step-choice
+same-rate lse-grad lse-gap smooth-contraction smooth-limit thm4 mellowmax C-matrix moment proj J-form J-grad
+J-nonconvex tdc-vanilla extends off-kernel non-robust double-sampling zero-means z-bound mean-drift tracking-recursion
+M-sum R2-order root-trick delta-bound delta-lip delta-grad-lip delta-hess J-lip omega-lip z-recursion eq-1 G-bound
+H-bound z-step g-lip f-lip G-omega-lip f-mean g-mean h-mean h-zero h-const AtBtCt q-range tracking zeta G-star descent
+main-sum admissible tdcbound thm5 same-rate-tdc homogeneity greedy deviation figure-steps test-in-set tested-stationary
+rarl-game worst-case-test variance-reduction max-not-smooth tdc-memory nonlinear bounded-values vanilla-same
+fig-frozenlake fig-cartpole fig-taxi fig-tdc fig-rarl trend decoupling game-value best-responses some-discount
+some-discount-tv span-modulus average-cost policy-gradient one-sample plug-in visit-constant span-restarts
+gradient-domination some-discount-kl average-cost-radii average-cost-zero-radius tdc-bounded tdc-grows kl-in-tv
+bretagnolle-huber chi2-in-kl reverse-pinsker ratio-balls norm-balls w1-balls radius-zero radius-infinity dual-tv
+dual-tv-fail-state dual-kl kl-range kl-tilted dual-chi2 cvar-tail dual-w1 w1-lipschitz regularised-ball
+regularised-norms regularised-chi2 bellman-two-kernels s-rect-randomised s-rect-duality dirac-balls plug-in-optimistic
 """.split()  # noqa: SIM905
 
 CLAIMS = catalogue()

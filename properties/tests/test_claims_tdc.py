@@ -41,7 +41,7 @@ SHARPER = [
     for claim, statement in module.SHARPER.items()
 ]
 OWN = {c.id: c for module in (smoothing, msprbe, tdc_constants, tdc_rate) for c in module.CLAIMS}
-OTHER_CASES = ("tracking", "tdcbound", "thm5")
+OTHER_CASES = ("main-sum", "tracking", "tdcbound", "thm5")
 """Claims whose amended form is about other cases than the printed one: runs without an active projection."""
 FAILING = [claim for claim in OWN.values() if claim.printed is not None and claim.amended is not None]
 

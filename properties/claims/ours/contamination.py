@@ -15,6 +15,7 @@ from oracles.arithmetic.exact import Vector
 from oracles.planning import rational
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
+from properties.claims.ours.best_responses import BEST_RESPONSES
 from properties.claims.ours.discounts import optimal_for_no_discount
 from properties.claims.sides import at_most, dot, equal, first, fractions, ratio
 from properties.judging.verdict import Finding
@@ -453,4 +454,4 @@ SPAN_RESTARTS = Claim(
     note="With a distribution for each pair the modulus is γ, as two absorbing states that restart in themselves show.",
 )
 
-CLAIMS = (DECOUPLING, GAME_VALUE, SOME_DISCOUNT, SOME_DISCOUNT_TV, SPAN_MODULUS, SPAN_RESTARTS)
+CLAIMS = (DECOUPLING, GAME_VALUE, BEST_RESPONSES, SOME_DISCOUNT, SOME_DISCOUNT_TV, SPAN_MODULUS, SPAN_RESTARTS)

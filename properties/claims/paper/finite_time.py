@@ -1,6 +1,6 @@
 """Claims of Appendix B, in the order of the paper: the finite-time analysis of robust Q-learning."""
 
-from properties.claims.paper.noise import K2_BOUND, K2_FORM, K2_INCR, K2_VAR
+from properties.claims.paper.noise import BERNSTEIN_STEP, K2_BOUND, K2_FORM, K2_INCR, K2_VAR
 from properties.claims.paper.rates import SAME_RATE, STEP_CHOICE, THM3, THM6
 from properties.claims.paper.recursion import (
     BELLMAN_MATRIX,
@@ -28,6 +28,7 @@ CLAIMS = (
     K2_VAR,
     K2_INCR,
     K2_BOUND,
+    BERNSTEIN_STEP,
     K3_BOUND,
     ROUGH,
     THM6,

@@ -211,7 +211,7 @@ def _evaluations(draw: st.DrawFn) -> Case:
     }
 
 
-def _evaluated(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats, V: Vector) -> Vector:
+def policy_backup(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats, V: Vector) -> Vector:
     """T_pi V(s) = Σ_a pi(a|s)(c(s,a) + gamma sigma(V)) (eq:bellman op)."""
     gamma = Fraction(mdp.gamma)
     result = []
@@ -229,7 +229,7 @@ def _evaluation_sides(
     mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats, V: Floats, other: Floats
 ) -> tuple[Fraction, Fraction]:
     first_values, second_values = fractions(V), fractions(other)
-    images = [_evaluated(mdp, uncertainty_set, policy, W) for W in (first_values, second_values)]
+    images = [policy_backup(mdp, uncertainty_set, policy, W) for W in (first_values, second_values)]
     return _distance(*images), Fraction(mdp.gamma) * _distance(first_values, second_values)
 
 
@@ -238,14 +238,14 @@ def _evaluation(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats, **tab
     return first(
         [
             at_most("‖T_pi V − T_pi V'‖", *_evaluation_sides(mdp, uncertainty_set, policy, **tables)),
-            equal("T_pi V^pi against V^pi", _evaluated(mdp, uncertainty_set, policy, truth), truth),
+            equal("T_pi V^pi against V^pi", policy_backup(mdp, uncertainty_set, policy, truth), truth),
         ]
     )
 
 
 def _evaluation_of_nominal(mdp: MDP, uncertainty_set: UncertaintySet, policy: Floats, **_: Floats) -> Finding | None:
     nominal = rational.evaluate(mdp, Contamination(0.0), policy).V
-    return equal("T_pi V^pi against V^pi", _evaluated(mdp, uncertainty_set, policy, nominal), nominal)
+    return equal("T_pi V^pi against V^pi", policy_backup(mdp, uncertainty_set, policy, nominal), nominal)
 
 
 EVAL_CONTRACTION = Claim(

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from oracles.arithmetic import exact
 from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.exact_run import STEP_SIZES, Objects, Run, norm, runs
-from properties.claims.sides import at_most, equal, first, of_sides
+from properties.claims.rationals import fraction_array
+from properties.claims.sides import at_most, dot, equal, first, fractions, of_sides
 from properties.judging.verdict import Finding
 from properties.laws.rounding import operations_bound
-from properties.strategies import mdps, radii
+from properties.strategies import mdps, policies, radii, values
 from robust_core.mdp import MDP
 from robust_core.validate import Floats
 
@@ -260,4 +262,57 @@ K2_BOUND = Claim(
     note="The printed proof applies Bernstein's inequality at the random K_t, and to one entry, but states the result "
     "for the vector. Both need a union bound, which a larger ĉ covers. Tightness is the ĉ that the exact "
     "distribution needs, divided by √6/5.",
+)
+
+
+# bernstein-step. With x = alpha L in (0, 1), L = log(SAT/delta), sigma² = alpha Var <= alpha‖V*‖² and D = 2 alpha‖V*‖,
+# the line before is at most (1−R)(√x + 2x)‖V*‖ + 2R x‖V*‖ <= 3√x‖V*‖, since x <= √x. Every vector is the V* of some
+# model. The common factor gamma ĉ is left out; √Var is not rational, so the sides are compared by their squares.
+
+
+@st.composite
+def _bernstein_cases(draw: st.DrawFn) -> Case:
+    """`root` is √x."""
+    n = draw(st.integers(1, 3))
+    return {
+        "p": draw(policies((1, n)))[0],
+        "V": draw(values(n)),
+        "radius": draw(radii()),
+        "root": draw(st.sampled_from((31 / 32, 0.5, 0.75, 0.125))),
+    }
+
+
+def _variance(p: Floats, V: Floats) -> Fraction:
+    row, v = exact.distribution(p.tolist()).fractions(), fractions(V)
+    return dot(row, tuple(x * x for x in v)) - dot(row, v) ** 2
+
+
+def _bernstein(p: Floats, V: Floats, radius: float, root: float, *, constant: int = 5) -> Finding | None:
+    """(1−R)²x Var against (constant·√x‖V‖ − 2x‖V‖)²; the number in brackets is not negative for constant >= 2."""
+    y = Fraction(root)
+    room = (constant * y - 2 * y**2) * norm(fraction_array(V))
+    return at_most("the square of (1−R)√(sigma² L)", ((1 - Fraction(radius)) * y) ** 2 * _variance(p, V), room**2)
+
+
+def _bernstein_ratio(p: Floats, V: Floats, radius: float, root: float) -> float:
+    size = float(np.abs(V).max())
+    deviation = math.sqrt(_variance(p, V))
+    return ((1.0 - radius) * deviation / size + 2.0 * root) / 5.0 if size else 0.0
+
+
+BERNSTEIN_STEP = Claim(
+    "bernstein-step",
+    "Appendix B, last line of the k_2 lemma",
+    "E",
+    "the sum of Bernstein's terms is at most 5γ ĉ√(α log(SAT/δ))‖V*‖",
+    "0 < α L < 1, L = log(SAT/δ); σ_K² = α Var[V*] and D = 2α‖V*‖, as printed",
+    printed=Statement(
+        "(1−R)(√(σ_K² L) + D L) + R D L ≤ 5√(α L)‖V*‖",
+        _bernstein_cases,
+        _bernstein,
+        _bernstein_ratio,
+        exact=True,
+    ),
+    broken=Statement("the same with 2 in place of 5", _bernstein_cases, lambda **case: _bernstein(**case, constant=2)),
+    note="3 is enough in place of 5, and sharp: V* = (−1, 1), p = (½, ½) and R = 0 attain it as α L tends to 1.",
 )

@@ -290,7 +290,8 @@ THM3 = Claim(
     elsewhere="properties/statistics",
     note="For every (c_0, c_1) some Q_0 (or some scale of the cost) breaks the printed theorem. The explicit constants "
     "are proved in the module from the pathwise bound, Hoeffding's inequality and the visit counts of visit-constant; "
-    "the arithmetic and the visit counts are checked on generated chains. The table below compares the constants.",
+    "the arithmetic and the visit counts are checked on generated chains. docs/claims.md compares the constants in a "
+    "table.",
 )
 
 

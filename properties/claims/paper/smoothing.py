@@ -22,7 +22,8 @@ from properties.cases.case import Case
 from properties.claims.claim import Claim, Statement
 from properties.claims.paper import linear_cases
 from properties.claims.paper.linear import above, differs, exceeds, number, ratio, smooth_maximum
-from properties.claims.sides import first
+from properties.claims.paper.model import policy_backup
+from properties.claims.sides import first, fractions
 from properties.judging.verdict import Finding
 from properties.strategies import values
 from robust_core.mdp import MDP
@@ -246,6 +247,46 @@ SMOOTH_CONTRACTION = Claim(
 )
 
 
+def _excess(mdp: MDP, policy: Floats, radius: float, varrho: float, V: Floats) -> Ball:
+    """T̂V − TV, the second term in rationals."""
+    robust = np.array([float(x) for x in policy_backup(mdp, Contamination(radius), policy, fractions(V))])
+    image = _smoothed(mdp, policy, radius, LogSumExp(varrho), Ball.exact(V))
+    return image - Ball(robust, UNIT * np.abs(robust))
+
+
+def _limit_bound(mdp: MDP, radius: float, varrho: float, *, share: float = 1.0) -> float:
+    return above(mdp.gamma * radius * share * math.log(mdp.n_states) / varrho)
+
+
+def _limit(
+    mdp: MDP, policy: Floats, radius: float, varrho: float, V: Floats, other: Floats, *, share: float = 1.0
+) -> Finding | None:
+    """`share` multiplies the bound."""
+    del other
+    excess, bound = _excess(mdp, policy, radius, varrho, V), _limit_bound(mdp, radius, varrho, share=share)
+    states = range(mdp.n_states)
+    below = (exceeds(f"TV − T̂V in state {s}", -excess[s], 0.0) for s in states)
+    return first([*below, *(exceeds(f"T̂V − TV in state {s}", excess[s], bound) for s in states)])
+
+
+def _limit_ratio(mdp: MDP, policy: Floats, radius: float, varrho: float, V: Floats, other: Floats) -> float:
+    del other
+    excess = _excess(mdp, policy, radius, varrho, V)
+    return ratio(_size(excess[int(np.abs(excess.mid).argmax())]), _limit_bound(mdp, radius, varrho))
+
+
+SMOOTH_LIMIT = Claim(
+    "smooth-limit",
+    "Section 5, before Theorem 4",
+    "E",
+    "the smoothed operator tends to the robust one as ϱ → ∞",
+    "ϱ > 0; any policy, any V",
+    printed=Statement("0 ≤ T̂_π V − T_π V ≤ γ R log S/ϱ in every state", _operators, _limit, _limit_ratio),
+    broken=Statement("the same with half the bound", _operators, lambda **case: _limit(**case, share=0.5)),
+    note="The convergence is uniform: the bound does not depend on V. It is attained where all entries of V are equal.",
+)
+
+
 def _fixed_points(mdp: MDP, policy: Floats, radius: float, varrho: float, *, mellowmax: bool = False) -> Ball:
     """V_1 − V_2."""
     smooth = closed_form.smoothed_fixed_point(mdp, radius, policy, varrho, mellowmax=mellowmax)
@@ -346,7 +387,7 @@ MELLOWMAX = Claim(
     "the term γ R log S/ϱ, because |mm(V)| ≤ max|V|.",
 )
 
-CLAIMS = (LSE_GRAD, LSE_GAP, SMOOTH_CONTRACTION, THM4, MELLOWMAX)
+CLAIMS = (LSE_GRAD, LSE_GAP, SMOOTH_CONTRACTION, SMOOTH_LIMIT, THM4, MELLOWMAX)
 
 SHARPER = {
     "thm4": Statement("V_1 − V_2 = γ R/(1−γ)·(LSE(W) − max W) in every state", _operators, _thm4_exact),

@@ -46,7 +46,7 @@ def _tables(draw: st.DrawFn) -> Case:
     return {"mdp": mdp, "perturbation": share, "radius": radius, "Q": draw(q_tables(mdp))}
 
 
-def _restarted(mdp: MDP, policy: Sequence[int], share: Fraction, to: Sequence[int]) -> Vector:
+def restarted(mdp: MDP, policy: Sequence[int], share: Fraction, to: Sequence[int]) -> Vector:
     """The values of a policy where each step from s ends in `to[s]` with probability `share`."""
     rows, kernel = [], exact.kernel(mdp)
     for s, a in enumerate(policy):
@@ -61,7 +61,7 @@ def _worst_case(mdp: MDP, perturbation: float, Q: Sequence[Sequence[Fraction | f
     policy = [list(row).index(min(row)) for row in Q]
     values = [min(row) for row in Q]
     worst = values.index(max(values))
-    tested = _restarted(mdp, policy, Fraction(perturbation), [worst] * len(values))
+    tested = restarted(mdp, policy, Fraction(perturbation), [worst] * len(values))
     return equal(
         "values in the test against the worst case",
         tested,
@@ -116,7 +116,7 @@ def _game(mdp: MDP, radius: float, *, elsewhere: bool = False) -> Finding | None
     maps = [m for m in product(range(S), repeat=S) if not elsewhere or S == 1 or all(m[s] != s for s in range(S))]
 
     def worst(policy: Sequence[int]) -> Vector:
-        return tuple(map(max, zip(*(_restarted(mdp, policy, R, m) for m in maps), strict=True)))
+        return tuple(map(max, zip(*(restarted(mdp, policy, R, m) for m in maps), strict=True)))
 
     best = tuple(map(min, zip(*map(worst, product(range(A), repeat=S)), strict=True)))
     return equal("value of the game against V*", best, rational.solve(mdp, Contamination(radius)).V)
