@@ -328,7 +328,7 @@ def _trend(pairs: Sequence[tuple[Record, Point]], measures: int) -> Trend:
     alarm = None
     if at is not None and since_at is not None:
         since = pairs[since_at][0]
-        alarm = Change(pairs[at][0].revision, since.revision, since.message, at, since_at)
+        alarm = Change(_label(pairs[at][0]), _label(since), since.message, at, since_at)
     return Trend(
         record.variant,
         record.reference_name,
@@ -341,6 +341,11 @@ def _trend(pairs: Sequence[tuple[Record, Point]], measures: int) -> Trend:
         level,
         alarm,
     )
+
+
+def _label(record: Record) -> str:
+    """The revision; outside git the time, which tells the records apart."""
+    return record.revision or record.time
 
 
 def detect(evidence: Sequence[Sequence[float]], threshold: float) -> tuple[int | None, float]:
@@ -390,13 +395,14 @@ def text(records: Sequence[Record], found: Sequence[Trend]) -> str:
         bad = sum(point.verdict in ("worse", "changed") for point in record.points)
         said = f"{bad} of {len(record.points)} worse or changed" if bad else f"{len(record.points)} measures"
         revision = record.revision or "no revision"
-        lines.append(f"{record.time}  {revision:<13} {record.variant}: {said}  {record.message}")
+        lines.append(f"{record.time}  {revision:<13} {record.variant}: {said}  {record.message}".rstrip())
     changed = [trend for trend in found if trend.alarm is not None]
     for trend in changed:
         assert trend.alarm is not None
+        message = f" ({trend.alarm.message})" if trend.alarm.message else ""
         lines.append(
-            f"changed since {trend.alarm.since or 'no revision'} ({trend.alarm.message}): "
-            f"{trend.metric} / {trend.variant} / {trend.problem}, seen at {trend.alarm.alarm or 'no revision'}"
+            f"changed since {trend.alarm.since}{message}: {trend.metric} / {trend.variant} / {trend.problem}, seen at "
+            f"{trend.alarm.alarm}"
         )
     versions = bool(records) and records[0].format == ACCEPTED
     among = "n versions" if versions else "n records of a variant"

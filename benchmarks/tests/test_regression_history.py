@@ -31,6 +31,16 @@ def test_a_change_is_dated_and_a_second_copy_counts_once() -> None:
     assert quiet.alarm is None
 
 
+def test_records_outside_git_are_told_apart_by_their_times() -> None:
+    records = [replace(record(k, 6.0 * (k > 0)), revision="", message="") for k in range(4)]
+    (trend,) = history.trends(records)
+    assert trend.alarm is not None
+    assert trend.alarm.since == records[1].time
+    lines = history.text(records, [trend]).splitlines()
+    assert f"changed since {records[1].time}: last error" in lines[-2]
+    assert [line.rstrip() for line in lines] == lines
+
+
 def test_merges_are_unions(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     history._append(one, [record(0, 0.0), record(1, 0.0)])

@@ -85,8 +85,12 @@ def _finite(x: float | None, otherwise: float) -> float:
 def _marks(trend: Trend) -> list[tuple[str, float]]:
     if trend.alarm is None:
         return []
-    since = trend.alarm.since[:SHORT] or "no revision"
-    return [(f"change since {since}", float(trend.alarm.since_at))]
+    return [(f"change since {_short(trend.alarm.since)}", float(trend.alarm.since_at))]
+
+
+def _short(label: str) -> str:
+    """The first digits of a revision; a time stays whole."""
+    return label if ":" in label else label[:SHORT]
 
 
 def _caption(trend: Trend) -> list[object]:
@@ -94,7 +98,7 @@ def _caption(trend: Trend) -> list[object]:
     if trend.alarm is None:
         return [*parts, badge("no change point"), f" against {trend.reference}"]
     alarm = trend.alarm
-    seen = f"since {alarm.since[:SHORT] or 'no revision'}, seen at {alarm.alarm[:SHORT] or 'no revision'}"
+    seen = f"since {_short(alarm.since)}, seen at {_short(alarm.alarm)}"
     level = "" if trend.level is None else f"; log R {number(trend.level, 3)}"
     return [*parts, badge("change point"), f" {seen}: ", isolate(alarm.message or "no message"), level]
 
