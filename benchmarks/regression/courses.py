@@ -32,6 +32,7 @@ from oracles.planning import average_cost, enclosed
 from properties.cases.feeds import CountingSimulator, batches, transitions_of_walk
 from properties.cases.planted_problems import on_grid
 from properties.cases.scope import Scope
+from properties.judging.boundary import plain
 from properties.judging.convention import in_costs
 from robust_core import Contamination, TotalVariation, constant, greedy, key, models, support
 from robust_core.learners.schedules import per_visit
@@ -96,7 +97,7 @@ class Learner:
 
     def parts(self) -> tuple[Floats, ...]:
         """The parts of the estimate: tables, or theta and omega."""
-        found = self.started.estimate()
+        found = plain(self.started.estimate())
         parts = tuple(np.asarray(part, dtype=np.float64) for part in (found if isinstance(found, tuple) else (found,)))
         for part in parts:
             if part.shape != self._shape:

@@ -18,6 +18,7 @@ from oracles.planning import average_cost, enclosed, smoothed, truth
 from oracles.planning.policy_gradient import policy_gradient
 from properties.cases.planted_problems import on_grid
 from properties.cases.scope import Scope
+from properties.judging.boundary import plain
 from properties.kinds.objective import PARTS, ObjectiveCase
 from properties.kinds.policy_gradient import EIGHTHS
 from robust_core import (
@@ -239,7 +240,7 @@ def call_of(variant: Variant, problem: str, model: Model | None, seed: bytes) ->
 
 def _function_row(variant: Variant, problem: str, model: Model | None, seed: bytes) -> Values:
     call = call_of(variant, problem, model, seed)
-    answer = np.asarray(call.join(variant.make(*call.arguments)), dtype=np.float64)
+    answer = np.asarray(call.join(plain(variant.make(*call.arguments))), dtype=np.float64)
     if answer.shape != call.shape:
         raise Misbehaved(f"the answer must have the shape {call.shape}, got {answer.shape}")
     impossible = False

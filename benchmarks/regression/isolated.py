@@ -31,7 +31,9 @@ from robust_core.streams import key
 
 SERVE = "benchmarks.regression.isolated:serve"
 CANARY = "canary"
-PIECE_SECONDS = 600.0
+REPLICATE_SECONDS = 60.0
+"""Processor time of one replicate."""
+SILENT_SECONDS = 1.25 * REPLICATE_SECONDS
 """How long a worker may be silent; within a piece it sends a sign of life after every replicate."""
 
 
@@ -109,7 +111,7 @@ class MeasuringWorker(Worker):
         variant = replace(variant, options={**variant.options, **order.scope.options})
         try:
             if isinstance(order, Identify):
-                variants.measure(variant, order.problem, order.model, "identity", 0, 1)
+                _watch(variants.measure, variant, order.problem, order.model, "identity", 0, 1)
                 self.send(Identified(code_digest(), tuple(map(str, code_files()))))
             elif order.clock:
                 contest = order.target, order.problem, order.seed_set
@@ -141,6 +143,19 @@ class MeasuringWorker(Worker):
             order.stop,
             lambda: self.send(Progressed()),
         )
+
+
+def _watch(measure: Callable[..., object], *given: object) -> None:
+    """Measure one replicate, and raise the misbehaviour in it that other replicates would show too."""
+    from benchmarks.regression.functions import Misbehaved
+    from properties.judging.guard import TooSlow, call_observed, watch
+
+    try:
+        finding = watch(lambda: call_observed(measure, *given) and None, seconds=REPLICATE_SECONDS)
+    except TooSlow as error:
+        raise Misbehaved(f"one seed took {error}") from None
+    if finding is not None:
+        raise Misbehaved(str(finding).removeprefix("misbehaviour: "))
 
 
 def read_canary(kind: str) -> Part:
@@ -267,9 +282,9 @@ class Side:
         worker = self.session.worker(self.variant, canary=False)
         worker.send(MeasurePiece(self.variant.target, problem, model, self.scope, self.seed_set, start, stop, clock))
 
-    def finish(self) -> Part:
-        """The values of the piece that was begun."""
-        found: Measured = self._hear(Measured)
+    def finish(self, progressed: Callable[[int], None]) -> Part:
+        """The values of the piece that was begun; `progressed` hears how many of its seeds are finished."""
+        found: Measured = self._hear(Measured, progressed)
         # With times there is no reading: a canary would heat the caches of one side.
         if self.canary is not None and found.canary not in (self.canary, None):
             raise CannotMeasure(
@@ -279,10 +294,12 @@ class Side:
             )
         return found.part
 
-    def _hear(self, kind: type) -> Any:
+    def _hear(self, kind: type, progressed: Callable[[int], None] = lambda number: None) -> Any:
         worker = self.session.worker(self.variant, canary=False)
-        while isinstance(answer := worker.hear(kind, Progressed, Refused, Failed, seconds=PIECE_SECONDS), Progressed):
-            pass
+        finished = 0
+        while isinstance(answer := worker.hear(kind, Progressed, Refused, Failed, seconds=SILENT_SECONDS), Progressed):
+            finished += 1
+            progressed(finished)
         if isinstance(answer, kind):
             return answer
         self.session.kill_worker(self.variant)
@@ -316,6 +333,7 @@ def measure_piece(
     *,
     store: Store,
     clock: bool = False,
+    progressed: Callable[[int], None] = lambda number: None,
 ) -> list[Part]:
     """The values of a piece on all sides: at the same time, but one after the other where time is measured."""
     found: dict[int, Part] = {}
@@ -328,7 +346,7 @@ def measure_piece(
             found[place] = from_data(Part, value, "the store")
 
     def take(place: int) -> None:
-        found[place] = sides[place].finish()
+        found[place] = sides[place].finish(progressed)
         store.put(sides[place].unit(problem, start, stop, clock=clock), to_data(found[place]), repeatable=not clock)
 
     order: Callable[[int], None] = lambda place: sides[place].begin(problem, model, start, stop, clock=clock)  # noqa: E731

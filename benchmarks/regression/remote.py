@@ -61,7 +61,7 @@ def measure(
             users = None if model is None else from_data(Model, model, "model")
             side.begin(problem, users, start, stop, clock=False)
             try:
-                return to_data(Answer(side.finish()))
+                return to_data(Answer(side.finish(lambda number: None)))
             except CannotMeasure as error:
                 return to_data(Answer(None, str(error).removeprefix(": "), error.misbehaved))
 

@@ -27,6 +27,8 @@ from robust_core.validate import Floats
 
 FIRST, GROWTH = 32, 1.5
 """Seeds of the first look (with fewer no evidence reaches the level), and by how much their number grows."""
+SEEN, LATE_SECONDS = 3, 30.0
+"""Finished seeds that tell how long others take, and by how much too long is said."""
 TURN, TURNS, MOST_TURNS = 2, 8, 128
 """Turns of the clock of one side before the other side's, between two looks, and in all."""
 CLOCK_SHARE = 0.25
@@ -120,11 +122,13 @@ def run(
                 task.open = False
                 continue
             if not task.reached:
+                effort.show(f"{task.problem}: which code is it")
                 identify(sides, task.problem, task.model)
             effort.show(f"{task.problem}: seeds {piece[0]} to {piece[1]}")
             started = time.monotonic()
             if effort.cluster is None:
-                parts = measure_piece(sides, task.problem, task.model, *piece, store=store)
+                told = _progress(task.problem, piece, effort, deadline)
+                parts = measure_piece(sides, task.problem, task.model, *piece, store=store, progressed=told)
             else:
                 parts = remote.measure_piece(
                     sides, task.problem, task.model, *piece, store=store, cluster=effort.cluster
@@ -141,6 +145,20 @@ def run(
             return tasks, str(error)
         raise
     return tasks, ""
+
+
+def _progress(problem: str, piece: tuple[int, int], effort: Effort, deadline: float) -> Callable[[int], None]:
+    """What is told of the finished seeds of a piece; once, that a first look goes beyond the time."""
+    started, (start, stop) = time.monotonic(), piece
+
+    def told(finished: int) -> None:
+        effort.show(f"{problem}: seed {start + finished} of {stop}")
+        expected = (time.monotonic() - started) / finished * (stop - start)
+        if start == 0 and finished == SEEN and started + expected > deadline + LATE_SECONDS:
+            words = f"{problem}: a first look has {stop} seeds, which take about {expected:.0f} s"
+            effort.say([f"{words}, more than the time that is left"])
+
+    return told
 
 
 def time_sides(

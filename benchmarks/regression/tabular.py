@@ -130,8 +130,9 @@ class Bench:
         for table in (*tables, *pair):
             digest.update(np.ascontiguousarray(table).tobytes())
         found = self._errors(tables, times, recording)
-        found["bias"] = significant(float((tables[-1] - self.truth.table).mean()) / self.truth.size), False
-        found["spread"] = significant(float(abs(pair[0] - pair[1]).max())), False
+        with np.errstate(invalid="ignore"):  # of infinities
+            found["bias"] = significant(float((tables[-1] - self.truth.table).mean()) / self.truth.size), False
+            found["spread"] = significant(float(abs(pair[0] - pair[1]).max())), False
         if self.problem.learns == "Q*":
             found["noise"] = self._noise(seed), False
             if not self.problem.terminal:

@@ -2,17 +2,21 @@
 
 import json
 import subprocess
+import sys
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import combinations, islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from benchmarks.cli import own as cli
 from benchmarks.cli.main import main
 from benchmarks.regression import compare as regression
 from benchmarks.regression import (
@@ -20,6 +24,7 @@ from benchmarks.regression import (
     functions,
     injections,
     isolated,
+    own,
     sequential,
     table,
     targets,
@@ -34,6 +39,7 @@ from benchmarks.regression.sequential import Effort
 from benchmarks.runner.store import open_store
 from benchmarks.studies import power
 from properties.cases.scope import OutOfScope, Scope
+from properties.judging.boundary import NotNumbers
 from properties.process.loading import gallery_variants, load
 from properties.statistics.budget import RUN_BUDGET
 from properties.tests.test_scope import QUICK, strict
@@ -118,7 +124,7 @@ class Here:
     def begin(self, problem: str, model: Any, start: int, stop: int, *, clock: bool) -> None:
         self.orders.append((self.code, problem, model, self.seed_set, start, stop))
 
-    def finish(self) -> Part:
+    def finish(self, progressed: Callable[[int], None]) -> Part:
         return variants.measure(*self.orders.pop())
 
 
@@ -129,7 +135,7 @@ def test_no_side_is_always_the_first_in_a_turn_of_the_clock(tmp_path: Path) -> N
         def begin(self, *order: Any, clock: bool) -> None:
             begun.append(self.number)
 
-        def finish(self) -> Part:
+        def finish(self, progressed: Callable[[int], None]) -> Part:
             return Part()
 
     sides: Any = (Timed(RIGHT, number=0), Timed(RIGHT, number=1))
@@ -166,6 +172,58 @@ def test_the_same_code_is_equivalent_at_the_first_look(tmp_path: Path) -> None:
     found = compare(RIGHT, tmp_path, seeds=1000)
     assert found.verdict == "equivalent"
     assert {row.n for row in found.rows} == {sequential.FIRST}
+
+
+class Unreal(TabularLearner):
+    """Its tables have imaginary parts."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, problem)
+
+    def estimate(self) -> Any:
+        return super().estimate() + 1.0j
+
+
+@pytest.mark.parametrize("kind", ["control", "planner"])
+def test_what_is_not_real_is_not_measured(kind: str) -> None:
+    planner = load(f"{EXAMPLES / 'planner.py'}")
+    ((_, right),) = planner.items()
+    wrong = learner(Unreal) if kind == "control" else replace(right, make=lambda *given: right.make(*given) + 1.0j)
+    problem = variants.default_problems(kind)[0]
+    with pytest.raises(NotNumbers, match="returned an array of complex128, not real numbers"):
+        variants.measure(wrong, problem, None, "pinned", 0, 1)
+
+
+def test_the_first_replicate_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spin() -> None:
+        while True:
+            pass
+
+    isolated._watch(lambda: None)
+    for measure, reason in (
+        (partial(print, "hello"), r"^printed to standard output: got 'hello\\n', wanted silence$"),
+        (np.random.random, "^drew from global random state"),
+        (spin, "^one seed took over 0.05 s of the processor$"),
+    ):
+        monkeypatch.setattr(isolated, "REPLICATE_SECONDS", 0.05 if measure is spin else 60.0)
+        with pytest.raises(functions.Misbehaved, match=reason):
+            isolated._watch(measure)
+
+
+def test_a_first_look_beyond_the_time_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("benchmarks.regression.sequential.time.monotonic", lambda: now)
+    said: list[str] = []
+    effort = Effort(say=said.extend)
+    slow = sequential._progress("p", (0, 32), effort, deadline=60.0)
+    later = sequential._progress("p", (32, 48), effort, deadline=60.0)
+    long = sequential._progress("p", (0, 32), effort, deadline=600.0)
+    for finished in range(1, 33):
+        now += 10.0
+        long(finished)
+        slow(finished)
+        later(finished)
+    assert said == ["p: a first look has 32 seeds, which take about 320 s, more than the time that is left"]
 
 
 def test_bad_runs_are_judged_where_the_centre_stays() -> None:
@@ -470,7 +528,8 @@ def test_a_ranking_and_a_file_of_measurements(
     assert main(["bench", "right.py", *problem, "--replicates", "40", "--output", "saved.jsonl"]) == 0
     Path("wrong.py").write_text(WRONG)
     assert main(["compare", "wrong.py", "--baseline", "saved.jsonl", *problem]) == 1
-    assert main(["compare", "right.py", "--baseline", "saved.jsonl", *problem]) == 0
+    Path("renamed.py").write_text(SOURCE.replace("mine |", "another |"))
+    assert main(["compare", "renamed.py", "--baseline", "saved.jsonl", *problem]) == 0
     assert main(["compare", "right.py"]) == 2
     capsys.readouterr()
     assert main(["compare", "right.py", "--baseline", "saved.jsonl", "--problem", PROBLEM]) == 2
