@@ -4,7 +4,7 @@ import contextlib
 import math
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -50,6 +50,30 @@ class Choice:
     model: Path | None = None
     radius: float = functions.RADIUS
     seed_set: str = "pinned"
+
+
+def names_of(sides: Sequence[Side]) -> list[str]:
+    """The names of the variants in one line each; those of one name are told apart by their targets."""
+    names = [one_line(side.variant.name) for side in sides]
+    found = [
+        f"{name} ({side.label})" if names.count(name) > 1 else name for name, side in zip(names, sides, strict=True)
+    ]
+    for name in found:
+        if found.count(name) > 1:
+            raise ValueError(f"{name} is there twice: name every variant once")
+    return found
+
+
+def _shares(effort: Effort, parts: int) -> Iterator[Effort]:
+    """The effort of each of some parts, which share the time from now on: what one leaves is for those after it."""
+    deadline = time.monotonic() + effort.budget_seconds
+    for left in range(parts, 0, -1):
+        yield replace(effort, budget_seconds=max(deadline - time.monotonic(), 0.0) / left)
+
+
+def _since(effort: Effort, started: float) -> Effort:
+    """What is left of the time: the start of the workers is part of it."""
+    return replace(effort, budget_seconds=max(effort.budget_seconds - (time.monotonic() - started), 0.0))
 
 
 def problems_of(sides: Sequence[Side], choice: Choice, effort: Effort) -> Problems:
@@ -125,7 +149,7 @@ def compare(
 
     The start of the workers is part of the time.
     """
-    deadline = time.monotonic() + effort.budget_seconds
+    started = time.monotonic()
     path = Path(old.partition(":")[0])
     if path.is_file() and path.suffix != ".py":
         return _with_file(baseline.load(old), new, choice, store=store, effort=effort)
@@ -137,9 +161,9 @@ def compare(
         before, now = stack.enter_context(targets.sides(named, choice.seed_set, store))
         found = []
         pairs = targets.pair(before, now)
-        for number, sides in enumerate(pairs):
-            left = max(deadline - time.monotonic(), 0.0) / (len(pairs) - number)
-            share = replace(effort, budget_seconds=left, alpha=effort.alpha / len(pairs))
+        effort.say(targets.unpaired(before, now, pairs))
+        for sides, part in zip(pairs, _shares(_since(effort, started), len(pairs)), strict=True):
+            share = replace(part, alpha=effort.alpha / len(pairs))
             variant = sides[1].variant
             wanted = problems_of(sides, choice, effort)
             comparison, measured = sequential.compare(sides, one_line(variant.name), wanted, store=store, effort=share)
@@ -153,15 +177,30 @@ def compare(
 
 def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, effort: Effort) -> list[Found]:
     """Compare with measurements of old: the seeds are those of the file."""
+    started = time.monotonic()
     measured = [m for m in before.measures if isinstance(m, Sample) and m.metric != RATIO]
     with targets.sides([(new, f"new {new}")], before.seed_set, store) as ((*sides,),):
+        names = list(dict.fromkeys(measure.variant for measure in measured))
+        if len(sides) == len(names) == 1:
+            # As of two files: the only one of each, whatever their names are.
+            names = [one_line(sides[0].variant.name)]
+            measured = [replace(measure, variant=names[0]) for measure in measured]
+        common = [side for side in sides if one_line(side.variant.name) in names]
+        if not common:
+            wanted_names = ", ".join(names_of(sides))
+            raise ValueError(
+                f"the baseline has measures of {', '.join(names) or 'nothing'}, not of {wanted_names}: write it with "
+                "robust-core bench"
+            )
+        effort.say([f"not compared: {side.variant.name}, which is not in the baseline" for side in sides
+                    if side not in common])  # fmt: skip
+        effort.say([f"not compared: {name}, which is not in the new code" for name in names
+                    if all(name != one_line(side.variant.name) for side in common)])  # fmt: skip
         found = []
-        for side in sides:
-            mine = [measure for measure in measured if measure.variant == one_line(side.variant.name)]
-            if not mine:
-                raise ValueError(
-                    f"the baseline has no measures of {side.variant.name!r}: write it with robust-core bench"
-                )
+        for side, part in zip(common, _shares(_since(effort, started), len(common)), strict=True):
+            share = replace(part, alpha=effort.alpha / len(common))
+            name = one_line(side.variant.name)
+            mine = [measure for measure in measured if measure.variant == name]
             named = dict.fromkeys(measure.problem for measure in mine)
             known = tuple(name for name in problem_names(side.variant.kind) if name in named)
             chosen = choice if choice.problems or choice.model else replace(choice, problems=known)
@@ -172,12 +211,12 @@ def _with_file(before: Measurements, new: str, choice: Choice, *, store: Store, 
                     "problems with robust-core bench"
                 )
             most = max(len(measure.values) for measure in mine)
-            limited = replace(effort, most=most, clock=False)
+            limited = replace(share, most=most, clock=False)
             tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
-            today = _measurements(side, tasks, 0)
+            today = _measurements(side, name, tasks)
             kept = tuple(m for m in mine if m.problem in {task.problem for task in tasks})
             both = sequential.with_bad_runs((replace(before, measures=kept), today))
-            comparison = regression.compare(both[0], both[1], alpha=effort.alpha, metrics=OWN_METRICS)
+            comparison = regression.compare(both[0], both[1], alpha=share.alpha, metrics=OWN_METRICS)
             found.append(Found(side.variant, comparison, both[0], both[1], before.reason))
         reason = sides[0].session.end()
         return [each.with_misbehaviour(reason) for each in found]
@@ -190,23 +229,23 @@ def _require_good_end(groups: Sequence[Sequence[Side]]) -> None:
             raise CannotMeasure(f"{first.label}: {reason}", misbehaved=True)
 
 
-def _measurements(side: Side, tasks: Sequence[Task], place: int) -> Measurements:
-    measures = tuple(measure for task in tasks for measure in task.measures(one_line(side.variant.name), place))
-    pending = tuple(
-        name for task in tasks if not task.values[place] for name in task.names(one_line(side.variant.name))
-    )
+def _measurements(side: Side, name: str, tasks: Sequence[Task]) -> Measurements:
+    measures = tuple(measure for task in tasks for measure in task.measures(name, 0))
+    pending = tuple(measure for task in tasks if not task.values[0] for measure in task.names(name))
     return Measurements(side.seed_set, versions(), measures, side.label, pending)
 
 
 def bench(new: Sequence[str], choice: Choice, *, seeds: int, store: Store, effort: Effort) -> Measurements:
     """Measure the variants of some targets on so many seeds."""
-    limited = replace(effort, most=seeds)
+    started = time.monotonic()
     parts = []
     with targets.sides([(target, target) for target in new], choice.seed_set, store) as groups:
-        for side in (side for group in groups for side in group):
+        sides = [side for group in groups for side in group]
+        shares = _shares(_since(replace(effort, most=seeds), started), len(sides))
+        for side, name, share in zip(sides, names_of(sides), shares, strict=True):
             wanted = problems_of([side], choice, effort)
-            tasks, _ = sequential.run([side], wanted, store=store, effort=limited, decided=lambda task: False)
-            parts.append(_measurements(side, tasks, 0))
+            tasks, _ = sequential.run([side], wanted, store=store, effort=share, decided=lambda task: False)
+            parts.append(_measurements(side, name, tasks))
         _require_good_end(groups)
     measures = tuple(sorted((m for part in parts for m in part.measures), key=lambda measure: measure.name))
     return Measurements(choice.seed_set, versions(), measures, "", tuple(n for part in parts for n in part.pending))
@@ -272,12 +311,14 @@ def rank(new: Sequence[str], choice: Choice, *, store: Store, effort: Effort) ->
     times measures). A variant with b better ones and w worse ones has a rank from 1 + b to K − w. All orders hold at
     once with probability 1 − alpha, so there is no winner's curse: nobody is chosen before the intervals are.
     """
+    started = time.monotonic()
     with targets.sides([(target, target) for target in new], choice.seed_set, store) as groups:
         sides = [side for group in groups for side in group]
         kinds = {side.variant.kind for side in sides}
         if len(sides) < 2 or len(kinds) > 1:
             shown = ", ".join(f"{side.variant.name} ({side.variant.kind})" for side in sides)
             raise ValueError(f"a ranking needs at least two variants of one kind, got {shown}")
+        names = names_of(sides)
         common = [
             (name, model, tuple(m for m in metrics if _is_ranked(m)))
             for name, model, metrics in problems_of(sides, choice, effort)
@@ -290,14 +331,14 @@ def rank(new: Sequence[str], choice: Choice, *, store: Store, effort: Effort) ->
                 _order(task, metric, i, j, share) != 0 for metric in task.metrics for i, j in places
             )  # fmt: skip
 
-        limited = replace(effort, clock=False)
+        limited = _since(replace(effort, clock=False), started)
         tasks, misbehaviour = sequential.run(sides, common, store=store, effort=limited, decided=decided)
         if misbehaviour:
             raise ValueError(misbehaviour)
         _require_good_end(groups)
         ranks = tuple(
             each for task in tasks if all(task.values) for metric in task.metrics
-            for each in _ranks(task, metric, sides, places, share)
+            for each in _ranks(task, metric, names, places, share)
         )  # fmt: skip
         return Ranking(RANK_ALPHA, len(places), ranks)
 
@@ -320,23 +361,20 @@ def _order(task: Task, metric: str, i: int, j: int, share: float) -> int:
 
 
 def _ranks(
-    task: Task, metric: str, sides: Sequence[Side], places: Sequence[tuple[int, int]], share: float
+    task: Task, metric: str, names: Sequence[str], places: Sequence[tuple[int, int]], share: float
 ) -> list[Rank]:
-    better, worse = [0] * len(sides), [0] * len(sides)
+    better, worse = [0] * len(names), [0] * len(names)
     for i, j in places:
         order = _order(task, metric, i, j, share)
         first, second = (i, j) if order >= 0 else (j, i)
         worse[first] += order != 0
         better[second] += order != 0
     found = []
-    names = [one_line(side.variant.name) for side in sides]
-    if len(set(names)) < len(names):
-        names = [f"{name} ({side.label})" for name, side in zip(names, sides, strict=True)]
     for place, name in enumerate(names):
         values = [math.inf if v is None else v for v in _samples(task, metric, place).values]
         median = float(np.median(values))
         found.append(
-            Rank(metric, task.problem, name, 1 + better[place], len(sides) - worse[place],
+            Rank(metric, task.problem, name, 1 + better[place], len(names) - worse[place],
                  median if math.isfinite(median) else None, len(values))
         )  # fmt: skip
     return sorted(found, key=lambda rank: (rank.best, rank.last))

@@ -12,8 +12,8 @@ from benchmarks.regression.isolated import SERVE, Side, clean_canary
 from benchmarks.runner import identity
 from benchmarks.runner.store import Store
 from properties.process.child import Child
-from properties.process.loading import place_of
 from properties.process.session import Description, Session
+from robust_core.text import one_line
 
 LARGEST_ARCHIVE = 64 << 20
 """Bytes of the folder of a file at a revision."""
@@ -79,10 +79,11 @@ def sides(targets: list[tuple[str, str]], seed_set: str, store: Store) -> Iterat
         ]
         yield [
             [
-                Side(session, variant, seed_set, label or place_of(target), canary=clean_canary(variant.kind, store))
+                Side(session, variant, seed_set, called, canary=clean_canary(variant.kind, store))
                 for variant in session.variants.values()
+                for called in (label if len(session.variants) == 1 else f"{label}:{_name(variant)}",)
             ]
-            for (target, label), session in zip(targets, sessions, strict=True)
+            for (_, label), session in zip(targets, sessions, strict=True)
         ]
 
 
@@ -103,6 +104,16 @@ def pair(old: list[Side], new: list[Side]) -> list[tuple[Side, Side]]:
                 f"got {second.variant.kind!r}"
             )
     return found
+
+
+def unpaired(old: list[Side], new: list[Side], pairs: list[tuple[Side, Side]]) -> list[str]:
+    """Lines that say which variants are on one side only, and so are not compared."""
+    return [
+        f"not compared: {side.label} ({one_line(side.variant.name)}), which is {where}"
+        for place, (sides, where) in enumerate(((old, "not in the new code"), (new, "not in the old code")))
+        for side in sides
+        if all(side is not pair[place] for pair in pairs)
+    ]
 
 
 def _name(variant: Description) -> str:

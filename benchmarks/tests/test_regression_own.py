@@ -210,6 +210,43 @@ def test_the_first_replicate_is_watched(monkeypatch: pytest.MonkeyPatch) -> None
             isolated._watch(measure)
 
 
+def side(name: str, label: str, target: str = "file.py:MINE") -> Any:
+    return SimpleNamespace(variant=SimpleNamespace(name=name, target=target), label=label)
+
+
+def test_variants_of_one_name_are_told_apart() -> None:
+    """Two rows of one name could not be told apart, and a file of them could not be read again."""
+    assert own.names_of([side("a", "one.py"), side("b", "one.py"), side("a", "two.py")]) == [
+        "a (one.py)",
+        "b",
+        "a (two.py)",
+    ]
+    with pytest.raises(ValueError, match="name every variant once"):
+        own.names_of([side("a", "one.py"), side("a", "one.py")])
+
+
+def test_variants_of_one_side_only_are_named() -> None:
+    old = [side("a", "old f.py:A", "f.py:A"), side("b", "old f.py:B", "f.py:B")]
+    new = [side("a", "new f.py:A", "f.py:A"), side("c", "new f.py:C", "f.py:C")]
+    assert targets.unpaired(old, new, [(old[0], new[0])]) == [
+        "not compared: old f.py:B (b), which is not in the new code",
+        "not compared: new f.py:C (c), which is not in the old code",
+    ]
+    assert targets.unpaired(old[:1], new[:1], [(old[0], new[0])]) == []
+
+
+def test_several_variants_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each had all of it."""
+    now = 0.0
+    monkeypatch.setattr("benchmarks.regression.own.time.monotonic", lambda: now)
+    shares = own._shares(Effort(budget_seconds=60.0), 3)
+    assert next(shares).budget_seconds == 20.0
+    now = 10.0
+    assert next(shares).budget_seconds == 25.0
+    now = 70.0
+    assert next(shares).budget_seconds == 0.0
+
+
 def test_a_first_look_beyond_the_time_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr("benchmarks.regression.sequential.time.monotonic", lambda: now)
