@@ -128,12 +128,17 @@ def _add_baseline(commands: Commands) -> None:
     accept.set_defaults(run=_accept)
 
 
-def add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True, default: str = TIME) -> None:
-    """The options of everything that measures; `partial` for those that may leave measures out after some time."""
-    add_running(parser, STORE, budget=partial, default=default)
+def add_seed_set(parser: argparse.ArgumentParser) -> None:
+    """`--seed-set`: the same seeds give the same values."""
     parser.add_argument(
         "--seed-set", default="pinned", metavar="NAME", help="name of the seed set (default: the seeds of the baseline)"
     )
+
+
+def add_measuring(parser: argparse.ArgumentParser, *, partial: bool = True) -> None:
+    """The options of `bench`, `compare` and `baseline accept`; `partial` for those that may leave measures out."""
+    add_running(parser, STORE, budget=partial, default=TIME)
+    add_seed_set(parser)
     if partial:
         parser.add_argument(
             "--only", default="", metavar="TEXT", help="only measures whose name contains this (without TARGET only)"

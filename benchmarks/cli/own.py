@@ -11,13 +11,16 @@ from benchmarks.cli.conventions import (
     HOLDS,
     UNDECIDED,
     VIOLATED,
+    fold,
     open_work,
     progress,
     require_writable,
+    show_table,
 )
 
 if TYPE_CHECKING:
     from benchmarks.regression.compare import Comparison
+    from benchmarks.regression.measures import Measurements
     from benchmarks.regression.own import Choice
     from benchmarks.regression.sequential import Effort
     from benchmarks.regression.waivers import Waiver
@@ -75,7 +78,6 @@ def bench(options: argparse.Namespace) -> int:
     """Measure variants and print the quantiles of every measure."""
     from benchmarks.regression import baseline, own
     from benchmarks.runner.store import write_whole
-    from robust_core.json import dumps
 
     seeds = options.replicates or own.SEEDS
     with open_work(options) as store:
@@ -84,17 +86,35 @@ def bench(options: argparse.Namespace) -> int:
         )
     if options.output is not None:
         write_whole(options.output, baseline.text(found, reason="measured by robust-core bench"))
+    show_bench(options, found)
+    return HOLDS
+
+
+def show_bench(options: argparse.Namespace, found: "Measurements") -> None:
+    """Print the quantiles of every measure."""
+    from benchmarks.regression import own
+    from robust_core.json import dumps
+
     rows = own.summarize(found)
     if options.json:
         print("\n".join(map(dumps, rows)))
     elif not options.quiet or found.pending:
-        print(f"{'metric':<16} {'problem':<26} {'n':>5} {'median':>10} {'90 %':>10} {'worst':>10}  variant")
-        for row in rows:
-            shown = (f"{'inf' if x is None else format(x, '.4g'):>10}" for x in (row.median, row.quantile, row.worst))
-            print(f"{row.metric:<16} {row.problem:<26} {row.n:>5} {' '.join(shown)}  {row.variant}")
+        names = ("measure", "n", "median", "90 %", "worst")
+        cells = [
+            (
+                f"{row.metric} / {row.variant} / {row.problem}",
+                row.n,
+                *map(_shown, (row.median, row.quantile, row.worst)),
+            )
+            for row in rows
+        ]
+        print(show_table(names, cells))
         if found.pending:
-            print(f"{len(found.pending)} measures are pending: a larger --budget gives them time")
-    return HOLDS
+            print(f"pending: {len(found.pending)} measures; a larger --budget gives them time")
+
+
+def _shown(value: float | None) -> str:
+    return "not finite" if value is None else f"{value:.4g}"
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -161,7 +181,8 @@ def show(options: argparse.Namespace, found: "Sequence[Shown]", excused: "Sequen
         print("\n\n".join(table.markdown(each.comparison, each.name) for each in found))
     elif not options.quiet or any(fails(each.comparison) for each in found):
         for each in found:
-            print(f"{each.title}{table.text(each.comparison, everything=options.all)}")
+            lines = f"{each.title}{table.text(each.comparison, everything=options.all)}".splitlines()
+            print("\n".join(fold(line, indent=13) for line in lines))
     codes = [exit_code(each.comparison, strict=options.strict) for each in found]
     return VIOLATED if VIOLATED in codes else UNDECIDED if UNDECIDED in codes else HOLDS
 

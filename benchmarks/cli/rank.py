@@ -4,8 +4,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.cli.bench import add_measuring, add_targets
-from benchmarks.cli.conventions import HOLDS, UNDECIDED, Commands, add_json, add_quiet, add_strict, fold, open_work
+from benchmarks.cli.bench import STORE, add_seed_set, add_targets
+from benchmarks.cli.conventions import (
+    HOLDS,
+    UNDECIDED,
+    Commands,
+    add_json,
+    add_quiet,
+    add_running,
+    add_strict,
+    fold,
+    open_work,
+)
 from benchmarks.cli.own import choice, effort
 
 HISTORY = Path(".robust-core") / "history"
@@ -21,7 +31,8 @@ def add_parser(commands: Commands) -> None:
         epilog="example: robust-core rank properties.variants.gallery.q_learning properties.variants.gallery.speedy_q",
     )
     add_targets(rank, "variants: file.py[:NAME] or package.module[:NAME]; a file may hold several")
-    add_measuring(rank, default="60s")
+    add_running(rank, STORE, default="60s", workers=False)
+    add_seed_set(rank)
     add_json(rank, "the ranking")
     add_quiet(rank, "print only ranks that are a single number")
     rank.set_defaults(run=_rank)
@@ -46,8 +57,8 @@ def _rank(options: argparse.Namespace) -> int:
             print(f"{row.metric} / {row.problem} (n={row.n})")
             last = row.metric, row.problem
         span = f"{row.best}" if row.best == row.last else f"{row.best}-{row.last}"
-        median = "inf" if row.median is None else f"{row.median:.4g}"
-        print(f"  rank {span:<7} median {median:<10} {row.variant}")
+        median = "not finite" if row.median is None else f"{row.median:.4g}"
+        print(fold(f"  rank {span:<7} median {median:<10} {row.variant}"))
     print(f"all ranks hold simultaneously with probability {1.0 - found.alpha:g}")
     return HOLDS
 

@@ -66,7 +66,14 @@ HEAD = ("verdict", "measure", "old", "new", "effect, interval, margin", "note")
 
 def _cells(row: Row) -> tuple[str, ...]:
     name = f"{row.metric} / {row.problem}"
-    return row.verdict, name, _amount(row.baseline), _amount(row.today), _change(row), row.waived or row.note
+    return (
+        row.verdict,
+        name,
+        _amount(row.baseline, row.n),
+        _amount(row.today, row.n),
+        _change(row),
+        row.waived or row.note,
+    )
 
 
 def _escape(text: str) -> str:
@@ -92,7 +99,8 @@ def line(row: Row) -> str:
     """A measure in one line: the verdict, both sides, the effect with its interval."""
     text = f"waived: {row.waived}" if row.waived else row.note
     note = f"  ({text})" if text else ""
-    return f"  {row.verdict:<10} {title(row.name)}: {_amount(row.baseline)} -> {_amount(row.today)}{_change(row)}{note}"
+    sides = f"{_amount(row.baseline, row.n)} -> {_amount(row.today, row.n)}"
+    return f"  {row.verdict:<10} {title(row.name)}: {sides}{_change(row)}{note}"
 
 
 def _change(row: Row) -> str:
@@ -112,9 +120,9 @@ def _change(row: Row) -> str:
     return f" {row.unit}, {shown(row.effect, '?')} {interval}, {margin}, n={row.n}"
 
 
-def _amount(value: float | str | None) -> str:
+def _amount(value: float | str | None, n: int) -> str:
     if value is None:
-        return "none"
+        return "not finite" if n else "none"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -84,6 +84,16 @@ class Slow(TabularLearner):
         super().__init__(Q_LEARNING, replace(problem, step_size=replace(problem.step_size, rate=1.0)))
 
 
+class Unsound(TabularLearner):
+    """Its tables end in NaN."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(Q_LEARNING, problem)
+
+    def estimate(self) -> Any:
+        return np.full_like(super().estimate(), np.nan)
+
+
 class Guesses(TabularLearner):
     """Entries that were never visited are reported as what they will be on average: better than anyone can know."""
 
@@ -261,6 +271,23 @@ def test_a_first_look_beyond_the_time_is_said_once(monkeypatch: pytest.MonkeyPat
         slow(finished)
         later(finished)
     assert said == ["p: a first look has 32 seeds, which take about 320 s, more than the time that is left"]
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_rows_and_tables_fit_a_terminal(
+    width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = compare(learner(Unsound), tmp_path, seeds=2)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    options = Namespace(junit=None, json=False, markdown=False, quiet=False, all=True, strict=False)
+    assert cli.show(options, [cli.Shown("mine", found, "mine (control): ")], ()) == 0
+    measured = Measurements("pinned", {}, (Sample("last error", "mine", PROBLEM, (1.0, None), 0),))
+    cli.show_bench(Namespace(json=False, quiet=False), measured)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert sum("last error" in line for line in lines) == 2
+    assert sum("not finite" in line for line in lines) >= 2, "NaN is not the absence of a value"
 
 
 def test_bad_runs_are_judged_where_the_centre_stays() -> None:
