@@ -18,7 +18,7 @@ from oracles.planning import average_cost, enclosed, smoothed, truth
 from oracles.planning.policy_gradient import policy_gradient
 from properties.cases.planted_problems import on_grid
 from properties.cases.scope import Scope
-from properties.judging.boundary import plain
+from properties.judging.boundary import Steps, plain, plain_step
 from properties.kinds.objective import PARTS, ObjectiveCase
 from properties.kinds.policy_gradient import EIGHTHS
 from robust_core import (
@@ -259,11 +259,14 @@ def _sample(variant: Variant, mdp: MDP, start: int, steps: int, seed: bytes) -> 
 
 
 def _counts(mdp: MDP, path: Any, steps: int) -> Floats:
+    taken = [plain_step(step) for step in path]
+    if (odd := Steps(taken, mdp.n_states, mdp.n_actions).oddity()) is not None:
+        raise Misbehaved(odd)
+    if len(taken) != steps:
+        raise Misbehaved(f"a sample must have {steps} transitions, got {len(taken)}")
     counts = np.zeros(mdp.P.shape)
-    for transition in path:
-        counts[transition.s, transition.a, transition.s_next] += 1.0
-    if counts.sum() != steps:
-        raise Misbehaved(f"a sample must have {steps} transitions, got {counts.sum():g}")
+    for s, a, _, s_next, *_ in taken:
+        counts[int(s), int(a), int(s_next)] += 1.0
     return counts
 
 

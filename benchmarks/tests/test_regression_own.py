@@ -109,6 +109,7 @@ def learner(make: Callable[[Problem], Any]) -> Variant:
     return Variant("mine", "control", make, (Contamination,), ("asynchronous",))
 
 
+MODEL = models.garnet(4, 2, 2, gamma=0.5, seed=key("sampler"))
 RIGHT = learner(partial(TabularLearner, Q_LEARNING))
 
 
@@ -196,12 +197,31 @@ class Unreal(TabularLearner):
 
 @pytest.mark.parametrize("kind", ["control", "planner"])
 def test_what_is_not_real_is_not_measured(kind: str) -> None:
-    planner = load(f"{EXAMPLES / 'planner.py'}")
-    ((_, right),) = planner.items()
+    right = example("planner")
     wrong = learner(Unreal) if kind == "control" else replace(right, make=lambda *given: right.make(*given) + 1.0j)
     problem = variants.default_problems(kind)[0]
     with pytest.raises(NotNumbers, match="returned an array of complex128, not real numbers"):
         variants.measure(wrong, problem, None, "pinned", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (tuple, ""),
+        (list, ""),
+        (lambda step: step._replace(s_next=-1), "a state or action that is not there, number 0"),
+        (lambda step: step[:3], "a transition that is not 6 numbers, number 0"),
+    ],
+)
+def test_a_sampler_is_read_as_laws_read_it(change: Callable[[Transition], Any], reason: str) -> None:
+    """Tuples were refused, and a state −1 counted as the last one."""
+    right = example("sampler")
+    path = functions._sample(right, MODEL, 0, 8, key("path"))
+    if reason:
+        with pytest.raises(functions.Misbehaved, match=reason):
+            functions._counts(MODEL, map(change, path), 8)
+    else:
+        assert np.array_equal(functions._counts(MODEL, map(change, path), 8), functions._counts(MODEL, path, 8))
 
 
 def test_the_first_replicate_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
