@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
-from time import process_time
+from time import monotonic, process_time
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ CASE_SECONDS = 15.0
 IDLE_FACTOR = 4.0
 MESSAGE_SECONDS = 2.0
 """Of the processor, in which the message of an exception is read."""
+SOON = 1e-6
+"""Seconds after which the timer of a caller ends that is overdue: zero would turn it off."""
 LONGEST_QUOTE = 80
 STDOUT = 1
 LARGEST_OUTPUT = 1 << 20
@@ -118,7 +120,8 @@ def _flush_c() -> Callable[[], object]:
 class _Watch:
     """What the variant did in its calls since the watch began."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
         self.drew = False
         self.text = ""
         self.in_call = False
@@ -185,7 +188,8 @@ def watch(work: Callable[[], Finding | None], *, seconds: float | None = None) -
     misbehaviour: printed to standard output: got 'hello\\n', wanted silence
     >>> watch(lambda: print("nobody is watched"))
     """
-    watch, limit = _Watch(), CASE_SECONDS if seconds is None else seconds
+    limit = CASE_SECONDS if seconds is None else seconds
+    watch = _Watch(limit)
     with watch.install(), _time_limit(limit, IDLE_FACTOR * limit):
         finding = work()
     misbehaviour = watch.finding()
@@ -222,13 +226,14 @@ def is_call_of_variant(code: object) -> bool:
 
 
 def message_in_time(error: BaseException) -> str:
-    """The message of an exception, if it is read in time; within `watch` the time of the case runs."""
-    if _watches:
-        return message_of(error)
+    """The message of an exception, if it is read in time; within `watch` one that is not ends the case as too slow."""
+    limit = min([MESSAGE_SECONDS, *(watch.seconds for watch in _watches)])
     try:
-        with _time_limit(MESSAGE_SECONDS, IDLE_FACTOR * MESSAGE_SECONDS):
+        with _time_limit(limit, IDLE_FACTOR * limit):
             return message_of(error)
     except TooSlow:
+        if _watches:
+            raise
         return "(its message takes too long to read)"
 
 
@@ -277,15 +282,17 @@ def _time_limit(busy: float, idle: float) -> Iterator[None]:
             raise TooSlow(idle, busy=False)
 
     with (
-        _interrupted(signal.SIGPROF, signal.ITIMER_PROF, worked, busy),
-        _interrupted(signal.SIGALRM, signal.ITIMER_REAL, looked, pause),
+        _interrupted(signal.SIGPROF, signal.ITIMER_PROF, process_time, worked, busy),
+        _interrupted(signal.SIGALRM, signal.ITIMER_REAL, monotonic, looked, pause),
     ):
         yield
 
 
 @contextlib.contextmanager
-def _interrupted(number: int, timer: int, act: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Call `act` every so many seconds of a timer.
+def _interrupted(
+    number: int, timer: int, clock: Callable[[], float], act: Callable[[], None], seconds: float
+) -> Iterator[None]:
+    """Call `act` every so many seconds of a timer, which is then as if it had not been used: a caller may need it too.
 
     A signal that comes when the time is over does nothing: an exception here would leave the timer and the handler.
     """
@@ -295,6 +302,8 @@ def _interrupted(number: int, timer: int, act: Callable[[], None], seconds: floa
         if armed:
             act()
 
+    # First of all: a signal of the caller's timer must not come to our handler.
+    (first, interval), started = signal.setitimer(timer, 0.0), clock()
     previous = signal.signal(number, handle)
     signal.setitimer(timer, seconds, seconds)
     try:
@@ -303,3 +312,5 @@ def _interrupted(number: int, timer: int, act: Callable[[], None], seconds: floa
         armed = False
         signal.setitimer(timer, 0.0)
         signal.signal(number, previous)
+        if first:
+            signal.setitimer(timer, max(first - (clock() - started), SOON), interval)

@@ -5,7 +5,9 @@ import importlib
 import os
 import random
 import resource
+import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -206,3 +208,33 @@ def test_a_limit_on_files_that_the_caller_has_set_is_respected(
     assert os.fstat(guard.STDOUT).st_size == size
     for handle in (guard.STDOUT, *guard._diverted):
         os.close(handle)
+
+
+@pytest.mark.parametrize(
+    ("timer", "number", "clock"),
+    [(signal.ITIMER_REAL, signal.SIGALRM, time.monotonic), (signal.ITIMER_PROF, signal.SIGPROF, time.process_time)],
+)
+def test_a_timer_of_the_caller_goes_on_after_a_case(timer: int, number: int, clock: Callable[[], float]) -> None:
+    """A plugin of pytest, or a profiler, may use the same timer as the limit on a case."""
+    came: list[int] = []
+    previous = signal.signal(number, lambda *_: came.append(1))
+
+    def outlasts_it() -> None:
+        began = clock()
+        while clock() < began + 0.02:
+            pass
+
+    try:
+        signal.setitimer(timer, 1000.0, 7.0)
+        assert watch(lambda: None) is None
+        first, interval = signal.setitimer(timer, 0.01)
+        assert first > 0.0
+        assert interval == 7.0
+        assert watch(outlasts_it) is None
+        began = clock()
+        while not came:
+            assert clock() < began + 60.0
+        assert len(came) == 1
+    finally:
+        signal.setitimer(timer, 0.0)
+        signal.signal(number, previous)

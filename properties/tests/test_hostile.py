@@ -100,6 +100,13 @@ def test_a_hanging_variant_is_interrupted_with_its_case(
     assert IN_PROCESS[name] in record.evidence
 
 
+def test_a_message_that_takes_too_long_ends_the_case_long_before_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "MESSAGE_SECONDS", 0.05)
+    variant = hostile_variants.RAISES_ENDLESSLY
+    record = first(list(verify(variant, examples=3, laws=applicable(variant)[:1])))
+    assert "misbehaviour: time of one case: got over 0.05 s of the processor" in record.evidence
+
+
 @pytest.mark.parametrize(
     ("name", "limit", "words"),
     [("DIES", 60.0, "ended with exit code 7"), ("STUBBORN", 2.0, "no answer within 2 s")],
