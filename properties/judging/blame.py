@@ -7,10 +7,10 @@ compute. Memory that ends because the caller has limited it is not the variant's
 
 import errno
 import sys
-import traceback
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 
 from oracles.planning.rational import NoExactSupport
 from properties.cases.scope import OutOfScope
@@ -34,6 +34,8 @@ _VARIANTS = (
 
 LONGEST_NAME = 60
 """Characters of the name of a file."""
+MOST_FRAMES = 500
+"""Frames that are looked at, from each end of a traceback: a recursion leaves millions of frames between them."""
 
 
 class CannotBeJudged(Exception):
@@ -130,7 +132,13 @@ def _line(error: BaseException) -> str:
 
 def _frames(error: BaseException) -> Iterator[tuple[FrameType, int]]:
     """The frames at work when the exception was raised, the caller first, with their lines."""
-    return traceback.walk_tb(error.__traceback__)
+    first: list[TracebackType] = []
+    last: deque[TracebackType] = deque(maxlen=MOST_FRAMES)
+    entry = error.__traceback__
+    while entry is not None:
+        (first if len(first) < MOST_FRAMES else last).append(entry)
+        entry = entry.tb_next
+    return ((each.tb_frame, each.tb_lineno) for each in (*first, *last))
 
 
 def _is_of_a_variant(frame: FrameType) -> bool:

@@ -6,6 +6,7 @@ import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from oracles.planning import rational
 from oracles.sets.programs import SolverFailure
 from properties.cases.scope import OutOfScope
-from properties.judging import guard
+from properties.judging import blame, guard
 from properties.judging.blame import CannotBeJudged, SetAside, describe_error, misbehaviour
 from properties.judging.search import judge_case, search
 from properties.judging.verification import applicable
@@ -151,6 +152,32 @@ def test_a_message_without_an_end_is_left_out(monkeypatch: pytest.MonkeyPatch, t
     with pytest.raises(ValueError, match=r"mine\.py, line 4: Endless: \(its message takes too long to read\) while"):
         load(str(file))
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_only_the_ends_of_a_long_traceback_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recursion that fills the memory leaves millions of frames: to look at all took minutes."""
+    looked: list[FrameType] = []
+    depth = 5000
+
+    def module_of(frame: FrameType) -> str:
+        looked.append(frame)
+        return "mine"
+
+    monkeypatch.setattr(blame, "_module", module_of)
+
+    def deeper(left: int) -> int:
+        return deeper(left - 1) if left else 1 // 0
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + depth)
+    try:
+        with pytest.raises(ZeroDivisionError) as raised:
+            deeper(depth)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert misbehaviour(raised.value).startswith("misbehaviour: raised ZeroDivisionError")
+    frames = {id(frame) for frame in looked}
+    assert 0 < len(frames) <= 2 * blame.MOST_FRAMES < depth
 
 
 def test_a_warning_of_a_class_of_the_users_is_quoted_in_a_line() -> None:
