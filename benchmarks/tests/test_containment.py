@@ -19,6 +19,7 @@ from properties.judging import canary
 from properties.judging.verdict import Record
 from properties.kinds import kind_of
 from properties.process.child import Child, Fault
+from properties.process.loading import DEEPEST, load
 from properties.process.session import CANARY, PROCESSES, Description, Effort, Failed, Session, records, verify_isolated
 from robust_core.problem import KINDS, Kind
 
@@ -197,6 +198,33 @@ def test_a_suite_that_is_patched_when_a_module_is_loaded_holds_nothing() -> None
     found = judged(PATCH.format(body="pass") + "deceive()\n")
     assert {record.outcome for record in found} == {"error"}
     assert "does not find the defect of 'T without gamma'" in found[0].evidence
+
+
+def test_a_worker_that_hangs_before_any_law_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two minutes for each law were half an hour."""
+    canaries: list[object] = []
+
+    def hang(*_: object) -> Fault:
+        canaries.append(_)
+        return Fault("hung", "no answer within 120 s")
+
+    monkeypatch.setattr(Session, "_canary", hang)
+    first, *others = judged("MINE = replace(_RIGHT, make=backup)")
+    assert (first.outcome, "no answer within 120 s" in first.evidence) == ("violated", True)
+    assert {other.outcome for other in others} == {"error"}
+    assert "no answer within 120 s before any law" in others[0].evidence
+    assert len(canaries) == 1
+
+
+@pytest.mark.parametrize("limit", [60, 10**9])
+def test_a_module_cannot_take_the_depth_that_a_judge_needs_or_let_recursion_fill_the_memory(limit: int) -> None:
+    Path("mine.py").write_text(f"{HEAD}sys.setrecursionlimit({limit})\ndef backup(*case): return bellman(*case)\n")
+    before = sys.getrecursionlimit()
+    load("mine.py")
+    try:
+        assert before <= sys.getrecursionlimit() <= max(before, DEEPEST)
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def test_a_canary_that_is_found_for_another_reason_is_not_found() -> None:

@@ -37,6 +37,10 @@ GROUP = "robust_core.variants"
 OWN = ("properties", "oracles", "robust_core", "benchmarks")
 """The packages of the suite."""
 FORMS = "package.module[:NAME], file.py[:NAME], or a name that an installed package publishes"
+DEEPEST = 100_000
+"""The largest recursion limit that a module can set when it is loaded: so many frames take some tens of megabytes."""
+MOST_FRAMES = 500
+"""Frames that are looked at, from the end of a traceback."""
 # Folders that were put on the path for variants, the latest first.
 _searched: list[str] = []
 
@@ -291,6 +295,7 @@ def _from_package(name: str) -> ModuleType:
 @contextlib.contextmanager
 def _blamed_on(place: str | Path) -> Iterator[None]:
     """Turn whatever loading raises, a wish to exit too, into one line that says where and why."""
+    depth = sys.getrecursionlimit()
     try:
         with contextlib.redirect_stdout(sys.stderr):
             yield
@@ -298,6 +303,9 @@ def _blamed_on(place: str | Path) -> Iterator[None]:
         if is_ctrl_c(error):
             raise
         raise ValueError(f"{_where(place, error)}: {_in_words(error)}{shortage_note(error)} while loading") from error
+    finally:
+        # A judge needs as much as before, and a recursion without end would fill the memory before it is an error.
+        sys.setrecursionlimit(min(max(sys.getrecursionlimit(), depth), max(depth, DEEPEST)))
 
 
 def _in_words(error: BaseException) -> str:
@@ -311,7 +319,7 @@ def _in_words(error: BaseException) -> str:
 def _where(place: str | Path, error: BaseException) -> str:
     """The place with the line of it that failed; where a module that it imports failed, that one's line as well."""
     own = str(place.resolve()) if isinstance(place, Path) else None
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = traceback.extract_tb(error.__traceback__, limit=-MOST_FRAMES)
     inner = [(frame.filename, frame.lineno) for frame in frames if frame.filename == own or frame.name == "<module>"]
     if isinstance(error, SyntaxError) and error.filename is not None:
         inner.append((error.filename, error.lineno))

@@ -480,6 +480,8 @@ class Session:
         if not reason and variant.kind not in group.believed:
             answer = self._canary(group, variant)
             reason = _doubt(answer)
+            if isinstance(answer, Fault) and answer.kind == "hung":
+                group.given_up = f"{answer.fate} before any law, so no other law is tried"
         if reason:
             group.kill()
             for law in laws:
