@@ -32,6 +32,8 @@ from robust_core.problem import Variant
 
 # Warnings that a verdict quotes: more would be no note but a log.
 MOST_NOTES = 2
+MOST_READ = 8
+"""Warnings of a case that are read, the first: a variant may give thousands, with messages that take long to read."""
 
 
 MOST_SAID = 400
@@ -299,7 +301,7 @@ def _at_work(law: Law, variant: Variant, case: LawCase, warned: Counter[str]) ->
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         finding = watch(work)
-    warned.update({_quote(each) for each in caught})
+    warned.update(list(dict.fromkeys(map(_quote, caught[:MOST_READ]))))
     return finding
 
 

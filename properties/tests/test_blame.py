@@ -17,7 +17,7 @@ from oracles.sets.programs import SolverFailure
 from properties.cases.scope import OutOfScope
 from properties.judging import blame, guard
 from properties.judging.blame import CannotBeJudged, SetAside, describe_error, misbehaviour
-from properties.judging.search import judge_case, search
+from properties.judging.search import MOST_READ, judge_case, search
 from properties.judging.verification import applicable
 from properties.kinds.support import SupportCase
 from properties.laws.catalogue import LAWS
@@ -190,6 +190,25 @@ def test_a_warning_of_a_class_of_the_users_is_quoted_in_a_line() -> None:
         return VARIANT.make(uncertainty_set, p, v)
 
     assert r"of them Odd: two\nlines \x1b[2J" in search(VALUE, variant(warns), examples=3, master_seed=0).evidence
+
+
+def test_of_a_flood_of_warnings_the_first_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read all took longer than the case."""
+    read: list[BaseException] = []
+
+    def warns(uncertainty_set: Any, p: Any, v: Any) -> Any:
+        for number in range(1000):
+            warnings.warn(f"warning {number}", stacklevel=1)
+        return VARIANT.make(uncertainty_set, p, v)
+
+    def describe(error: BaseException) -> str:
+        read.append(error)
+        return str(error)
+
+    monkeypatch.setattr(blame, "describe_error", describe)
+    verdict = search(VALUE, variant(warns), examples=3, master_seed=0)
+    assert (verdict.outcome, "of them warning 0" in verdict.evidence) == ("holds", True)
+    assert len(read) <= MOST_READ * verdict.cases
 
 
 @dataclass(frozen=True)
