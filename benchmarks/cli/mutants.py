@@ -115,6 +115,7 @@ def _mutate(options: argparse.Namespace) -> int:
                     print(dumps(fate), flush=True)
                 elif fate.outcome == "alive" or (fate.outcome == "equivalent" and not options.quiet):
                     print(_survivor(fate), flush=True)
+        session.require_good_end()
     if not options.json:
         print(mechanical.summary(found))
     return VIOLATED if any(fate.outcome == "alive" for fate in found) else HOLDS
@@ -157,6 +158,7 @@ def _source(targets: list[str]) -> "Iterator[tuple[dict[str, Mutant], Judge]]":
             return chain.from_iterable(isolated.kills(session, session.variants[key], **effort) for key in keys)
 
         yield {key: Mutant(one.name, one.kind, one.laws) for key, one in session.variants.items()}, judge_apart
+        session.require_good_end()
 
 
 def _judge_all(

@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.cli.main import main
+from benchmarks.mutants.isolated import SERVE as MUTANTS
 from benchmarks.mutants.isolated import judge_source, kills
 from benchmarks.regression.isolated import Side
 from benchmarks.tests.processes import alive, await_true
+from properties.difference.difference import differ
 from properties.judging import canary
 from properties.judging.verdict import Record
 from properties.kinds import kind_of
@@ -260,6 +263,27 @@ def test_a_patched_suite_has_no_worker_for_mutants_and_differences() -> None:
         with pytest.raises(ValueError, match=r"^mine\.py:MINE: cannot be judged: 'bellman backup' does not find"):
             session.worker(mine)
         session.worker(mine, canary=False)
+
+
+def test_what_a_suite_that_is_patched_at_work_says_of_mutants_and_differences_is_not_believed() -> None:
+    Path("mine.py").write_text(HEAD + PATCH.format(body="deceive()"))
+    reason = r"^mine\.py: cannot be judged: 'bellman backup' does not find"
+    with Session(["mine.py:MINE"], serve=MUTANTS) as session:
+        (mine,) = session.variants.values()
+        found = list(kills(session, mine, examples=2, seed=0, tick=lambda *_: None))
+        assert {kill.cases for kill in found} > {None}
+        with pytest.raises(ValueError, match=reason):
+            session.require_good_end()
+    with pytest.raises(ValueError, match=reason):
+        differ("mine.py:MINE", "properties.variants.gallery.bellman:VARIANT", examples=2)
+
+
+@pytest.mark.robust_core_slow
+def test_mutants_of_a_module_that_leaves_a_process_behind_are_not_believed(capsys: pytest.CaptureFixture[str]) -> None:
+    leave = "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+    Path("mine.py").write_text(HEAD + leave + "def backup(*case):\n    return bellman(*case)\n")
+    assert main(["mutants", "mine.py", "--examples", "2"]) == 2
+    assert "mine.py: misbehaviour: left 1 process running, which the suite has ended: sleep" in capsys.readouterr().err
 
 
 def test_a_suite_that_is_patched_at_work_is_an_error() -> None:

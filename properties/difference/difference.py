@@ -60,6 +60,7 @@ def differ(
         if smallest is not None:
             effort = Effort(examples=min(examples, ORACLE_EXAMPLES), seed=seed)
             oracle = side_of_oracle(pair, smallest.case, lambda: session.verify(effort), show)
+        session.require_good_end()
         return Difference(
             pair.first.target,
             pair.second.target,

@@ -330,8 +330,28 @@ class Session:
             group.kill()
 
     def end(self) -> str:
-        """Let every worker exit: the first misbehaviour of what outlives one or still writes, empty if nothing does."""
-        return next(filter(None, [group.end() for group in self._groups.values()]), "")
+        """Let every worker exit: the first reason to doubt what it said, empty if there is none.
+
+        It does not find the canaries any more that it has found before, or something outlives it or still writes.
+        """
+        return next((reason for _, reason in self._endings()), "")
+
+    def require_good_end(self) -> None:
+        """Let every worker exit; a reason to doubt what one said is a `ValueError`."""
+        for group, reason in self._endings():
+            raise ValueError(f"{group.place}: {reason}")
+
+    def _endings(self) -> list[tuple[_Group, str]]:
+        found = [(group, each) for group in self._groups.values() for each in (self._doubt_again(group), group.end())]
+        return [(group, reason) for group, reason in found if reason]
+
+    def _doubt_again(self, group: _Group) -> str:
+        """Why a worker is not trusted after its work; empty if it is, or if nothing trusted it before."""
+        for kind in sorted(group.believed) if group.worker is not None else ():
+            if reason := _reason(self._canary(group, kind)):
+                group.kill()
+                return reason
+        return ""
 
     def _start_child(self, serve: str) -> Child:
         started, self._ready = self._ready or Child(serve), None
@@ -478,7 +498,7 @@ class Session:
         reason = self._load_again(group, variant)
         answer: Any = None
         if not reason and variant.kind not in group.believed:
-            answer = self._canary(group, variant)
+            answer = self._canary(group, variant.kind)
             reason = _doubt(answer)
             if isinstance(answer, Fault) and answer.kind == "hung":
                 group.given_up = f"{answer.fate} before any law, so no other law is tried"
@@ -529,7 +549,7 @@ class Session:
         if variant.target in self._garbled:
             yield _judged(variant, LOADING, "violated", GARBLED.misbehaviour(), effort)
         if group.worker is not None and variant.kind in group.believed:
-            answer = self._canary(group, variant)
+            answer = self._canary(group, variant.kind)
             if answer != CanaryJudged(""):
                 group.kill()
                 reason = answer.doubt if isinstance(answer, CanaryJudged) else ""
@@ -549,9 +569,7 @@ class Session:
         reason = self._load_again(group, variant)
         suite = group is self._groups.get(OF_THE_SUITE)
         if not reason and canary and not suite and variant.kind not in group.believed:
-            answer = self._canary(group, variant)
-            reason = answer.fate if isinstance(answer, Fault) else _doubt(answer)
-            reason = reason and f"cannot be judged: {reason}"
+            reason = _reason(self._canary(group, variant.kind))
         if reason:
             group.kill()
             raise ValueError(f"{variant.target}: {reason}")
@@ -571,13 +589,13 @@ class Session:
             return f"{answer.reason}, though it was loaded before"
         return "" if variant in answer.variants else "its module is another one when it is loaded again"
 
-    def _canary(self, group: _Group, variant: Description) -> "CanaryJudged | Failed | Fault":
-        """The answer of the worker to a wrong algorithm."""
+    def _canary(self, group: _Group, kind: str) -> "CanaryJudged | Failed | Fault":
+        """The answer of the worker to a wrong algorithm of a kind."""
         assert group.worker is not None
-        group.worker.send(JudgeCanary(variant.kind))
+        group.worker.send(JudgeCanary(kind))
         answer: CanaryJudged | Failed | Fault = _hear(group, CanaryJudged, Failed, seconds=self._seconds)
         if answer == CanaryJudged(""):
-            group.believed.add(variant.kind)
+            group.believed.add(kind)
         return answer
 
     def _send_order(
@@ -619,6 +637,12 @@ def _doubt(answer: object) -> str:
     if isinstance(answer, CanaryJudged):
         return answer.doubt
     return answer.reason.removeprefix("cannot be judged: ") if isinstance(answer, Failed) else ""
+
+
+def _reason(answer: "CanaryJudged | Failed | Fault") -> str:
+    """The same in full, also where the worker hung or ended over it."""
+    reason = answer.fate if isinstance(answer, Fault) else _doubt(answer)
+    return reason and f"cannot be judged: {reason}"
 
 
 def _hear(group: _Group, *kinds: type, seconds: float) -> Any:
