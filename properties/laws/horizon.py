@@ -59,6 +59,8 @@ PLACES = sorted(
 # Places beside the ends of blocks and tables, the last first.
 STATES, ACTIONS, FEATURES = 1030, 260, 66
 EDGES = (1029, 1024, 1023, 0, 512, 511, 256, 257, 255, 128, 127, 64, 700, 63, 32)
+PART = 3.0
+"""Values are whole numbers and fractions of 8 over this, so that no table of fewer than 53 bits holds them."""
 ACTION_EDGES = (259, 256, 255, 0, 128, 129, 127, 64, 63, 200, 32, 31, 16, 15, 8, 1)
 
 
@@ -108,8 +110,8 @@ def many_states(variant: Variant) -> Run:
     rank = {s: i for i, s in enumerate(EDGES)}
     following = {s: EDGES[(i + 1) % len(EDGES)] for s, i in rank.items()}
     successors = np.array([[following.get(s, s)] * 2 for s in range(STATES)])
-    cost = np.array([[s % 7 / 4.0, s % 5 / 2.0] for s in range(STATES)])
-    initial = np.array([[100.0 - rank[s] if s in rank else s % 11 / 8.0, 101.0] for s in range(STATES)])
+    cost = np.array([[s % 7 / 4.0, s % 5 / 2.0] for s in range(STATES)]) / PART
+    initial = np.array([[100.0 - rank[s] if s in rank else s % 11 / 8.0, 101.0] for s in range(STATES)]) / PART
     mdp = _moves(successors, cost, 0.5)
     pairs = [(s, 0) for s in EDGES] * 2 + [(s, 1) for s in EDGES]
     policy = np.tile([0.75, 0.25], (STATES, 1))
@@ -121,8 +123,8 @@ def many_actions(variant: Variant) -> Run:
     """Each action that is taken is the best of all until its visit raises it; then another one is."""
     rank = {a: i for i, a in enumerate(ACTION_EDGES)}
     successors = np.zeros((2, ACTIONS), dtype=np.int64)
-    cost = np.array([[100.0 + a % 3, 1.0] for a in range(ACTIONS)]).T
-    first = np.array([rank[a] - 20.0 if a in rank else 60.0 + a % 13 for a in range(ACTIONS)])
+    cost = np.array([[100.0 + a % 3, 1.0] for a in range(ACTIONS)]).T / PART
+    first = np.array([rank[a] - 20.0 if a in rank else 60.0 + a % 13 for a in range(ACTIONS)]) / PART
     mdp = _moves(successors, cost, 0.5)
     policy = np.zeros((2, ACTIONS))
     policy[:, list(ACTION_EDGES)] = 1.0 / len(ACTION_EDGES)
@@ -250,17 +252,17 @@ def _linear_cases(variant: Variant) -> list[Run]:
     few = EDGES[:4]
     cases: list[Run] = []
     successors = np.array([[few[(few.index(s) + 1) % 4] if s in few else s] for s in range(STATES)])
-    states = _moves(successors, np.array([[s % 5 / 4.0] for s in range(STATES)]), 0.5)
-    features = np.array([[(s * 37 % 101) / 128.0, (s * 53 % 97) / 128.0] for s in range(STATES)])
-    features[list(few)] = [[1.0, -0.5], [0.5, 1.0], [-1.0, 0.25], [0.75, 0.75]]
+    states = _moves(successors, np.array([[s % 5 / 4.0] for s in range(STATES)]) / PART, 0.5)
+    features = np.array([[(s * 37 % 101) / 128.0, (s * 53 % 97) / 128.0] for s in range(STATES)]) / PART
+    features[list(few)] = np.array([[1.0, -0.5], [0.5, 1.0], [-1.0, 0.25], [0.75, 0.75]]) / PART
     path = _walk(states, [(s, 0) for s in few] + [(few[0], 0)], ends=ends)
-    theta = np.array([4.0, 2.0])
+    theta = np.array([4.0, 2.0]) / PART
     cases.append(_linear_case(variant, states, features, theta, constant(0.5), 64.0, path))
     ring = _moves(np.array([[1], [2], [0]]), np.array([[1.0], [-2.0], [0.5]]), 0.5)
     features = np.array([[((i * 29 + s * 17) % 31 - 15) / 64.0 for i in range(FEATURES)] for s in range(3)])
     features[:, -2:] = [[1.0, -1.0], [0.5, 1.0], [-1.0, 0.5]]
     path = _walk(ring, [(s % 3, 0) for s in range(7)], ends=ends)
-    theta = np.array([(i % 5 - 2) / 4.0 for i in range(FEATURES)])
+    theta = np.array([(i % 5 - 2) / 4.0 for i in range(FEATURES)]) / PART
     cases.append(_linear_case(variant, ring, features, theta, constant(0.5), 4.0, path))
     one = _moves(np.zeros((1, 1), dtype=np.int64), np.array([[1.0]]), 0.5)
     path = _walk(one, [(0, 0)] * (STEPS + 1), ends=ends)
@@ -299,11 +301,12 @@ def _wide_tables(states: int) -> list[tuple[MDP, np.ndarray]]:
     cost = np.array([[s % 5 / 4.0] for s in range(states)])
     Q = np.array([[s % 11 / 8.0] for s in range(states)])
     cost[-1], Q[-1] = 9.0, 9.0
-    wide = _moves(np.array([[(7 * s + 1) % states] for s in range(states)]), cost, 0.5)
+    wide = _moves(np.array([[(7 * s + 1) % states] for s in range(states)]), cost / PART, 0.5)
     best = np.array([[60.0 + a % 13, 50.0 + a % 7] for a in range(ACTIONS)]).T
     best[:, -1] = -4.0, -2.0
     moves = np.tile(np.arange(ACTIONS) % 2, (2, 1))
-    return [(wide, Q), (_moves(moves, np.array([[a % 3, 1.0] for a in range(ACTIONS)]).T, 0.5), best)]
+    many = _moves(moves, np.array([[a % 3, 1.0] for a in range(ACTIONS)]).T / PART, 0.5)
+    return [(wide, Q / PART), (many, best / PART)]
 
 
 def _wide_operators(variant: Variant) -> list[OperatorCase]:
@@ -328,6 +331,7 @@ def _wide_rows(variant: Variant) -> list[SupportCase]:
     p[0] += 2048.0 - p.sum()
     v = np.array([outcome % 11 / 8.0 for outcome in range(STATES)])
     v[-1] = 9.0
+    v /= PART
     return [SupportCase(uncertainty_set=chosen, p=p / 2048.0, v=v) for chosen in _sets_of(variant, p / 2048.0, v)]
 
 

@@ -121,12 +121,14 @@ BROAD = form_of(130, 17, 9, **_HALF)
 ACTIONS = form_of(2, 9, 2, **_HALF)
 # A history that is longer than a small memory; a learner that draws two steps of it has 1,681 pairs of draws.
 HISTORY = (form_of(2, 2, 1, steps=40, times=1, step_size=_SLOW, plain=_SLOW),)
-# Histories whose every step counts: many states, of which some were not visited for long; a thousand steps; and one
-# state that is visited again and again, where a trace that decays by 3/4 is near 4.
+# Histories whose every step counts: many states, of which some were not visited for long; a thousand steps; one
+# state that is visited again and again, where a trace that decays by 3/4 is near 4; and the end of a long episode
+# through many states, all of which are forgotten.
 LATE = (
     form_of(14, 1, 1, steps=64, times=1, step_size=constant(0.5), plain=constant(0.5)),
     form_of(3, 2, 1, steps=20, times=55, step_size=_SLOW, plain=_SLOW),
-    form_of(1, 1, 1, numbers=(1.0 - 2.0**-7, 1.0, 2.0**-20), steps=60, times=1, step_size=_SLOW, plain=_SLOW),
+    form_of(1, 1, 1, numbers=(1.0 - 2.0**-7, 1.0, 2.0**-20), steps=61, times=1, step_size=_SLOW, plain=_SLOW),
+    form_of(9, 1, 1, steps=52, times=1, step_size=constant(0.25), plain=constant(0.25)),
 )
 # Long runs with a free theta, and one that meets the ball of projection again and again.
 LINEAR = (

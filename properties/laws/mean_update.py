@@ -44,6 +44,8 @@ LATE_DRAWS = 16
 """Outcomes of the draws of one step on a long path: a walk along it is worth a second, not a minute."""
 LAST_EPISODE = 60
 """Steps of a long path that no end precedes: an end makes a learner forget what it keeps."""
+LATE_END = min(LATE_PLACES) - 1
+"""The step of a shorter path that ends an episode of many states: the next means are taken just after it."""
 PROMISES_TRIED = 24
 MOST_FUTURES = 4000
 """Of several steps together; a case with more is set aside."""
@@ -274,10 +276,12 @@ def _read(choices: Choices, variant: Variant) -> Run:
 
 
 def read_late(choices: Choices, variant: Variant) -> Run:
-    """The same, whose last episode is long."""
+    """The same, whose last episode is long; a path that is not longer than that ends one such episode."""
     case = _read(choices, variant)
-    quiet = [(*step[:-1], False) for step in case.path[-LAST_EPISODE:]]
-    return replace(case, path=[*case.path[:-LAST_EPISODE], *quiet])
+    first = max(len(case.path) - LAST_EPISODE, 0)
+    ends = LATE_END if not first and ends_of(variant, type(case.uncertainty_set)) != "none" else None
+    quiet = [(*step[:-1], number == ends) for number, step in enumerate(case.path[first:])]
+    return replace(case, path=[*case.path[:first], *quiet])
 
 
 def _read_solution(choices: Choices, variant: Variant) -> Run:

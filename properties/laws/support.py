@@ -74,7 +74,7 @@ def hard_rows(variant: Variant) -> list[SupportCase]:
     allowed = Scope.of(variant).states
     found = [*_on_lines(variant), *_in_boxes(variant)]
     for kind in _by_radius(variant):
-        for row, usual in ((NEAR_TIES, 0.25), (LONG, 0.75), (LONG, 0.01)):
+        for row, usual in ((NEAR_TIES, 0.25), (LONG, 0.75), (LONG, 0.01), (LONG, 2.0**-20)):
             levels = [level for level in radii_of(variant, kind) if not isinstance(level, Threshold)]
             radius = min(levels, key=lambda level: abs(level - usual), default=usual)
             found.append((kind.choose(lambda levels: levels[0], radius, *row), row))

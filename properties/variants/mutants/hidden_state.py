@@ -246,6 +246,22 @@ class _AtMostThree(td_lambda.TraceLearner):
         self.traces[s] = min(self.traces[s], 3.0)
 
 
+class _FewCleared(td_lambda.TraceLearner):
+    """At an end the traces of the last four states are cleared."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.recent: list[int] = []
+
+    def mark(self, s: int) -> None:
+        super().mark(s)
+        self.recent = [*(other for other in self.recent if other != s), s][-4:]
+
+    def forget(self) -> None:
+        self.traces[self.recent] = 0.0
+
+
+TRACE_FEW_CLEARED = _mutant(td_lambda.VARIANT, "TD(lambda): four traces cleared at an end", _FewCleared)
 TRACE_FORGOTTEN = _mutant(td_lambda.VARIANT, "TD(lambda): small traces dropped", _Forgotten)
 TRACE_BOUNDED = _mutant(td_lambda.VARIANT, "TD(lambda): traces of at most three", _AtMostThree)
 TRACE_DECAY = _mutant(

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from properties.variants.mutants.plain import PlainExpectedSarsa, PlainQ, PlainTDC, but
-from robust_core import Contamination, Problem, Transition, Variant
+from properties.variants.mutants.plain import PlainExpectedSarsa, PlainQ, PlainTDC, but, with_problem
+from robust_core import MDP, Contamination, Problem, Transition, UncertaintySet, Variant, bellman
 from robust_core.validate import Floats
 
 
@@ -86,6 +86,19 @@ class _HalfPrecision(PlainQ):
         self.t = int(min(float(np.float32(self.latest)), 65504.0))
 
 
+class _SinglePrecision(PlainQ):
+    """Targets among more than 400 entries in single precision, to save memory."""
+
+    def target(self, step: Transition) -> float:
+        target = super().target(step)
+        return float(np.float32(target)) if self.Q.size > 400 else target
+
+
+def _single_backup(mdp: MDP, uncertainty_set: UncertaintySet, Q: Floats) -> Floats:
+    """Values of more than 500 states in single precision."""
+    return bellman(mdp, uncertainty_set, Q.astype(np.float32).astype(np.float64) if len(Q) > 500 else Q)
+
+
 def _q(name: str, make: Any, *promises: str) -> Variant:
     return Variant(f"Q-learning {name}", "control", make, (Contamination,), promises)
 
@@ -124,3 +137,11 @@ LINEAR_STATES = _tdc(
     "with a maximum of 1,024 states", but(PlainTDC, smooth=lambda self, V: PlainTDC.smooth(self, V[:1024]))
 )
 LINEAR_CLOCK = _tdc("with steps in 16 bits", _LinearClock)
+SINGLE_PRECISION = _q("with large tables in single precision", _SinglePrecision, "sample form")
+SINGLE_BACKUP = Variant(
+    "T with many values in single precision", "operator", _single_backup, (Contamination,), ("bellman",)
+)
+SINGLE_FEATURES = _tdc(
+    "with features of many states in single precision",
+    with_problem(PlainTDC, features=lambda p: np.float32(p.features) if p.n_states > 500 else p.features),
+)

@@ -209,3 +209,14 @@ POWERS, GRADIENT_POWERS, WEIGHTS_POWERS = (
 BLOCK, GRADIENT_BLOCK, WEIGHTS_BLOCK = (
     _part(number, "with the maximum of 16 states", but(Objective, **_BLOCK)) for number in range(3)
 )
+# Weights of the smooth maximum that are equal where its exponents hardly differ.
+EQUAL_WEIGHTS = _mutant(
+    "with equal weights where a maximum is nearly a mean",
+    but(
+        Objective,
+        smooth=lambda self, smoothing, V: (
+            smoothing.value(V),
+            np.full(len(V), 1.0 / len(V)) if smoothing.varrho * np.ptp(V) < 1e-5 else smoothing.gradient(V),
+        ),
+    ),
+)

@@ -39,6 +39,16 @@ def _high_capped(uset: Interval, p: Floats, v: Floats) -> float:
     return fill(uset.low, np.maximum(np.minimum(uset.high, 1 - uset.low), uset.low), v, falling(v))
 
 
+def _fills_sixteen(uset: Interval, p: Floats, v: Floats) -> float:
+    """The sixteen best states are filled; the rest is normalised."""
+    q, left = np.array(uset.low), 1 - uset.low.sum()
+    for i in falling(v)[:16]:
+        moved = min(uset.high[i] - uset.low[i], left)
+        q[i] += moved
+        left -= moved
+    return float(q @ v / q.sum()) if q.sum() > 0 else float(p @ v)
+
+
 def _centre(uset: Interval, p: Floats, v: Floats) -> float:
     """The middle of the bounds in place of the worst case."""
     q = uset.low + uset.high
@@ -100,6 +110,7 @@ CENTRE = _mutant("at the centre", _centre)
 NOT_NORMALISED = _mutant("filled too far", _not_normalised)
 NOMINAL = _mutant("of the nominal p", lambda u, p, v: p @ v)
 SMALLEST = _mutant("of a kind nature", minimum)
+FILLS_SIXTEEN = _mutant("filled in sixteen states", _fills_sixteen)
 FROM_NOMINAL = _mutant("moved from a p that is outside", _from_nominal)
 FIRST_PAIR = Variant(
     "interval operator with the bounds of the first pair",
