@@ -39,6 +39,10 @@ STREAMS = 32
 STEPS = 9
 LONG, SEEDS = (9, 33, 130), 2
 """Sizes of batches of many transitions, and how many problems are tried with each."""
+AWAY_SEEDS = 12
+"""Problems among which some have transitions away from the worst state."""
+TIMES = (1, 1, 4)
+"""How many times as large a batch is whose order does not matter: up to twelve transitions."""
 MOST_OUTCOMES = 800
 """Of the transitions of a batch."""
 CHANCES = (0.0, 0.25, 0.0, 0.5, 1.0, 0.0)
@@ -332,16 +336,29 @@ def _read_many(choices: Choices, variant: Variant) -> BatchRun:
 def _long_batches(variant: Variant) -> list[BatchRun]:
     """Batches that are longer than a block, after one of two transitions; in deterministic models, so with one outcome.
 
-    A path is repeated, and a block of it has not the shares of the whole.
+    A path is repeated, and a block of it has not the shares of the whole. Some paths stay away from the worst state.
     """
+    drawn = [_deterministic(variant, seed) for seed in range(AWAY_SEEDS)]
+    away = [far for case in drawn if (far := _away_from_worst(case)) is not None]
     cases = []
-    for size, seed in product(LONG, range(SEEDS)):
-        case = cast(BatchRun, runs.run(Seeded(seed), variant, steps=STEPS, least=STEPS, ends=False, deterministic=True))
+    for size, case in product(LONG, (*drawn[:SEEDS], *away[:SEEDS])):
         path = [*case.path[:2], *islice(cycle(case.path), size)]
         step_size = constant(0.5) if not case.step_size.scale else case.step_size
         long = replace(case, path=path, size=size, first=2, step_size=step_size)
         cases.append(long.plus(ends=0.0, coins=0))
     return cases
+
+
+def _deterministic(variant: Variant, seed: int) -> BatchRun:
+    choices = Seeded(seed)
+    return cast(BatchRun, runs.run(choices, variant, steps=STEPS, least=STEPS, ends=False, deterministic=True))
+
+
+def _away_from_worst(case: BatchRun) -> BatchRun | None:
+    """The case with the transitions alone that neither leave nor enter the state of the largest value at the start."""
+    worst = int(case.initial.reshape(len(case.initial), -1).min(axis=1).argmax())
+    path = [step for step in case.path if worst not in (step[0], step[3])]
+    return replace(case, path=path) if len(path) > 1 else None
 
 
 def _has_own_step(variant: Variant) -> bool:
@@ -358,7 +375,10 @@ def _read_first(choices: Choices, variant: Variant) -> BatchRun:
 
 
 def _read_order(choices: Choices, variant: Variant) -> BatchRun:
-    return cast(BatchRun, runs.run(choices, variant, steps=STEPS, least=2))
+    """A run of two transitions at least, sometimes in larger batches of a path that is repeated."""
+    case = cast(BatchRun, runs.run(choices, variant, steps=STEPS, least=2))
+    times = choices.any_of(TIMES) if "batch" not in variant.options else 1
+    return replace(case, path=case.path * times, size=case.size * times)
 
 
 _FIRST = ("start", "run purity")

@@ -308,7 +308,7 @@ def _levels(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Fi
     With level n drawn with probability p_n the estimate of sigma is sigma(p̂_1) + (sigma(p̂_m) − the mean of its two
     halves)/p_n, m = 2^(n+1), so Σ over its outcomes of probability times value is
     p_n E sigma(p̂_1) + E sigma(p̂_m) − E sigma(p̂_{m/2}). What the other pair does at higher levels is not enumerated:
-    its levels 0 and 1 have probability p_0 + p_1, independently.
+    its levels 0 and 1 have probability p_0 + p_1, independently, unless all pairs have one level.
     """
     before = table_before(variant, case, coins, steps)
     if (finding := ill_formed(case.initial, before)) is not None:
@@ -319,13 +319,14 @@ def _levels(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Fi
     pair = next(iter(zip(*np.nonzero((mdp.P > 0.0).sum(axis=2) > 1), strict=True)), (0, 0))
     s, a = int(pair[0]), int(pair[1])
     groups: dict[int, list[Any]] = {}
-    largest = 0.0
+    largest, one_level = 0.0, True
     for leaf in outcomes(variant, case, coins, steps, most=2**LEVELS + 1, least=LEAST):
         if leaf.table is None:
             continue
         if (finding := ill_formed(case.initial, leaf.table)) is not None:
             return finding
         largest = max(largest, float(np.abs(leaf.table).max()))
+        one_level &= bool((leaf.counts == leaf.counts[s, a]).all())
         group = groups.setdefault(int(leaf.counts[s, a]), [Fraction(0), Fraction(0)])
         group[0] += leaf.probability
         group[1] += leaf.probability * to_rationals(leaf.table)[s, a]
@@ -335,7 +336,7 @@ def _levels(variant: Variant, case: SimulatorCase, coins: int, steps: int) -> Fi
     bound = mean_bound(mdp, steps + 1, size) + UNIT * size
     means = [mean_sigma(case, s, a, V, 2**k) for k in range(LEVELS + 1)]
     base = (1.0 - alpha) * before[s, a] + alpha * (mdp.cost[s, a] + mdp.gamma * means[0][0])
-    others = seen ** (mdp.cost.size - 1)
+    others = 1.0 if one_level else seen ** (mdp.cost.size - 1)
     for level, (draws, (mass, total)) in enumerate(sorted(groups.items())):
         rise = means[level + 1][0] - means[level][0]
         allowed = bound + sum(error for _, error in means)

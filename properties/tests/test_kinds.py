@@ -15,7 +15,7 @@ from properties.variants.mutants.batch import MeanBatch, PerEntry
 from properties.variants.mutants.linear_control import GreedyGQ, LinearQ, SmoothQ
 from properties.variants.mutants.objective import Objective
 from properties.variants.mutants.off_policy_evaluation import OffPolicy
-from properties.variants.mutants.simulator import MeanQ, Multilevel, PlugIn
+from properties.variants.mutants.simulator import MeanQ, Multilevel, OneLevel, PlugIn
 from robust_core import Contamination, Problem, TotalVariation, Variant, sigma, support
 from robust_core.mdp import MDP
 
@@ -462,6 +462,7 @@ RIGHT = (
     Variant("plug-in", "simulator", PlugIn, _BOTH, _MEAN, {"draws": 2, "samples": 2}),
     Variant("multilevel", "simulator", Multilevel, (TotalVariation,), _LEVELS, {"levels": 0.7, "draws": 4.5}),
     Variant("multilevel, own base", "simulator", _Base, (TotalVariation,), _LEVELS, {"levels": 0.7, "draws": 3.5}),
+    Variant("multilevel, one level", "simulator", OneLevel, (TotalVariation,), _LEVELS, {"levels": 0.7, "draws": 4.5}),
     Variant("batch of V", "batch", MeanBatch, (Contamination,), _BATCH, {"estimates": "V"}),
     Variant("batch per entry", "batch", PerEntry, (Contamination,), _BATCH, {"expected": "robust backup, per entry"}),
     Variant("batch, momentum", "batch", _HeavyBall, (Contamination,), ("batch mean",), {"expected": _with_momentum}),

@@ -83,6 +83,16 @@ class PerEntry(MeanBatch):
         return np.asarray(total / np.maximum(count, 1.0))
 
 
+class _LastFour(PerEntry):
+    """The mean over the last four transitions of each entry."""
+
+    def used(self, batch: Sequence[Transition]) -> Sequence[Transition]:
+        latest: dict[Any, list[Transition]] = {}
+        for step in batch:
+            latest.setdefault(self.place(step), []).append(step)
+        return [step for steps in latest.values() for step in steps[-4:]]
+
+
 class _Never(MeanBatch):
     def alpha(self) -> float:
         return 0.0
@@ -246,6 +256,17 @@ SEEN_STATES = _mutant(
     "with the maximum of its states",
     but(MeanBatch, top=lambda self, V, batch: float(max(V[step.s_next] for step in batch))),
 )
+# The maximum over the states of a batch of eight or more.
+SEEN_BY_MANY = _mutant(
+    "with the maximum of the states of a long one",
+    but(
+        MeanBatch,
+        top=lambda self, V, batch: float(
+            V[[s for step in batch for s in (step.s, step.s_next)]].max() if len(batch) >= 8 else V.max()
+        ),
+    ),
+)
+LAST_FOUR = _mutant("of four transitions of an entry", _LastFour, ("batch order",), expected="robust backup, per entry")
 PAST_END = _mutant("that goes on after the end", but(MeanBatch, following=lambda self, step, V: float(V[step.s_next])))
 END_OF_BATCH = _mutant("that ends as a whole", _EndOfBatch)
 MEAN_VALUE = _mutant("with a shared next value", _MeanValue)

@@ -149,6 +149,21 @@ class Multilevel(PlugIn):
         return self.plug_in(first, V) + (self.plug_in(nexts, V) - halves / 2.0) / self.weight(level)
 
 
+class OneLevel(Multilevel):
+    """All entries of an iteration have one level."""
+
+    latest = 0
+
+    def iterate(self) -> None:
+        """Draw the level, then move every entry."""
+        self.latest = super().level()
+        super().iterate()
+
+    def level(self) -> int:
+        """The level of the iteration."""
+        return self.latest
+
+
 class _NextWeight(Multilevel):
     def weight(self, level: int) -> float:
         return super().weight(level + 1)
@@ -217,6 +232,7 @@ NO_WEIGHT = _mutant(
     "without weights of levels", but(Multilevel, weight=lambda self, level: 1.0), TotalVariation, **_LEVELS
 )
 # Levels with another probability than is said, weighted right.
+OTHER_PSI_OF_ALL = _mutant("with one other level than it says", but(OneLevel, psi=0.6), TotalVariation, **_LEVELS)
 OTHER_PSI = _mutant("with other levels than it says", but(Multilevel, psi=0.6), TotalVariation, **_LEVELS)
 SUM_OF_HALVES = _mutant("without halves", _SumOfHalves, TotalVariation, **_LEVELS)
 NEVER_MULTILEVEL = _mutant(
