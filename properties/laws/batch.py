@@ -378,7 +378,7 @@ def _read_order(choices: Choices, variant: Variant) -> BatchRun:
     """A run of two transitions at least, sometimes in larger batches of a path that is repeated."""
     case = cast(BatchRun, runs.run(choices, variant, steps=STEPS, least=2))
     times = choices.any_of(TIMES) if "batch" not in variant.options else 1
-    return replace(case, path=case.path * times, size=case.size * times)
+    return replace(case, path=[*case.path] * times, size=case.size * times)
 
 
 _FIRST = ("start", "run purity")
