@@ -27,7 +27,7 @@ from robust_core.validate import Floats
 
 FIRST, GROWTH = 32, 1.5
 """Seeds of the first look (with fewer no evidence reaches the level), and by how much their number grows."""
-SEEN, LATE_SECONDS = 3, 30.0
+SEEN, LATE_SECONDS = 4, 30.0
 """Finished seeds that tell how long others take, and by how much too long is said."""
 TURN, TURNS, MOST_TURNS = 2, 8, 128
 """Turns of the clock of one side before the other side's, between two looks, and in all."""
@@ -149,12 +149,16 @@ def run(
 
 def _progress(problem: str, piece: tuple[int, int], effort: Effort, deadline: float) -> Callable[[int], None]:
     """What is told of the finished seeds of a piece; once, that a first look goes beyond the time."""
-    started, (start, stop) = time.monotonic(), piece
+    first, (start, stop) = time.monotonic(), piece
 
     def told(finished: int) -> None:
+        nonlocal first
         effort.show(f"{problem}: seed {start + finished} of {stop}")
-        expected = (time.monotonic() - started) / finished * (stop - start)
-        if start == 0 and finished == SEEN and started + expected > deadline + LATE_SECONDS:
+        now = time.monotonic()
+        if finished == 1:
+            first = now  # before it, something may have been loaded or compiled
+        expected = (now - first) / max(finished - 1, 1) * (stop - start)
+        if start == 0 and finished == SEEN and first + expected > deadline + LATE_SECONDS:
             words = f"{problem}: a first look has {stop} seeds, which take about {expected:.0f} s"
             effort.say([f"{words}, more than the time that is left"])
 
