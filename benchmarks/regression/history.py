@@ -105,7 +105,11 @@ class Record:
 
 
 def with_fresh_seeds(choice: Choice, folder: Path, new: str) -> Choice:
-    """Seeds that no record of the history had: named by the number of records and the revision."""
+    """Seeds that no record of the history had: named by the number of records and the revision.
+
+    A folder that cannot be there is refused now, before the work.
+    """
+    _prepare(folder)
     revision, _ = describe_revision(Path(new.partition(":")[0]))
     return replace(choice, seed_set=f"history {len(read(folder))} {revision or 'no revision'}")
 
@@ -157,8 +161,14 @@ def log_e(d: Floats, metric: str) -> tuple[float, ...]:
     return tuple(math.floor(max(x, LEAST) * GRID) / GRID for x in exact)
 
 
+def _require_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder}: a history is a folder")
+
+
 def _prepare(folder: Path) -> None:
     """A folder whose files git merges as unions of lines."""
+    _require_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     attributes = folder / ".gitattributes"
     if not attributes.exists():
@@ -175,8 +185,7 @@ def _append(folder: Path, records: Sequence[Record]) -> None:
 
 def read(folder: Path) -> list[Record]:
     """The records of a history, the oldest first; a line that is not a record is refused with its place."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder}: a history is a folder")
+    _require_folder(folder)
     found = []
     for path in sorted(folder.glob("*.jsonl")):
         for number, line in enumerate(text_of(path, largest=LARGEST_FILE).splitlines(), start=1):

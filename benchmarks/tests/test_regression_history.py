@@ -12,6 +12,7 @@ from benchmarks.cli.main import main
 from benchmarks.regression import baseline, history
 from benchmarks.regression.history import FORMAT, LAMBDAS, Point, Record, change_point, detect
 from benchmarks.regression.measures import Measurements, Sample
+from benchmarks.regression.own import Choice
 from robust_core.streams import key, numpy_generator
 
 
@@ -39,6 +40,14 @@ def test_records_outside_git_are_told_apart_by_their_times() -> None:
     lines = history.text(records, [trend]).splitlines()
     assert f"changed since {records[1].time}: last error" in lines[-2]
     assert [line.rstrip() for line in lines] == lines
+
+
+def test_a_folder_that_cannot_be_there_is_refused_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="file: a history is a folder"):
+        history.with_fresh_seeds(Choice(), tmp_path / "file", "mine.py")
+    with pytest.raises(OSError, match="Not a directory"):
+        history.with_fresh_seeds(Choice(), tmp_path / "file" / "h", "mine.py")
 
 
 def test_merges_are_unions(tmp_path: Path) -> None:
