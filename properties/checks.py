@@ -17,14 +17,21 @@ from properties.judging.causes import Causes
 from properties.judging.counterexample import Counterexample, describe
 from properties.judging.search import search
 from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked_verdict
-from properties.judging.verification import EXAMPLES, applicable, not_saved_message, require_promises, untested_promises
+from properties.judging.verification import (
+    EXAMPLES,
+    applicable,
+    not_saved_message,
+    require_promises,
+    shortly_named,
+    untested_promises,
+)
 from properties.laws.law import Law
 from properties.process.checks import UndecidedWarning, id_of
 from properties.process.confirmation import confirm
 from properties.statistics.law import Size
 from properties.statistics.suite import Planned
 from robust_core.problem import Variant
-from robust_core.text import suggestion
+from robust_core.text import one_line, suggestion
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -57,7 +64,9 @@ class Check:
         if verdict.outcome in ("undecided", "untested"):
             import warnings
 
-            warnings.warn(f"{self.variant.name}: {self.law.name}: {verdict.evidence}", UndecidedWarning, stacklevel=2)
+            warnings.warn(
+                f"{one_line(self.variant.name)}: {self.law.name}: {verdict.evidence}", UndecidedWarning, stacklevel=2
+            )
         elif verdict.outcome != "holds":
             pytest.fail("\n".join(part for part in self._parts(verdict) if part), pytrace=False)
 
@@ -81,7 +90,7 @@ class Check:
         assert not isinstance(self.law, UntestedPromise)
         law = self.law if isinstance(self.law, Law) else self.law.law
         evidence, kept = (verdict.evidence, "") if verdict.case is None else self._keep(law.name, verdict)
-        yield f"{self.variant.name}: {self.law.name}: {law.statement}"
+        yield f"{one_line(self.variant.name)}: {self.law.name}: {law.statement}"
         yield evidence
         if verdict.case is not None:
             yield describe(verdict.case)
@@ -124,7 +133,8 @@ def checks(
     from properties.process.loading import target_of
     from properties.statistics.suite import allot_cells, weight
 
-    named = list(variants.items()) if isinstance(variants, Mapping) else [(target_of(v), v) for v in variants]
+    given = list(variants.items()) if isinstance(variants, Mapping) else [(target_of(v), v) for v in variants]
+    named = [(target, shortly_named(variant)) for target, variant in given]
     for _, variant in named:
         require_promises(variant)
     total = None if size is None else weight([variant for _, variant in named], size)

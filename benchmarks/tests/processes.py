@@ -19,8 +19,12 @@ def alive(pid: int) -> bool:
     return state not in "ZX"
 
 
-def await_true(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    """Until the condition is met; what has not happened after so long on a busy machine does not happen."""
+LONGEST_WAIT = 120.0
+"""Seconds after which, even on a busy machine, what has not happened does not happen."""
+
+
+def await_true(condition: Callable[[], bool], seconds: float = LONGEST_WAIT) -> None:
+    """Until the condition is met."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
@@ -55,7 +59,7 @@ def ends_when_asked(command: "subprocess.Popen[bytes]") -> None:
         await_true(lambda: command.poll() is not None or len(workers_of(command.pid)) >= 2)
         workers = workers_of(command.pid)
         command.terminate()
-        out, errors = command.communicate(timeout=60)
+        out, errors = command.communicate(timeout=LONGEST_WAIT)
     finally:
         if command.poll() is None:
             os.killpg(command.pid, signal.SIGKILL)

@@ -32,7 +32,7 @@ from benchmarks.cli.conventions import (
 from benchmarks.cli.main import parser, subparsers
 from benchmarks.documents.command_line import document, example
 from benchmarks.runner.identity import PACKAGES
-from benchmarks.tests.processes import interruptible
+from benchmarks.tests.processes import LONGEST_WAIT, interruptible
 from properties.judging import blame
 
 PROGRAM = (sys.executable, "-m", "robust_core")
@@ -225,7 +225,7 @@ def test_ctrl_c_keeps_what_was_printed_and_says_how_to_go_on() -> None:
         assert child.stdout is not None
         first = child.stdout.readline()
         child.send_signal(signal.SIGINT)
-        _, complaint = child.communicate(timeout=60)
+        _, complaint = child.communicate(timeout=LONGEST_WAIT)
     assert first.rstrip().endswith(b"as stored"), complaint
     assert child.returncode == INTERRUPTED
     assert b"To continue:\n  robust-core claims --run --method E\n" in complaint
@@ -239,7 +239,7 @@ def test_mutants_are_printed_as_they_come_and_ctrl_c_keeps_them() -> None:
             if line.startswith(b"sigma with the L1 radius"):
                 break
         child.send_signal(signal.SIGINT)
-        rest, complaint = child.communicate(timeout=60)
+        rest, complaint = child.communicate(timeout=LONGEST_WAIT)
     assert child.returncode == INTERRUPTED
     assert b"mutants caught" not in rest
     assert b"Traceback" not in complaint
@@ -262,7 +262,7 @@ def test_an_interrupted_verification_writes_the_verdicts_it_has(tmp_path: Path) 
             if line.startswith(b"  holds"):
                 break
         child.send_signal(signal.SIGINT)
-        _, complaint = child.communicate(timeout=60)
+        _, complaint = child.communicate(timeout=LONGEST_WAIT)
     assert child.returncode == INTERRUPTED
     assert b"Traceback" not in complaint
     assert file.read_text().count("<testcase") >= 2

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cli.conventions import INTERRUPTED, USAGE
-from benchmarks.tests.processes import alive, await_true, interruptible
+from benchmarks.tests.processes import LONGEST_WAIT, alive, await_true, interruptible
 from robust_core.problem import OPTIONS
 
 PROGRAM = [sys.executable, "-m", "robust_core"]
@@ -49,7 +49,7 @@ def test_ctrl_c_while_a_file_is_loaded_ends_both_processes() -> None:
     command = interruptible([*PROGRAM, "verify", "sleeps.py"])
     pid = loading()
     os.killpg(command.pid, signal.SIGINT)
-    _, errors = command.communicate(timeout=60)
+    _, errors = command.communicate(timeout=LONGEST_WAIT)
     assert command.returncode == INTERRUPTED
     assert errors.decode().startswith("\nrobust-core: interrupted;")
     await_true(lambda: not alive(pid))
@@ -60,7 +60,7 @@ def test_who_loads_a_file_ends_with_the_command() -> None:
     command = interruptible([*PROGRAM, "verify", "sleeps.py"])
     pid = loading()
     command.kill()
-    command.communicate(timeout=60)
+    command.communicate(timeout=LONGEST_WAIT)
     await_true(lambda: not alive(pid))
 
 

@@ -1,7 +1,9 @@
 """The study of tests that fail by chance counts what it saw, and goes on where it was."""
 
+import ast
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,41 @@ def test_failures_by_chance_are_counted_and_a_study_goes_on(tmp_path: Path) -> N
     count = found.counts["idle: test_mine::test_sometimes"]
     assert (count.runs, count.failures, "the third" in count.message) == (4, 1, True)
     assert found.counts["idle: test_mine::test_caller"] == Count(4, 0)
+
+
+RACING = {"Popen", "openpty", "setitimer", "await_true", "interruptible", "ends_when_asked"}
+"""What a test uses that starts a process and does not wait for its end, or whose moment the system chooses."""
+
+
+def racing(file: Path) -> Iterator[str]:
+    """The tests in a file that use something of this, directly or by a function of the file."""
+    functions = {node.name: node for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)}
+    used = {name: set(names_in(node)) for name, node in functions.items()}
+    before = -1
+    while before != (before := sum(map(len, used.values()))):
+        for names in used.values():
+            names |= {each for name in names if name in functions for each in used[name]}
+    return (name for name, names in used.items() if name.startswith("test_") and names & RACING)
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+
+
+def test_the_study_has_every_test_that_races_with_a_process() -> None:
+    """Those of the browser wait for pages, and those of this file start studies."""
+    root = Path(flaky.__file__).parent.parent.parent
+    studied = {test for group in flaky.GROUPS for test in group.tests}
+    for file in (*root.glob("properties/tests/test_*.py"), *root.glob("benchmarks/tests/test_*.py")):
+        place = file.relative_to(root).as_posix()
+        if file.samefile(__file__) or place in studied:
+            continue
+        missing = [name for name in racing(file) if f"{place}::{name}" not in studied]
+        assert not missing, f"{place}: list these in benchmarks/studies/flaky.py"
 
 
 def test_a_caller_that_ignores_ctrl_c_is_one(tmp_path: Path) -> None:

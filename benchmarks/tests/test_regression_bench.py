@@ -20,7 +20,7 @@ from benchmarks.regression.measures import Exact, Measure, Measurements, Name, P
 from benchmarks.regression.metric import METRICS
 from benchmarks.regression.problems import PROBLEMS
 from benchmarks.runner.store import BEGIN, write_whole
-from benchmarks.tests.processes import ends_when_asked, interruptible
+from benchmarks.tests.processes import LONGEST_WAIT, ends_when_asked, interruptible
 from robust_core.json import from_data
 
 ONLY = "robust TD(0) / machine, per visit"
@@ -60,13 +60,13 @@ def stopped(folder: Path, how: int, after: int) -> "subprocess.CompletedProcess[
     """A run in a process of its own that gets a signal after so many further records."""
     program, wanted = [sys.executable, "-c", PROGRAM, str(after)], records(folder) + after
     child = interruptible([*program, *command(folder)])
-    deadline = time.monotonic() + 120.0
+    deadline = time.monotonic() + LONGEST_WAIT
     while child.poll() is None and records(folder) < wanted:
         assert time.monotonic() < deadline, "it took too long"
         time.sleep(0.002)
     assert child.poll() is None, "the run ended before it could be stopped"
     os.kill(child.pid, how)
-    output, errors = child.communicate(timeout=60)
+    output, errors = child.communicate(timeout=LONGEST_WAIT)
     return subprocess.CompletedProcess(child.args, child.returncode, output.decode(), errors.decode())
 
 

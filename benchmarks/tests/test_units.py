@@ -20,7 +20,7 @@ from benchmarks.runner.progress import Progress, progress_line
 from benchmarks.runner.schedule import InProcess, Job, Steps, executor, results, run
 from benchmarks.runner.store import Store, open_store
 from benchmarks.runner.units import Unit, compute, labels
-from benchmarks.tests.processes import alive, await_true, interruptible
+from benchmarks.tests.processes import LONGEST_WAIT, alive, await_true, interruptible
 
 HERE = "benchmarks.tests.test_units"
 
@@ -444,8 +444,8 @@ def test_ctrl_c_ends_the_workers_with_what_they_are_at(stage: str, tmp_path: Pat
     try:
         await_true(lambda: child.poll() is not None or len(workers()) >= 2)
         os.killpg(child.pid, signal.SIGINT)
-        # Their work takes an hour: whoever waits for it does not end in a minute, however busy the machine.
-        _, errors = child.communicate(timeout=60)
+        # Their work takes an hour: whoever waits for it does not end in two minutes, however busy the machine.
+        _, errors = child.communicate(timeout=LONGEST_WAIT)
     finally:
         os.killpg(child.pid, signal.SIGKILL) if child.poll() is None else None
     assert (child.returncode, errors) == (130, b"")

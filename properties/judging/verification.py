@@ -23,12 +23,14 @@ from properties.laws.law import PROMISES, Law
 from robust_core.mdp import MDP
 from robust_core.problem import KINDS, Kind, Variant
 from robust_core.sets import UncertaintySet
-from robust_core.text import in_words, one_line, suggestion
+from robust_core.text import in_words, one_line, shorten, suggestion
 
 if TYPE_CHECKING:
     from properties.statistics.suite import Planned
 
 EXAMPLES = 200
+LONGEST_NAME = 200
+"""Characters of a variant's name, which stands in every record."""
 
 
 def applicable(variant: Variant, laws: Iterable[Law] | None = None) -> list[Law]:
@@ -46,6 +48,12 @@ def promises_of(kind: Kind) -> list[str]:
 
     tested = {law.promise for law in LAWS if kind in law.kinds} | {law.promise for law in laws() if kind in law.kinds}
     return [promise for promise in {**PROMISES, **STATISTICAL} if promise in tested]
+
+
+def shortly_named(variant: Variant) -> Variant:
+    """The variant, under another name if its own does not fit into a record."""
+    name = shorten(variant.name, LONGEST_NAME)
+    return variant if name == variant.name else replace(variant, name=name)
 
 
 def require_promises(variant: Variant) -> None:

@@ -34,7 +34,9 @@ class WorkerCheck:
             if record.outcome == "blocked":
                 pytest.skip(record.evidence)
             if record.outcome in ("undecided", "untested"):
-                warnings.warn(f"{record.variant}: {record.law}: {record.evidence}", UndecidedWarning, stacklevel=2)
+                warnings.warn(
+                    f"{one_line(record.variant)}: {record.law}: {record.evidence}", UndecidedWarning, stacklevel=2
+                )
             elif record.outcome != "holds":
                 pytest.fail("\n".join(_lines(record)), pytrace=False)
 

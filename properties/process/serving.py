@@ -18,6 +18,7 @@ from properties.judging.verification import (
     applicable,
     read_expectations,
     require_promises,
+    shortly_named,
     untested_promises,
     verify,
 )
@@ -43,12 +44,9 @@ from properties.statistics.suite import allot_cells
 from robust_core.ends import default_ends
 from robust_core.mdp import MDP
 from robust_core.problem import Variant
-from robust_core.text import shorten
 
 SIGN_OF_LIFE = 1.0
 """Seconds between messages from a statistical law at work, which may take longer than a worker may be silent."""
-LONGEST_NAME = 200
-"""Characters of a variant's name, which stands in every record."""
 
 
 def serve(pipe: int) -> None:
@@ -94,7 +92,7 @@ class Worker:
         os.umask(mask)
         try:
             for target, variant in load_all(order.targets).items():
-                self.variants[target] = _shortly_named(variant)
+                self.variants[target] = shortly_named(variant)
             # A module may have changed both. Files are named as seen from here, and others can read counterexamples.
             os.chdir(folder)
             os.umask(mask)
@@ -202,11 +200,6 @@ def limits(variant: Variant) -> tuple[str, ...]:
     if "absolute accuracy" in variant.options:
         words.append(f"judged to an absolute accuracy of {variant.options['absolute accuracy']:.2g}")
     return tuple(words)
-
-
-def _shortly_named(variant: Variant) -> Variant:
-    """The variant under a name that fits into a record."""
-    return replace(variant, name=shorten(variant.name, LONGEST_NAME))
 
 
 def _at_most_every(seconds: float, act: Callable[[], None]) -> Callable[[], None]:

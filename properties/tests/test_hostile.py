@@ -102,6 +102,7 @@ def test_a_hanging_variant_is_interrupted_with_its_case(
 
 def test_a_message_that_takes_too_long_ends_the_case_long_before_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MESSAGE_SECONDS", 0.05)
+    monkeypatch.setattr(guard, "IDLE_FACTOR", SLOW["RAISES_ENDLESSLY"])
     variant = hostile_variants.RAISES_ENDLESSLY
     record = first(list(verify(variant, examples=3, laws=applicable(variant)[:1])))
     assert "misbehaviour: time of one case: got over 0.05 s of the processor" in record.evidence

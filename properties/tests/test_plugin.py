@@ -3,9 +3,13 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from properties.checks import checks
+from properties.variants.mutants.operator import NO_DISCOUNT as WRONG
 
 DECORATED = """
 from properties.checks import parametrize_with_checks
@@ -45,6 +49,19 @@ def test_the_decorator_makes_a_test_of_every_law(tmp_path: Path) -> None:
 
 
 EXPECTED = DECORATED.replace("examples=30", "examples=30, size=None, expected_failures=REASONS")
+
+
+def test_a_name_that_is_long_or_controls_a_terminal_is_shown_shortly_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name of 30 MB had pytest work for minutes on the names of its tests."""
+    monkeypatch.chdir(tmp_path)
+    found = checks([replace(WRONG, name="\x1b[2J" + "n" * 10**7)], examples=1, size=None)
+    assert {len(str(check)) < 300 for check in found} == {True}
+    failing = next(check for check in found if check.law.name == "bellman backup")
+    with pytest.raises(pytest.fail.Exception, match=r"^\\x1b\[2Jn+….*: bellman backup: ") as failed:
+        failing()
+    assert len(str(failed.value)) < 3000
 
 
 @pytest.mark.parametrize(
