@@ -59,6 +59,7 @@ GROUPS = (
             "properties/tests/test_hostile.py::test_a_worker_in_which_the_suite_fails_blames_nobody",
             "properties/tests/test_hostile.py::test_a_message_that_takes_too_long_ends_the_case_long_before_its_time",
             "properties/tests/test_blame.py::test_a_message_without_an_end_is_left_out",
+            "properties/tests/test_guard.py::test_an_interruption_that_is_swallowed_is_a_finding_all_the_same",
             "properties/tests/test_guard.py::test_a_timer_of_the_caller_goes_on_after_a_case",
             "properties/tests/test_shrinking_laws.py::test_a_variant_that_fails_late_in_every_call_has_its_verdict_in_time",
             "properties/tests/test_statistics_verification.py::test_bad_misbehaviour_in_a_long_run_is_named_and_blocks_the_rest",

@@ -273,19 +273,25 @@ def _time_limit(busy: float, idle: float) -> Iterator[None]:
         return
     pause = idle / LOOKS
     idleness = Idleness(os.getpid(), pause)
+    raised: list[TooSlow] = []
 
     def worked() -> None:
-        raise TooSlow(busy, busy=True)
+        raised.append(TooSlow(busy, busy=True))
+        raise raised[0]
 
     def looked() -> None:
         if idleness.look() >= idle * (1.0 - 0.5 / LOOKS):
-            raise TooSlow(idle, busy=False)
+            raised.append(TooSlow(idle, busy=False))
+            raise raised[0]
 
     with (
         _interrupted(signal.SIGPROF, signal.ITIMER_PROF, process_time, worked, busy),
         _interrupted(signal.SIGALRM, signal.ITIMER_REAL, monotonic, looked, pause),
     ):
         yield
+    if raised:
+        # Something has swallowed it: a handler of every exception, or Python itself if it was raised in a __del__.
+        raise raised[0]
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """The guard against misbehaviour looks at the calls of the variant only: what an oracle imports is not blamed on it."""
 
+import contextlib
 import copy
 import importlib
 import os
@@ -18,7 +19,7 @@ import pytest
 
 from oracles.planning import rational
 from properties.judging import guard
-from properties.judging.guard import call_observed, watch
+from properties.judging.guard import TooSlow, call_observed, watch
 from properties.judging.observation import observed_variant
 from properties.judging.verdict import Finding, Record
 from properties.judging.verification import applicable, verify
@@ -208,6 +209,19 @@ def test_a_limit_on_files_that_the_caller_has_set_is_respected(
     assert os.fstat(guard.STDOUT).st_size == size
     for handle in (guard.STDOUT, *guard._diverted):
         os.close(handle)
+
+
+def test_an_interruption_that_is_swallowed_is_a_finding_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "IDLE_FACTOR", 1000.0)
+
+    def swallows() -> None:
+        began = time.process_time()
+        with contextlib.suppress(BaseException):
+            while time.process_time() < began + 60.0:
+                pass
+
+    with pytest.raises(TooSlow, match=r"over 0\.05 s of the processor"):
+        watch(lambda: call_observed(swallows), seconds=0.05)
 
 
 @pytest.mark.parametrize(
