@@ -4,7 +4,8 @@ Each is a model for one way to stop. A *ring* mixes nothing, so every digit take
 better action shows after many sweeps alone. In a *relay* each improvement of a policy makes the next one possible; in a
 *robust relay* these improvements lead from the nominal policy to the robust one. On *ladders* every state changes its
 action many times, and in a *relay of nature* the worst rows change as many times as there are runners. In *small gains*
-an action is better by a small part of the largest cost. *Twins* are states that differ by little more than the accuracy
+an action is better by a small part of the largest cost. In an *overtaken* model another state becomes the worst late.
+*Twins* are states that differ by little more than the accuracy
 that is asked for.
 """
 
@@ -45,6 +46,17 @@ def late(chain: int, gamma: float, share: float = SHARES[0]) -> MDP:
     P[chain + 1, :, chain + 1] = 1.0
     cost[chain] = 1.0, share / (1.0 - gamma)
     return MDP(P, cost, gamma)
+
+
+def overtaken(sweeps: int, radius: float, gamma: float) -> MDP:
+    """A state that pays 1 once, one that pays a little for ever, and a free one.
+
+    At discount b = gamma(1−radius) the second has paid less than 1 after this number of sweeps, and more after the
+    next one: only then is it the worst state for nature.
+    """
+    b = gamma * (1.0 - radius)
+    P = np.eye(3)[[[2], [1], [2]]]
+    return MDP(P, np.array([[1.0], [(1.0 - b) / (1.0 - b ** (sweeps + 0.5))], [0.0]]), gamma)
 
 
 def relay(length: int = 10, gamma: float = 0.9, step: float = 1.5) -> MDP:

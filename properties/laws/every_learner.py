@@ -25,6 +25,8 @@ from robust_core.problem import Variant
 
 # Estimates of a long run that are kept to be read later.
 FEW = 40
+PARTS = 32
+"""Roundings of an estimate that is put together from parts: a value and advantages, or the mean of an ensemble."""
 
 
 def _wanted_start(told: Any) -> tuple[np.ndarray, ...]:
@@ -53,7 +55,9 @@ def _start(variant: Variant, case: Run) -> Finding | None:
             return Finding(f"shape of the {name} before the first update", part.shape, right.shape)
         if part.dtype != np.float64:
             return Finding(f"type of the {name}", str(part.dtype), "float64")
-        finding = _differing((part,), (right,), when=" before the first update", names=(name,))
+        axes = () if len(got) > 1 else None
+        allowed = operations_bound(PARTS, float(np.abs(right).max()))
+        finding = compare(part, right, allowed, name, after=" before the first update", axes=axes)
         if finding is not None:
             return finding
     return _still(variant, case, got) or _finite(variant, case, got)
@@ -71,11 +75,10 @@ def _differing(
     wanted: Sequence[np.ndarray],
     *,
     when: str = "",
-    names: Sequence[str] | None = None,
     columns: tuple[str, str] = ("variant", "wanted"),
 ) -> Finding | None:
     """A finding with the first part of an estimate that has not the same bits, and the entry."""
-    for name, x, y in zip(_names(got) if names is None else names, got, wanted, strict=False):
+    for name, x, y in zip(_names(got), got, wanted, strict=False):
         if not same((x,), (y,)):
             axes = () if len(got) > 1 or name == "omega" else None
             return compare(x, y, 0.0, name, after=when, columns=columns, axes=axes)

@@ -11,6 +11,7 @@ from properties.cases.hard_models import (
     hard_models,
     late,
     nature_relay,
+    overtaken,
     relay,
     ring,
     robust_relay,
@@ -40,6 +41,8 @@ NEAREST = 2.0**-30
 """How near twins are for a planner that is right to rounding."""
 SHORT = 0.1
 """The largest radius at which ten steps of a relay are worth their cost."""
+SWEEPS = (16, 64)
+"""After how many the worst state is another one."""
 
 
 def _discounted(variant: Variant) -> Sequence[PlannerCase]:
@@ -58,6 +61,9 @@ def _discounted(variant: Variant) -> Sequence[PlannerCase]:
         turning = [level for level in _numbers(radii_of(variant, kind)) if TURNING <= level <= 0.5]
         if turning and (gammas is None or LONG in gammas):
             cases += [_case(mdp, kind, min(turning)) for mdp in (robust_relay(min(turning), LONG), shelters(LONG))]
+        restarting = [level for level in _numbers(radii_of(variant, kind)) if SHORT <= level <= 0.5]
+        if restarting and (gammas is None or LONG in gammas):
+            cases += [_case(overtaken(n, min(restarting), LONG), kind, min(restarting)) for n in SWEEPS]
         share = SHARES_MOVED.get(kind, 0.0)
         moving = [level for level in _numbers(radii_of(variant, kind)) if SHORT <= share * level <= 0.5]
         if moving and (gammas is None or LONG in gammas):
@@ -73,6 +79,7 @@ def _average(variant: Variant) -> Sequence[PlannerCase]:
         radius = min((level for level in given if level >= LEAST), default=1.0)
         gamma = 1.0 - radius
         models = [late(0, gamma), late(0, gamma, SHARES[1]), late(12, gamma), ring(9, gamma), ring(2, gamma)]
+        models += [overtaken(n, 0.0, gamma) for n in SWEEPS if gamma]
         models += [twins(_gap(variant), gamma), small_gains(gamma), *([relay(gamma=gamma)] if radius <= SHORT else [])]
         cases += [_case(mdp, kind, radius) for mdp in models]
     return cases

@@ -37,6 +37,27 @@ class _Lists(PlainQ):
         return np.array(self.rows)
 
 
+class _Advantages(PlainQ):
+    """Values and advantages apart: their sum is the table but for a rounding, at the start too."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.v = self.Q.min(axis=1)
+        self.advantages = self.Q - self.v[:, None]
+
+    def values(self) -> Any:
+        return self.v.copy()
+
+    def write(self, step: Transition, alpha: float, target: float) -> None:
+        row = self.v[step.s] + self.advantages[step.s]
+        row[step.a] += alpha * (target - row[step.a])
+        self.v[step.s] = row.min()
+        self.advantages[step.s] = row - row.min()
+
+    def estimate(self) -> Any:
+        return self.v[:, None] + self.advantages
+
+
 class _Dictionary(_Lists):
     """A dictionary of the entries that have moved."""
 
@@ -607,6 +628,7 @@ LEARNERS = (
     _control(
         _Sampled, "unbiased", "mean update", "fixed point in the mean", "asynchronous", "shift", "scale", "bounded"
     ),
+    _control(_Advantages, "unbiased", "mean update", "fixed point in the mean", "bounded"),
     _control(_Late, "fixed point", "scale", "symmetric", "asynchronous", "bounded", "non-expansive", delay=2),
     _control(_Twice, "fixed point", "asynchronous", "scale", "symmetric", "non-expansive", schedule="own"),
     _control(_Target, "fixed point", "fixed point in the mean", "asynchronous", "scale", "symmetric", "bounded"),

@@ -43,6 +43,19 @@ def _small_change(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
         Q = image
 
 
+def _settled_worst(mdp: MDP, uncertainty_set: Contamination) -> Floats:
+    """The worst state is kept once it was the same in ten sweeps."""
+    Q, R, counts = np.zeros_like(mdp.cost), uncertainty_set.radius, [0] * mdp.n_states
+    while True:
+        V = Q.min(axis=1)
+        worst = int(np.argmax(counts)) if max(counts) >= 10 else int(V.argmax())
+        counts = [count + 1 if s == worst else 0 for s, count in enumerate(counts)]
+        image = mdp.cost + mdp.gamma * ((1.0 - R) * mdp.expectation(V) + R * V[worst])
+        if np.abs(image - Q).max() <= ACCURACY * np.abs(mdp.cost).max():
+            return np.asarray(image)
+        Q = image
+
+
 def _shorter(mdp: MDP, uncertainty_set: Contamination) -> MDP:
     return MDP(mdp.P, mdp.cost, mdp.gamma * (1.0 - uncertainty_set.radius))
 
@@ -155,3 +168,4 @@ def _few_worst_rows(mdp: MDP, uset: UncertaintySet) -> Floats:
 
 
 FEW_WORST_ROWS = _mutant("that computes the worst rows a few times", _few_worst_rows, TotalVariation)
+SETTLED_WORST = _mutant("whose worst state settles", _settled_worst, Contamination)
