@@ -200,18 +200,20 @@ def late_mean(variant: Variant, case: LinearCase, coins: int, ending: bool) -> F
 
 
 def _means(variant: Variant, case: LinearCase, coins: int, ending: bool, places: Set[int]) -> Finding | None:
-    tape = Tape()
+    tape, late = Tape(), len(places) > 1
     learner = variant.make(problem(case, Coins(tape, coins)))
     past: list[tuple[Floats, ...]] = []
+    stays = ends_of(variant, type(case.uncertainty_set)) == "nature stays"
     for number in range(len(case.path) + 1):
         past.append(arrays(learner.estimate()))
         if not all(np.isfinite(x).all() for x in past[-1]):
             return Finding(f"the estimate after {number} steps", [x.tolist() for x in past[-1]], "finite numbers")
         if number in places:
             until = replace(case, path=case.path[:number])
-            if (
-                finding := _mean_after(variant, until, learner, past, tape, ends=ending, late=len(places) > 1)
-            ) is not None:
+            # Late in a run about half of the next steps end their episode; which, has no period.
+            ends = ending or (late and stays and number.bit_count() // 2 % 2 == 1)
+            finding = _mean_after(variant, until, learner, past, tape, ends=ends, late=late)
+            if finding is not None:
                 return finding
         advance(learner, case.path[number : number + 1])
     return None

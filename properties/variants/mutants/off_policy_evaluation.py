@@ -143,3 +143,8 @@ END_RATIO = _mutant(
     but(OffPolicy, ratio=lambda self, step: 1.0 if step.terminal else OffPolicy.ratio(self, step)),
 )
 RESTARTS = _mutant("whose beta restarts", _Restarts)
+# From the twentieth step on, an end is taken for a step.
+PAST_LATE_END = _mutant(
+    "that goes on after late ends",
+    but(OffPolicy, after=lambda self, step, top: top[step.s_next] * (not step.terminal or self.t >= 20)),
+)
