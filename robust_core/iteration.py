@@ -54,9 +54,12 @@ class Counts:
     falls: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class Point:
-    """A point, its backup and the half width there, and the point that follows by a plain backup."""
+    """A point, its backup and the half width there, and the point that follows by a plain backup.
+
+    Its chain is swept once. The rows of nature in it are most of the memory of a plan, so the backup is then given up.
+    """
 
     v: Floats
     found: Any
@@ -96,14 +99,16 @@ def iterate(
         plain, tried = 2 * plain, point
         if not point.half < before:  # rounding
             break
+    point.found = None
     return point, Counts(backups, sweeps, falls)
 
 
 def _swept(point: Point, gamma: float, most: int) -> tuple[Floats, int]:
     """The point after sweeps of the fixed pair, and how many there were."""
-    v = point.following.copy()
-    span = float(np.ptp(point.found.values - point.v))
-    return v, int(point.found.chain.sweep(gamma, v, most, NARROWER * span))
+    v, found, point.found = point.following.copy(), point.found, None
+    span, chain = float(np.ptp(found.values - point.v)), found.chain
+    del found
+    return v, int(chain.sweep(gamma, v, most, NARROWER * span))
 
 
 def bounds(gamma: float, v: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:

@@ -166,7 +166,8 @@ class Backups:
             values = np.minimum.reduceat(Q, first)
             least = np.flatnonzero(~(values[pairs // A] < Q))  # where values overflow, all that are not numbers
             best = least[np.searchsorted(pairs[least], np.arange(S) * A)]
-            return Backup(values, lambda: _chain(self.mdp, _selected(rows, best), pairs[best], np.ones(S)))
+            kept, chosen = _selected(rows, best), pairs[best]
+            return Backup(values, lambda: _chain(self.mdp, kept, chosen, np.ones(S)))
         table: Floats = self.mdp.cost + self.mdp.gamma * self.solver.support(v).reshape(S, A)
         actions = table.argmin(axis=1)
         values, pairs = table[np.arange(S), actions], np.arange(S) * A + actions
@@ -186,14 +187,14 @@ class Backups:
 
 
 def _selected(rows: WorstRows, which: Ints) -> WorstRows:
-    """Some of the rows."""
-    from robust_core.kernels.rows import selected
+    """Some of the rows, moved together in place."""
+    from robust_core.kernels.rows import together
 
     if len(which) == len(rows.ends):
         return rows
-    found = WorstRows.empty(len(which), int(rows.ends[-1]))
-    selected(rows.ends, rows.places, rows.shares, which, found.ends, found.places, found.shares)
-    return found
+    ends = np.empty(len(which), dtype=np.int64)
+    together(rows.ends, rows.places, rows.shares, which, ends)
+    return WorstRows(ends, rows.places, rows.shares, rows.sigma[which])
 
 
 def _chain(mdp: MDP, rows: WorstRows, pairs: Ints, weights: Floats) -> Chain:

@@ -91,7 +91,8 @@ class AffineSolver:
         """Rows of nature at v of the given pairs."""
         _, best, targets = self._moved(v)
         rows = self.mdp.rows
-        found = WorstRows.empty(len(pairs), int((np.diff(rows.offsets)[pairs] + 1).sum()))
+        most = int((np.diff(rows.offsets)[pairs] + 1).sum())
+        found = WorstRows.empty(len(pairs), most, rows.successors.dtype)
         _moved(
             rows.offsets, rows.successors, rows.probabilities, pairs, targets, best, self.radii, v, found.ends,
             found.places, found.shares, found.sigma,

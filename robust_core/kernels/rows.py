@@ -118,13 +118,12 @@ def products(
 
 
 @compiled
-def selected(ends: Ints, places: Ints, shares: Floats, which: Ints, to: Ints, at: Ints, mass: Floats) -> int:
-    """Some of the rows that end at `ends`, copied; how many entries they have."""
+def together(ends: Ints, places: Ints, shares: Floats, which: Ints, to: Ints) -> None:
+    """Moves some of the rows that end at `ends`, in ascending order, to the front; they then end at `to`."""
     filled = 0
     for m in range(which.size):
         k = which[m]
         for i in range(ends[k - 1] if k > 0 else 0, ends[k]):
-            at[filled], mass[filled] = places[i], shares[i]
+            places[filled], shares[filled] = places[i], shares[i]
             filled += 1
         to[m] = filled
-    return filled

@@ -620,7 +620,8 @@ class Solver:
 
     def rows(self, v: Floats, pairs: Ints) -> WorstRows:
         """Rows of nature at v of the given pairs s·A + a."""
-        found = WorstRows.empty(len(pairs), int(self._lengths[pairs % len(self._lengths)].sum()))
+        entries = int(self._lengths[pairs % len(self._lengths)].sum())
+        found = WorstRows.empty(len(pairs), entries, self._arrays[1].dtype)
         found.sigma[:] = self._solved(v, pairs, found)[1]
         return found
 

@@ -33,9 +33,9 @@ class WorstRows:
     sigma: Floats
 
     @classmethod
-    def empty(cls, rows: int, entries: int) -> "WorstRows":
-        """Room for so many rows and entries."""
-        return cls(np.empty(rows, dtype=np.int64), np.empty(entries, dtype=np.int64), np.empty(entries), np.empty(rows))
+    def empty(cls, rows: int, entries: int, bits: Any = np.int64) -> "WorstRows":
+        """Room for so many rows and entries; places of 32 bits are for successors of 32 bits."""
+        return cls(np.empty(rows, dtype=np.int64), np.empty(entries, bits), np.empty(entries), np.empty(rows))
 
 
 class RowSolver(Protocol):
