@@ -54,19 +54,27 @@ def read_many_rows(choices: Choices, variant: Variant) -> SupportCase:
 
 NEAR_TIES = np.array([0.125, 0.375, 0.5]), np.array([0.0, 1.0 - 2.0**-10, 1.0])
 """The two largest values are close: at radius ¼ a ball of divergences keeps both, and its dual variable is small."""
-RARE_BEST = np.array([[0.5, 0.5, 0.0], [1.0, 2.0**-250, 0.0]]), np.array([0.0, 1.0, 2.0])
-"""The best state has no mass, and in one row the best with mass hardly any: shortcuts for large radii show there."""
+RARE_BEST = (
+    np.array([[0.5, 0.5, 0.0], [1.0, 2.0**-250, 0.0], [1.0, 2.0**-56, 0.0]]),
+    np.array([0.0, 1.0, 2.0]),
+)
+"""The best state has no mass, and in two rows the best with mass hardly any: shortcuts for large radii show there."""
 LONG = np.full(130, 1.0 / 130), np.roll(-(1.1 ** np.arange(130.0)), 47)
 """Every state has mass, and the values are far apart: passes that empty states are many, and so are these states."""
 BESIDE = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 1.5])
 """From the first state to its neighbours on both sides, at distances 1 and 2: the multiplier is between these two."""
+EVEN = np.array([0.25, 0.75]), np.array([0.0, 1.0])
+"""Two states: a tiny radius moves sigma by its root, one just below the threshold leaves a little below the maximum."""
 _PLACES = np.arange(24.0)
 FAR = np.eye(24)[0], np.sqrt(_PLACES)
 """All mass in the first place of a line on which v rises ever more slowly: it goes on from each place to the next."""
 NEXT_TO_THRESHOLD, NEXT_TO_ONE = Threshold(0.999), 2.0**-24
+TINY, NEARLY = 2.0**-76, 1.0 - 2.0**-36
+"""A radius whose root is far above rounding, and the share of a threshold that is so far from it."""
 Row: TypeAlias = tuple[np.ndarray, np.ndarray]
 """A row p and values v."""
-LARGE_RADII = (100.0, 10.0, 3.0, 1.0)
+LARGE_RADII = (100.0, 24.0, 10.0, 3.0, 1.0)
+"""At 24 the reverse divergence leaves e^-24 of the mass, at 100 nothing that floats show."""
 
 
 def hard_rows(variant: Variant) -> list[SupportCase]:
@@ -78,15 +86,23 @@ def hard_rows(variant: Variant) -> list[SupportCase]:
             levels = [level for level in radii_of(variant, kind) if not isinstance(level, Threshold)]
             radius = min(levels, key=lambda level: abs(level - usual), default=usual)
             found.append((kind.choose(lambda levels: levels[0], radius, *row), row))
-        # Next to the threshold nearly all states of the long row give their mass.
-        made, threshold = found[-1][0], oracle_of(kind).threshold
-        if threshold and NEXT_TO_THRESHOLD in radii_of(variant, kind):
-            found.append((made.with_radius(NEXT_TO_THRESHOLD.factor * (threshold(made, *LONG) or 1.0)), LONG))
+        if NEXT_TO_THRESHOLD in radii_of(variant, kind):
+            tiny = kind.choose(lambda levels: levels[0], TINY, *EVEN)
+            # Next to the threshold nearly all states of the long row give their mass.
+            found += [(tiny, EVEN), *_below_threshold(tiny, NEXT_TO_THRESHOLD.factor, LONG)]
+            found += _below_threshold(tiny, NEARLY, EVEN)
     rows, values = RARE_BEST
     found += [(each, (row, values)) for each in large_sets(variant) for row in rows]
     return [
         SupportCase(uncertainty_set=each, p=p, v=v) for each, (p, v) in found if allowed is None or len(v) in allowed
     ]
+
+
+def _below_threshold(chosen: UncertaintySet, share: float, row: Row) -> list[tuple[UncertaintySet, Row]]:
+    """The set with a share of the radius at which sigma reaches its largest value, if there is one."""
+    threshold = oracle_of(type(chosen)).threshold
+    radius = threshold(chosen, *row) if threshold else None
+    return [(chosen.with_radius(share * radius), row)] if radius and np.isfinite(radius) else []
 
 
 def _on_lines(variant: Variant) -> list[tuple[UncertaintySet, Row]]:
@@ -113,14 +129,14 @@ def _in_boxes(variant: Variant) -> list[tuple[UncertaintySet, Row]]:
 
 
 def large_sets(variant: Variant) -> list[UncertaintySet]:
-    """The sets that a radius and a choice describe: their largest level and a lower one, both ends of the choice."""
+    """The sets that a radius and a choice describe: their largest level and two lower ones, both ends of the choice."""
     found = []
     for kind in _by_radius(variant):
         most = max((level for level in radii_of(variant, kind) if not isinstance(level, Threshold)), default=0.0)
         lower = [level for level in LARGE_RADII if level < most and "radii" not in variant.options]
         found += [
             kind.choose(lambda levels, end=end: levels[end], radius, *RARE_BEST)  # type: ignore[misc]
-            for radius in (most, *lower[:1])
+            for radius in (most, *lower[:2])
             for end in (0, -1)
         ]
     return list(dict.fromkeys(found))

@@ -77,3 +77,11 @@ SAMPLE = _mutant(
 DIVERGENCE = _mutant("as KL of half the radius", lambda u, p, v: sigma(KullbackLeibler(u.radius / 2), p, v))
 EUCLIDEAN = _mutant("without division by p", lambda u, p, v: sigma(L2(math.sqrt(u.radius), True), p, v))
 SMALLEST = _mutant("of a kind nature", minimum)
+
+
+def _without_rare(uset: ChiSquare, p: Floats, v: Floats) -> Floats:
+    """Masses below 1e-16 are taken for rounding."""
+    return sigma(uset, np.where(p < 1e-16, 0.0, p), v)
+
+
+WITHOUT_RARE = _mutant("without rare states", _without_rare)

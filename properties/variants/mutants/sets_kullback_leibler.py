@@ -98,3 +98,14 @@ LARGE_IS_THE_SUPPORT = _mutant(
     "that a radius of 50 makes the support",
     lambda u, p, v: float(v[p > 0.0].max()) if u.radius >= 50.0 else sigma(u, p, v),
 )
+# Its root moves sigma.
+TINY_IS_NOTHING = _mutant("with tiny radii as 0", change_radius(lambda r: 0.0 if r < 1e-20 else r))
+
+
+def _nearly_reached(uset: KullbackLeibler, p: Floats, v: Floats) -> float:
+    """Next to the threshold the maximum is taken for reached."""
+    reached = uset.radius >= -(1.0 - 3e-10) * math.log(mass_of_best(p, v))
+    return float(v[p > 0].max()) if reached else float(sigma(uset, p, v))
+
+
+NEARLY_REACHED = _mutant("with a threshold that is nearly reached", _nearly_reached)

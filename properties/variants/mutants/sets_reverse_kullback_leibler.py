@@ -69,3 +69,7 @@ THRESHOLD = _mutant("with the threshold of the other direction", _threshold)
 SMOOTHED = _mutant("of a smoothed p", smoothed)
 BOUNDED_SHIFT = _mutant("with a bound on the shift", _bounded_shift)
 SMALLEST = _mutant("of a kind nature", minimum)
+TWENTY_IS_EVERYTHING = _mutant(
+    "that a radius of 20 makes the simplex",
+    lambda u, p, v: float(v.max()) if u.radius >= 20.0 and not u.within_support else sigma(u, p, v),
+)
