@@ -6,7 +6,7 @@ A handler is told every event in order, and at the end whether the run has finis
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -70,8 +70,10 @@ class JsonLines:
 class Table:
     """A table for each variant with all its verdicts, and a summary of the run."""
 
-    def __init__(self, *, statistics: bool, verbose: bool = False) -> None:
-        self.statistics, self.verbose = statistics, verbose
+    def __init__(
+        self, *, statistics: bool, verbose: bool = False, selects: Callable[[str], bool] = lambda law: True
+    ) -> None:
+        self.statistics, self.verbose, self.selects = statistics, verbose, selects
         self.all: list[Record] = []
         self.records: list[Record] = []
 
@@ -90,10 +92,19 @@ class Table:
         elif isinstance(event, VariantEnded):
             self.all += self.records
             print(_line_under(self.records))
-            if event.variant.cells and not self.statistics:
-                print(f"  not run (--no-statistics): {plural(len(event.variant.cells), 'statistical cell')}")
+            for option, left_out in self._not_run(event.variant):
+                print(f"  not run ({option}): {left_out}")
             for line in event.variant.advice:
                 print(textwrap.fill(line, table_width(), initial_indent="  ", subsequent_indent="    "))
+
+    def _not_run(self, variant: "Description") -> Iterator[tuple[str, str]]:
+        """What options leave out: the option, and how much."""
+        laws = sum(not self.selects(law) for law in variant.laws)
+        if laws:
+            yield "--law", plural(laws, "law")
+        cells = sum(not self.selects(cell.name) for cell in variant.cells) if self.statistics else len(variant.cells)
+        if cells:
+            yield "--law" if self.statistics else "--no-statistics", plural(cells, "statistical cell")
 
     def close(self, *, finished: bool) -> None:
         """Print the summary of a run that has finished."""

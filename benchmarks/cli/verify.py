@@ -299,7 +299,10 @@ def _handlers(options: argparse.Namespace) -> list[Handler]:
     elif options.quiet:
         handlers.append(QuietTable())
     else:
-        handlers.append(Table(statistics=not options.no_statistics, verbose=options.verbose))
+        from properties.process.session import Effort
+
+        selects = Effort(laws=tuple(options.law)).selects
+        handlers.append(Table(statistics=not options.no_statistics, verbose=options.verbose, selects=selects))
     return handlers
 
 
