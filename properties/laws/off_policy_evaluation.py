@@ -27,6 +27,8 @@ from robust_core.sets import Contamination
 KIND: tuple[Kind, ...] = ("off-policy evaluation",)
 BALLS = (0.5, 1.0, 0.25, 2.0, 4.0)
 PARTS = ("theta", "omega")
+TIMES = (1, 1, 8)
+"""How many times a path is walked: some forty steps show balls that change."""
 
 
 def _onto_ball(x: np.ndarray, K: float) -> np.ndarray:
@@ -70,7 +72,7 @@ def _stays_inside(variant: Variant, case: OffPolicyRun) -> Finding | None:
 
 
 def _read_balls(choices: Choices, variant: Variant) -> OffPolicyRun:
-    """Large costs and small balls, of different sizes: many steps lead out of them."""
+    """Large costs and small balls, of different sizes: many steps lead out of them, in long paths too."""
     case = cast(OffPolicyRun, runs.run(choices, variant, least=1, ends=False))
     first = choices.index(len(BALLS))
     second = (first + 1 + choices.index(len(BALLS) - 1)) % len(BALLS)
@@ -78,7 +80,8 @@ def _read_balls(choices: Choices, variant: Variant) -> OffPolicyRun:
     start = case.initial
     while np.abs(start).max() > 0.25 * min(K, other):
         start = start / 2.0
-    return replace(case, projection=K, second_projection=other, initial=start)
+    path = case.path * choices.any_of(TIMES)
+    return replace(case, projection=K, second_projection=other, initial=start, path=path)
 
 
 def _read_equal(choices: Choices, variant: Variant) -> OffPolicyRun:

@@ -148,3 +148,14 @@ PAST_LATE_END = _mutant(
     "that goes on after late ends",
     but(OffPolicy, after=lambda self, step, top: top[step.s_next] * (not step.terminal or self.t >= 20)),
 )
+# From the twentieth step on, both vectors have the larger ball.
+LARGER_BALL = _mutant(
+    "with one ball in the end",
+    but(
+        OffPolicy,
+        balls=property(
+            lambda self: OffPolicy.balls.fget(self) if self.t < 20 else (max(OffPolicy.balls.fget(self)),) * 2  # type: ignore[attr-defined]
+        ),
+    ),
+    _BALLS,
+)
