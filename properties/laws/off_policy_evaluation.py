@@ -80,7 +80,7 @@ def _read_balls(choices: Choices, variant: Variant) -> OffPolicyRun:
     start = case.initial
     while np.abs(start).max() > 0.25 * min(K, other):
         start = start / 2.0
-    path = case.path * choices.any_of(TIMES)
+    path = [*case.path] * choices.any_of(TIMES)
     return replace(case, projection=K, second_projection=other, initial=start, path=path)
 
 
