@@ -36,7 +36,7 @@ ENDS = (0.0, 0.25, 0.0, 0.5, 1.0, 0.0)
 """Probabilities that the next step ends the episode."""
 STREAMS = 32
 """Streams of draws during the history."""
-LATE_PLACES = frozenset(n - j for n in (50, 100, 1000) for j in (0, 1))
+LATE_PLACES = frozenset(n - j for n in (32, 50, 64, 100, 256, 1000) for j in (0, 1))
 """Steps of a long path whose means are taken, beside the last: where people refresh, restart or forget something."""
 LATE_COUNT = 3
 """The last steps: what happens every second or third step."""
@@ -44,7 +44,7 @@ LATE_DRAWS = 16
 """Outcomes of the draws of one step on a long path: a walk along it is worth a second, not a minute."""
 LAST_EPISODE = 60
 """Steps of a long path that no end precedes: an end makes a learner forget what it keeps."""
-LATE_END = min(LATE_PLACES) - 1
+LATE_END = 48
 """The step of a shorter path that ends an episode of many states: the next means are taken just after it."""
 PROMISES_TRIED = 24
 MOST_FUTURES = 4000

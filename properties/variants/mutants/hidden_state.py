@@ -176,6 +176,16 @@ class _Window(averaging.AveragingLearner):
         self.mean = mean + (self.Q - mean) / min(self.t + 1, 100)
 
 
+class _Burned(averaging.AveragingLearner):
+    """The average is begun anew after 32 steps."""
+
+    def update(self, transition: Transition) -> None:
+        super().update(transition)
+        if self.t == 32:
+            self.mean = self.Q.copy()
+
+
+AVERAGE_BURNED = _mutant(averaging.VARIANT, "averaging: begun anew after 32 steps", _Burned)
 AVERAGE_WINDOW = _mutant(averaging.VARIANT, "averaging: a window of a hundred", _Window)
 AVERAGE_TARGET = _mutant(averaging.VARIANT, "averaging: bootstraps on the average", _OnAverage)
 AVERAGE_START = _mutant(averaging.VARIANT, "averaging: the start is left out", _StartForgotten)
