@@ -102,7 +102,9 @@ def claims(options: argparse.Namespace) -> int:
             from properties.claims.text import explain
 
             for line in explain(claim).splitlines():
-                print(line if line.lstrip().startswith("replay: ") else fold(line, indent=15))
+                is_command = line.lstrip().startswith("replay: ")
+                folded = line if is_command else fold(line, indent=15)
+                print(folded)
         else:
             print(_row(claim))
     if not (options.ids or options.json or options.quiet):
