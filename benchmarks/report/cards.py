@@ -9,7 +9,7 @@ from benchmarks.report.layout import commands, fold
 from benchmarks.report.markup import Html, inline, tag
 from benchmarks.report.scales import number
 from benchmarks.report.words import with_entry
-from properties.judging.deviation import Deviation, in_digits
+from properties.judging.deviation import Deviation, in_digits, in_few_digits
 from robust_core.json import loads
 from robust_core.mdp import MDP
 
@@ -87,7 +87,8 @@ def _sides(found: Deviation) -> Html:
     if found.got is None and found.wanted is None:
         return tag("p", with_entry(found.what))
     allowed = in_digits(found.allowed, found.got, found.wanted)
-    rows = (("got", str(found.got)), ("expected", str(found.wanted)), ("allowed error", allowed))
+    got, wanted = in_few_digits(found.got, found.wanted, found.allowed)
+    rows = (("got", got), ("expected", wanted), ("allowed error", allowed))
     entries = [(tag("dt", label), tag("dd", tag("span", value, class_="value"))) for label, value in rows]
     return Html(tag("p", inline(with_entry(found.what)), class_="what") + tag("dl", entries, class_="sides"))
 

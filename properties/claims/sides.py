@@ -28,7 +28,7 @@ def equal(what: str, left: Any, right: Any) -> Finding | None:
         return Finding(f"shape of {what}", got.shape, wanted.shape)
     for place in np.ndindex(got.shape):
         if got[place] != wanted[place]:
-            return Finding(_at(what, place), readable(got[place]), readable(wanted[place]))
+            return Finding(at_place(what, place), readable(got[place]), readable(wanted[place]))
     return None
 
 
@@ -41,7 +41,7 @@ def at_most(what: str, left: Any, right: Any) -> Finding | None:
     got, bound = np.broadcast_arrays(np.asarray(left, dtype=object), np.asarray(right, dtype=object))
     for place in np.ndindex(got.shape):
         if not got[place] <= bound[place]:
-            return Finding(_at(what, place), readable(got[place]), f"at most {readable(bound[place])}")
+            return Finding(at_place(what, place), readable(got[place]), f"at most {readable(bound[place])}")
     return None
 
 
@@ -55,7 +55,8 @@ def fractions(row: np.ndarray) -> Vector:
     return tuple(map(Fraction, row.tolist()))
 
 
-def _at(what: str, place: tuple[int, ...]) -> str:
+def at_place(what: str, place: tuple[int, ...]) -> str:
+    """The quantity with the entry that is meant; a number has none."""
     return f"{what} at {list(place)}" if place else what
 
 

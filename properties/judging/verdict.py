@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from properties.judging.deviation import Deviation, in_digits
+from properties.judging.deviation import Deviation, as_text, in_digits, in_few_digits
 from properties.statistics.records import CellResult
 from robust_core.json import dumps
 from robust_core.versions import installed_version, libraries
@@ -52,7 +52,7 @@ class Finding:
         if self.got is None and self.wanted is None:
             return self.what
         within = "" if self.allowed == 0.0 else f" within {in_digits(self.allowed, self.got, self.wanted)}"
-        got, wanted = _shown(self.got), _shown(self.wanted)
+        got, wanted = in_few_digits(self.got, self.wanted, self.allowed)
         if self._looks_right():
             # NaN differs from itself, and two long fractions may be one float.
             reason = (
@@ -73,12 +73,7 @@ class Finding:
 
 def _plain(value: Any) -> int | float | str | None:
     is_number = isinstance(value, float) or (type(value) is int and abs(value) < LARGEST_INTEGER)
-    return value if value is None or is_number else _shown(value)
-
-
-def _shown(value: Any) -> str:
-    """A value in a message: words and fractions as they are, unless they are blank or cannot be printed."""
-    return value if isinstance(value, str) and value.strip() and value.isprintable() else repr(value)
+    return value if value is None or is_number else as_text(value)
 
 
 @dataclass(frozen=True)

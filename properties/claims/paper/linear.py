@@ -19,7 +19,7 @@ from oracles.chains.chain import row_defect
 from oracles.linear.msprbe import MSPRBE
 from properties.cases.case import Case
 from properties.claims.claim import Statement
-from properties.claims.sides import first
+from properties.claims.sides import at_place, first
 from properties.judging.verdict import Finding
 from robust_core.learners.linear import LinearLearner
 from robust_core.learners.schedules import constant
@@ -92,7 +92,8 @@ def differs(what: str, left: Ball, right: Ball) -> Finding | None:
     if not wrong.any():
         return None
     place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return Finding(f"{what}{list(place)}", float(left.mid[place]), float(right.mid[place]), float(allowed[place]))
+    sides = float(left.mid[place]), float(right.mid[place])
+    return Finding(at_place(what, place), *sides, float(allowed[place]))
 
 
 def ratio(left: Ball, bound: float) -> float:
