@@ -1,6 +1,7 @@
 """`robust-core claims`: the list, its filters, one claim explained, and the replay of a counterexample."""
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,9 @@ EXAMPLE = str(evidence.COUNTEREXAMPLES / "expand-T.json")
 def test_the_list_has_every_claim_with_its_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["claims"]) == HOLDS
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[: len(catalogue())]] == list(catalogue())
+    rows = lines[: len(catalogue())]
+    assert [line.split()[0] for line in rows] == list(catalogue())
+    assert {line.index(f" {catalogue()[line.split()[0]].kind}  ") for line in rows} == {claims.ID_WIDTH}
     assert "expand-T                 E  corrected" in "\n".join(lines)
 
 
@@ -31,7 +34,13 @@ def test_filters_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert next(record for record in records if record["id"] == "expand-T")["counterexamples"] == ["expand-T.json"]
 
 
-def test_one_claim_is_explained_and_its_replay_command_works(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("columns", ["200", "40"])
+def test_one_claim_is_explained_and_its_replay_command_works(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A terminal may be narrow: a command that is folded cannot be copied."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", columns)
     assert main(["claims", "expand-T"]) == HOLDS
     command = next(line for line in capsys.readouterr().out.splitlines() if "replay:" in line)
     assert main(command.split("robust-core ")[1].split()) == VIOLATED
