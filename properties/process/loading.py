@@ -289,7 +289,15 @@ def _from_package(name: str) -> ModuleType:
     published = ", ".join(sorted(_all_points().names)) or "none"
     raise ValueError(
         f"no module {missing!r} (a file is named with its .py; published by installed packages: {published})"
+        f"{suggestion(missing, _beside(missing))}"
     )
+
+
+def _beside(missing: str) -> list[str]:
+    """The modules of the package in which a module is missing: it is loaded by then."""
+    package = missing.rpartition(".")[0]
+    folders = getattr(sys.modules.get(package), "__path__", ())
+    return [f"{package}.{module.name}" for module in pkgutil.iter_modules(folders)]
 
 
 @contextlib.contextmanager

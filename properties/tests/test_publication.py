@@ -163,6 +163,7 @@ def test_a_file_that_cannot_be_loaded_is_a_line_with_place_and_reason(
         ("", r"^'': a target is package\.module\[:NAME\], file\.py"),
         ("./mine", r"^\./mine: a target is"),
         ("json.no_such_part", "no module 'json.no_such_part'"),
+        ("properties.variants.galery", r"did you mean 'properties\.variants\.gallery'\?"),
     ],
 )
 def test_what_is_no_target_is_refused(target: str, message: str) -> None:
