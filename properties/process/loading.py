@@ -74,7 +74,7 @@ def _published(name: str) -> "Variant":
         if is_ctrl_c(error):
             raise
         raise ValueError(f"{place_of(name)}: {_in_words(error)}") from error
-    if not _is_variant(variant):
+    if not _is_variant(variant, place_of(name)):
         raise ValueError(f"{place_of(name)}: must be a Variant, got {variant!r:.80}")
     return variant
 
@@ -177,7 +177,7 @@ def load_source(target: str, source: str) -> "Variant":
     finally:
         del sys.modules[module.__name__]
     variant = vars(module).get(name)
-    if not _is_variant(variant):
+    if not _is_variant(variant, place):
         raise ValueError(f"{place}: no variant {name!r}")
     return variant
 
@@ -236,7 +236,7 @@ def _from_here(path: Path) -> Path:
 
 def _variants(module: ModuleType, place: str) -> "dict[str, Variant]":
     """The variants of a module by their names, which stand in messages, files and commands."""
-    found = {name: value for name, value in vars(module).items() if _is_variant(value)}
+    found = {name: value for name, value in vars(module).items() if _is_variant(value, place)}
     for name in found:
         if not name.isidentifier() or len(name) > LONGEST_NAME:
             raise ValueError(
@@ -246,10 +246,13 @@ def _variants(module: ModuleType, place: str) -> "dict[str, Variant]":
     return found
 
 
-def _is_variant(value: object) -> "TypeGuard[Variant]":
+def _is_variant(value: object, place: str) -> "TypeGuard[Variant]":
     # The parent of a worker loads no variant, and so no numpy.
     from robust_core.problem import Variant
 
+    if isinstance(value, Variant) and type(value) is not Variant:
+        # What promises nothing when it is asked is judged by nothing.
+        raise ValueError(f"{place}: a variant must be a Variant itself: a class made from it can change its fields")
     return isinstance(value, Variant)
 
 

@@ -34,6 +34,12 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("import sys; sys.exit(0)", "bad.py, line 1: SystemExit: 0 while loading"),
         ("NOTHING = 0", "bad.py: no Variant in it"),
         (
+            "from robust_core import Variant\nfrom properties.variants.gallery.bellman import VARIANT\n"
+            "class Mine(Variant):\n    promises = property(lambda self: (), lambda self, _: None)\n"
+            "MINE = Mine('mine', VARIANT.kind, VARIANT.make, VARIANT.sets, VARIANT.promises)",
+            "bad.py: a variant must be a Variant itself: a class made from it can change its fields",
+        ),
+        (
             "import resource as r\nr.setrlimit(r.RLIMIT_AS, (1 << 31, 1 << 31))\nbytearray(1 << 40)",
             "bad.py, line 3: MemoryError while loading",
         ),
