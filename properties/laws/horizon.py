@@ -94,7 +94,7 @@ def long_runs(variant: Variant) -> list[Run]:
     mdp = _moves(np.array([[0, 1], [0, 0]]), np.array([[1.0, 3.0], [-1.0, 2.0]]), 0.875)
     path = _long_path(mdp, ends=variant.options.get("ends") != "none")
     start, policy = np.array([[2.0, 1.0], [4.0, 3.0]]), np.full((2, 2), 0.5)
-    schedules = (per_visit(1.0, rate=0.01, power=1.0), polynomial(1.0, rate=0.01, power=1.0))
+    schedules = (per_visit(1.0, rate=0.01, power=1.0), polynomial(1.0, rate=0.01, power=0.75))
     return [_case(variant, mdp, schedule, start, policy, path) for schedule in schedules]
 
 

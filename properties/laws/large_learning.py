@@ -85,7 +85,7 @@ LONGEST = form_of(
     2,
     steps=50,
     times=200,
-    step_size=per_visit(1.0, rate=0.01, power=1.0),
+    step_size=per_visit(1.0, rate=0.01, power=0.75),
     plain=_PLAIN,
     order=0,
 )

@@ -41,6 +41,17 @@ class _LastStepSize(PlainQ):
         return schedule.at(min(n, 2**15 - 1))
 
 
+class _HarmonicTail(PlainQ):
+    """After 500 counts step sizes fall as those of power 1."""
+
+    def alpha(self, step: Transition) -> float:
+        schedule = self.problem.step_size
+        n = int(self.visits[self.place(step)]) if schedule.clock == "visits" else self.t
+        if schedule.clock == "constant" or n <= 500:
+            return schedule.at(n)
+        return schedule.at(500) * (1.0 + 500.0 * schedule.rate) / (1.0 + n * schedule.rate)
+
+
 class _LaterStates(PlainQ):
     """A maximum whose last block is left out where it is not full."""
 
@@ -113,6 +124,7 @@ SHORT_CLOCK = _q("with steps in 16 bits", _ShortClock, "sample form")
 STOPS_LATE = _q("that stops after 50,000 steps", _StopsLate, "sample form")
 STOPS_LATE_IN_THE_MEAN = _q("that stops after 50,000 steps, unbiased", _StopsLate, "unbiased")
 LAST_STEP_SIZE = _q("with 32,768 step sizes", _LastStepSize, "sample form")
+HARMONIC_TAIL = _q("whose step sizes fall as 1/n in the end", _HarmonicTail, "sample form")
 # A maximum of the first 1,024 states.
 SOME_STATES = _q(
     "with a maximum of 1,024 states", but(PlainQ, worst=lambda self: float(self.values()[:1024].max())), "sample form"
