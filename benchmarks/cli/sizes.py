@@ -43,7 +43,7 @@ def add_parser(studies: Commands) -> None:
         type=positive,
         default=STATES,
         metavar="N",
-        help=f"models of at most N states (default {STATES}); 1000000 need 1.5 GB of memory, 10000000 about 13 GB",
+        help=f"models of at most N states (default {STATES}); 1000000 need 1.2 GB of memory, 10000000 about 9.5 GB",
     )
     parser.add_argument("--missing", action="store_true", help="only points that are not committed")
     add_running(parser, STORE, workers=False, cluster=False)
