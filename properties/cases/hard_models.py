@@ -34,10 +34,11 @@ def ring(states: int, gamma: float) -> MDP:
     return MDP(P, np.eye(states)[:, :1], gamma)
 
 
-def late(chain: int, gamma: float, share: float = SHARES[0]) -> MDP:
-    """Behind a chain: pay 1 a step for ever, or a share of all that at once.
+def late(chain: int, gamma: float, share: float = SHARES[0], after: float = 0.0) -> MDP:
+    """Behind a chain: pay 1 a step for ever, or a share of all that at once and `after` for ever.
 
-    From 0, the second is better after log(1/(1−share))/(1−gamma) sweeps; until then the first looks better in each.
+    From 0, the second is better after log(1/(1−share))/(1−gamma) sweeps, if nothing is paid after it; until then the
+    first looks better in each. With an `after` below 0 the first looks better by more than the error of one value.
     """
     S = chain + 2
     P, cost = np.zeros((S, 2, S)), np.zeros((S, 2))
@@ -45,6 +46,7 @@ def late(chain: int, gamma: float, share: float = SHARES[0]) -> MDP:
     P[chain, 0, chain] = P[chain, 1, chain + 1] = 1.0
     P[chain + 1, :, chain + 1] = 1.0
     cost[chain] = 1.0, share / (1.0 - gamma)
+    cost[chain + 1] = after
     return MDP(P, cost, gamma)
 
 
@@ -212,6 +214,7 @@ def hard_models(gammas: Sequence[float] | None = None) -> list[MDP]:
         small_gains(),
         late(0, 0.99),
         late(0, 0.99, SHARES[1]),
+        late(0, 0.99, 1.5, after=-1.0),
         late(12, 0.99),
         ladders(),
         ring(9, 0.99),

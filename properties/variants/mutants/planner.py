@@ -56,6 +56,19 @@ def _settled_worst(mdp: MDP, uncertainty_set: Contamination) -> Floats:
         Q = image
 
 
+def _eliminates(mdp: MDP, uncertainty_set: UncertaintySet) -> Floats:
+    """Actions are left out for good that are worse by the error of one value; two values err."""
+    Q, out = np.zeros_like(mdp.cost), np.zeros(mdp.cost.shape, dtype=bool)
+    while True:
+        image = np.where(out, np.inf, bellman(mdp, uncertainty_set, Q))
+        V = image.min(axis=1)
+        change = np.abs(V - Q.min(axis=1)).max()
+        if change <= ACCURACY * np.abs(mdp.cost).max():
+            return bellman(mdp, uncertainty_set, np.repeat(V[:, None], mdp.n_actions, axis=1))
+        out |= image > V[:, None] + mdp.gamma * change / (1.0 - mdp.gamma)
+        Q = np.repeat(V[:, None], mdp.n_actions, axis=1)
+
+
 def _shorter(mdp: MDP, uncertainty_set: Contamination) -> MDP:
     return MDP(mdp.P, mdp.cost, mdp.gamma * (1.0 - uncertainty_set.radius))
 
@@ -169,3 +182,4 @@ def _few_worst_rows(mdp: MDP, uset: UncertaintySet) -> Floats:
 
 FEW_WORST_ROWS = _mutant("that computes the worst rows a few times", _few_worst_rows, TotalVariation)
 SETTLED_WORST = _mutant("whose worst state settles", _settled_worst, Contamination)
+ELIMINATES = _mutant("that leaves out actions too soon", _eliminates)
