@@ -5,8 +5,7 @@ better action shows after many sweeps alone. In a *relay* each improvement of a 
 *robust relay* these improvements lead from the nominal policy to the robust one. On *ladders* every state changes its
 action many times, and in a *relay of nature* the worst rows change as many times as there are runners. In *small gains*
 an action is better by a small part of the largest cost. In an *overtaken* model another state becomes the worst late.
-*Twins* are states that differ by little more than the accuracy
-that is asked for.
+*Twins* are states that differ by little more than the accuracy that is asked for.
 """
 
 from collections.abc import Sequence

@@ -99,8 +99,7 @@ def _with_one_field(chosen: Any, beside: Any) -> Iterator[Any]:
     """The set with one of several fields as another set has it, where there is such a set."""
     for name in chosen.axes if len(chosen.axes) > 1 else ():
         with suppress(ValueError):
-            made = replace(chosen, **{name: getattr(beside, name)})
-            yield made
+            yield replace(chosen, **{name: getattr(beside, name)})
 
 
 def close_neighbours(case: Any) -> Iterator[tuple[str, Any]]:
