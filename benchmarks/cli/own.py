@@ -182,7 +182,8 @@ def show(options: argparse.Namespace, found: "Sequence[Shown]", excused: "Sequen
     elif not options.quiet or any(fails(each.comparison) for each in found):
         for each in found:
             lines = f"{each.title}{table.text(each.comparison, everything=options.all)}".splitlines()
-            print("\n".join(fold(line, indent=13) for line in lines))
+            folded = [fold(line, indent=13) for line in lines]
+            print("\n".join(folded))
     codes = [exit_code(each.comparison, strict=options.strict) for each in found]
     return VIOLATED if VIOLATED in codes else UNDECIDED if UNDECIDED in codes else HOLDS
 
