@@ -9,18 +9,19 @@ POWER = """\
 ### Power
 
 A cell is designed to detect its stated effect with probability 1 − beta = 0.999; for the Bernoulli cells that is
-computed exactly above, for the others simulated. Each control was chosen to be at least that wrong in some cell of its
-law. Measured over {seeds} master seeds, with an interval (99.9 %, at all n at once); that many seeds can contradict the
-stated power, not prove it:"""
+computed exactly above, for the others simulated. Each control was chosen to deviate by at least the stated effect in
+some cell of its law. The table was measured over {seeds} master seeds, with an interval (99.9 %, at all n at once). So
+few seeds can contradict the stated power but cannot confirm it:"""
 
 BEYOND = """\
 Pairs, problems and statements that the quick size leaves out, with right algorithms: {seeds} master seeds, {dear} for
 the cells that take seconds each; **{red} violated**. By design a cell is violated with probability at most its alpha,
-some 1e-8; so few seeds cannot show that, and what they exclude is the upper end of the exact interval (Clopper and
-Pearson, 99.9 %):"""
+about 1e-8. So few seeds cannot confirm that; the table has the upper end of the exact interval (Clopper and Pearson,
+99.9 %):"""
 
 BEYOND_POWER = """\
-The controls of the full size, each in the one cell that is to see it (the law has more), with the exact interval:"""
+The controls of the full size, each in the one cell that is designed to detect it (the law has more cells), with the
+exact interval:"""
 
 MADE = {
     "right": "quick cells", "wrong": "controls of the quick cells", "verify": "verification",
@@ -39,12 +40,12 @@ def calibration_text(report: Calibration) -> str:
     if report.wrong is not None:
         parts += [POWER.format(seeds=report.wrong.seeds), power(report.wrong.controls)]
     if report.full is not None:
-        parts += ["### What the full size alone has", beyond(report.full)]
+        parts += ["### Cells of the full size only", beyond(report.full)]
     if report.verify is not None:
         parts += ["### The whole verification", verifications(report.verify)]
     if report.made_by:
         made = table(["part", "code and versions"], ((MADE[part], code) for part, code in report.made_by.items()))
-        parts += ["### By which code", MADE_BY, made]
+        parts += ["### Code and versions", MADE_BY, made]
     return "\n\n".join(parts)
 
 

@@ -37,8 +37,9 @@ The null of one process is "the law holds": at 1/alpha the verdict is *violated*
 fails by the stated effect": at 1/beta the verdict is *holds*, which means *not violated by that effect*. This verdict
 is not given while E against the law is at least 100; sampling continues. For a true law this happens with probability
 at most 1 %. If neither process reaches its limit by n_max samples, the cell is *undecided*. It is listed with a warning
-and can be continued from the stored samples in the same seed set, by hand with `--stretch` or with `robust-core batch
-night`. The evidence is evaluated after n = 16·1.25^k samples. Nothing is run again to make it pass.
+and can be continued from the stored samples in the same seed set, with the option `--stretch` of
+`robust-core batch run` or by `robust-core batch night`. The evidence is evaluated after n = 16·1.25^k samples. No cell
+is repeated with other samples until it passes.
 
 A run of the suite has one error budget, 1e-6. Half of it is split over the cells by weight, 7/16 are for the joint
 evidence of all cells, and 1/16 is for exact laws that are decided by sampling. A seed is a hash of the seed set, the
@@ -58,9 +59,9 @@ if the variant makes the promise to which they belong, at `--size quick` or `ful
 run in the process of the variant, and every replicate is monitored (time, printing, global random state). A violated
 exact law blocks them, because its defect usually violates them too. 15/16 of the budget of 1e-6 are split over the
 cells of all variants of the run. There is no joint evidence, because each cell is judged by itself. The last lines of
-the output state the sum. `--seed 0` uses the pinned samples; every other seed has its own. A cell that runs out of time
-(one minute of processor time per variant at quick size) is *undecided*, never *violated*. To accept a cell that is
-known to fail, list it with its seed set in the [file of expected failures](tutorial.md#5-test-it-in-your-project).
+the output state the sum. `--seed 0` uses the pinned samples; every other seed gives other samples. A cell that runs out
+of time (one minute of processor time per variant at quick size) is *undecided*, never *violated*. To accept a cell that
+is known to fail, list it with its seed set in the [file of expected failures](tutorial.md#5-test-it-in-your-project).
 
 A variant is run on the named problems with the first of its sets and with a radius that its options allow. The truth is
 Q*, or Q or V of the policy that it evaluates.
@@ -88,7 +89,7 @@ def cost() -> str:
                 f"{middle.undecided:.2g}",
             ]
         )
-    head = ["claim", "alpha", "fixed n", "E[n], truth q0/4", "E[n], truth q0", "E[n], truth q1", "false alarms at q0"]
+    head = ["law", "alpha", "fixed n", "E[n], truth q0/4", "E[n], truth q0", "E[n], truth q1", "false alarms at q0"]
     return table([*head, "power at q1", "undecided at q0, q1", "undecided midway"], rows)
 
 
@@ -110,7 +111,7 @@ def cells(size: Any) -> str:
         rows.append(
             [item.law.name, name, plan.test.effect, f"{item.alpha:.1e}", f"{plan.beta:g}", plan.n_max, *expected]
         )
-    head = ["law", "cell", "detects", "alpha", "beta", "n_max", "E[n], claim just holds", "E[n], defect", "power"]
+    head = ["law", "cell", "detects", "alpha", "beta", "n_max", "E[n], law just holds", "E[n], defect", "power"]
     return table(head, rows)
 
 
@@ -209,7 +210,7 @@ def constants(found: list[dict[str, Any]]) -> str:
 
 def document() -> str:
     """The whole page."""
-    parts = [HEAD, "## The laws", laws(), "## What early stopping saves", COST, cost()]
+    parts = [HEAD, "## The laws", LAWS, laws(), "## What early stopping saves", COST, cost()]
     parts += ["## Cells of a quick run", CELLS, cells("quick")]
     if CONTROLS.exists():
         parts += ["## What each kind of cell detects", SEEN, *control_tables(json.load(CONTROLS))]
@@ -228,17 +229,26 @@ def document() -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
+LAWS = """\
+The theorems are those of Wang and Zou ([Claims](claims.md)). Q_t is the estimate after t steps, err(t) = ‖Q_t − Q*‖ and
+ψ_t = Q_t − Q*; α and β are step sizes. K_t counts the visits of a pair, μ_min is the stationary probability of the
+rarest pair, t_frame the length of a frame in the proof of Theorem 3, k_{2,t} its noise term and ĉ the constant of its
+bound. The scalar recursion ψ ← ψ + α(−(1−γ)ψ + noise) models the error of one entry; deviations are its standard
+deviations. J, theta and omega belong to TDC (Theorem 5). *Without chance* means on a deterministic problem."""
+
 COST = """\
-Exact, by dynamic programming over the looks; in brackets how many times fewer samples than the fixed-size test with
-the same two error probabilities (beta = 1e-3)."""
+Exact, by dynamic programming over the looks; in brackets how many times fewer samples than the fixed-size test with the
+same two error probabilities (beta = 1e-3). q0 is the bound that the law states and q1 the defect; midway is (q0 +
+q1)/2."""
 
 CELLS = """\
-The power of the Bernoulli cells is exact, by dynamic programming over the looks; of the others it is what 200 simulated
-runs at the design defect show, with the lower end of their exact interval (Clopper and Pearson, 99.9 %)."""
+The power of the Bernoulli cells is exact, by dynamic programming over the looks; for the others, the table has the
+number of violations in 200 simulated runs at the design defect and the lower end of its exact interval (Clopper and
+Pearson, 99.9 %)."""
 
 SEEN = """\
 Every quick cell on every negative control of its law, with the pinned seeds (`robust-core study controls`). Below each
-table, the purpose of each kind of cell."""
+table is the purpose of each kind of cell. The *ball* is that of the projection of TDC."""
 
 CONSTANTS_TEXT = """\
 The theorem says that constants exist. On a named family, with epsilon = 0.1 and 6 delta = ½, the smallest c_0 (a power
@@ -251,11 +261,12 @@ is forgotten, on a family of two-state chains in which one factor at a time is c
 "Printed" is what Theorem 3 says of the same change: error ∝ √alpha/(1−gamma)² and 1/(1−gamma)^5 for T at the same
 error; at a given alpha the contraction of Theorem 6, a factor 1 − rho per frame, makes T ∝ 1/(alpha mu_min (1−gamma)).
 
-The truth is milder. With alpha ∝ 1−gamma the error keeps its size and T grows like 1/(1−gamma)², not 1/(1−gamma)^5; at
-a fixed alpha the error grows like the root of 1/(1−gamma), as in the scalar recursion, not like its square. The factor
-1/mu_min is about right. Slow mixing costs less than its term allows: with 1/(alpha mu_min (1−gamma)) far above t_mix it
-is hardly seen. (The error falls with mu_min and with mixing because V* varies less along these families.) These are
-facts about this family: where a long chain must be learned state by state, more of the printed powers may be needed."""
+Most measured exponents are smaller. With alpha ∝ 1−gamma the error keeps its size and T grows like 1/(1−gamma)², not
+1/(1−gamma)^5; at a fixed alpha the error grows like the root of 1/(1−gamma), as in the scalar recursion, not like its
+square. The factor 1/mu_min is about right. Slow mixing costs less than its term allows: with 1/(alpha mu_min (1−gamma))
+far above t_mix it has little effect. (The error falls with mu_min and with mixing because V* varies less along these
+families.) These are facts about this family: where a long chain must be learned state by state, more of the printed
+powers may be needed."""
 
 TUNED = """\
 These thresholds were changed after a first inspection of the pinned samples. They are therefore not pre-specified:
@@ -265,11 +276,11 @@ These thresholds were changed after a first inspection of the pinned samples. Th
 * the problems, schedules and allowances of the limit cells of TDC were chosen on right and wrong learners of this page;
 * the wrong-kernel control of the sampler at quick size: 20 % became 40 % (the full size has 8 %);
 * the effects of the unbiasedness cells: 0.05 (quick) and 0.01 (full) became 0.04 and 0.004, which are 0.03 and 0.003 in
-  the unit of today;
+  today's unit;
 * the control with costs 1 % too high moved from the quick to the full size;
 * the grid of c_1 in the table of constants was shifted;
-* robust double Q-learning counted the visits of both tables together; the limit cell called it *slow*, rightly, and the
-  variant was changed to count them apart.
+* robust double Q-learning counted the visits of both tables together; the limit cell correctly called it *slow*, and
+  the variant was changed to count them separately.
 
 Every false-alarm figure above comes from seeds other than the pinned ones."""
 
@@ -288,5 +299,5 @@ def vacuous() -> str:
         "bound is valid but vacuous there; its rate and the remaining share of the initial gradient are tested. "
         "The steps tested are larger than those for which the amended Theorem 5 is proved: "
         f"at T = {T} alpha = {tested[0]:g} and beta = {tested[1]:g}, proved up to {alpha:.2g} and {beta:.2g}. "
-        "The cells ask whether its conclusion holds where it is of use."
+        "The cells test whether its conclusion also holds for these larger steps."
     )

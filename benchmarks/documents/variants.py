@@ -69,7 +69,7 @@ FIELDS = (
 HEAD = """# Kinds of variants
 
 This page is written by `robust-core documents variants`. The code is that of `properties/variants/examples/`, which the
-tests verify, and the tables are read off the laws.
+tests verify, and the tables are generated from the laws.
 
 A variant is an algorithm under test: a description and a factory or function.
 
@@ -115,10 +115,10 @@ MISBEHAVIOUR = """## What a variant must not do
 
 Each of these is a violation, whatever the variant computes, and the run continues with the next law:
 
-- raise an exception on a problem of its sets and options;
+- raise an exception on a problem that its sets and options allow;
 - hang, or use more than a few seconds of processor time for one small problem;
 - end its process, or ask for more than a few gigabytes of memory;
-- return NaN, infinity, another shape than that of the given estimate, or another type than float64;
+- return NaN, infinity, or an array whose shape is not that of the given estimate or whose type is not float64;
 - write into its arguments (problem, tables, kernels);
 - return its own buffer: writing to a returned estimate must not change the learner;
 - draw random numbers from any source but the given rng, or print;

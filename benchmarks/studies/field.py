@@ -24,8 +24,8 @@ limits that are arguments are raised, except where the algorithm is named "defau
 exact laws of their steps. This page was written by
 `robust-core study field --examples {examples} --output docs/field-report.md` on {date}, with the versions in the table.
 There were at most {most} problems per law for {slow}, because its steps are slow. mushroom-rl asks for numpy 1.24 and
-was installed without its dependencies (`tox run -e field` shows how). Each fault has its version and a minimal case,
-and was checked by hand. [Wrap your library](wrapping.md) says how to write an adapter.
+was installed without its dependencies (`tox run -e field` shows how). Each fault is listed with the version and a
+minimal case, and was checked by hand. [Wrap your library](wrapping.md) explains how to write an adapter.
 
 """
 
@@ -108,7 +108,10 @@ def page(found: list[Finding], today: datetime.date, examples: int) -> str:
 
 
 def _left_out() -> str:
-    about = "These packages have planners or learners of tables, but do not install beside those above (numpy 2)."
+    about = (
+        "These packages have planners or learners of tables, but cannot be installed together with those above "
+        "(numpy 2)."
+    )
     return f"## Left out\n\n{about}\n\n" + table(["package", "version", "it needs"], LEFT_OUT) + "\n"
 
 

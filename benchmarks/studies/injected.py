@@ -14,7 +14,7 @@ from benchmarks.regression.compare import SEVERITY, Comparison, Verdict, compare
 from benchmarks.regression.defects import DEFECTS
 from benchmarks.regression.measures import Measurements
 
-COLUMNS = ("defect", "what it is", "found in seed sets", "in the first by (number of measures)")
+COLUMNS = ("defect", "what it is", "found in seed sets", "in the first seed set by (number of measures)")
 Measure = Callable[..., Measurements]
 """measure(seed_set=…, only=…, injected=…): one side of a comparison."""
 

@@ -20,7 +20,7 @@ from robust_core.validate import Floats
 
 @dataclass(frozen=True)
 class ChiSquare(UncertaintySet):
-    """Chi-square ball: {q : Σ (q−p)²/p <= r}, without a factor ½, p below; q stays in the support of p."""
+    """Chi-square ball: {q : Σ (q−p)²/p <= r}, p in the denominator, without a factor ½; q stays in the support of p."""
 
     kind: ClassVar[str] = "chi_square"
     radii: ClassVar[tuple[float | Threshold, ...]] = (
