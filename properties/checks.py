@@ -134,9 +134,9 @@ def checks(
     from properties.statistics.suite import allot_cells, weight
 
     given = list(variants.items()) if isinstance(variants, Mapping) else [(target_of(v), v) for v in variants]
-    named = [(target, shortly_named(variant)) for target, variant in given]
-    for _, variant in named:
+    for _, variant in given:
         require_promises(variant)
+    named = [(target, shortly_named(variant)) for target, variant in given]
     total = None if size is None else weight([variant for _, variant in named], size)
     found: list[Check] = []
     for target, variant in named:
@@ -145,6 +145,8 @@ def checks(
             laws += allot_cells(variant, size, total=total)
         causes = Causes()
         found += [Check(variant, law, examples, seed, target, causes) for law in laws]
+    if not found:
+        raise ValueError("nothing to check: no law belongs to the kinds and promises of the variants")
     return found
 
 

@@ -263,6 +263,10 @@ class Simulator(Protocol):
         """The cost of a pair."""
 
 
+NOT_ITSELF = "a variant must be a Variant itself: a class made from it can change its fields"
+"""What promises nothing when it is asked is judged by nothing."""
+
+
 @dataclass(frozen=True)
 class Variant:
     """An algorithm under test.

@@ -109,9 +109,14 @@ def is_of_the_suite(error: BaseException) -> bool:
 
 
 def _is_raised_by_a_variant(error: BaseException) -> bool:
-    """Whether the code that raised it is the variant's own: it may use the suite's exceptions as it uses others."""
-    raised = [frame for frame, _ in _frames(error)][-1:]
-    return any(map(_is_of_a_variant, raised))
+    """Whether the code that raised it is the variant's own: it may use the suite's exceptions as it uses others.
+
+    Draws and promised steps that cannot be enumerated are found in calls that a variant makes. That a problem is out of
+    scope is found before any of its code is at work, and any number of such cases is set aside: no call in between,
+    such as that of a future, takes the blame from it.
+    """
+    frames = [frame for frame, _ in _frames(error)]
+    return any(map(_is_of_a_variant, frames if isinstance(error, OutOfScope) else frames[-1:]))
 
 
 def _is_of_an_oracle(error: BaseException) -> bool:

@@ -21,7 +21,7 @@ from properties.judging.verdict import Record, UntestedPromise, Verdict, blocked
 from properties.kinds import kind_of
 from properties.laws.law import PROMISES, Law
 from robust_core.mdp import MDP
-from robust_core.problem import KINDS, Kind, Variant
+from robust_core.problem import KINDS, NOT_ITSELF, Kind, Variant
 from robust_core.sets import UncertaintySet
 from robust_core.text import in_words, one_line, shorten, suggestion
 
@@ -57,7 +57,7 @@ def shortly_named(variant: Variant) -> Variant:
 
 
 def require_promises(variant: Variant) -> None:
-    """Refuse a variant with a promise that does not exist, or that belongs to another kind.
+    """Refuse a variant with a promise that does not exist, or that belongs to another kind, and what is like a variant.
 
     >>> from dataclasses import replace
     >>> from properties.variants.gallery.bellman import VARIANT
@@ -67,6 +67,8 @@ def require_promises(variant: Variant) -> None:
     ValueError: variant 'robust Bellman operator': promises: no such promise 'belman'; a variant of kind 'operator' \
 can promise 'bellman', 'radii per pair'; did you mean 'bellman'?
     """
+    if type(variant) is not Variant:
+        raise ValueError(NOT_ITSELF)
     allowed = promises_of(variant.kind)
     for promise in variant.promises:
         if promise in allowed:

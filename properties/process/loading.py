@@ -248,11 +248,10 @@ def _variants(module: ModuleType, place: str) -> "dict[str, Variant]":
 
 def _is_variant(value: object, place: str) -> "TypeGuard[Variant]":
     # The parent of a worker loads no variant, and so no numpy.
-    from robust_core.problem import Variant
+    from robust_core.problem import NOT_ITSELF, Variant
 
     if isinstance(value, Variant) and type(value) is not Variant:
-        # What promises nothing when it is asked is judged by nothing.
-        raise ValueError(f"{place}: a variant must be a Variant itself: a class made from it can change its fields")
+        raise ValueError(f"{place}: {NOT_ITSELF}")
     return isinstance(value, Variant)
 
 

@@ -4,6 +4,7 @@ import re
 import signal
 import sys
 import warnings
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -93,6 +94,16 @@ def test_a_variant_that_raises_an_exception_of_the_suite_has_no_case_set_aside(k
 
     finding = judge_case(VALUE, variant(raises), CASE)
     assert str(finding).startswith(f"misbehaviour: raised {kind.__name__}: not me (test_blame.py, line ")
+
+
+def test_a_call_in_between_does_not_take_the_blame_for_a_case_that_is_left_out() -> None:
+    def raises(*given: Any) -> Any:
+        future: Future[float] = Future()
+        future.set_exception(OutOfScope("not me"))
+        return future.result()
+
+    finding = judge_case(VALUE, variant(raises), CASE)
+    assert str(finding).startswith("misbehaviour: raised OutOfScope: not me (test_blame.py, line ")
 
 
 def test_a_message_of_many_lines_is_one_line() -> None:

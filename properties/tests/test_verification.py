@@ -134,6 +134,22 @@ def test_a_promise_that_the_kind_does_not_have_is_refused(promises: tuple[str, .
             refuse()
 
 
+def test_an_object_that_hides_its_promises_is_refused_in_this_process_too() -> None:
+    class Hides(Variant):
+        def __getattribute__(self, name: str) -> Any:
+            return () if name == "promises" else super().__getattribute__(name)
+
+    hides = Hides("hides", "operator", lambda mdp, uncertainty_set, Q: Q, (Contamination,), ("bellman",))
+    for refuse in (lambda: properties.verify(hides), lambda: checks([hides])):
+        with pytest.raises(ValueError, match="a variant must be a Variant itself"):
+            refuse()
+
+
+def test_no_check_at_all_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing to check: no law belongs to the kinds and promises"):
+        checks([replace(GALLERY[RIGHT], promises=())])
+
+
 def test_every_promise_belongs_to_a_kind_and_the_built_in_variants_make_such_promises() -> None:
     assert {promise for kind in KINDS for promise in promises_of(kind)} == PROMISES.keys() | STATISTICAL.keys()
     for variant in GALLERY.values():
