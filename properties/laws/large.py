@@ -222,8 +222,9 @@ def _named(laws: tuple[Law, ...], name: str) -> Law:
 
 
 def _late_runs(variant: Variant) -> list[Run]:
-    """The shorter runs with a long history, for a law that samples."""
-    return [cast(Run, make()) for make in instances(mean_update.read_late, LATE[:1], variant)]
+    """The first runs with a long history whose sizes the options leave, for a law that samples."""
+    allowed = [form for form in LATE if Scope.of(variant).has_sizes(form.sizes["states"], form.sizes["actions"])]
+    return [cast(Run, make()) for make in instances(mean_update.read_late, allowed[:1], variant)]
 
 
 def _late(law: Law, judge: Callable[..., Finding | None]) -> Law:

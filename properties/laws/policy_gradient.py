@@ -34,10 +34,13 @@ STEP = 2.0**-24
 
 
 def near_worst(variant: Variant) -> list[GradientCase]:
-    """The worst state and another differ by little, in either order: only one of them has mass of nature."""
+    """The worst state and another differ by little, in either order: only one of them has mass of nature.
+
+    The radius is the largest of the variant's: with 0 nature has no mass.
+    """
     cost = np.array([[1.0, 1.5], [1.0, 1.5], [0.0, 0.0]])
     P = np.repeat((0.75 * np.eye(3) + 0.25 * np.eye(3)[2])[:, None], 2, axis=1)
-    radius = float(variant.options.get("radii", (0.25,))[-1])
+    radius = float(max(variant.options.get("radii", (0.25,))))
     cases = []
     for worse in (0, 1):
         near = cost.copy()

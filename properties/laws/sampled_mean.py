@@ -26,6 +26,7 @@ import numpy as np
 from properties.cases import runs
 from properties.cases.choices import Seeded
 from properties.cases.runs import Run, ends_of, place_of
+from properties.cases.scope import OutOfScope
 from properties.judging import blame
 from properties.judging.blame import CannotBeJudged
 from properties.judging.guard import TooSlow, watch
@@ -195,6 +196,9 @@ def sampled_mean(
             return Verdict("violated", str(fault), total)
         except CannotBeJudged as reason:
             return Verdict("error", str(reason), total)
+        except OutOfScope as outside:
+            undecided = f"case {cell.number + 1}: the options of the variant leave it out ({outside})"
+            continue
         except _Beyond as beyond:
             undecided = f"case {cell.number + 1}: {beyond}"
             continue

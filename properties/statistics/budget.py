@@ -26,8 +26,8 @@ from robust_core.validate import Floats
 RUN_BUDGET = 1e-6
 """The probability of a false red, for a whole run."""
 SAMPLED, MOST_SAMPLED = 2.0**-4, 2**12
-"""The share of the budget for means that exact laws decide by sampling, and how many of them it is for: two laws of
-2,048 variants.
+"""The share of the budget for means that exact laws decide by sampling, and how many of them it is for: three laws
+of 1,365 variants.
 """
 JOINT = 0.5 - SAMPLED
 """The share for the joint evidence of all cells."""

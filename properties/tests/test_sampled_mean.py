@@ -1,14 +1,17 @@
 """Mean updates by sampling: right learners whose draws cannot be enumerated hold, wrong ones are violated."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from properties.judging.search import search
+from properties.laws.catalogue import LAWS as CATALOGUE
 from properties.laws.mean_update import LAWS
 from properties.variants.gallery.q_learning import VARIANT as Q_LEARNING
+from properties.variants.gallery.replay import VARIANT as REPLAY
 from properties.variants.mutants.plain import PlainQ
 from robust_core import Problem, Transition, Variant
 
@@ -111,3 +114,10 @@ def test_a_learner_that_misbehaves_while_it_is_sampled_is_violated() -> None:
 
     found = search(LAW, _learner(fails), examples=3, master_seed=0, sampled=True)
     assert (found.outcome, "out of luck" in found.evidence) == ("violated", True)
+
+
+def test_late_runs_have_sizes_that_the_options_leave() -> None:
+    late: Any = next(law for law in CATALOGUE if law.name == "mean update, late")
+    allowed = {"states": (3,), "actions": (2,)}
+    (case,) = late.twin.keywords["cases"](replace(REPLAY, options={**REPLAY.options, **allowed}))
+    assert case.mdp.cost.shape == (3, 2)

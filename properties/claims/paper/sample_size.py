@@ -71,7 +71,7 @@ SAMPLE_SIZE = Claim(
     ),
     amended=Statement(
         "it is enough (claim thm3). At R = 1 with α = 1, ‖ψ_t‖ ≤ γ^k‖ψ_0‖ after k rounds of visits to all pairs, so "
-        "log(1/ε)/log(1/γ) rounds are enough too",
+        "log(‖ψ_0‖/ε)/log(1/γ) rounds are enough too",
         _noiseless,
         lambda **case: first(at_most("‖psi_t‖ after rounds", *pair) for pair in _sides(**case)),
         lambda **case: max(ratio(*pair) for pair in _sides(**case)),
