@@ -36,7 +36,9 @@ BY_NAME = {law.name: law for law in (*LAWS, *linear_mean.LAWS)}
 LAW = BY_NAME["mean update"]
 FIXED = [law for law in CATALOGUE if law.promise in ("fixed point", "fixed point in the mean")]
 LATE = (
+    hidden_state.AVERAGE_BURNED,
     hidden_state.AVERAGE_WINDOW,
+    hidden_state.TRACE_FEW_CLEARED,
     hidden_state.TRACE_FORGOTTEN,
     hidden_state.TRACE_BOUNDED,
     hidden_state.MOMENTUM_RESTARTED,
