@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -204,11 +205,15 @@ def _idle(turns: int) -> None:
 
 
 def _idle_turns(call: Work) -> int:
-    """How many turns take a tenth of the processor time of a call."""
+    """How many turns take a tenth of the processor time of a call.
+
+    By the clock of the thread: that of the process moves in ticks of some milliseconds while a time limit is set, as it
+    is for the first seed.
+    """
     many = 10_000
 
     def least(work: Work) -> float:
-        seconds = lengthen(work)
+        seconds = lengthen(work, thread_time)
         return min(seconds() for _ in range(REPEATS))
 
     return round(0.1 * least(call) / least(partial(_idle, many)) * many)

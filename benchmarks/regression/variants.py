@@ -324,20 +324,20 @@ def clock(
     return measure_turns
 
 
-def lengthen(work: Work) -> Callable[[], float]:
+def lengthen(work: Work, clock: Callable[[], float] = process_time) -> Callable[[], float]:
     """Seconds of the processor per call, measured over as many calls as take TURN_SECONDS; the first may compile."""
     work()
     count = 1
-    while _seconds(work, count) < TURN_SECONDS and count < 2**16:
+    while _seconds(work, count, clock) < TURN_SECONDS and count < 2**16:
         count *= 2
-    return lambda: _seconds(work, count) / count
+    return lambda: _seconds(work, count, clock) / count
 
 
-def _seconds(work: Work, count: int) -> float:
-    started = process_time()
+def _seconds(work: Work, count: int, clock: Callable[[], float]) -> float:
+    started = clock()
     for _ in range(count):
         work()
-    return process_time() - started
+    return clock() - started
 
 
 def contestants(variant: Variant, problem: str, model: Model | None, seed: bytes) -> tuple[Work, Work]:

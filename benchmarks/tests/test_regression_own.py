@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import combinations, islice
 from pathlib import Path
+from time import thread_time
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -39,6 +40,7 @@ from benchmarks.regression.sequential import Effort
 from benchmarks.runner.store import open_store
 from benchmarks.studies import power
 from properties.cases.scope import OutOfScope, Scope
+from properties.judging import guard
 from properties.judging.boundary import NotNumbers
 from properties.process.loading import gallery_variants, load
 from properties.statistics.budget import RUN_BUDGET
@@ -520,11 +522,22 @@ def test_waivers(tmp_path: Path) -> None:
 
 
 def test_the_injected_slowdown_of_a_short_call_is_that_of_a_long_one() -> None:
-    """Idle turns cost the same in short and in long loops; a disturbance only ever lengthens a time."""
-    short, long = (
-        min(variants.lengthen(partial(injections._idle, turns))() for _ in range(20)) / turns for turns in (200, 10_000)
-    )
+    """Idle turns cost the same in short and in long loops; a disturbance only ever lengthens a time.
+
+    The two alternate, so both have their least time where the machine is quick.
+    """
+    loops = {turns: variants.lengthen(partial(injections._idle, turns), thread_time) for turns in (200, 10_000)}
+    rounds = [[seconds() / turns for turns, seconds in loops.items()] for _ in range(20)]
+    short, long = map(min, zip(*rounds, strict=True))
     assert 0.8 < short / long < 1.25
+
+
+def test_the_injected_slowdown_is_measured_while_a_time_limit_is_set() -> None:
+    """With a timer of the process its clock moves in ticks: a piece of work took no time at all."""
+    work = partial(injections._idle, 100_000)
+    found: list[int] = []
+    assert guard.watch(lambda: found.extend(injections._idle_turns(work) for _ in range(10))) is None
+    assert all(turns > 1_000 for turns in found)
 
 
 SOURCE = """
